@@ -1,0 +1,38 @@
+"""Time, in the one place that reads it: a monotonic clock and the `Deadline` a whole sequence shares."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+monotonic = time.monotonic
+"""Seconds that never go back; only differences mean anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    """A point in monotonic time that every call of one sequence shares, so that their *sum* is bounded."""
+
+    at: float
+
+    @classmethod
+    def after(cls, seconds: float) -> Deadline:
+        """The deadline that many seconds from now."""
+        return cls(monotonic() + seconds)
+
+    def remaining(self) -> float:
+        """Seconds left, never negative."""
+        return max(0.0, self.at - monotonic())
+
+    def expired(self) -> bool:
+        """True once no time is left."""
+        return monotonic() >= self.at
+
+    def sooner_of(self, seconds: float) -> Deadline:
+        """This deadline, or the one `seconds` from now if that comes first."""
+        return min(self, Deadline.after(seconds), key=lambda deadline: deadline.at)
+
+
+def wall_clock_ms() -> int:
+    """Milliseconds since the epoch, as Kafka's timestamps count."""
+    return int(time.time() * 1000)

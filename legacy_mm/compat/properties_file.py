@@ -1,0 +1,96 @@
+r"""Java properties files; the one door to jproperties.
+
+jproperties differs from `java.util.Properties` where lines are joined (`key \` + newline + `= value`), in comments of
+the form `#:` (it keeps them as metadata, and may refuse them), in `\u` escapes (it takes `\u+041`) and in lone
+surrogates (it refuses them). So the text is made plain first: one logical line per property, joined as Java joins,
+without comments, and every `\u` checked. What `\`, `=`, `:` and blanks mean is left to jproperties.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import jproperties
+
+from legacy_mm.errors import ConfigurationError
+
+_NATURAL_LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
+_BLANK = " \t\f"
+_ESCAPE = re.compile(r"\\(?:u(.{0,4})|.)", re.DOTALL)
+_HEX = re.compile(r"[0-9a-fA-F]{4}")
+_SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..")
+
+
+class MalformedFile(ConfigurationError):
+    """The text is no properties file."""
+
+
+def load(path: str) -> dict[str, str]:
+    """Properties of a file; raises ConfigurationError with the old tool's words."""
+    try:
+        # an empty path names the working directory, as it does in Java
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise ConfigurationError(f"java.nio.file.NoSuchFileException: {path}") from None
+    except IsADirectoryError:
+        raise ConfigurationError("java.io.IOException: Is a directory") from None
+    except PermissionError:
+        raise ConfigurationError(f"java.nio.file.AccessDeniedException: {path}") from None
+    except (OSError, ValueError) as error:
+        raise ConfigurationError(f"java.nio.file.FileSystemException: {path}: {error}") from None
+    try:
+        return loads(content)
+    except MalformedFile as error:
+        raise MalformedFile(f"{error} ({path})") from None
+
+
+def loads(content: bytes) -> dict[str, str]:
+    """Properties of a file's bytes."""
+    reader = jproperties.Properties()
+    plain = "\n".join(_plain(line) for line in _logical_lines(content.decode("iso-8859-1")))
+    try:
+        reader.load(plain)
+    except jproperties.PropertyError as error:
+        raise MalformedFile(f"java.lang.IllegalArgumentException: {error}") from None
+    return dict(reader.properties)
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """Lines joined at their backslashes; comments and blank lines are left out."""
+    joined = ""
+    continued = False
+    for line, _ in _NATURAL_LINE.findall(text):
+        line = line.lstrip(_BLANK)
+        if not continued and (not line or line[0] in "#!"):
+            continue
+        joined += line
+        # an odd number of backslashes: the last one is not escaped itself
+        continued = (len(joined) - len(joined.rstrip("\\"))) % 2 == 1
+        if continued:
+            joined = joined[:-1]
+        elif joined:
+            yield joined
+            joined = ""
+    if joined:
+        yield joined
+
+
+def _plain(line: str) -> str:
+    """A logical line that jproperties reads as Java does."""
+    paired = {match.start() for match in _SURROGATE_PAIR.finditer(line)}
+    paired |= {start + 6 for start in paired}
+
+    def checked(escape: re.Match[str]) -> str:
+        digits = escape.group(1)
+        if digits is None:
+            return escape.group()
+        if not _HEX.fullmatch(digits):
+            raise MalformedFile("java.lang.IllegalArgumentException: Malformed \\uxxxx encoding.")
+        lone = 0xD800 <= int(digits, 16) <= 0xDFFF and escape.start() not in paired
+        # a lone half cannot be written as UTF-8: Java's clients send a question mark
+        return "?" if lone else escape.group()
+
+    plain = _ESCAPE.sub(checked, line)
+    return "\\" + plain if plain[0] in "#!" else plain

@@ -1,0 +1,84 @@
+"""Our own options, which the old tool never had: one row each, and the typed values they become.
+
+They are read with the old tool's habits (`compat.command_line` finds the words) and given their types, defaults and
+environment variables by `cli.parser`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from legacy_mm.config.option import Option, whole_number
+
+Engine = Literal["records"]
+ProducerTuning = Literal["meaning", "literal"]
+
+EMBEDDED = "embedded"
+"""The value of `--spark.master` that means: Spark in this process's own tree."""
+
+OPTIONS = (
+    Option(
+        name="spark.master",
+        default=EMBEDDED,
+        argument="master",
+        help="Where the copying runs: embedded (in this process's own tree), or the address of a "
+        "Spark master such as spark://host:7077.",
+        owner="legacy_mm.spark.session",
+    ),
+    Option(
+        name="spark.conf",
+        default=None,
+        argument="name=value",
+        help="A Spark property; may be repeated. Values that break a guarantee are refused.",
+        owner="legacy_mm.spark.session",
+        repeated=True,
+    ),
+    Option(
+        name="engine",
+        default="records",
+        argument="engine",
+        help="How a copy task copies.",
+        owner="legacy_mm.wiring",
+        choices=("records",),
+    ),
+    Option(
+        name="producer.tuning",
+        default="meaning",
+        argument="reading",
+        help="How producer properties that only tune are read: meaning translates "
+        "max.in.flight.requests.per.connection=1 and small batch.size to what they achieve in "
+        "this client, literal takes the numbers as they are.",
+        owner="legacy_mm.compat.client_properties.producer",
+        choices=("meaning", "literal"),
+    ),
+    Option(
+        name="shutdown.timeout.ms",
+        default="30000",
+        argument="ms",
+        help="How long a stop may take before the mirror ends without what is left.",
+        owner="legacy_mm.lifecycle",
+        type=whole_number,
+    ),
+    Option(
+        name="log.level",
+        default="WARN",
+        argument="level",
+        help="Least level of the lines on stderr.",
+        owner="legacy_mm.logs",
+        choices=("TRACE", "DEBUG", "INFO", "WARN", "ERROR"),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnOptions:
+    """The values of `OPTIONS`, typed; field names are the rows' attributes."""
+
+    spark_master: str = EMBEDDED
+    spark_conf: Mapping[str, str] = field(default_factory=dict, repr=False)
+    engine: Engine = "records"
+    producer_tuning: ProducerTuning = "meaning"
+    shutdown_timeout_ms: int = 30_000
+    log_level: str = "WARN"

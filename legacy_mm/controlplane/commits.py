@@ -1,0 +1,135 @@
+"""When offsets are committed, which, and what each failure means; one object per stream, used on its thread only.
+
+Invariant B: within one assignment the offsets given to `note` never go back. A commit is asynchronous: its outcome
+comes later through `settled`, so no commit can hold up the group membership.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from legacy_mm import events
+from legacy_mm.clock import monotonic
+from legacy_mm.errors import StreamFailure
+from legacy_mm.kafka.errors import CommitProblem
+from legacy_mm.model import Offsets, TopicPartition, describe_offsets
+
+_RETRY_SECONDS = 0.1
+
+
+class Commits:
+    """Safe offsets of the present assignment on their way to the group coordinator."""
+
+    def __init__(
+        self,
+        stream: int,
+        interval: float,
+        api_timeout: float,
+        send: Callable[[Offsets], None],
+        existing_topics: Callable[[], frozenset[str] | None],
+    ) -> None:
+        self._stream = stream
+        self._interval = interval
+        self._api_timeout = api_timeout
+        self._send = send
+        self._existing_topics = existing_topics
+        self._safe: dict[TopicPartition, int] = {}
+        self._durable: dict[TopicPartition, int] = {}
+        self._sent: dict[TopicPartition, int] = {}
+        self._last = monotonic()
+        self._retry_at: float | None = None
+        self._failing_since: float | None = None
+        self._rejoining = False
+
+    def note(self, offsets: Offsets) -> None:
+        """These offsets are safe now."""
+        for partition, offset in offsets.items():
+            before = self._safe.get(partition, -1)
+            assert offset >= before, f"invariant B: {partition} went back from {before} to {offset}"
+            self._safe[partition] = offset
+
+    def restart(self, offsets: Offsets) -> None:
+        """These partitions go on elsewhere after a gap: what was safe before is no bound any more."""
+        for partition in offsets:
+            self._safe.pop(partition, None)
+            self._durable.pop(partition, None)
+
+    def pending(self) -> dict[TopicPartition, int]:
+        """Safe offsets that are not known to be durable at the coordinator."""
+        return {p: offset for p, offset in self._safe.items() if self._durable.get(p, -1) != offset}
+
+    def tick(self) -> None:
+        """Commit when the interval is over or a retry is due; to be called often."""
+        now = monotonic()
+        if self._retry_at is not None:
+            if now >= self._retry_at and not self._rejoining:
+                self.commit()
+        elif now - self._last > self._interval and not self._sent:
+            self.commit()
+
+    def commit(self) -> None:
+        """Send what is pending, without waiting."""
+        self._last, self._retry_at = monotonic(), None
+        offsets = {p: offset for p, offset in self.pending().items() if self._sent.get(p) != offset}
+        if offsets:
+            self._sent |= offsets
+            self._send(offsets)
+
+    def waiting(self) -> bool:
+        """True while an outcome is outstanding or a retry is due."""
+        return bool(self._sent) or self._retry_at is not None
+
+    def settled(self, done: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]) -> CommitProblem | None:
+        """The outcome of a commit; LOST is for the caller to act on. Raises StreamFailure for a hopeless one."""
+        for partition in (*done, *failed):
+            self._sent.pop(partition, None)
+        self._durable |= {partition: offset for partition, offset in done.items() if partition in self._safe}
+        if done:
+            events.emit(events.COMMITTED, stream=self._stream, offsets=describe_offsets(done))
+        failed = {partition: problem for partition, problem in failed.items() if partition in self._safe}
+        if not failed:
+            self._failing_since = None
+            return None
+        return self._on_failure(failed)
+
+    def assigned(self) -> None:
+        """A new generation began: what was kept for it goes out."""
+        if self._rejoining:
+            self._rejoining, self._retry_at = False, monotonic()
+
+    def forget(self, partitions: frozenset[TopicPartition]) -> None:
+        """These are not ours any more. What is still under way for them is the coordinator's to judge."""
+        for partition in partitions:
+            for offsets in (self._safe, self._durable, self._sent):
+                offsets.pop(partition, None)
+
+    def position(self, partition: TopicPartition) -> int | None:
+        """The safe offset, where a new copy job of this assignment starts."""
+        return self._safe.get(partition)
+
+    def _on_failure(self, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]) -> CommitProblem:
+        now = monotonic()
+        problem, reason = next(iter(failed.values()))
+        if problem is CommitProblem.FATAL:
+            raise StreamFailure(f"offsets cannot be committed: {reason}")
+        if problem is CommitProblem.LOST:
+            return problem
+        if self._failing_since is None:
+            self._failing_since = now
+            events.emit(events.COMMIT_RETRY, stream=self._stream, reason=reason)
+        elif now - self._failing_since > self._api_timeout:
+            self._failing_since = now
+            events.emit(events.COMMIT_RETRY, stream=self._stream, reason=reason)
+            self._forget_vanished_topics()
+        self._rejoining = problem is CommitProblem.REJOINING
+        self._retry_at = now + _RETRY_SECONDS
+        return problem
+
+    def _forget_vanished_topics(self) -> None:
+        """As the old tool: offsets of topics that are not listed any more would be refused for ever."""
+        existing = self._existing_topics()
+        vanished = frozenset(p for p in self._safe if existing is not None and p.topic not in existing)
+        if vanished:
+            topics = ", ".join(sorted({partition.topic for partition in vanished}))
+            events.emit(events.TOPICS_VANISHED, topics=topics)
+            self.forget(vanished)

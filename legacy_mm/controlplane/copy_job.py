@@ -1,0 +1,231 @@
+"""The driver's hold on one copy job: its ticket, what its task reported, and when it is really over.
+
+Invariant D: a copy job is over when its `Stopped` came and its worker is gone; or, embedded, when the driver has
+killed the worker and seen it gone; or, on a cluster, when the channel is dead and the lease has run out twice over.
+The end of the Spark job proves nothing. Frames arrive on the channel's thread, questions come from the stream's.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.copyjob import (
+    LEASE_SECONDS,
+    Failure,
+    Frame,
+    Gap,
+    Hello,
+    Log,
+    Plan,
+    Progress,
+    Resume,
+    Started,
+    Stop,
+    Stopped,
+    Ticket,
+)
+from legacy_mm.errors import ChannelError
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.spark.channel import ChannelServer, Peer, process_start
+from legacy_mm.spark.runner import SparkRunner
+
+_HELLO_SECONDS = 30.0
+_PROGRESS_SECONDS = 10.0
+_EXIT_SECONDS = 2.0
+_LOOK_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Why a copy job cannot go on. `fatal`: a new one would not help."""
+
+    kind: str
+    reason: str
+    fatal: bool
+
+
+class CopyJob:
+    """One Spark job with one task that copies one assignment from given offsets until it is told to stop."""
+
+    def __init__(
+        self, ticket: Ticket, plan: Plan, channel: ChannelServer, runner: SparkRunner, *, embedded: bool
+    ) -> None:
+        self.ticket = ticket
+        self.partitions = frozenset(plan.offsets)
+        self.worker = "not started"
+        self._plan = plan
+        self._channel = channel
+        self._runner = runner
+        self._embedded = embedded
+        self._changed = threading.Condition()
+        self._since = monotonic()
+        self._heard: float | None = None
+        self._peer: Peer | None = None
+        self._pid: tuple[int, int] | None = None
+        self._stopped = self._closed = self._refusing = self._spark_over = False
+        self._closed_at = 0.0
+        self._safe: dict[TopicPartition, int] = {}
+        self._started: list[Offsets] = []
+        self._gaps: list[Gap] = []
+        self._trouble: Trouble | None = None
+
+    def start(self, description: str) -> None:
+        """Make the ticket good and give it to Spark."""
+        self._channel.expect(self)
+        self._runner.submit(self.ticket, description, self._spark_ended)
+
+    # --- what the channel's thread tells
+
+    def admit(self, peer: Peer, hello: Hello) -> Plan | None:
+        """Give the plan out, once."""
+        with self._changed:
+            if self._peer is not None or self._refusing:
+                return None
+            self._peer, self._pid = peer, (hello.pid, hello.process_start)
+            self.worker = f"{hello.host}:{hello.pid}"
+            self._heard = monotonic()
+            self._changed.notify_all()
+            return self._plan
+
+    def received(self, frame: Frame) -> None:
+        """Note what the task reports."""
+        if isinstance(frame, Log):
+            if (event := events.BY_NAME.get(frame.event)) is not None:
+                events.emit(event, **frame.fields)
+            return
+        with self._changed:
+            self._heard = monotonic()
+            if isinstance(frame, Progress):
+                self._safe |= frame.offsets
+            elif isinstance(frame, Started):
+                self._started.append(frame.offsets)
+            elif isinstance(frame, Gap):
+                self._gaps.append(frame)
+            elif isinstance(frame, Stopped):
+                self._stopped = True
+            elif isinstance(frame, Failure):
+                self._trouble = Trouble(frame.kind, frame.reason, fatal=not frame.retriable)
+            self._changed.notify_all()
+
+    def closed(self) -> None:
+        """The task's channel is closed."""
+        with self._changed:
+            self._closed, self._closed_at = True, monotonic()
+            self._changed.notify_all()
+
+    def _spark_ended(self, reason: str) -> None:
+        with self._changed:
+            self._spark_over = True
+            if self._peer is None and not self._refusing:
+                self._trouble = Trouble("SparkJob", reason, fatal=False)
+            self._changed.notify_all()
+
+    # --- what the stream's thread asks
+
+    def take_started(self) -> list[Offsets]:
+        """Actual start offsets reported since the last call (also after gaps)."""
+        with self._changed:
+            started, self._started = self._started, []
+            return started
+
+    def take_gaps(self) -> list[Gap]:
+        """Gaps that wait for an answer."""
+        with self._changed:
+            gaps, self._gaps = self._gaps, []
+            return gaps
+
+    def take_safe(self) -> dict[TopicPartition, int]:
+        """Safe offsets that moved since the last call."""
+        with self._changed:
+            safe, self._safe = self._safe, {}
+            return safe
+
+    def resume(self, offsets: Offsets) -> None:
+        """Answer gaps."""
+        self._tell(Resume(offsets))
+
+    def trouble(self) -> Trouble | None:
+        """Why it cannot go on, or None while all is well."""
+        with self._changed:
+            if self._trouble is not None:
+                return self._trouble
+            if self._closed and not self._stopped:
+                return Trouble("Lost", "its worker is gone", fatal=False)
+            if self._heard is None:
+                if monotonic() - self._since > _HELLO_SECONDS:
+                    return Trouble("Stalled", f"no worker reported within {_HELLO_SECONDS:g} s", fatal=False)
+            elif monotonic() - self._heard > _PROGRESS_SECONDS:
+                return Trouble("Stalled", f"its worker said nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
+            return None
+
+    def stop(self, deadline: Deadline) -> None:
+        """Ask the task to flush, report and end; a task that has not reported yet is refused when it does."""
+        with self._changed:
+            self._refusing = True
+        self._tell(Stop(max(0.0, deadline.remaining() - _EXIT_SECONDS)))
+
+    def is_over(self) -> bool:
+        """Invariant D: true when nothing of this job can reach the target by its own will any more."""
+        with self._changed:
+            if self._peer is None:
+                return self._refusing
+            if self._embedded:
+                return self._closed and not self._worker_lives()
+            if self._closed and (self._stopped or self._trouble is not None):
+                return True
+            return self._closed and monotonic() - self._closed_at > 2 * LEASE_SECONDS
+
+    def wait_over(self, deadline: Deadline) -> bool:
+        """Wait until it is over or the deadline; kills the worker of a task that does not end by itself."""
+        exit_by: Deadline | None = None
+        while not self.is_over() and not deadline.expired():
+            with self._changed:
+                ending = self._stopped or self._trouble is not None or self._closed
+                if not ending:
+                    self._changed.wait(min(_LOOK_SECONDS, deadline.remaining()))
+                    continue
+            exit_by = exit_by or deadline.sooner_of(_EXIT_SECONDS)
+            if exit_by.expired():
+                self.kill()
+            threading.Event().wait(_LOOK_SECONDS / 4)
+        return self.is_over()
+
+    def kill(self) -> None:
+        """End it without flushing: SIGKILL where the worker is ours, else its channel closes and its lease runs out."""
+        with self._changed:
+            self._refusing = True
+            lives = self._embedded and self._worker_lives()
+            peer, pid = self._peer, self._pid
+        if lives and pid is not None:
+            with suppress(ProcessLookupError):
+                os.kill(pid[0], signal.SIGKILL)
+        if peer is not None:
+            peer.close()
+        self._runner.cancel(self.ticket)
+
+    def release(self) -> None:
+        """Over and done: its ticket is refused from now on."""
+        self._channel.forget(self)
+        if not self._spark_over:
+            self._runner.cancel(self.ticket)
+
+    def _worker_lives(self) -> bool:
+        return self._pid is not None and process_start(self._pid[0]) == self._pid[1]
+
+    def _tell(self, frame: Frame) -> None:
+        with self._changed:
+            peer = self._peer
+        if peer is not None:
+            with suppress(ChannelError):
+                peer.send(frame)
+
+
+StartCopy = Callable[[int, Offsets], CopyJob]
+"""(generation, start offsets) -> a copy job that is under way."""

@@ -1,0 +1,285 @@
+"""One stream: a group membership and the copy job for what it owns. Read `run` first, then the numbered sequences.
+
+Thread rule: every call on the membership's client happens on this thread; it never calls Spark's JVM and never waits
+for a thread that calls this client. Others talk to it through `orders` and read frozen snapshots.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.controlplane.commits import Commits
+from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
+from legacy_mm.controlplane.positions import PositionStore, after_gap
+from legacy_mm.errors import LegacyMMError, StreamFailure
+from legacy_mm.kafka.errors import CommitProblem
+from legacy_mm.kafka.membership import GroupMember, MembershipListener
+from legacy_mm.model import Offsets, TopicPartition, describe_offsets, describe_partitions
+
+_POLL_SECONDS = 0.1
+_REPLANS = 3
+_REPLANS_SECONDS = 300.0
+_RETRY_SECONDS = 1.0
+_EXIT_OF_LOST_SECONDS = 1.0
+_KILL_SECONDS = 30.0
+
+
+class Stream(threading.Thread):
+    """One membership, its thread and its copy job."""
+
+    def __init__(
+        self,
+        index: int,
+        *,
+        member: Callable[[MembershipListener], GroupMember],
+        commits: Callable[[Callable[[Offsets], None]], Commits],
+        positions: PositionStore,
+        start_copy: StartCopy,
+        without_idempotence: Callable[[str], bool],
+        revoke_seconds: float,
+        on_failure: Callable[[int, BaseException], None],
+    ) -> None:
+        super().__init__(name=f"stream-{index}", daemon=True)
+        self.index = index
+        self._make_member = member
+        self._commits = commits(self._send_commit)
+        self._positions = positions
+        self._start_copy = start_copy
+        self._without_idempotence = without_idempotence
+        self._revoke_seconds = revoke_seconds
+        self._on_failure = on_failure
+        self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._member: GroupMember | None = None
+        self._owned: frozenset[TopicPartition] = frozenset()
+        self._generation = 0
+        self._job: CopyJob | None = None
+        self._starts: dict[TopicPartition, int] = {}
+        self._retry_at = 0.0
+        self._replans: deque[float] = deque(maxlen=_REPLANS)
+        self._stop_deadline: Deadline | None = None
+        self._commit_at_stop = True
+
+    # --- orders from other threads
+
+    def subscribe(self, topics: frozenset[str]) -> None:
+        """Mirror these topics from the next rebalance on."""
+        self._orders.put(lambda: self._require_member().subscribe(topics))
+
+    def stop(self, deadline: Deadline, *, commit: bool) -> None:
+        """Run the shutdown sequence; `commit` is False after a failure."""
+
+        def order() -> None:
+            self._stop_deadline, self._commit_at_stop = deadline, commit
+
+        self._orders.put(order)
+
+    def uncommitted(self) -> Offsets:
+        """Safe offsets that are not durable at the coordinator, for the last words of a stop that failed."""
+        return self._commits.pending()
+
+    # --- the thread
+
+    def run(self) -> None:
+        """Join, copy, commit; on the stop order, the shutdown sequence."""
+        try:
+            self._member = self._make_member(self)
+            events.emit(events.STREAM_STARTED, stream=self.index)
+            while self._stop_deadline is None:
+                self._take_orders()
+                self._member.poll(_POLL_SECONDS)
+                self._tend_copy()
+                self._commits.tick()
+            self._shut_down(self._stop_deadline)
+            events.emit(events.STREAM_STOPPED, stream=self.index)
+        except BaseException as error:  # noqa: BLE001 - a stream that dies takes the mirror with it, as in the old tool
+            if self._job is not None:
+                self._job.kill()
+            self._on_failure(self.index, error)
+
+    def _shut_down(self, deadline: Deadline) -> None:
+        """Shutdown: (1) stop the task while the membership goes on polling; (2) commit and poll until the outcome or
+        the deadline; (3) listener; (4) close with nothing left to do."""
+        member = self._require_member()
+        # (1)
+        if self._job is not None:
+            self._job.stop(deadline)
+        while self._job is not None and not deadline.expired():
+            member.poll(_POLL_SECONDS / 5)
+            if self._job is not None and self._job.wait_over(deadline.sooner_of(_POLL_SECONDS / 2)):
+                self._finish_job()
+        if self._job is not None:
+            self._job.kill()
+            self._finish_job()
+        # (2)
+        if self._commit_at_stop:
+            self._commits.commit()
+            while self._commits.waiting() and not deadline.expired():
+                member.poll(_POLL_SECONDS / 5)
+                self._commits.tick()
+            if self._commits.waiting():
+                return
+        # (4)
+        self._commits.forget(self._owned)
+        member.close()
+
+    def _take_orders(self) -> None:
+        while not self._orders.empty():
+            self._orders.get()()
+
+    # --- rebalances; called by the membership inside poll() and close()
+
+    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
+        """Assigned (1): note what came; `_tend_copy` proposes offsets and starts the job once poll() has returned."""
+        self._generation += 1
+        self._owned |= partitions
+        self._commits.assigned()
+        self._retry_at = 0.0
+        if partitions:
+            self._say(events.ASSIGNED, partitions)
+
+    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
+        """Revoked: (1) Stop to the task; (2) it flushes, reports and ends; (3) commit, asynchronously, as the last act;
+        (4) listener; (5) return."""
+        deadline = Deadline.after(self._revoke_seconds)
+        if self._stop_deadline is not None:
+            deadline = min(deadline, self._stop_deadline, key=lambda each: each.at)
+        self._end_job(deadline)
+        if self._stop_deadline is None or self._commit_at_stop:
+            self._commits.commit()
+        self._release(partitions)
+        if partitions:
+            self._say(events.REVOKED, partitions)
+
+    def lost(self, partitions: frozenset[TopicPartition]) -> None:
+        """Lost: stop the task, commit nothing, no listener. An empty set means everything."""
+        gone = partitions or self._owned
+        if not gone:
+            return
+        self._say(events.LOST, gone)
+        self._end_job(Deadline.after(min(self._revoke_seconds, _EXIT_OF_LOST_SECONDS)))
+        self._release(gone)
+
+    def committed(self, offsets: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]) -> None:
+        """Outcome of a commit, out of poll()."""
+        if self._commits.settled(offsets, failed) is CommitProblem.LOST:
+            self.lost(frozenset())
+
+    def _release(self, partitions: frozenset[TopicPartition]) -> None:
+        self._generation += 1
+        self._owned -= partitions
+        self._commits.forget(partitions)
+        for partition in partitions:
+            self._starts.pop(partition, None)
+
+    # --- the copy job
+
+    def _tend_copy(self) -> None:
+        """Keep a job running for exactly what is owned."""
+        if self._job is None:
+            if self._owned and monotonic() >= self._retry_at:
+                self._start_job()
+            return
+        self._note_reports()
+        trouble = self._job.trouble()
+        if trouble is not None:
+            self._recover(trouble)
+        elif self._job.partitions != self._owned:
+            self._end_job(Deadline.after(self._revoke_seconds))
+
+    def _start_job(self) -> None:
+        """Assigned (2) propose start offsets, (4) start the copy job; it answers its actual offsets."""
+        try:
+            known = {partition: self._resume_at(partition) for partition in self._owned}
+            missing = [partition for partition, offset in known.items() if offset is None]
+            proposed = self._positions.propose(self._require_member(), missing)
+        except TimeoutError as error:
+            events.emit(events.CLIENT_ERROR, client=self.name, text=f"committed offsets: {error}")
+            self._retry_at = monotonic() + _RETRY_SECONDS
+            return
+        offsets = {partition: offset for partition, offset in known.items() if offset is not None} | proposed
+        self._job = self._start_copy(self._generation, offsets)
+
+    def _resume_at(self, partition: TopicPartition) -> int | None:
+        safe = self._commits.position(partition)
+        return safe if safe is not None else self._starts.get(partition)
+
+    def _note_reports(self) -> None:
+        job = self._job
+        if job is None:
+            return
+        for started in job.take_started():
+            self._starts |= started
+            offsets = describe_offsets(started)
+            events.emit(events.COPY_STARTED, stream=self.index, offsets=offsets, worker=job.worker)
+        self._commits.note({p: offset for p, offset in job.take_safe().items() if p in self._owned})
+        answers: dict[TopicPartition, int] = {}
+        for gap in job.take_gaps():
+            partition = TopicPartition(gap.topic, gap.partition)
+            answers[partition] = after_gap(gap, self._positions.offset_reset)
+        if answers:
+            self._commits.restart(answers)
+            job.resume(answers)
+
+    def _end_job(self, deadline: Deadline) -> None:
+        """Stop the job and see it over; after the deadline it is killed."""
+        if self._job is None:
+            return
+        self._job.stop(deadline)
+        if not self._job.wait_over(deadline):
+            self._job.kill()
+            self._job.wait_over(Deadline.after(_KILL_SECONDS))
+        self._finish_job()
+
+    def _finish_job(self) -> None:
+        self._note_reports()
+        job, self._job = self._job, None
+        if job is not None:
+            job.release()
+
+    def _recover(self, trouble: Trouble) -> None:
+        """Stalled or lost: kill, see it over, copy again from the safe offsets; at most 3 times in 5 minutes."""
+        job = self._job
+        assert job is not None
+        if trouble.kind == "IdempotenceRefused" and self._without_idempotence(trouble.reason):
+            self._finish_killed(job)
+            return
+        if trouble.fatal:
+            raise StreamFailure(trouble.reason)
+        now = monotonic()
+        if len(self._replans) == _REPLANS and now - self._replans[0] < _REPLANS_SECONDS:
+            raise StreamFailure(f"the copy job failed {_REPLANS + 1} times within 5 minutes: {trouble.reason}")
+        self._replans.append(now)
+        events.emit(events.COPY_LOST, stream=self.index, reason=trouble.reason)
+        self._finish_killed(job)
+
+    def _finish_killed(self, job: CopyJob) -> None:
+        """Invariant D: nothing new starts before the old job is over; meanwhile the membership goes on."""
+        job.kill()
+        while not job.wait_over(Deadline.after(_POLL_SECONDS)):
+            self._require_member().poll(0)
+            if self._job is not job or self._stop_deadline is not None:
+                return
+            self._take_orders()
+        self._finish_job()
+
+    def _send_commit(self, offsets: Offsets) -> None:
+        self._require_member().commit(offsets)
+
+    def _require_member(self) -> GroupMember:
+        assert self._member is not None
+        return self._member
+
+    def _say(self, event: events.Event, partitions: frozenset[TopicPartition]) -> None:
+        events.emit(
+            event, stream=self.index, generation=self._generation, partitions=describe_partitions(partitions)
+        )
+
+
+def reason_of(error: BaseException) -> str:
+    """One line for any exception."""
+    return str(error) if isinstance(error, LegacyMMError) else f"{type(error).__name__}: {error}"

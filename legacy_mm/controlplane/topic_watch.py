@@ -1,0 +1,76 @@
+"""Which topics are mirrored: one look per `metadata.max.age.ms` for the whole process, then one order to all streams.
+
+One watch, because streams that look by their own clocks make a rebalance each for the same new topic.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from legacy_mm import events
+from legacy_mm.errors import HostError
+from legacy_mm.kafka.client import TopicLister
+from legacy_mm.spark.jvm import TopicMatcher
+
+_RETRY_SECONDS = 1.0
+
+
+class TopicWatch(threading.Thread):
+    """Lists the source's topics and tells `on_change` when the matching set changed."""
+
+    def __init__(
+        self,
+        *,
+        lister: Callable[[], TopicLister],
+        matcher: Callable[[], TopicMatcher],
+        is_internal: Callable[[str], bool],
+        interval: float,
+        on_change: Callable[[frozenset[str]], None],
+        on_failure: Callable[[int, BaseException], None],
+    ) -> None:
+        super().__init__(name="topic-watch", daemon=True)
+        self._make_lister = lister
+        self._make_matcher = matcher
+        self._is_internal = is_internal
+        self._interval = interval
+        self._on_change = on_change
+        self._on_failure = on_failure
+        self._stopping = threading.Event()
+        self._existing: frozenset[str] | None = None
+
+    def existing_topics(self) -> frozenset[str] | None:
+        """All topics of the last look; None before the first."""
+        return self._existing
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Look, match, tell, wait."""
+        try:
+            lister = self._make_lister()
+            matcher: TopicMatcher | None = None
+            mirrored: frozenset[str] | None = None
+            while not self._stopping.is_set():
+                topics = self._look(lister)
+                matcher = matcher or self._make_matcher()
+                if topics is not None:
+                    self._existing = topics
+                    found = matcher.matching(name for name in topics if not self._is_internal(name))
+                    if found != mirrored:
+                        mirrored = found
+                        events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")
+                        self._on_change(found)
+                self._stopping.wait(_RETRY_SECONDS if topics is None else self._interval)
+        except BaseException as error:  # noqa: BLE001 - reported, ends the mirror
+            if not self._stopping.is_set():
+                self._on_failure(0, error)
+
+    def _look(self, lister: TopicLister) -> frozenset[str] | None:
+        try:
+            return frozenset(lister.topics())
+        except HostError as error:
+            events.emit(events.CLIENT_ERROR, client=self.name, text=str(error))
+            return None

@@ -1,0 +1,198 @@
+"""What driver and copy task say to each other: the ticket, the plan and the frames of the control channel.
+
+Wire format, one frame: 4 bytes length (big endian), then UTF-8 JSON: `{"frame": NAME, "flow": .., "stream": ..,
+"generation": .., ...fields}`. `Hello` also carries the version of the format. Offsets travel as lists of
+`[topic, partition, offset]`. No pickle: a peer can send wrong values, never code.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from legacy_mm.errors import ChannelError
+from legacy_mm.model import Offsets, TopicPartition
+
+VERSION = 1
+LEASE_SECONDS = 5.0
+"""A task that hears nothing for this long stops writing."""
+BEAT_SECONDS = 1.0
+LENGTH = struct.Struct(">I")
+MAX_FRAME = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Ticket:
+    """All that Spark sees of a copy job: where to fetch the plan, once, and how to prove the right to it."""
+
+    host: str
+    port: int
+    key: bytes = field(repr=False)
+    """HMAC-SHA256 key made for this ticket alone."""
+    certificate: str = field(repr=False)
+    """PEM of the driver's certificate; empty where the channel never leaves the host."""
+    flow: str
+    stream: int
+    generation: int
+    number: int
+
+
+class Frame:
+    """Base of all frames; subclasses are frozen dataclasses whose `offsets` fields are `Offsets`."""
+
+    by_name: ClassVar[dict[str, type[Frame]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        Frame.by_name[cls.__name__] = cls
+
+
+@dataclass(frozen=True)
+class Challenge(Frame):
+    """Driver -> task: sign this nonce (hex)."""
+
+    nonce: str
+
+
+@dataclass(frozen=True)
+class Hello(Frame):
+    """Task -> driver: who I am, and the HMAC over the nonce (hex)."""
+
+    number: int
+    proof: str
+    pid: int
+    process_start: int
+    """Start time of the process in clock ticks since boot, so that a reused pid is not mistaken for it."""
+    host: str
+    version: int = VERSION
+
+
+@dataclass(frozen=True)
+class Refused(Frame):
+    """Driver -> task: this ticket is used, over or wrong. Exit."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Plan(Frame):
+    """Driver -> task, once: everything needed to copy. Holds credentials; exists only in memory and on this channel."""
+
+    offsets: Offsets
+    """Where to start; EARLIEST and LATEST are resolved by the task, which answers the actual offsets."""
+    names: Mapping[str, str]
+    """Source topic -> target topic."""
+    source: Mapping[str, str] = field(repr=False)
+    target: Mapping[str, str] = field(repr=False)
+    barrier_interval: float
+    api_timeout: float
+    abort_on_send_failure: bool
+    synchronous: bool
+
+
+@dataclass(frozen=True)
+class Started(Frame):
+    """Task -> driver: copying from these offsets."""
+
+    offsets: Offsets
+
+
+@dataclass(frozen=True)
+class Progress(Frame):
+    """Task -> driver, about each second: safe offsets that moved, and totals since the start of the task."""
+
+    offsets: Offsets
+    records: int
+    dropped: int
+    blocked: bool
+    """Alive, but waiting for the target."""
+
+
+@dataclass(frozen=True)
+class Log(Frame):
+    """Task -> driver: an event to be logged there."""
+
+    event: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Gap(Frame):
+    """Task -> driver: the wanted offset is not in the log; what now?"""
+
+    topic: str
+    partition: int
+    wanted: int
+    low: int
+    high: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Resume(Frame):
+    """Driver -> task: go on with this partition from here."""
+
+    offsets: Offsets
+
+
+@dataclass(frozen=True)
+class Failure(Frame):
+    """Task -> driver: cannot go on. `retriable`: a new task may succeed."""
+
+    kind: str
+    reason: str
+    retriable: bool
+
+
+@dataclass(frozen=True)
+class Stop(Frame):
+    """Driver -> task: fetch no more, flush for at most this long, report, end."""
+
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Stopped(Frame):
+    """Task -> driver: the last frame. `flushed`: nothing sent is unacknowledged."""
+
+    flushed: bool
+
+
+@dataclass(frozen=True)
+class Lease(Frame):
+    """Driver -> task, each second: you may go on writing."""
+
+
+def encode(frame: Frame, ticket: Ticket | None = None) -> bytes:
+    """The bytes of a frame, length first."""
+    body: dict[str, Any] = {"frame": type(frame).__name__}
+    if ticket is not None:
+        body |= {"flow": ticket.flow, "stream": ticket.stream, "generation": ticket.generation}
+    for spec in fields(frame):  # type: ignore[arg-type]
+        value = getattr(frame, spec.name)
+        if spec.name == "offsets":
+            value = [[partition.topic, partition.partition, offset] for partition, offset in value.items()]
+        body[spec.name] = value
+    text = json.dumps(body, separators=(",", ":")).encode()
+    return LENGTH.pack(len(text)) + text
+
+
+def decode(text: bytes, ticket: Ticket | None = None) -> Frame:
+    """The frame in these bytes (without the length). Raises ChannelError for anything else."""
+    try:
+        body = json.loads(text)
+        if ticket is not None and _address(body) != (ticket.flow, ticket.stream, ticket.generation):
+            raise ChannelError(f"frame for {_address(body)} on the channel of stream {ticket.stream}")
+        kind = Frame.by_name[body["frame"]]
+        values = {spec.name: body[spec.name] for spec in fields(kind)}  # type: ignore[arg-type]
+        if "offsets" in values:
+            values["offsets"] = {TopicPartition(topic, number): offset for topic, number, offset in values["offsets"]}
+        return kind(**values)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ChannelError(f"not a frame: {type(error).__name__}") from None
+
+
+def _address(body: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    return body.get("flow"), body.get("stream"), body.get("generation")

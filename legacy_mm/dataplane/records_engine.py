@@ -1,0 +1,122 @@
+"""The `records` engine: one record at a time through librdkafka on both sides.
+
+The loop of `run` is: read, send, and at a barrier prove and report. Reading and sending overlap inside librdkafka;
+a full send queue stops the reading, so memory is bounded by `buffer.memory`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Plan, Progress, Started
+from legacy_mm.dataplane.acks import SafeOffsets, sent_offsets
+from legacy_mm.dataplane.send_failure import SendFailures
+from legacy_mm.kafka.reader import PartitionReader
+from legacy_mm.kafka.sender import RecordSender
+from legacy_mm.model import Offsets, TopicPartition
+
+_READ_SECONDS = 0.1
+_FLUSH_SLICE = 0.05
+_BARRIER_SECONDS = 5.0
+
+
+class RecordsEngine:
+    """Copies the partitions of one plan until `stop`."""
+
+    def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
+        self._report = report
+        self._start = plan.offsets
+        self._failures = SendFailures(abort=plan.abort_on_send_failure or plan.synchronous)
+        self._reader = PartitionReader(plan.source, plan.api_timeout)
+        self._sender = RecordSender(plan.target, plan.names, self._failures, self._zero_timestamp)
+        self._zero_seen: set[TopicPartition] = set()
+        self._safe = SafeOffsets()
+        self._batch: list[Any] = []
+        self._sent = 0
+        self._records = 0
+        self._barrier_interval = 0.0 if plan.synchronous else min(plan.barrier_interval, _BARRIER_SECONDS)
+        self._next_barrier = self._next_report = monotonic()
+        self._stopping = threading.Event()
+        self._stop_deadline = Deadline(0)
+        self._resume: list[Offsets] = []
+
+    def run(self) -> bool:
+        """Copy until stopped; True when everything sent is acknowledged. Raises SendFailure, StreamFailure."""
+        self._report(Started(self._reader.start(self._start)))
+        self._next_barrier = monotonic() + self._barrier_interval
+        while not self._stopping.is_set():
+            self._copy_some()
+            self._failures.raise_if_ending(self._sender.fatal())
+            if monotonic() >= self._next_barrier:
+                self._barrier()
+            self._report_when_due(blocked=self._sent < len(self._batch))
+            self._mind_gaps()
+        return self._finish()
+
+    def stop(self, seconds: float) -> None:
+        """From any thread: read no more and finish within this time."""
+        self._stop_deadline = Deadline.after(seconds)
+        self._stopping.set()
+
+    def resume(self, offsets: Offsets) -> None:
+        """From any thread: go on with partitions that reported a gap."""
+        self._resume.append(offsets)
+
+    def purge(self) -> None:
+        """From any thread: throw away what is not sent yet."""
+        self._sender.purge()
+
+    def _copy_some(self) -> None:
+        if self._sent == len(self._batch):
+            self._batch, self._sent = self._reader.read(_READ_SECONDS), 0
+        before = self._sent
+        self._sent = self._sender.send(self._batch, before)
+        self._records += self._sent - before
+
+    def _barrier(self) -> None:
+        """(1) fix what was sent; (2) flush in slices, reporting that we live; (3) only then is it safe."""
+        sent = sent_offsets(self._reader.positions(), self._batch[self._sent :], self._batch[: self._sent])
+        while not self._sender.flush(_FLUSH_SLICE):
+            self._failures.raise_if_ending(self._sender.fatal())
+            self._report_when_due(blocked=True)
+            if self._stopping.is_set() and self._stop_deadline.expired():
+                return
+        self._failures.raise_if_ending(self._sender.fatal())
+        self._safe.barrier(sent)
+        self._next_barrier = monotonic() + self._barrier_interval
+
+    def _finish(self) -> bool:
+        self._barrier()
+        flushed = self._sender.flush(0)
+        if not flushed:
+            self._sender.purge()
+        self._send_progress(blocked=not flushed)
+        return flushed
+
+    def _report_when_due(self, *, blocked: bool) -> None:
+        if monotonic() >= self._next_report:
+            self._send_progress(blocked=blocked)
+
+    def _send_progress(self, *, blocked: bool) -> None:
+        self._next_report = monotonic() + BEAT_SECONDS
+        self._report(Progress(self._safe.take_moved(), self._records, self._failures.dropped, blocked))
+
+    def _mind_gaps(self) -> None:
+        for gap in self._reader.take_gaps():
+            self._barrier()
+            self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason))
+        while self._resume:
+            resumed = self._reader.resume(self._resume.pop(0))
+            for partition in resumed:
+                self._safe.restart(partition)
+            self._report(Started(resumed))
+
+    def _zero_timestamp(self, record: Any) -> None:
+        partition = TopicPartition(record.topic(), record.partition())
+        if partition not in self._zero_seen:
+            self._zero_seen.add(partition)
+            events.emit(events.ZERO_TIMESTAMP, partition=partition)

@@ -1,0 +1,53 @@
+"""What a record that cannot be sent means: the end (`abort.on.send.failure`), or a count and a line."""
+
+from __future__ import annotations
+
+from legacy_mm import events
+from legacy_mm.errors import SendFailure
+from legacy_mm.kafka.sender import FailedSend
+
+
+class SendFailures:
+    """Keeps the first failure that must end the copying; counts the others. Called from librdkafka: never raises."""
+
+    def __init__(self, *, abort: bool) -> None:
+        self._abort = abort
+        self.dropped = 0
+        self._ending: FailedSend | None = None
+
+    def __call__(self, failed: FailedSend) -> None:
+        """A record failed for good."""
+        self.dropped += 1
+        if not failed.refuses_idempotence:
+            events.emit(
+                events.SEND_FAILED,
+                topic=failed.topic,
+                key_size="null" if failed.key_size is None else failed.key_size,
+                value_size="null" if failed.value_size is None else failed.value_size,
+                reason=failed.reason,
+            )
+        if self._abort or failed.fatal:
+            self._ending = self._ending or failed
+
+    def raise_if_ending(self, fatal: FailedSend | None) -> None:
+        """Raise when copying must end: SendFailure, or IdempotenceRefused when a producer without it may go on."""
+        ending = self._ending or fatal
+        if ending is None:
+            return
+        if ending.refuses_idempotence:
+            raise IdempotenceRefused(ending.reason)
+        if ending.fatal and not self._abort:
+            raise ProducerBroken(ending.reason)
+        raise SendFailure(f"sending to {ending.topic or 'the target'} failed: {ending.reason}")
+
+
+class IdempotenceRefused(SendFailure):
+    """The target does not give us a producer id; the driver decides whether to go on without."""
+
+    retriable = True
+
+
+class ProducerBroken(SendFailure):
+    """This producer can send no more, a new one can."""
+
+    retriable = True

@@ -1,0 +1,147 @@
+"""What runs inside a Spark task: present the ticket, copy, report, end. The only entry from Spark into our code.
+
+A task that loses its channel or its lease throws away what it has queued and ends at once; it does not flush, because
+somebody else may own the partitions by then.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+from legacy_mm import events
+from legacy_mm.clock import monotonic
+from legacy_mm.copyjob import (
+    BEAT_SECONDS,
+    LEASE_SECONDS,
+    Failure,
+    Frame,
+    Lease,
+    Log,
+    Plan,
+    Resume,
+    Stop,
+    Stopped,
+    Ticket,
+)
+from legacy_mm.dataplane.records_engine import RecordsEngine
+from legacy_mm.errors import ChannelError, LegacyMMError
+from legacy_mm.spark.attempt import attempt_number
+from legacy_mm.spark.channel import Peer, present
+
+ABANDONED = 70
+"""Exit code of a task that lost its channel or lease."""
+_kept_until_exit: list[Any] = []
+"""Clients are not closed but end with the process: closing waits for brokers, and there is nothing left to say."""
+
+
+def run(tickets: Iterator[Ticket]) -> Iterator[None]:
+    """Entry point for `mapPartitions`: one ticket, one copy job, nothing returned."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+    for ticket in tickets:
+        _refuse_second_attempt()
+        CopyTask(ticket).run()
+    return iter(())
+
+
+def _refuse_second_attempt() -> None:
+    """Spark re-runs tasks of lost workers whatever `maxFailures` says; the driver plans anew by itself."""
+    if attempt_number() > 0:
+        raise ChannelError("a copy job is never run twice")
+
+
+class CopyTask:
+    """One copy job, from the ticket to `Stopped`."""
+
+    def __init__(self, ticket: Ticket) -> None:
+        self._peer, plan = present(ticket)
+        self._plan: Plan = plan
+        self._heard = monotonic()
+        self._over = threading.Event()
+        self._engine: RecordsEngine | None = None
+        self._stop_frame: Stop | None = None
+        self._lock = threading.Lock()
+        threading.Thread(target=self._listen, name="channel", daemon=True).start()
+        threading.Thread(target=self._watch_lease, name="lease", daemon=True).start()
+
+    def run(self) -> None:
+        """Copy until told to stop; what goes wrong is reported as a `Failure` frame."""
+        _forward_events(self._peer)
+        try:
+            with self._lock:
+                self._engine = RecordsEngine(self._plan, self._peer.send)
+                if self._stop_frame is not None:
+                    self._engine.stop(self._stop_frame.seconds)
+            _kept_until_exit.append(self._engine)
+            flushed = self._engine.run()
+            self._over.set()
+            self._peer.send(Stopped(flushed))
+        except ChannelError:
+            self._abandon()
+        except LegacyMMError as error:
+            self._fail(type(error).__name__, str(error), retriable=error.retriable)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the driver decides
+            self._fail(type(error).__name__, str(error), retriable=True)
+
+    def _fail(self, kind: str, reason: str, *, retriable: bool) -> None:
+        if self._engine is not None:
+            self._engine.purge()
+        with suppress(ChannelError):
+            self._peer.send(Failure(kind, reason, retriable))
+        self._over.set()
+        self._peer.close()
+
+    def _listen(self) -> None:
+        try:
+            while (frame := self._peer.receive()) is not None:
+                self._heard = monotonic()
+                self._obey(frame)
+        except (ChannelError, OSError):
+            pass
+        self._abandon()
+
+    def _obey(self, frame: Frame) -> None:
+        if isinstance(frame, Lease):
+            return
+        with self._lock:
+            if isinstance(frame, Stop):
+                self._stop_frame = frame
+                if self._engine is not None:
+                    self._engine.stop(frame.seconds)
+            elif isinstance(frame, Resume) and self._engine is not None:
+                self._engine.resume(frame.offsets)
+
+    def _watch_lease(self) -> None:
+        while not self._over.wait(BEAT_SECONDS / 4):
+            if monotonic() - self._heard > LEASE_SECONDS:
+                self._abandon()
+
+    def _abandon(self) -> None:
+        if self._over.is_set():
+            return
+        if self._engine is not None:
+            with suppress(Exception):
+                self._engine.purge()
+        os._exit(ABANDONED)
+
+
+def _forward_events(peer: Peer) -> None:
+    """Log lines are written where the user looks: in the driver."""
+
+    class Forwarder(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            event = getattr(record, "event", None)
+            if event is not None:
+                told = {name: str(value) for name, value in getattr(record, "fields", {}).items()}
+                with suppress(ChannelError):
+                    peer.send(Log(event.name, told))
+
+    events.logger.handlers = [Forwarder()]
+    events.logger.propagate = False
+    events.logger.setLevel(logging.INFO)

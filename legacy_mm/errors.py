@@ -1,0 +1,56 @@
+"""The exception tree of legacy_mm.
+
+::
+
+    LegacyMMError                   exit 1    anything we can explain in one line
+    ├── UsageError                  exit 1    the command line is wrong; the usage text follows
+    ├── ConfigurationError          exit 1    a file or an option value is wrong
+    ├── HostError                   exit 1    no Java, no network, no permission: the host lacks something
+    ├── StreamFailure               exit 255  a stream died; the whole mirror ends (the old tool's `exit(-1)`)
+    │   ├── SendFailure             exit 255  a record could not be sent and abort.on.send.failure is on
+    │   └── InvalidPattern          exit 255  the topic pattern does not compile
+    └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
+
+`exit_code` and `retriable` are class attributes, so that whoever retries or exits asks the class, not a list.
+"""
+
+from __future__ import annotations
+
+
+class LegacyMMError(Exception):
+    """Base of all our errors: the message is one line that says what to do."""
+
+    exit_code = 1
+    retriable = False
+
+
+class UsageError(LegacyMMError):
+    """The words of the command line are wrong."""
+
+
+class ConfigurationError(LegacyMMError):
+    """A properties file or an option value cannot be used."""
+
+
+class HostError(LegacyMMError):
+    """The host lacks something: Java, network, a readable file."""
+
+
+class StreamFailure(LegacyMMError):
+    """A stream died; the mirror stops and exits as the old tool did when a thread died."""
+
+    exit_code = 255
+
+
+class SendFailure(StreamFailure):
+    """A record could not be sent for good and `abort.on.send.failure` is on."""
+
+
+class InvalidPattern(StreamFailure):
+    """The topic pattern is no Java regular expression."""
+
+
+class ChannelError(LegacyMMError):
+    """The control channel broke, or a peer did not prove who it is."""
+
+    exit_code = 255

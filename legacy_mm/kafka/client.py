@@ -1,0 +1,87 @@
+"""What all our clients share: quiet logging through events, rate-limited error lines, name checks, topic listing."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient
+
+from legacy_mm import events
+from legacy_mm.clock import monotonic
+from legacy_mm.errors import ConfigurationError, HostError
+from legacy_mm.model import TopicPartition
+
+_SAME_LINE_SECONDS = 30.0
+
+
+def client_properties(properties: Mapping[str, str], **own: object) -> dict[str, Any]:
+    """`properties` plus callbacks: errors become events, librdkafka's log goes to Python's at debug level."""
+    lines = _ErrorLines(str(own.get("client.id", properties.get("client.id", "client"))))
+    return {
+        **properties,
+        "log_level": 3,
+        "logger": logging.getLogger("legacy_mm.librdkafka"),
+        "error_cb": lines,
+        **own,
+    }
+
+
+class _ErrorLines:
+    """One WARN line per text and half minute. Never raises: an exception in a callback would lose records in hand."""
+
+    def __init__(self, client: str) -> None:
+        self._client = client
+        self._said: dict[str, float] = {}
+
+    def __call__(self, error: KafkaError) -> None:
+        text, now = error.str(), monotonic()
+        if now - self._said.get(error.name(), -_SAME_LINE_SECONDS) >= _SAME_LINE_SECONDS:
+            self._said[error.name()] = now
+            events.emit(events.CLIENT_ERROR, client=self._client, text=text)
+
+
+def require_resolvable(bootstrap_servers: str) -> None:
+    """Raise ConfigurationError, in the Java client's words, when no bootstrap name resolves."""
+    for server in bootstrap_servers.split(","):
+        host, _, port = server.strip().rpartition(":")
+        try:
+            socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+            return
+        except (OSError, ValueError):
+            continue
+    raise ConfigurationError(
+        "org.apache.kafka.common.config.ConfigException: "
+        f"No resolvable bootstrap urls given in bootstrap.servers ({bootstrap_servers})"
+    )
+
+
+class TopicLister:
+    """Names of all topics of a cluster that the principal may see."""
+
+    def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
+        allowed = {name: value for name, value in properties.items() if name.startswith(_ADMIN_PREFIXES)}
+        self._admin = AdminClient(client_properties(allowed, **{"client.id": "legacy_mm-topics"}))
+        self._timeout = timeout
+
+    def topics(self) -> list[str]:
+        """All topic names; raises HostError when the cluster does not answer in time."""
+        try:
+            return list(self._admin.list_topics(timeout=self._timeout).topics)
+        except KafkaException as error:
+            raise HostError(f"listing topics failed: {error.args[0].str()}") from error
+
+    def serve(self) -> None:
+        """Run pending callbacks."""
+        self._admin.poll(0)
+
+
+_ADMIN_PREFIXES = ("bootstrap.", "security.", "sasl.", "ssl.", "socket.", "client.", "enable.ssl", "reconnect.")
+
+
+def ours(partition: Any) -> TopicPartition:
+    """librdkafka's topic-partition object as our value."""
+    return TopicPartition(partition.topic, partition.partition)

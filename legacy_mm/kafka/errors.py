@@ -1,0 +1,98 @@
+"""librdkafka's error codes, sorted by what we do about them. The rest of the package asks these questions only."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from confluent_kafka import KafkaError
+
+
+class CommitProblem(Enum):
+    """What a failed offset commit means for the stream."""
+
+    RETRY = "the coordinator did not answer; keep the offsets and try again"
+    REJOINING = "the generation is over; keep the offsets until the next assignment"
+    LOST = "the group does not know us any more; the partitions are lost"
+    GIVEN_UP = "the group has moved on; as the old tool, warn and go on"
+    FATAL = "no later try can succeed"
+
+
+_RETRY = {
+    KafkaError._TIMED_OUT,
+    KafkaError._TIMED_OUT_QUEUE,
+    KafkaError._TRANSPORT,
+    KafkaError._ALL_BROKERS_DOWN,
+    KafkaError._WAIT_COORD,
+    KafkaError._RESOLVE,
+    KafkaError._DESTROY,
+    KafkaError._STATE,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError.UNSTABLE_OFFSET_COMMIT,
+}
+_REJOINING = {
+    KafkaError.ILLEGAL_GENERATION,
+    KafkaError.REBALANCE_IN_PROGRESS,
+    KafkaError._ASSIGNMENT_LOST,
+}
+_LOST = {KafkaError.UNKNOWN_MEMBER_ID}
+_FATAL_FOR_MEMBER = {
+    KafkaError.GROUP_AUTHORIZATION_FAILED,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.FENCED_INSTANCE_ID,
+    KafkaError.INVALID_GROUP_ID,
+    KafkaError.INCONSISTENT_GROUP_PROTOCOL,
+    KafkaError.GROUP_MAX_SIZE_REACHED,
+    KafkaError._FATAL,
+}
+_IDEMPOTENCE_REFUSED = {
+    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+    KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    KafkaError._UNSUPPORTED_FEATURE,
+    KafkaError.UNSUPPORTED_VERSION,
+}
+
+
+def commit_problem(error: KafkaError) -> CommitProblem:
+    """What to do about a failed commit."""
+    code = error.code()
+    if code in _LOST:
+        return CommitProblem.LOST
+    if code in _REJOINING:
+        return CommitProblem.REJOINING
+    if code in _RETRY or error.retriable():
+        return CommitProblem.RETRY
+    return CommitProblem.FATAL
+
+
+def ends_membership(error: KafkaError) -> bool:
+    """True for errors after which a group member cannot go on."""
+    return bool(error.fatal()) or error.code() in _FATAL_FOR_MEMBER
+
+
+def ends_reading(error: KafkaError) -> bool:
+    """True for errors after which a copying client cannot go on (authorization and the like)."""
+    return bool(error.fatal()) or error.code() in {
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError._BAD_MSG,
+        KafkaError._BAD_COMPRESSION,
+    }
+
+
+def is_out_of_range(error: KafkaError) -> bool:
+    """True when the wanted offset is not in the log (`auto.offset.reset=error`)."""
+    return error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
+
+
+def is_membership_lost(error: KafkaError) -> bool:
+    """True when the group has dropped this member."""
+    return error.code() in (KafkaError._MAX_POLL_EXCEEDED, KafkaError.UNKNOWN_MEMBER_ID)
+
+
+def refuses_idempotence(error: KafkaError) -> bool:
+    """True when the target does not let us have a producer id."""
+    return error.code() in _IDEMPOTENCE_REFUSED

@@ -1,0 +1,103 @@
+"""The copying client at the source: reads given partitions from given offsets, never resets, never commits.
+
+An offset that is not in the log is reported as a gap; the partition waits until `resume` says where to go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import TopicPartition as ClientPartition
+
+from legacy_mm.errors import StreamFailure
+from legacy_mm.kafka.client import client_properties, ours
+from legacy_mm.kafka.errors import ends_reading, is_out_of_range
+from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
+
+BATCH_RECORDS = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class OutOfRange:
+    """A wanted offset that the log does not hold; `low` is its first, `high` the next to be written."""
+
+    partition: TopicPartition
+    wanted: int
+    low: int
+    high: int
+    reason: str
+
+
+class PartitionReader:
+    """Reads the partitions of one copy job."""
+
+    def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
+        self._timeout = timeout
+        self._consumer = Consumer(client_properties(properties, **{"auto.offset.reset": "error"}))
+        self._gaps: list[OutOfRange] = []
+        self._partitions: list[Any] = []
+
+    def start(self, offsets: Offsets) -> dict[TopicPartition, int]:
+        """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved. Raises TimeoutError."""
+        actual = {partition: self._resolve(partition, offset) for partition, offset in offsets.items()}
+        self._partitions = [ClientPartition(*partition) for partition in actual]
+        self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in actual.items()])
+        return actual
+
+    def read(self, timeout: float) -> list[Any]:
+        """Records that are there, at most BATCH_RECORDS; waits only for the first. Raises StreamFailure."""
+        first = self._consumer.poll(timeout)
+        if first is None:
+            return []
+        records = [first, *self._consumer.consume(BATCH_RECORDS - 1, 0)]
+        errors = [record for record in records if record.error() is not None]
+        if errors:
+            records = [record for record in records if record.error() is None]
+            self._sort_out(errors)
+        return records
+
+    def positions(self) -> dict[TopicPartition, int]:
+        """One past the last record handed out, per partition that handed out any since `start`."""
+        return {ours(entry): entry.offset for entry in self._consumer.position(self._partitions) if entry.offset >= 0}
+
+    def take_gaps(self) -> list[OutOfRange]:
+        """Gaps found since the last call."""
+        gaps, self._gaps = self._gaps, []
+        return gaps
+
+    def resume(self, offsets: Offsets) -> dict[TopicPartition, int]:
+        """Go on with partitions that waited; the actual offsets."""
+        actual = {partition: self._resolve(partition, offset) for partition, offset in offsets.items()}
+        for partition, offset in actual.items():
+            self._consumer.seek(ClientPartition(*partition, offset))
+        return actual
+
+    def _resolve(self, partition: TopicPartition, offset: int) -> int:
+        if offset not in (EARLIEST, LATEST):
+            return offset
+        low, high = self._watermarks(partition)
+        return low if offset == EARLIEST else high
+
+    def _watermarks(self, partition: TopicPartition) -> tuple[int, int]:
+        try:
+            low, high = self._consumer.get_watermark_offsets(ClientPartition(*partition), timeout=self._timeout)
+        except KafkaException as error:
+            raise TimeoutError(f"offsets of {partition}: {error.args[0].str()}") from error
+        return low, high
+
+    def _sort_out(self, errors: Iterable[Any]) -> None:
+        for record in errors:
+            error = record.error()
+            if is_out_of_range(error):
+                partition = ours(record_partition(record))
+                self._gaps.append(OutOfRange(partition, record.offset(), *self._watermarks(partition), error.str()))
+            elif ends_reading(error):
+                raise StreamFailure(f"reading {record.topic()}-{record.partition()} failed: {error.str()}")
+
+
+def record_partition(record: Any) -> ClientPartition:
+    """Topic and partition of a record or error."""
+    return ClientPartition(record.topic(), record.partition())

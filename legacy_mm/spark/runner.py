@@ -1,0 +1,57 @@
+"""Runs copy jobs: one Spark job with one task each, on a thread of its own, because py4j calls block.
+
+What a Spark job returns, and when it ends, proves nothing about the copying (invariant D): only the control channel
+and the worker's process do. So the result is thrown away and `on_end` says no more than that Spark has let go.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import suppress
+from typing import Any
+
+from legacy_mm.copyjob import Ticket
+
+TaskEntry = Callable[[Iterator[Ticket]], Iterator[None]]
+
+
+class SparkRunner:
+    """Submits tickets to a SparkContext that may still be starting."""
+
+    def __init__(self, context: Future[Any], entry: TaskEntry) -> None:
+        self._context = context
+        self._entry = entry
+
+    def submit(self, ticket: Ticket, description: str, on_end: Callable[[str], None]) -> None:
+        """Start a Spark job for the ticket; `on_end(reason)` is called when Spark has let go of it."""
+        arguments = (ticket, description, on_end)
+        threading.Thread(target=self._run, args=arguments, name=f"spark-job-{ticket.number}", daemon=True).start()
+
+    def cancel(self, ticket: Ticket) -> None:
+        """Ask Spark to let go of the ticket's job; returns at once."""
+        threading.Thread(target=self._cancel, args=(ticket,), daemon=True).start()
+
+    def _run(self, ticket: Ticket, description: str, on_end: Callable[[str], None]) -> None:
+        reason = "the Spark job ended"
+        try:
+            context = self._context.result()
+            context.setJobGroup(_group(ticket), description, interruptOnCancel=False)
+            context.parallelize([ticket], 1).mapPartitions(self._entry).count()
+        except Exception as error:  # noqa: BLE001 - py4j raises many kinds, and each means the same here
+            reason = f"the Spark job failed: {_first_line(error)}"
+        on_end(reason)
+
+    def _cancel(self, ticket: Ticket) -> None:
+        with suppress(Exception):
+            self._context.result().cancelJobGroup(_group(ticket))
+
+
+def _group(ticket: Ticket) -> str:
+    return f"legacy_mm-{ticket.flow}-{ticket.number}"
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1][:300] if lines else type(error).__name__

@@ -1,0 +1,127 @@
+"""The Spark application: embedded by default, on a cluster by its master's address.
+
+Embedded Spark is hermetic: nothing in the host's environment or configuration reaches it. A cluster master reads the
+user's SPARK_CONF_DIR; what would break an invariant is set by us afterwards, so it cannot.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from legacy_mm.config.settings import SparkSettings
+from legacy_mm.spark.jvm import Jvm, python_executable
+
+_FOREIGN = ("SPARK_", "PYSPARK_", "HADOOP_", "_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH")
+_LOG4J2 = """\
+rootLogger.level = {level}
+rootLogger.appenderRef.console.ref = console
+appender.console.type = Console
+appender.console.name = console
+appender.console.target = SYSTEM_ERR
+appender.console.layout.type = PatternLayout
+appender.console.layout.pattern = [%d] %p %m (%c)%n
+"""
+_KEPT = {
+    "spark.speculation": "false",
+    "spark.task.maxFailures": "1",
+    "spark.stage.maxConsecutiveAttempts": "1",
+    "spark.dynamicAllocation.enabled": "false",
+    "spark.python.worker.reuse": "false",
+    "spark.python.daemon.module": "legacy_mm.spark.worker_daemon",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+}
+_ENCRYPTED = {
+    "spark.authenticate": "true",
+    "spark.network.crypto.enabled": "true",
+    "spark.io.encryption.enabled": "true",
+}
+
+
+class SparkHost:
+    """Folder, environment and JVM of one Spark application; `context()` is the application itself."""
+
+    def __init__(self, settings: SparkSettings, streams: int, *, preload: str, quiet: bool = True) -> None:
+        """Start the JVM without waiting for it. `preload`: modules the Python daemon imports once."""
+        self._settings = settings
+        self._streams = streams
+        self._preload = preload
+        self._folder = Path(tempfile.mkdtemp(prefix="legacy_mm-spark-"))
+        self.embedded = settings.master is None or settings.master.startswith("local")
+        conf_dir = self._folder
+        if not self.embedded and "SPARK_CONF_DIR" in os.environ:
+            conf_dir = Path(os.environ["SPARK_CONF_DIR"])
+        (self._folder / "log4j2.properties").write_text(_LOG4J2.format(level="OFF" if quiet else "WARN"))
+        environment = self._environment(conf_dir)
+        os.environ["SPARK_HOME"] = environment["SPARK_HOME"]
+        self.jvm = Jvm(settings.heap, environment, self._folder / "jvm.log" if quiet else None)
+
+    def context(self, archive: Path | None = None) -> Any:
+        """Make the SparkContext (blocks until the application runs) and wake the Python daemon by an empty job."""
+        from pyspark import SparkConf, SparkContext
+
+        gateway = self.jvm.connect()
+        conf = SparkConf(_jvm=gateway.jvm).setAll(sorted(self.properties(archive).items()))
+        os.environ["PYSPARK_PYTHON"] = self._worker_python()
+        context = SparkContext(gateway=gateway, conf=conf)
+        context.setLogLevel("OFF")
+        context._accumulatorServer.handle_error = _say_nothing
+        return context
+
+    def properties(self, archive: Path | None) -> dict[str, str]:
+        """Spark properties of the application; never a credential."""
+        master = self._settings.master or f"local[{4 * self._streams + 4}]"
+        chosen = {
+            "spark.master": master,
+            "spark.app.name": "legacy_mm",
+            "spark.local.dir": str(self._folder),
+            "spark.executorEnv.LEGACY_MM_PRELOAD": self._preload,
+        }
+        if self.embedded:
+            chosen |= {
+                "spark.driver.host": "localhost",
+                "spark.driver.bindAddress": "127.0.0.1",
+                "spark.executorEnv.PYTHONSAFEPATH": "1",
+            }
+        else:
+            chosen |= _ENCRYPTED
+        if archive is not None:
+            chosen |= {"spark.archives": f"{archive}#legacy_mm_env", "spark.executorEnv.PYTHONPATH": "legacy_mm_env"}
+        return chosen | dict(self._settings.conf) | _KEPT
+
+    def remove(self) -> None:
+        """Remove the folder; the JVM must have ended."""
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _worker_python(self) -> str:
+        if self.embedded:
+            return python_executable()
+        return os.environ.get("PYSPARK_PYTHON", "python3")
+
+    def _environment(self, conf_dir: Path) -> Mapping[str, str]:
+        import pyspark
+
+        kept = {name: value for name, value in os.environ.items() if self._passes(name)}
+        kept |= {
+            "SPARK_HOME": str(Path(pyspark.__file__).parent),
+            "SPARK_CONF_DIR": str(conf_dir),
+            "PYSPARK_PYTHON": self._worker_python(),
+            "LEGACY_MM_PRELOAD": self._preload,
+        }
+        if self.embedded:
+            kept |= {"SPARK_LOCAL_HOSTNAME": "localhost", "SPARK_LOCAL_IP": "127.0.0.1"}
+        return kept
+
+    def _passes(self, name: str) -> bool:
+        if self.embedded:
+            return not name.startswith(_FOREIGN)
+        return name not in ("SPARK_HOME", "_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")
+
+
+def _say_nothing(*_: object) -> None:
+    """pyspark prints a traceback when the JVM ends before its accumulator server does; here that is the normal end."""

@@ -1,0 +1,37 @@
+"""The archive that carries this package and its wheels to the workers of a cluster master.
+
+A worker then needs only Java and the same Python minor version. What is shipped: this package and the distributions a
+copy task imports. No file of the user's and no secret is in it.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from importlib.metadata import distribution
+from pathlib import Path
+
+_SHIPPED = ("confluent-kafka",)
+
+
+def build_archive() -> Path:
+    """Write the archive; its name tells the Python version it is for."""
+    folder = Path(tempfile.mkdtemp(prefix="legacy_mm-archive-"))
+    archive = folder / f"legacy_mm-py{sys.version_info.major}{sys.version_info.minor}.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for path, name in _files():
+            bundle.write(path, name)
+    return archive
+
+
+def _files() -> Iterator[tuple[Path, str]]:
+    package = Path(__file__).resolve().parents[1]
+    for path in sorted(package.rglob("*.py")):
+        yield path, str(path.relative_to(package.parent))
+    for name in _SHIPPED:
+        for file in distribution(name).files or ():
+            path = Path(str(file.locate()))
+            if path.is_file() and not str(file).startswith(".."):
+                yield path, str(file)

@@ -1,0 +1,31 @@
+"""Spark's Python daemon, made deaf to TERM and INT (`spark.python.daemon.module`).
+
+systemd, `timeout`, terminals and `kill -- -PGID` signal every process of the tree, but only the main process may
+react: it stops the tasks in order. HUP stays as pyspark has it, because it is how the daemon ends its workers when
+the JVM is gone. Modules named in LEGACY_MM_PRELOAD are imported once here instead of in every worker.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+from types import SimpleNamespace
+from typing import Any
+
+import pyspark.daemon
+
+_DEAF = (signal.SIGTERM, signal.SIGINT)
+
+
+def _install(number: int, handler: Any) -> Any:
+    return signal.signal(number, signal.SIG_IGN if number in _DEAF else handler)
+
+
+if __name__ == "__main__":
+    for deaf in _DEAF:
+        signal.signal(deaf, signal.SIG_IGN)
+    pyspark.daemon.signal = SimpleNamespace(**{**vars(signal), "signal": _install})
+    for module in os.environ.get("LEGACY_MM_PRELOAD", "").split():
+        importlib.import_module(module)
+    pyspark.daemon.manager()

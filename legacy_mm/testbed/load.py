@@ -1,0 +1,306 @@
+"""Fill topics: fast uniform load, and small topics of every kind. Rule: the same seed, the same bytes.
+
+Producers place keyed records by murmur2 as Java clients do; null keys are spread at random.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from confluent_kafka import KafkaException, Producer
+
+from legacy_mm.testbed.record import Headers
+from legacy_mm.testbed.records import (
+    create_topic,
+    end_offsets,
+    list_topics,
+    read_all,
+    wait_until,
+)
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+MILLISECONDS_2001 = 1_000_000_000_000
+NEVER_EXPIRE = {"retention.ms": "-1"}
+FLUSH_SECONDS = 120.0
+DIFFERENT_VALUES = 5_000
+DIFFERENT_KEYS = 100_000
+
+Setting = str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A record to write; partition -1 lets the producer choose, timestamp 0 means now."""
+
+    key: bytes | None = None
+    value: bytes | None = None
+    headers: Headers = ()
+    timestamp: int = 0
+    partition: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What was written: `visible` records can be read committed, `written` with aborted ones."""
+
+    topic: str
+    kind: str
+    visible: int
+    written: int
+    partitions: int = 4
+    config: Mapping[str, str] = field(default_factory=dict)  # for creating the same topic elsewhere
+
+
+def load(
+    bootstrap: str,
+    topic: str,
+    count: int,
+    size: int,
+    *,
+    codec: str = "none",
+    keyed: bool = True,
+    headers: Headers = (),
+    seed: int = 7,
+    partitions: int = 4,
+) -> Loaded:
+    """Write `count` records with text-like values of `size` bytes; makes the topic if there is none."""
+    if topic not in list_topics(bootstrap):
+        create_topic(bootstrap, topic, partitions)
+    values = text_values(size, seed=seed)
+    keys = [b"key-%08d" % number for number in range(min(count, DIFFERENT_KEYS))]
+    writer = _producer(bootstrap, codec, large=size >= 5_000)
+    attached = list(headers)
+    for number in range(count):
+        key = keys[number % DIFFERENT_KEYS] if keyed else None
+        value = values[number % DIFFERENT_VALUES]
+        _produce(writer, topic, key=key, value=value, headers=attached)
+        if number % 10_000 == 0:
+            writer.poll(0)
+    finish(writer)
+    return Loaded(topic, f"{codec}, {size} bytes", count, count, partitions)
+
+
+def text_values(size: int, *, seed: int = 7) -> list[bytes]:
+    """Values that compress like text: words out of 2,000."""
+    source = random.Random(seed)
+    words = [source.randbytes(6).hex() for _ in range(2_000)]
+    number = max(1, min(DIFFERENT_VALUES, 50_000_000 // max(size, 1)))
+    made = [" ".join(source.choices(words, k=size // 13 + 1))[:size].encode() for _ in range(number)]
+    return [made[index % number] for index in range(DIFFERENT_VALUES)]
+
+
+def load_kinds(bootstrap: str, prefix: str, *, seed: int = 7) -> list[Loaded]:
+    """Write one small topic of every kind, named `<prefix>-<kind>`; describes each."""
+    source = random.Random(seed)
+    out = [
+        _write(bootstrap, f"{prefix}-keyed", "keyed", _keyed(source, 2_000)),
+        _write(bootstrap, f"{prefix}-null-keys", "null keys", _null_keys(source, 3_000)),
+        _write(bootstrap, f"{prefix}-tombstones", "keys with null values", _tombstones(source, 400)),
+        _write(bootstrap, f"{prefix}-empty-bytes", "empty keys and values", _empty(200)),
+        _write(bootstrap, f"{prefix}-headers", "headers", _headers(400)),
+        _write(bootstrap, f"{prefix}-old", "old timestamps", _old(source, 400)),
+        _write(bootstrap, f"{prefix}-big", "records near 1 MB", _big(source, 8)),
+        _write(
+            bootstrap,
+            f"{prefix}-append-time",
+            "log append time",
+            _keyed(source, 400),
+            config={"message.timestamp.type": "LogAppendTime"},
+        ),
+    ]
+    for codec in CODECS:
+        name = f"{prefix}-codec-{codec}"
+        out.append(_write(bootstrap, name, f"codec {codec}", _keyed(source, 1_000), codec=codec))
+    out.append(_write_transactions(bootstrap, f"{prefix}-transactions", source))
+    out.append(_write_compacted(bootstrap, f"{prefix}-compacted", source))
+    out.append(_write(bootstrap, f"{prefix}-empty", "empty topic", []))
+    return out
+
+
+def finish(writer: Producer) -> None:
+    """Flush; TimeoutError when not everything was acknowledged."""
+    if left := writer.flush(FLUSH_SECONDS):
+        raise TimeoutError(f"{left} records were not acknowledged within {FLUSH_SECONDS:g} s")
+
+
+def _write(
+    bootstrap: str,
+    topic: str,
+    kind: str,
+    items: Iterable[Item],
+    *,
+    codec: str = "none",
+    config: Mapping[str, str] | None = None,
+) -> Loaded:
+    settings = {**NEVER_EXPIRE, **(config or {})}
+    create_topic(bootstrap, topic, config=settings)
+    writer = _producer(bootstrap, codec, large=False)
+    count = _produce_all(writer, topic, items)
+    finish(writer)
+    return Loaded(topic, kind, count, count, config=settings)
+
+
+def _write_transactions(bootstrap: str, topic: str, source: random.Random) -> Loaded:
+    """Committed, aborted, committed, aborted: markers and dead records between the living."""
+    create_topic(bootstrap, topic, config=NEVER_EXPIRE)
+    settings: dict[str, Setting] = {"transactional.id": f"{topic}-writer"}
+    writer = _producer(bootstrap, "none", large=False, settings=settings)
+    writer.init_transactions(FLUSH_SECONDS)
+    visible = written = 0
+    for number in range(4):
+        writer.begin_transaction()
+        count = _produce_all(writer, topic, _keyed(source, 150))
+        finish(writer)  # else an abort would purge what was not sent yet
+        written += count
+        if number % 2:
+            writer.abort_transaction(FLUSH_SECONDS)
+        else:
+            writer.commit_transaction(FLUSH_SECONDS)
+            visible += count
+    return Loaded(topic, "transactions", visible, written, config=NEVER_EXPIRE)
+
+
+def _write_compacted(bootstrap: str, topic: str, source: random.Random) -> Loaded:
+    """Batches of 60 records, of which later batches make half obsolete; waits for the cleaner."""
+    config = {
+        **NEVER_EXPIRE,
+        "cleanup.policy": "compact",
+        "segment.ms": "1000",
+        "min.cleanable.dirty.ratio": "0.01",
+        "delete.retention.ms": "3600000",
+    }
+    create_topic(bootstrap, topic, 1, config=config)
+    for batch in range(8):
+        # A timestamp that is 10 s later than the segment's first rolls the segment at once.
+        timestamp = MILLISECONDS_2001 + batch * 10_000
+        keys = [b"key-%d" % source.randrange(150) for _ in range(60)]
+        items = [
+            Item(key, b"round %d " % batch + key, timestamp=timestamp + at)
+            for at, key in enumerate(keys)
+        ]
+        writer = _producer(bootstrap, "none", large=False)
+        _produce_all(writer, topic, items)
+        finish(writer)
+    end = end_offsets(bootstrap, topic)[0]
+    left = wait_until(
+        lambda: _count_if_below(bootstrap, topic, end // 2), 120.0, f"the cleaner to work on {topic}"
+    )
+    return Loaded(topic, "compacted", left, end, partitions=1, config=config)
+
+
+def _count_if_below(bootstrap: str, topic: str, limit: int) -> int:
+    count = len(read_all(bootstrap, topic))
+    return count if count <= limit else 0
+
+
+def _producer(
+    bootstrap: str, codec: str, *, large: bool, settings: Mapping[str, Setting] | None = None
+) -> Producer:
+    fixed: dict[str, Setting] = {
+        "bootstrap.servers": bootstrap,
+        "log_level": 0,
+        "compression.type": codec,
+        "partitioner": "murmur2_random",
+        "linger.ms": 20,
+        "batch.size": 1_000_000 if large else 131_072,
+        "message.max.bytes": 1_048_588,
+        "queue.buffering.max.messages": 2_000_000,
+        "queue.buffering.max.kbytes": 1 << 20,
+        "delivery.report.only.error": True,
+        "enable.idempotence": True,
+    }
+    # A callback that raises makes poll and flush raise.
+    return Producer({**fixed, **(settings or {}), "on_delivery": _raise_on_error})
+
+
+def _raise_on_error(error: object, message: object) -> None:
+    if error is not None:
+        raise KafkaException(error)
+
+
+def _produce_all(writer: Producer, topic: str, items: Iterable[Item]) -> int:
+    count = 0
+    for item in items:
+        _produce(
+            writer,
+            topic,
+            key=item.key,
+            value=item.value,
+            headers=list(item.headers),
+            timestamp=item.timestamp,
+            partition=item.partition,
+        )
+        count += 1
+    return count
+
+
+def _produce(
+    writer: Producer,
+    topic: str,
+    *,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Sequence[tuple[str, bytes | None]] = (),
+    timestamp: int = 0,
+    partition: int = -1,
+) -> None:
+    while True:
+        try:
+            writer.produce(
+                topic,
+                value,
+                key,
+                partition=partition,
+                timestamp=timestamp,
+                headers=headers,  # type: ignore[arg-type]
+            )
+            return
+        except BufferError:  # the queue is full: let it drain
+            writer.poll(0.1)
+
+
+def _keyed(source: random.Random, count: int) -> Iterator[Item]:
+    for number in range(count):
+        yield Item(b"key-%d" % source.randrange(300), b"%d " % number + source.randbytes(20).hex().encode())
+
+
+def _null_keys(source: random.Random, count: int) -> Iterator[Item]:
+    for number in range(count):
+        yield Item(None, b"%d " % number + source.randbytes(250).hex().encode())
+
+
+def _tombstones(source: random.Random, count: int) -> Iterator[Item]:
+    for number in range(count):
+        yield Item(b"key-%d" % source.randrange(40), None if number % 3 == 0 else b"%d" % number)
+
+
+def _empty(count: int) -> Iterator[Item]:
+    for number in range(count):
+        key = (b"", b"key", None)[number % 3]
+        yield Item(key, (b"", None, b"value %d" % number)[number // 3 % 3])
+
+
+def _headers(count: int) -> Iterator[Item]:
+    kinds: tuple[Headers, ...] = (
+        (("trace", b"1"),),
+        (("twice", b"first"), ("twice", b"second"), ("other", b"")),
+        (("null", None), ("twice", None), ("twice", b"x")),
+        (("Größe", "größer".encode()), ("binary", bytes(range(256)))),
+        (),
+    )
+    for number in range(count):
+        yield Item(b"key-%d" % (number % 50), b"%d" % number, kinds[number % len(kinds)])
+
+
+def _old(source: random.Random, count: int) -> Iterator[Item]:
+    for number in range(count):
+        # Not in order, as real late events are not; and one at the first millisecond of 1970.
+        timestamp = MILLISECONDS_2001 + source.randrange(10**9) if number else 1
+        yield Item(b"key-%d" % (number % 50), b"%d" % number, timestamp=timestamp)
+
+
+def _big(source: random.Random, count: int) -> Iterator[Item]:
+    for number in range(count):
+        yield Item(b"key-%d" % number, source.randbytes(1_000_000))

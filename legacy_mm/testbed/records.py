@@ -1,0 +1,248 @@
+"""Write topics and read them back: the oracle's own eyes. Rule: reads stop where the log ended at the call.
+
+It stands on plain confluent-kafka and shares no code with the mirror. Differences between what was
+read are judged in `comparison.py`, which is handed on here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupState,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    Message,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from legacy_mm.testbed.comparison import murmur2, partition_of, same_records
+from legacy_mm.testbed.record import Record
+from legacy_mm.testbed.waiting import wait_until
+
+REQUEST_SECONDS = 30.0
+SILENCE_SECONDS = 60.0
+BATCH = 5_000
+
+Settings = dict[str, str | int | float | bool]
+
+
+def read_all(bootstrap: str, topic: str, *, isolation: str = "read_uncommitted") -> list[Record]:
+    """Every record of a topic, by partition and offset, up to the ends at the time of the call.
+
+    With `read_committed` the end is the last stable offset. Checksums are verified.
+    """
+    consumer = _consumer(
+        bootstrap,
+        {"isolation.level": isolation, "enable.partition.eof": True, "check.crcs": True},
+    )
+    try:
+        ends = _assign_from_start(consumer, topic)
+        found: list[Record] = []
+        while ends:
+            messages = consumer.consume(BATCH, SILENCE_SECONDS)
+            if not messages:
+                raise TimeoutError(
+                    f"{topic} at {bootstrap}: nothing read for {SILENCE_SECONDS:g} s"
+                )
+            for message in messages:
+                _take(message, ends, found)
+    finally:
+        consumer.close()
+    found.sort(key=lambda record: (record.partition, record.offset))
+    return found
+
+
+def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
+    """High watermark of every partition."""
+    consumer = _consumer(bootstrap, {})
+    try:
+        return {
+            partition: _watermarks(consumer, topic, partition)[1]
+            for partition in partition_numbers(consumer, topic)
+        }
+    finally:
+        consumer.close()
+
+
+def committed(bootstrap: str, group: str, topics: Iterable[str]) -> dict[tuple[str, int], int]:
+    """Committed offsets of a group; partitions without a commit are absent. Does not join."""
+    wanted = set(topics)
+    admin = AdminClient(_connection(bootstrap))
+    futures = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
+    answer = futures[group].result(REQUEST_SECONDS)
+    return {
+        (entry.topic, entry.partition): entry.offset
+        for entry in answer.topic_partitions or ()
+        if entry.topic in wanted and entry.offset >= 0
+    }
+
+
+def members(bootstrap: str, group: str) -> int:
+    """How many members a stable group has; 0 while it rebalances or does not exist."""
+    admin = AdminClient(_connection(bootstrap))
+    description = admin.describe_consumer_groups([group])[group].result(REQUEST_SECONDS)
+    return len(description.members) if description.state == ConsumerGroupState.STABLE else 0
+
+
+def create_topic(
+    bootstrap: str,
+    name: str,
+    partitions: int = 4,
+    replication: int = 1,
+    config: Mapping[str, str] | None = None,
+) -> None:
+    """Create a topic and wait until every partition has a leader; an existing topic is an error."""
+    admin = AdminClient(_connection(bootstrap))
+    order = NewTopic(name, partitions, replication, config=dict(config or {}))
+    admin.create_topics([order])[name].result(REQUEST_SECONDS)
+    wait_until(
+        lambda: _led(admin, name) == partitions,
+        REQUEST_SECONDS,
+        f"leaders of {name} at {bootstrap}",
+    )
+
+
+def delete_topic(bootstrap: str, name: str) -> None:
+    """Delete a topic and wait until the cluster no longer lists it."""
+    admin = AdminClient(_connection(bootstrap))
+    admin.delete_topics([name])[name].result(REQUEST_SECONDS)
+    wait_until(
+        lambda: name not in admin.list_topics(timeout=REQUEST_SECONDS).topics,
+        REQUEST_SECONDS,
+        f"{name} to be gone at {bootstrap}",
+    )
+
+
+def list_topics(bootstrap: str) -> dict[str, int]:
+    """Every topic of a cluster, internal ones too, with its number of partitions."""
+    found = AdminClient(_connection(bootstrap)).list_topics(timeout=REQUEST_SECONDS).topics
+    return {name: len(topic.partitions) for name, topic in found.items()}
+
+
+def wait_for_count(bootstrap: str, topic: str, n: int, timeout: float) -> None:
+    """Until the log of a topic holds at least `n` offsets (transaction markers count as well)."""
+    consumer = _consumer(bootstrap, {"topic.metadata.refresh.interval.ms": 1_000})
+
+    def offsets() -> int:
+        count = 0
+        for partition in partition_numbers(consumer, topic):
+            low, high = _watermarks(consumer, topic, partition)
+            count += high - low
+        return count
+
+    try:
+        wait_until(lambda: offsets() >= n, timeout, f"{n} records in {topic} at {bootstrap}")
+    finally:
+        consumer.close()
+
+
+def partition_numbers(client: Consumer, topic: str) -> list[int]:
+    """Partition numbers of a topic; KafkaException when it does not exist."""
+    found = client.list_topics(topic, timeout=REQUEST_SECONDS).topics[topic]
+    if found.error is not None:
+        raise KafkaException(found.error)
+    return sorted(found.partitions)
+
+
+def _connection(bootstrap: str) -> Settings:
+    # log_level 0: librdkafka would write "connection refused" of brokers that a test has killed.
+    return {"bootstrap.servers": bootstrap, "log_level": 0}
+
+
+def _consumer(bootstrap: str, settings: Settings) -> Consumer:
+    fixed: Settings = {
+        "group.id": "legacy-mm-testbed",  # librdkafka demands one; it is never joined
+        "enable.auto.commit": False,
+        "auto.offset.reset": "error",
+        "allow.auto.create.topics": False,
+        "fetch.message.max.bytes": 4 << 20,
+        "queued.max.messages.kbytes": 64 << 10,
+    }
+    return Consumer({**_connection(bootstrap), **fixed, **settings})
+
+
+def _watermarks(consumer: Consumer, topic: str, partition: int) -> tuple[int, int]:
+    answer = consumer.get_watermark_offsets(
+        TopicPartition(topic, partition), timeout=REQUEST_SECONDS, cached=False
+    )
+    if answer is None:
+        raise TimeoutError(f"no watermarks of {topic}-{partition}")
+    return answer
+
+
+def _assign_from_start(consumer: Consumer, topic: str) -> dict[int, int]:
+    ends, starts = {}, []
+    for partition in partition_numbers(consumer, topic):
+        low, high = _watermarks(consumer, topic, partition)
+        if low < high:
+            ends[partition] = high
+            starts.append(TopicPartition(topic, partition, low))
+    consumer.assign(starts)
+    return ends
+
+
+def _take(message: Message, ends: dict[int, int], found: list[Record]) -> None:
+    """Put a message into `found`, and take its partition out of `ends` when that is read."""
+    partition, offset = message.partition(), message.offset()
+    error = message.error()
+    if error is not None and error.code() != KafkaError._PARTITION_EOF:
+        raise KafkaException(error)
+    assert partition is not None and offset is not None
+    end = ends.get(partition)
+    if end is None:
+        return  # written after the call
+    if error is not None:
+        if offset >= end:
+            del ends[partition]
+        return
+    if offset < end:
+        found.append(_record(message, partition, offset))
+    if offset >= end - 1:
+        del ends[partition]
+
+
+def _record(message: Message, partition: int, offset: int) -> Record:
+    kind, timestamp = message.timestamp()
+    headers: list[tuple[str, bytes | None]] = list(message.headers() or [])  # type: ignore[arg-type]
+    return Record(
+        topic=message.topic() or "",
+        partition=partition,
+        offset=offset,
+        timestamp_type=kind,
+        timestamp=timestamp,
+        key=_bytes(message.key()),
+        value=_bytes(message.value()),
+        headers=tuple((name, _bytes(content)) for name, content in headers),
+    )
+
+
+def _bytes(content: str | bytes | None) -> bytes | None:
+    return content.encode() if isinstance(content, str) else content
+
+
+def _led(admin: AdminClient, name: str) -> int:
+    found = admin.list_topics(name, timeout=REQUEST_SECONDS).topics[name]
+    return sum(partition.leader >= 0 for partition in found.partitions.values())
+
+
+__all__ = [
+    "Record",
+    "committed",
+    "create_topic",
+    "delete_topic",
+    "end_offsets",
+    "list_topics",
+    "members",
+    "murmur2",
+    "partition_of",
+    "partition_numbers",
+    "read_all",
+    "same_records",
+    "wait_for_count",
+    "wait_until",
+]

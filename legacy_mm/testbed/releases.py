@@ -1,0 +1,53 @@
+"""The Kafka releases that the testbed runs, as rows. Rule: nothing but rows and their look-up.
+
+OLD is the last release that has `kafka.tools.MirrorMaker`; CURRENT is the newest one that was tried.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from legacy_mm.errors import HostError
+
+OLD = "3.9.1"
+CURRENT = "4.3.0"
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """What to fetch for one Kafka release: artefacts as `organisation:name:revision`."""
+
+    version: str
+    artefacts: tuple[str, ...]
+    log4j: int  # 1 = reload4j and log4j.properties, 2 = log4j2
+
+
+RELEASES = (
+    Release(
+        version=OLD,
+        artefacts=(
+            f"org.apache.kafka:kafka_2.13:{OLD}",
+            "ch.qos.reload4j:reload4j:1.2.25",  # the release archive has both; the pom does not ask
+            "org.slf4j:slf4j-reload4j:1.7.36",
+        ),
+        log4j=1,
+    ),
+    Release(
+        version=CURRENT,
+        artefacts=(
+            f"org.apache.kafka:kafka_2.13:{CURRENT}",
+            f"org.apache.kafka:connect-mirror:{CURRENT}",  # MirrorMaker 2, brings connect-runtime
+            "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
+        ),
+        log4j=2,
+    ),
+)
+
+
+def find_release(version: str) -> Release:
+    """The row of a version; HostError for one that was never tried."""
+    for row in RELEASES:
+        if row.version == version:
+            return row
+    known = ", ".join(row.version for row in RELEASES)
+    raise HostError(f"Kafka {version} has no row in legacy_mm/testbed/releases.py: use {known}")

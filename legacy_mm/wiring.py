@@ -1,0 +1,187 @@
+"""Construction: `Settings` -> a ready `Mirror` on a `Host`. The only place that reads features.
+
+A `Host` is what one process has once, however many flows run in it: the JVM, the Spark application, the channel's
+listener. It is made by the command line, and received here.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from typing import Any
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline
+from legacy_mm.config.settings import Settings, SparkSettings
+from legacy_mm.controlplane.commits import Commits
+from legacy_mm.controlplane.copy_job import CopyJob
+from legacy_mm.controlplane.positions import SourceGroupPositions
+from legacy_mm.controlplane.stream import Stream
+from legacy_mm.controlplane.topic_watch import TopicWatch
+from legacy_mm.copyjob import Plan
+from legacy_mm.errors import HostError
+from legacy_mm.kafka.client import TopicLister, require_resolvable
+from legacy_mm.kafka.membership import GroupMember
+from legacy_mm.mirror import Mirror, OnFailure
+from legacy_mm.model import Offsets
+from legacy_mm.policies.topic_naming import LegacyReplicationPolicy
+from legacy_mm.spark.channel import ChannelServer
+from legacy_mm.spark.identity import channel_identity
+from legacy_mm.spark.runner import SparkRunner
+from legacy_mm.spark.session import SparkHost
+from legacy_mm.spark.shipping import build_archive
+
+FLOW = "source->target"
+TASK_MODULE = "legacy_mm.dataplane.task"
+_BEFORE_MAX_POLL_SECONDS = 5.0
+
+
+class Host:
+    """JVM, Spark application and control channel of this process; starting, while the caller goes on."""
+
+    def __init__(self, settings: SparkSettings, streams: int, *, quiet: bool) -> None:
+        self.spark = SparkHost(settings, streams, preload=TASK_MODULE, quiet=quiet)
+        self._context: Future[Any] = Future()
+        address, tls, certificate = channel_identity(embedded=self.spark.embedded)
+        self.channel = ChannelServer(address, tls, certificate)
+        self.runner = SparkRunner(self._context, _task_entry)
+        threading.Thread(target=self._start_spark, name="spark-start", daemon=True).start()
+
+    def failure(self) -> BaseException | None:
+        """Why Spark cannot run any more, or None."""
+        if self._context.done() and (error := self._context.exception()) is not None:
+            return error
+        return None if self.spark.jvm.alive() else HostError("the Java process for Spark has ended")
+
+    def close(self, deadline: Deadline) -> None:
+        """End Spark and the channel; what does not end by the deadline is killed."""
+        self.channel.close()
+        self.spark.jvm.stop(deadline)
+        self.spark.remove()
+
+    def _start_spark(self) -> None:
+        try:
+            archive = None if self.spark.embedded else build_archive()
+            context = self.spark.context(archive)
+            self._context.set_result(context)
+            context.parallelize([0], 1).foreach(_nothing)
+        except Exception as error:  # noqa: BLE001 - asked for by `failure`
+            if not self._context.done():
+                self._context.set_exception(error)
+
+
+def build_mirror(settings: Settings, host: Host) -> Mirror:
+    """Put the objects of one flow together. Raises ConfigurationError when a bootstrap list resolves to nothing."""
+    require_resolvable(settings.target.properties["bootstrap.servers"])
+    require_resolvable(settings.source.properties["bootstrap.servers"])
+    policy = LegacyReplicationPolicy()
+    copies = _Copies(settings, host, policy.format_remote_topic)
+    mirror: Mirror
+
+    def make_streams(on_failure: OnFailure) -> list[Stream]:
+        return [
+            _stream(index, settings, copies, on_failure, lambda: mirror.existing_topics())
+            for index in range(settings.streams)
+        ]
+
+    def make_watch(on_failure: OnFailure) -> TopicWatch:
+        source, topics = settings.source, settings.topics
+        return TopicWatch(
+            lister=lambda: TopicLister(source.properties, source.api_timeout),
+            matcher=lambda: host.spark.jvm.topic_matcher(topics.pattern, topics.pattern_text),
+            is_internal=policy.is_internal_topic if topics.exclude_internal else _never,
+            interval=source.metadata_max_age,
+            on_change=lambda found: mirror.subscribe(found),
+            on_failure=on_failure,
+        )
+
+    mirror = Mirror(make_streams, make_watch)
+    return mirror
+
+
+class _Copies:
+    """Makes copy jobs; remembers that the target refused an idempotent producer."""
+
+    def __init__(self, settings: Settings, host: Host, name_at_target: Callable[[str, str], str]) -> None:
+        self._settings = settings
+        self._host = host
+        self._name_at_target = name_at_target
+        self._target: Mapping[str, str] = settings.target.properties
+        self._lock = threading.Lock()
+
+    def start(self, stream: int, generation: int, offsets: Offsets) -> CopyJob:
+        """A copy job of this stream from these offsets, under way."""
+        settings, host = self._settings, self._host
+        names = {partition.topic: self._name_at_target("", partition.topic) for partition in offsets}
+        plan = Plan(
+            offsets=offsets,
+            names=names,
+            source={**settings.source.properties, "client.id": _client_id(settings, stream)},
+            target=self._target,
+            barrier_interval=max(0.1, settings.commit_interval),
+            api_timeout=settings.source.api_timeout,
+            abort_on_send_failure=settings.target.abort_on_send_failure,
+            synchronous=settings.target.synchronous,
+        )
+        ticket = host.channel.new_ticket(FLOW, stream, generation)
+        job = CopyJob(ticket, plan, host.channel, host.runner, embedded=host.spark.embedded)
+        job.start(f"{FLOW} stream {stream} generation {generation}: {len(offsets)} partitions")
+        return job
+
+    def without_idempotence(self, reason: str) -> bool:
+        """From now on one request in flight and no producer id; False when the user asked for idempotence by name."""
+        if self._settings.target.idempotence_required:
+            return False
+        with self._lock:
+            if self._target.get("enable.idempotence") == "true":
+                events.emit(events.IDEMPOTENCE_REFUSED, reason=reason)
+                self._target = {
+                    **self._target,
+                    "enable.idempotence": "false",
+                    "max.in.flight.requests.per.connection": "1",
+                }
+        return True
+
+
+def _stream(
+    index: int,
+    settings: Settings,
+    copies: _Copies,
+    on_failure: OnFailure,
+    existing_topics: Callable[[], frozenset[str] | None],
+) -> Stream:
+    source = settings.source
+    properties = dict(source.properties)
+    if source.group_instance_id is not None:
+        suffix = f"-{index}" if settings.streams > 1 else ""
+        properties["group.instance.id"] = source.group_instance_id + suffix
+    return Stream(
+        index,
+        member=lambda listener: GroupMember(properties, _client_id(settings, index), listener),
+        commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
+        positions=SourceGroupPositions(source.offset_reset, min(source.api_timeout, settings.shutdown_timeout / 2)),
+        start_copy=lambda generation, offsets: copies.start(index, generation, offsets),
+        without_idempotence=copies.without_idempotence,
+        revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),
+        on_failure=on_failure,
+    )
+
+
+def _client_id(settings: Settings, stream: int) -> str:
+    return f"{settings.source.group_id}-{stream}"
+
+
+def _task_entry(tickets: Any) -> Any:
+    """Pickled by reference into the Spark task: the worker imports the engine, the driver does not."""
+    import importlib
+
+    return importlib.import_module(TASK_MODULE).run(tickets)
+
+
+def _nothing(_: object) -> None:
+    """The warm-up job's work: it wakes the Python daemon."""
+
+
+def _never(_: str) -> bool:
+    return False

@@ -1,0 +1,205 @@
+"""The rules about imports, as rows, and the functions that apply them to a tree.
+
+Each function returns sentences, one for each violation; none means that the tree keeps the rule.
+"""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import sys
+from collections.abc import Mapping
+
+from tests.structure.source_tree import PACKAGE, Module, own_imports
+
+# First name under legacy_mm -> layer. Files of the root at one layer count as one package.
+LAYERS = {
+    "": 0,  # legacy_mm/__init__.py: the version
+    "errors": 0, "model": 0, "copyjob": 0, "clock": 0, "events": 0,
+    "config": 1, "protocol": 1, "policies": 1,
+    "kafka": 2, "wire": 2, "spark": 2, "handlers": 2, "metrics": 2,
+    "controlplane": 3, "dataplane": 3,
+    "mirror": 4, "wiring": 4, "lifecycle": 4, "logs": 4,
+    "compat": 5,
+    "dedicated": 6, "testbed": 6,
+    "cli": 7, "__main__": 7,
+}  # fmt: skip
+ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "mirror", "wiring", "lifecycle"}
+ROOT_FILES |= {"logs", "__main__"}
+
+# Who alone may import a package, and why.
+IMPORTED_BY = {
+    "compat": ({"cli", "__main__", "dedicated"}, "the core knows no old word"),
+    "testbed": ({"cli", "__main__"}, "only a command may start real clusters"),
+}
+# What alone a package may import.
+IMPORTS_ONLY = {
+    "testbed": (
+        {"legacy_mm.errors", "legacy_mm.clock", "legacy_mm.spark.java"},
+        "an oracle shares nothing with what it judges",
+    ),
+}
+# `__main__` is the old command's entry and belongs to cli.
+SAME_PACKAGE = [{"cli", "__main__"}]
+
+# Third-party package -> the module prefixes that may import it. Packages without a row: nobody.
+DOORS = {
+    "confluent_kafka": ("legacy_mm.kafka", "legacy_mm.testbed"),
+    "pyspark": ("legacy_mm.spark",),
+    "py4j": ("legacy_mm.spark",),
+    "configargparse": ("legacy_mm.cli",),
+    "jproperties": ("legacy_mm.compat.properties_file",),
+    "cryptography": ("legacy_mm.spark",),
+}
+
+# Who may end the process, and why.
+MAY_EXIT = {
+    "legacy_mm.cli": "the place that turns errors into exit codes",
+    "legacy_mm.__main__": "the entry of the old command, part of cli",
+    "legacy_mm.lifecycle": "os._exit when a membership thread does not come back by the deadline",
+    "legacy_mm.dataplane.task": "a task that lost its channel must not flush",
+    "legacy_mm.spark.worker_daemon": "forked workers end without the parent's clean-up",
+    "legacy_mm.testbed.demo": "the entry of bin/demo",
+    "legacy_mm.testbed.bench": "the entry of bin/bench",
+}
+EXITS = {"sys.exit", "os._exit", "os.abort", "exit", "quit", "SystemExit"}
+
+# Who may ask for the time or sleep; all others are given a Clock or a Deadline.
+MAY_USE_TIME = ("legacy_mm.clock", "legacy_mm.testbed")
+
+NAMES_THAT_SAY_NOTHING = {"util", "utils", "helper", "helpers", "common", "misc"}
+ALLOWED_NAMES = {"legacy_mm.compat.client_properties.common": "rows that all three clients share"}
+
+Tree = Mapping[str, Module]
+
+
+def group(name: str) -> str:
+    """The first name under legacy_mm: `legacy_mm.kafka.sender` -> `kafka`."""
+    return (name.split(".") + [""])[1]
+
+
+def under(name: str, prefixes: tuple[str, ...] | Mapping[str, str]) -> bool:
+    """Whether a module is one of `prefixes` or inside one."""
+    return any(name == prefix or name.startswith(prefix + ".") for prefix in prefixes)
+
+
+def layer_violations(tree: Tree) -> list[str]:
+    """Imports that do not point down, and packages that have no row."""
+    unknown = sorted({group(name) for name in tree} - set(LAYERS))
+    found = [f"legacy_mm/{name} has no layer: add a row to LAYERS" for name in unknown]
+    for module in tree.values():
+        for target in own_imports(module, dict(tree)):
+            here, there = group(module.name), group(target.name)
+            if here in LAYERS and there in LAYERS and (why := _forbidden(here, there, target.name)):
+                found.append(f"{module.name}:{target.line} imports {target.name}: {why}")
+    return found
+
+
+def _forbidden(here: str, there: str, target: str) -> str | None:
+    if here == there or {here, there} in SAME_PACKAGE:
+        return None
+    only, why = IMPORTS_ONLY.get(here, (None, ""))
+    if only is not None and target not in only:
+        return why
+    by, why = IMPORTED_BY.get(there, (None, ""))
+    if by is not None and here not in by:
+        return why
+    mine, its = LAYERS[here], LAYERS[there]
+    if its > mine:
+        return f"layer {its} is above layer {mine}"
+    if its == mine and not {here, there} <= ROOT_FILES:
+        return f"siblings of layer {mine} never import each other"
+    return None
+
+
+def door_violations(tree: Tree) -> list[str]:
+    """Vendor packages imported outside their door."""
+    found = []
+    for module in tree.values():
+        for vendor in module.imports():
+            top = vendor.name.split(".")[0]
+            if top in sys.stdlib_module_names or top in (PACKAGE, ""):
+                continue
+            if not under(module.name, DOORS.get(top, ())):
+                doors = ", ".join(DOORS.get(top, ())) or "no module of the package"
+                found.append(f"{module.name}:{vendor.line} imports {top}: its door is {doors}")
+    return found
+
+
+def cycle(tree: Tree) -> list[str]:
+    """The names of one import cycle, function-level imports included; empty when there is none."""
+    graph = {
+        module.name: {
+            target.name
+            for target in own_imports(module, dict(tree))
+            # Importing x.y runs x/__init__.py, but those hold a docstring only.
+            if target.name != module.name
+        }
+        for module in tree.values()
+    }
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+def init_violations(tree: Tree) -> list[str]:
+    """Inner __init__.py files that hold anything but a docstring; and a root one that imports."""
+    found = []
+    for module in tree.values():
+        if module.is_inner_init:
+            if len(module.tree.body) != 1 or ast.get_docstring(module.tree) is None:
+                found.append(f"{module.name}/__init__.py must hold one docstring only")
+        elif module.is_init and any(module.imports()):
+            found.append(f"{module.name}/__init__.py imports: setup.cfg reads the version from it")
+    return found
+
+
+def exit_violations(tree: Tree) -> list[str]:
+    """Calls that end the process, outside the places in MAY_EXIT."""
+    return [
+        f"{module.name}:{line} uses {what}: only {', '.join(MAY_EXIT)} may"
+        for module in tree.values()
+        if not under(module.name, MAY_EXIT)
+        for what, line in _names_used(module)
+        if what in EXITS
+    ]
+
+
+def time_violations(tree: Tree) -> list[str]:
+    """Modules that import `time` although they are to be given a clock."""
+    return [
+        f"{module.name}:{found.line} imports time: ask legacy_mm.clock"
+        for module in tree.values()
+        if not under(module.name, MAY_USE_TIME)
+        for found in module.imports()
+        if found.name.split(".")[0] == "time"
+    ]
+
+
+def name_violations(tree: Tree) -> list[str]:
+    """Modules whose name says nothing."""
+    return [
+        f"{name}: name it after what it holds"
+        for name in tree
+        if name.rpartition(".")[2] in NAMES_THAT_SAY_NOTHING and name not in ALLOWED_NAMES
+    ]
+
+
+def _names_used(module: Module) -> list[tuple[str, int]]:
+    """Names and dotted names in a module, with `import ... as` undone."""
+    real: dict[str, str] = {}
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Import):
+            real |= {a.asname: a.name for a in node.names if a.asname}
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            real |= {a.asname or a.name: f"{node.module}.{a.name}" for a in node.names}
+    used = []
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Name):
+            used.append((real.get(node.id, node.id), node.lineno))
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            base = real.get(node.value.id, node.value.id)
+            used.append((f"{base}.{node.attr}", node.lineno))
+    return used

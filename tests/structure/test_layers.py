@@ -1,0 +1,172 @@
+"""Imports point down, one door per vendor package, no cycle. Each rule is also shown to fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.structure import layer_rules as rules
+from tests.structure.source_tree import CHECKOUT, Module, modules
+
+Plant = Callable[[dict[str, str]], dict[str, Module]]
+
+
+@pytest.fixture(scope="module")
+def tree() -> dict[str, Module]:
+    return modules(CHECKOUT)
+
+
+@pytest.fixture
+def plant(tmp_path: Path) -> Plant:
+    """Writes a small bad package: path under legacy_mm -> text."""
+
+    def write(files: dict[str, str]) -> dict[str, Module]:
+        for name, text in files.items():
+            path = tmp_path / "legacy_mm" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return modules(tmp_path)
+
+    return write
+
+
+RULES = {
+    "layers": rules.layer_violations,
+    "doors": rules.door_violations,
+    "cycles": rules.cycle,
+    "inner __init__": rules.init_violations,
+    "exits": rules.exit_violations,
+    "time": rules.time_violations,
+    "names": rules.name_violations,
+}
+
+
+@pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
+def test_the_package_keeps_the_rule(
+    rule: Callable[[dict[str, Module]], list[str]], tree: dict[str, Module]
+) -> None:
+    assert not (found := rule(tree)), "\n".join(found)
+
+
+def test_the_package_is_there(tree: dict[str, Module]) -> None:
+    assert "legacy_mm.errors" in tree
+
+
+# (file, its text, a second file that is imported, words of the violation)
+FORBIDDEN_IMPORTS = [
+    ("kafka/a.py", "from legacy_mm.controlplane import b", "controlplane/b.py", "above layer 2"),
+    ("kafka/a.py", "from ..controlplane.b import f", "controlplane/b.py", "above layer 2"),
+    ("kafka/a.py", "def f():\n    import legacy_mm.wiring", "wiring.py", "above layer 2"),
+    ("model.py", "if TYPE_CHECKING:\n    import legacy_mm.spark.b", "spark/b.py", "above layer 0"),
+    ("kafka/a.py", "import_module('legacy_mm.wiring')", "wiring.py", "above layer 2"),
+    ("controlplane/a.py", "from legacy_mm.dataplane.b import f", "dataplane/b.py", "siblings"),
+    ("kafka/a.py", "from legacy_mm.spark.b import f", "spark/b.py", "siblings"),
+    ("testbed/a.py", "from legacy_mm.kafka.b import f", "kafka/b.py", "an oracle"),
+    ("testbed/a.py", "from legacy_mm.spark import b", "spark/b.py", "an oracle"),
+    ("testbed/a.py", "from legacy_mm.model import f", "model.py", "an oracle"),
+    ("dedicated/a.py", "from legacy_mm.testbed.b import f", "testbed/b.py", "real clusters"),
+    ("wiring.py", "from legacy_mm.compat.b import f", "compat/b.py", "no old word"),
+    ("testbed/a.py", "from legacy_mm.compat.b import f", "compat/b.py", "an oracle"),
+    ("compat/a.py", "from legacy_mm.cli.b import f", "cli/b.py", "above layer 5"),
+]
+
+
+@pytest.mark.parametrize(("file", "text", "target", "words"), FORBIDDEN_IMPORTS)
+def test_a_forbidden_import_is_found(
+    plant: Plant, file: str, text: str, target: str, words: str
+) -> None:
+    (found,) = rules.layer_violations(plant({file: text, target: "f = 1"}))
+    assert words in found
+
+
+ALLOWED_IMPORTS = [
+    ("kafka/a.py", "from legacy_mm.kafka.b import f", "kafka/b.py"),
+    ("controlplane/a.py", "from legacy_mm.kafka import b", "kafka/b.py"),
+    ("copyjob.py", "from legacy_mm.model import f", "model.py"),
+    ("wiring.py", "from legacy_mm.mirror import f", "mirror.py"),
+    ("testbed/a.py", "from legacy_mm.spark.java import find_java", "spark/java.py"),
+    ("cli/a.py", "from legacy_mm.compat.b import f", "compat/b.py"),
+    ("__main__.py", "from legacy_mm.cli.b import f", "cli/b.py"),
+    ("cli/a.py", "from legacy_mm.testbed.b import f", "testbed/b.py"),
+]
+
+
+@pytest.mark.parametrize(("file", "text", "target"), ALLOWED_IMPORTS)
+def test_an_allowed_import_passes(plant: Plant, file: str, text: str, target: str) -> None:
+    assert rules.layer_violations(plant({file: text, target: "f = 1"})) == []
+
+
+def test_a_package_without_a_layer_is_found(plant: Plant) -> None:
+    assert "no layer" in rules.layer_violations(plant({"extras/a.py": ""}))[0]
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("spark/a.py", "import confluent_kafka"),
+        ("dataplane/a.py", "from pyspark.sql import SparkSession"),
+        ("dataplane/a.py", "def f():\n    from py4j import java_gateway"),
+        ("compat/a.py", "import configargparse"),
+        ("compat/jaas.py", "import jproperties"),
+        ("kafka/a.py", "from cryptography import x509"),
+        ("testbed/a.py", "import psutil"),
+        ("testbed/a.py", "import_module('testcontainers.kafka')"),
+        ("kafka/a.py", "import numpy"),
+    ],
+)
+def test_a_vendor_package_outside_its_door_is_found(plant: Plant, file: str, text: str) -> None:
+    (found,) = rules.door_violations(plant({file: text}))
+    assert "its door is" in found
+
+
+def test_a_vendor_package_inside_its_door_passes(plant: Plant) -> None:
+    tree = plant({"kafka/a.py": "import confluent_kafka, socket", "spark/a.py": "import py4j"})
+    assert rules.door_violations(tree) == []
+
+
+def test_a_cycle_through_a_function_is_found(plant: Plant) -> None:
+    tree = plant(
+        {
+            "kafka/a.py": "from legacy_mm.kafka import b",
+            "kafka/b.py": "from .c import f",
+            "kafka/c.py": "def f():\n    from . import a",
+        }
+    )
+    assert set(rules.cycle(tree)) == {"legacy_mm.kafka.a", "legacy_mm.kafka.b", "legacy_mm.kafka.c"}
+
+
+@pytest.mark.parametrize("text", ["", "import os", '"""Doc."""\nfrom .a import f', "X = 1"])
+def test_an_inner_init_with_more_or_less_than_a_docstring_is_found(plant: Plant, text: str) -> None:
+    assert len(rules.init_violations(plant({"kafka/__init__.py": text}))) == 1
+
+
+def test_an_init_of_the_root_that_imports_is_found(plant: Plant) -> None:
+    assert len(rules.init_violations(plant({"__init__.py": "import os"}))) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import sys\nsys.exit(1)",
+        "import os as o\no._exit(1)",
+        "from sys import exit as leave\nleave()",
+        "raise SystemExit(1)",
+        "quit()",
+    ],
+)
+def test_an_exit_outside_the_listed_places_is_found(plant: Plant, text: str) -> None:
+    assert len(rules.exit_violations(plant({"kafka/a.py": text}))) == 1
+    assert rules.exit_violations(plant({"kafka/a.py": "", "cli/a.py": text})) == []
+
+
+@pytest.mark.parametrize("text", ["import time", "from time import monotonic", "import time as t"])
+def test_time_outside_the_clock_is_found(plant: Plant, text: str) -> None:
+    assert len(rules.time_violations(plant({"kafka/a.py": text}))) == 1
+    assert rules.time_violations(plant({"kafka/a.py": "", "clock.py": text})) == []
+
+
+def test_a_name_that_says_nothing_is_found(plant: Plant) -> None:
+    tree = plant({"kafka/utils.py": "", "compat/client_properties/common.py": ""})
+    assert rules.name_violations(tree) == ["legacy_mm.kafka.utils: name it after what it holds"]

@@ -155,9 +155,10 @@ class Stop(Frame):
 
 @dataclass(frozen=True)
 class Stopped(Frame):
-    """Task -> driver: the last frame. `flushed`: nothing sent is unacknowledged."""
+    """Task -> driver: the last frame."""
 
-    flushed: bool
+    offsets: Offsets
+    """How far sending went where the target did not acknowledge it in time; empty after a clean stop."""
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from legacy_mm.controlplane.stream import Stream, reason_of
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.model import Offsets, TopicPartition
 
+_LAST_WORDS_SECONDS = 0.5
 OnFailure = Callable[[int, BaseException], None]
 
 
@@ -50,8 +51,9 @@ class Mirror:
         self._watch.stop()
         for stream in self._streams:
             stream.stop(deadline, commit=commit)
+        last = Deadline(deadline.at + _LAST_WORDS_SECONDS)
         for stream in self._streams:
-            stream.join(deadline.remaining())
+            stream.join(last.remaining())
         return not any(stream.is_alive() for stream in self._streams)
 
     def uncommitted(self) -> Offsets:

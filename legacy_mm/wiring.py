@@ -28,7 +28,7 @@ from legacy_mm.model import Offsets
 from legacy_mm.policies.topic_naming import LegacyReplicationPolicy
 from legacy_mm.spark.channel import ChannelServer
 from legacy_mm.spark.identity import channel_identity
-from legacy_mm.spark.runner import SparkRunner
+from legacy_mm.spark.runner import SparkRunner, first_line
 from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
 
@@ -68,7 +68,7 @@ class Host:
             context.parallelize([0], 1).foreach(_nothing)
         except Exception as error:  # noqa: BLE001 - asked for by `failure`
             if not self._context.done():
-                self._context.set_exception(error)
+                self._context.set_exception(HostError(f"Spark does not start: {first_line(error)}"))
 
 
 def build_mirror(settings: Settings, host: Host) -> Mirror:

@@ -185,8 +185,7 @@ def _argument(name: str, inline: str | None, words: Iterator[str]) -> str:
     return following
 
 
-_OPTION_WIDTH = 39
-_DESCRIPTION_WIDTH = 38
+_WIDTH = 39
 _GAP = "  "
 _INDENT = "  "
 ABOUT = "This tool helps to continuously copy data between two Kafka clusters."
@@ -196,13 +195,12 @@ def usage() -> str:
     """The usage text of 3.9.1, in joptsimple's two columns, padding included."""
     rows = [("Option", "Description"), ("------", "-----------")]
     rows += [(_synopsis(row), _described(row)) for row in LEGACY_OPTIONS]
-    lines = [ABOUT]
+    lines: list[tuple[str, str]] = []
     for left, right in rows:
-        pairs = zip_longest(
-            _wrap(left, _OPTION_WIDTH), _wrap(right, _DESCRIPTION_WIDTH), fillvalue=""
-        )
-        lines += [f"{a:<{_OPTION_WIDTH}}{_GAP}{b:<{_DESCRIPTION_WIDTH}}" for a, b in pairs]
-    return "\n".join(lines) + "\n"
+        lines += zip_longest(_wrap(left), _wrap(right), fillvalue="")
+    left_width, right_width = (max(len(line[side]) for line in lines) for side in (0, 1))
+    table = [f"{left:<{left_width}}{_GAP}{right:<{right_width}}" for left, right in lines]
+    return "\n".join([ABOUT, *table]) + "\n"
 
 
 def _synopsis(row: LegacyOption) -> str:
@@ -215,12 +213,12 @@ def _described(row: LegacyOption) -> str:
     return row.description if row.default is None else f"{row.description} (default: {row.default})"
 
 
-def _wrap(text: str, width: int) -> list[str]:
+def _wrap(text: str) -> list[str]:
     """Break as joptsimple does: a word counts with the blank behind it; later lines are indented."""
     lines: list[str] = []
     current = ""
     for word in re.findall(r"\S+\s*", text):
-        if len(current) + len(word) > width:
+        if len(current) + len(word) > _WIDTH:
             lines.append(current.rstrip())
             current = _INDENT
         current += word

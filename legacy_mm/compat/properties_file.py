@@ -16,11 +16,18 @@ import jproperties
 
 from legacy_mm.errors import ConfigurationError
 
-_NATURAL_LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _BLANK = " \t\f"
-_ESCAPE = re.compile(r"\\(?:u(.{0,4})|.)", re.DOTALL)
+_ESCAPE = re.compile(
+    r"""\\(?:
+        u(?P<pair>[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})
+        | u(?P<digits>.{0,4})
+        | .
+    )""",
+    re.DOTALL | re.VERBOSE,
+)
 _HEX = re.compile(r"[0-9a-fA-F]{4}")
-_SURROGATE_PAIR = re.compile(r"\\u[dD][89abAB]..\\u[dD][c-fC-F]..")
+_SURROGATES = range(0xD800, 0xE000)
 
 
 class MalformedFile(ConfigurationError):
@@ -61,9 +68,10 @@ def _logical_lines(text: str) -> Iterator[str]:
     """Lines joined at their backslashes; comments and blank lines are left out."""
     joined = ""
     continued = False
-    for line, _ in _NATURAL_LINE.findall(text):
+    for line in _LINE_END.split(text):
         line = line.lstrip(_BLANK)
-        if not continued and (not line or line[0] in "#!"):
+        if not joined and line[:1] in ("", "#", "!"):
+            continued = continued and not line
             continue
         joined += line
         # an odd number of backslashes: the last one is not escaped itself
@@ -73,24 +81,22 @@ def _logical_lines(text: str) -> Iterator[str]:
         elif joined:
             yield joined
             joined = ""
-    if joined:
+    # Java makes a property of a lone backslash at the very end
+    if joined or (continued and text.endswith(("\\", "\\\n", "\\\r"))):
         yield joined
 
 
 def _plain(line: str) -> str:
     """A logical line that jproperties reads as Java does."""
-    paired = {match.start() for match in _SURROGATE_PAIR.finditer(line)}
-    paired |= {start + 6 for start in paired}
-
-    def checked(escape: re.Match[str]) -> str:
-        digits = escape.group(1)
-        if digits is None:
-            return escape.group()
-        if not _HEX.fullmatch(digits):
-            raise MalformedFile("java.lang.IllegalArgumentException: Malformed \\uxxxx encoding.")
-        lone = 0xD800 <= int(digits, 16) <= 0xDFFF and escape.start() not in paired
-        # a lone half cannot be written as UTF-8: Java's clients send a question mark
-        return "?" if lone else escape.group()
-
-    plain = _ESCAPE.sub(checked, line)
+    plain = _ESCAPE.sub(_checked, line) or "="
     return "\\" + plain if plain[0] in "#!" else plain
+
+
+def _checked(escape: re.Match[str]) -> str:
+    digits = escape["digits"]
+    if digits is None:
+        return escape.group()
+    if not _HEX.fullmatch(digits):
+        raise MalformedFile("java.lang.IllegalArgumentException: Malformed \\uxxxx encoding.")
+    # half a surrogate pair cannot be written as UTF-8: Java's clients send a question mark
+    return "?" if int(digits, 16) in _SURROGATES else escape.group()

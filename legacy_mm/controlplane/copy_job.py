@@ -60,6 +60,7 @@ class CopyJob:
         self.ticket = ticket
         self.partitions = frozenset(plan.offsets)
         self.worker = "not started"
+        self.unacknowledged: dict[TopicPartition, int] = {}
         self._plan = plan
         self._channel = channel
         self._runner = runner
@@ -110,6 +111,7 @@ class CopyJob:
                 self._gaps.append(frame)
             elif isinstance(frame, Stopped):
                 self._stopped = True
+                self.unacknowledged = dict(frame.offsets)
             elif isinstance(frame, Failure):
                 self._trouble = Trouble(frame.kind, frame.reason, fatal=not frame.retriable)
             self._changed.notify_all()

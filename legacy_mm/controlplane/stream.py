@@ -59,6 +59,7 @@ class Stream(threading.Thread):
         self._generation = 0
         self._job: CopyJob | None = None
         self._starts: dict[TopicPartition, int] = {}
+        self._unacknowledged: dict[TopicPartition, int] = {}
         self._retry_at = 0.0
         self._replans: deque[float] = deque(maxlen=_REPLANS)
         self._stop_deadline: Deadline | None = None
@@ -79,8 +80,8 @@ class Stream(threading.Thread):
         self._orders.put(order)
 
     def uncommitted(self) -> Offsets:
-        """Safe offsets that are not durable at the coordinator, for the last words of a stop that failed."""
-        return self._commits.pending()
+        """Offsets reached but not durable at the coordinator, for the last words of a stop that failed."""
+        return self._commits.pending() | self._unacknowledged
 
     # --- the thread
 
@@ -239,6 +240,7 @@ class Stream(threading.Thread):
         self._note_reports()
         job, self._job = self._job, None
         if job is not None:
+            self._unacknowledged = job.unacknowledged
             job.release()
 
     def _recover(self, trouble: Trouble) -> None:

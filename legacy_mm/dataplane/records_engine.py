@@ -44,8 +44,11 @@ class RecordsEngine:
         self._stop_deadline = Deadline(0)
         self._resume: list[Offsets] = []
 
-    def run(self) -> bool:
-        """Copy until stopped; True when everything sent is acknowledged. Raises SendFailure, StreamFailure."""
+    def run(self) -> Offsets:
+        """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).
+
+        Raises SendFailure, StreamFailure.
+        """
         self._report(Started(self._reader.start(self._start)))
         self._next_barrier = monotonic() + self._barrier_interval
         while not self._stopping.is_set():
@@ -77,25 +80,32 @@ class RecordsEngine:
         self._sent = self._sender.send(self._batch, before)
         self._records += self._sent - before
 
-    def _barrier(self) -> None:
-        """(1) fix what was sent; (2) flush in slices, reporting that we live; (3) only then is it safe."""
-        sent = sent_offsets(self._reader.positions(), self._batch[self._sent :], self._batch[: self._sent])
+    def _barrier(self) -> bool:
+        """(1) fix what was sent; (2) flush in slices, reporting that we live; (3) only then is it safe.
+
+        False when a stop's deadline came first.
+        """
+        sent = self._sent_offsets()
         while not self._sender.flush(_FLUSH_SLICE):
             self._failures.raise_if_ending(self._sender.fatal())
             self._report_when_due(blocked=True)
             if self._stopping.is_set() and self._stop_deadline.expired():
-                return
+                return False
         self._failures.raise_if_ending(self._sender.fatal())
         self._safe.barrier(sent)
         self._next_barrier = monotonic() + self._barrier_interval
+        return True
 
-    def _finish(self) -> bool:
-        self._barrier()
-        flushed = self._sender.flush(0)
-        if not flushed:
-            self._sender.purge()
-        self._send_progress(blocked=not flushed)
-        return flushed
+    def _sent_offsets(self) -> dict[TopicPartition, int]:
+        return sent_offsets(self._reader.positions(), self._batch[self._sent :], self._batch[: self._sent])
+
+    def _finish(self) -> Offsets:
+        acknowledged = self._barrier()
+        self._send_progress(blocked=not acknowledged)
+        if acknowledged:
+            return {}
+        self._sender.purge()
+        return self._sent_offsets()
 
     def _report_when_due(self, *, blocked: bool) -> None:
         if monotonic() >= self._next_report:

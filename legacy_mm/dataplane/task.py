@@ -79,9 +79,9 @@ class CopyTask:
                 if self._stop_frame is not None:
                     self._engine.stop(self._stop_frame.seconds)
             _kept_until_exit.append(self._engine)
-            flushed = self._engine.run()
+            unacknowledged = self._engine.run()
             self._over.set()
-            self._peer.send(Stopped(flushed))
+            self._peer.send(Stopped(unacknowledged))
         except ChannelError:
             self._abandon()
         except LegacyMMError as error:

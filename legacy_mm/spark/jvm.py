@@ -76,7 +76,7 @@ class Jvm:
         os.environ["PYSPARK_GATEWAY_PORT"] = str(port)
         os.environ["PYSPARK_GATEWAY_SECRET"] = secret
         try:
-            return launch_gateway()
+            return launch_gateway()  # type: ignore[no-untyped-call]
         finally:
             del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
             self._folder.cleanup()

@@ -40,7 +40,7 @@ class SparkRunner:
             context.setJobGroup(_group(ticket), description, interruptOnCancel=False)
             context.parallelize([ticket], 1).mapPartitions(self._entry).count()
         except Exception as error:  # noqa: BLE001 - py4j raises many kinds, and each means the same here
-            reason = f"the Spark job failed: {_first_line(error)}"
+            reason = f"the Spark job failed: {first_line(error)}"
         on_end(reason)
 
     def _cancel(self, ticket: Ticket) -> None:
@@ -52,6 +52,7 @@ def _group(ticket: Ticket) -> str:
     return f"legacy_mm-{ticket.flow}-{ticket.number}"
 
 
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1][:300] if lines else type(error).__name__
+def first_line(error: Exception) -> str:
+    """Of py4j's long texts the line that names the Java exception."""
+    lines = str(error).splitlines() or [type(error).__name__]
+    return next((line[2:] for line in lines if line.startswith(": ")), lines[0])[:300]

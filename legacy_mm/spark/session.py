@@ -70,7 +70,7 @@ class SparkHost:
         os.environ["PYSPARK_PYTHON"] = self._worker_python()
         context = SparkContext(gateway=gateway, conf=conf)
         context.setLogLevel("OFF")
-        context._accumulatorServer.handle_error = _say_nothing
+        vars(context._accumulatorServer)["handle_error"] = _say_nothing
         return context
 
     def properties(self, archive: Path | None) -> dict[str, str]:

@@ -25,7 +25,7 @@ def _install(number: int, handler: Any) -> Any:
 if __name__ == "__main__":
     for deaf in _DEAF:
         signal.signal(deaf, signal.SIG_IGN)
-    pyspark.daemon.signal = SimpleNamespace(**{**vars(signal), "signal": _install})
+    vars(pyspark.daemon)["signal"] = SimpleNamespace(**{**vars(signal), "signal": _install})
     for module in os.environ.get("LEGACY_MM_PRELOAD", "").split():
         importlib.import_module(module)
     pyspark.daemon.manager()

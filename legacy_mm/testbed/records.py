@@ -26,6 +26,7 @@ from legacy_mm.testbed.waiting import wait_until
 
 REQUEST_SECONDS = 30.0
 SILENCE_SECONDS = 60.0
+CONSUME_SECONDS = 0.05
 BATCH = 5_000
 
 Settings = dict[str, str | int | float | bool]

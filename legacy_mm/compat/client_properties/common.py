@@ -1,0 +1,193 @@
+"""Properties that consumer and producer share (config-map 1.4); the ranges are librdkafka's."""
+
+from __future__ import annotations
+
+import logging
+import re
+
+from legacy_mm.compat.client_properties.rule import (
+    INT_MAX,
+    Boolean,
+    Computed,
+    Emitted,
+    Harmless,
+    Mapped,
+    Number,
+    Reading,
+    Refused,
+    Rule,
+    Rules,
+    Same,
+    Text,
+    TextList,
+    config_exception,
+)
+from legacy_mm.errors import ConfigurationError
+
+_HOST_AND_PORT = re.compile(r".*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)", re.DOTALL)
+_PORTS = range(65536)
+_ONLY_METRICS = "it shapes the Java client's own metrics"
+_OBSERVERS = (
+    "io.confluent.monitoring.clients.interceptor.MonitoringConsumerInterceptor",
+    "io.confluent.monitoring.clients.interceptor.MonitoringProducerInterceptor",
+)
+"""Interceptors known to change no record."""
+
+DEFAULTS = {
+    "socket.timeout.ms": "30000",
+    "reconnect.backoff.ms": "50",
+    "reconnect.backoff.max.ms": "1000",
+    "connections.max.idle.ms": "540000",
+    "log.connection.close": "false",
+    "socket.keepalive.enable": "true",
+}
+"""librdkafka properties set when a file is silent, because the Java clients' defaults differ."""
+
+
+def _bootstrap_servers(reading: Reading) -> Emitted:
+    servers = [word for word in reading.words("bootstrap.servers") if word]
+    if not servers:
+        raise config_exception("No resolvable bootstrap urls given in bootstrap.servers")
+    return {"bootstrap.servers": ",".join(map(_host_and_port, servers))}
+
+
+def _host_and_port(server: str) -> str:
+    """`SSL://[::1]:9092` as `[::1]:9092`: Java drops any scheme and demands a port."""
+    match = _HOST_AND_PORT.fullmatch(server)
+    if match is None or not match[1]:
+        raise config_exception(f"Invalid url in bootstrap.servers: {server}")
+    host, port = match[1], int(match[2])
+    if port not in _PORTS:
+        raise config_exception(f"Invalid port in bootstrap.servers: {server}")
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _reconnect_backoff(reading: Reading) -> Emitted:
+    first = reading.clamp(
+        "reconnect.backoff.ms", reading.integer("reconnect.backoff.ms", 50), 0, 3_600_000
+    )
+    # a file that sets only the first means a constant pause (Java's rule)
+    default = first if reading.given("reconnect.backoff.ms") else 1000
+    most = reading.clamp(
+        "reconnect.backoff.max.ms",
+        reading.integer("reconnect.backoff.max.ms", default),
+        0,
+        3_600_000,
+    )
+    return {
+        "reconnect.backoff.ms": str(min(first, most)),
+        "reconnect.backoff.max.ms": str(most),
+    }
+
+
+def _retry_backoff(reading: Reading) -> Emitted:
+    emitted = {}
+    if reading.given("retry.backoff.ms"):
+        first = reading.clamp(
+            "retry.backoff.ms", reading.integer("retry.backoff.ms", 100), 1, 300_000
+        )
+        emitted["retry.backoff.ms"] = str(first)
+        if first > 1000:
+            # before 3.7 the pause was constant; librdkafka would cap it at its maximum
+            emitted["retry.backoff.max.ms"] = str(first)
+    if reading.given("retry.backoff.max.ms"):
+        most = reading.integer("retry.backoff.max.ms", 1000)
+        emitted["retry.backoff.max.ms"] = str(
+            reading.clamp("retry.backoff.max.ms", most, 1, 300_000)
+        )
+    return emitted
+
+
+def _connection_setup(reading: Reading) -> Emitted:
+    # ours covers TCP, TLS and SASL in one time, Java's only TCP, doubled up to the maximum
+    least = reading.integer("socket.connection.setup.timeout.ms", 10_000)
+    most = reading.integer("socket.connection.setup.timeout.max.ms", 30_000)
+    return {"socket.connection.setup.timeout.ms": str(min(max(1000, least, most), INT_MAX))}
+
+
+def _idle_time(reading: Reading) -> Emitted:
+    idle = reading.integer("connections.max.idle.ms", 540_000)
+    return {"connections.max.idle.ms": str(min(max(idle, 0), INT_MAX))}
+
+
+def _metadata_age(reading: Reading) -> Emitted:
+    # librdkafka's own metadata.max.age.ms is a false friend: the expiry of its cache
+    age = reading.integer("metadata.max.age.ms", 300_000)
+    return {
+        "topic.metadata.refresh.interval.ms": str(
+            reading.clamp("metadata.max.age.ms", age, 1000, 3_600_000)
+        )
+    }
+
+
+def _socket_buffer(java: str) -> Computed:
+    def emit(reading: Reading) -> Emitted:
+        size = reading.integer(java, -1)
+        chosen = 0 if size == -1 else reading.clamp(java, size, 0, 100_000_000)
+        return {f"socket.{java}": str(chosen)}
+
+    return Computed(emit)
+
+
+def _interceptors(reading: Reading) -> Emitted:
+    for name in filter(None, reading.words("interceptor.classes")):
+        if name not in _OBSERVERS:
+            raise ConfigurationError(
+                f"interceptor.classes is not supported: {name} is Java code that may change records"
+            )
+        reading.note(f"interceptor.classes: {name} is not run here.", logging.WARNING)
+    return {}
+
+
+RULES: Rules = (
+    Rule("bootstrap.servers", TextList(), Computed(_bootstrap_servers, always=True)),
+    Rule(
+        "security.protocol",
+        Text(("SASL_SSL", "PLAINTEXT", "SSL", "SASL_PLAINTEXT"), any_case=True),
+        Same(),
+    ),
+    Rule(
+        "client.dns.lookup",
+        Text(("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only", "default")),
+        Mapped(
+            "client.dns.lookup",
+            {
+                "use_all_dns_ips": "use_all_dns_ips",
+                "resolve_canonical_bootstrap_servers_only": (
+                    "resolve_canonical_bootstrap_servers_only"
+                ),
+                "default": "use_all_dns_ips",
+            },
+        ),
+    ),
+    Rule(
+        "config.providers",
+        TextList(),
+        Refused("values kept elsewhere (${provider:path:key}) are not supported yet", ("",)),
+    ),
+    Rule("connections.max.idle.ms", Number(long=True), Computed(_idle_time)),
+    Rule("enable.metrics.push", Boolean(), Same()),
+    Rule("interceptor.classes", TextList(), Computed(_interceptors)),
+    Rule("metadata.max.age.ms", Number(0, long=True), Computed(_metadata_age)),
+    Rule("metadata.recovery.rebootstrap.trigger.ms", Number(0, long=True), Same()),
+    Rule("metadata.recovery.strategy", Text(("REBOOTSTRAP", "NONE"), any_case=True), Same()),
+    Rule("auto.include.jmx.reporter", Boolean(), Harmless(_ONLY_METRICS)),
+    Rule("metric.reporters", TextList(), Harmless(_ONLY_METRICS)),
+    Rule("metrics.num.samples", Number(1), Harmless(_ONLY_METRICS)),
+    Rule("metrics.recording.level", Text(("INFO", "DEBUG", "TRACE")), Harmless(_ONLY_METRICS)),
+    Rule("metrics.sample.window.ms", Number(0, long=True), Harmless(_ONLY_METRICS)),
+    Rule("receive.buffer.bytes", Number(-1), _socket_buffer("receive.buffer.bytes")),
+    Rule("send.buffer.bytes", Number(-1), _socket_buffer("send.buffer.bytes")),
+    Rule("reconnect.backoff.ms", Number(0, long=True), Computed(_reconnect_backoff)),
+    Rule("reconnect.backoff.max.ms", Number(0, long=True), Computed(_reconnect_backoff)),
+    Rule("retry.backoff.ms", Number(0, long=True), Computed(_retry_backoff)),
+    Rule("retry.backoff.max.ms", Number(0, long=True), Computed(_retry_backoff)),
+    Rule(
+        "socket.connection.setup.timeout.ms", Number(long=True), Computed(_connection_setup)
+    ),
+    Rule(
+        "socket.connection.setup.timeout.max.ms", Number(long=True), Computed(_connection_setup)
+    ),
+    Rule("principal.builder.class", Text(), Harmless("brokers only")),
+    Rule("security.providers", Text(), Harmless("Java's security providers", ("",))),
+)

@@ -1,0 +1,267 @@
+"""Producer properties (config-map 1.2, 1.5); the ranges are librdkafka's.
+
+Two properties only tune, and are read by meaning unless the user says `literal`: one request in flight means order,
+which an idempotent producer keeps with five (librdkafka sends one partition per request, so one in flight would be
+bound by the round trip); a small `batch.size` costs Java nothing but would cost us a request per batch.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from legacy_mm.compat.client_properties import common
+from legacy_mm.compat.client_properties.rule import (
+    INT_MAX,
+    LONG_MAX,
+    Boolean,
+    Computed,
+    Emitted,
+    Harmless,
+    Mapped,
+    Number,
+    PartOf,
+    Reading,
+    Refused,
+    Rule,
+    Rules,
+    Same,
+    Text,
+    boolean,
+    config_exception,
+)
+
+_IN_FLIGHT = "max.in.flight.requests.per.connection"
+_ORDERED_IN_FLIGHT = 5
+"""The most requests in flight among which a broker keeps the order of an idempotent producer."""
+_LEAST_BATCH = 262_144
+_MIB = 1 << 20
+_BUFFER_MEMORY = 32 * _MIB
+_MAX_REQUEST_SIZE = 1_048_576
+_LINGER = 5
+_ALL = ("all", "-1")
+_JAVA = "org.apache.kafka.clients.producer."
+_MURMUR2 = "murmur2_random"
+
+DEFAULTS = {
+    **common.DEFAULTS,
+    "acks": "all",
+    "retries": str(INT_MAX),
+    "message.timeout.ms": "0",
+    "partitioner": _MURMUR2,
+    "message.max.bytes": str(_MAX_REQUEST_SIZE),
+    "queue.buffering.max.messages": "0",
+    "topic.metadata.propagation.max.ms": "3600000",
+    "request.timeout.ms": "30000",
+    "linger.ms": str(_LINGER),
+    "client.id": "producer-1",
+}
+
+
+def idempotent(reading: Reading) -> bool:
+    """As Java decides: by name, or else where nothing in the file speaks against it."""
+    obstacles = _obstacles(reading)
+    if reading.boolean("enable.idempotence", False) and obstacles:
+        raise config_exception(obstacles[0][1])
+    return reading.boolean("enable.idempotence", not obstacles)
+
+
+def _obstacles(reading: Reading) -> list[tuple[str, str]]:
+    """What the client says when it goes on without idempotence, and when that was asked for."""
+    obstacles = []
+    acks = reading.text("acks", "all")
+    if acks not in _ALL:
+        obstacles.append(
+            (
+                f"Idempotence will be disabled because acks is set to {acks}, not set to 'all'.",
+                "Must set acks to all in order to use the idempotent producer. Otherwise we "
+                "cannot guarantee idempotence.",
+            )
+        )
+    if reading.integer("retries", INT_MAX) == 0:
+        obstacles.append(
+            (
+                "Idempotence will be disabled because retries is set to 0.",
+                "Must set retries to non-zero when using the idempotent producer.",
+            )
+        )
+    in_flight = reading.integer(_IN_FLIGHT, 1)
+    if in_flight > _ORDERED_IN_FLIGHT:
+        obstacles.append(
+            (
+                f"Idempotence will be disabled because {_IN_FLIGHT} is set to {in_flight}, "
+                "which is greater than 5.",
+                f"Must set {_IN_FLIGHT} to at most 5 to use the idempotent producer.",
+            )
+        )
+    return obstacles
+
+
+def _idempotence(reading: Reading) -> Emitted:
+    on = idempotent(reading)
+    if not on and not reading.given("enable.idempotence"):
+        for said, _ in _obstacles(reading):
+            reading.note(said)
+    in_flight = reading.integer(_IN_FLIGHT, 1)
+    by_meaning = not reading.given(_IN_FLIGHT) or not reading.literal
+    if on and in_flight == 1 and by_meaning:
+        in_flight = _ORDERED_IN_FLIGHT
+        if reading.given(_IN_FLIGHT):
+            reading.note(
+                f"{_IN_FLIGHT}=1 is read as: keep the order. The idempotent producer does so with "
+                "5 (--producer.tuning literal takes the number)."
+            )
+    in_flight = reading.clamp(_IN_FLIGHT, in_flight, 1, 1_000_000)
+    return {"enable.idempotence": boolean(on), _IN_FLIGHT: str(in_flight)}
+
+
+def _batch_size(reading: Reading) -> Emitted:
+    size = reading.integer("batch.size", 16_384)
+    if not reading.literal and size < _LEAST_BATCH:
+        reading.note(
+            f"batch.size={size} is read as a lower bound: {_LEAST_BATCH} is used "
+            "(--producer.tuning literal takes the number)."
+        )
+        return {"batch.size": str(_LEAST_BATCH)}
+    return {"batch.size": str(size)} if size else {"batch.num.messages": "1"}
+
+
+def _buffer_memory(reading: Reading) -> Emitted:
+    total = reading.integer("buffer.memory", _BUFFER_MEMORY)
+    # a share must hold the largest record the whole could, or that record would never fit
+    record = min(reading.integer("max.request.size", _MAX_REQUEST_SIZE), 1_000_000_000)
+    share = max(total // reading.streams, min(total, max(_MIB, record)))
+    return {"queue.buffering.max.kbytes": str(max(1, min(-(-share // 1024), INT_MAX)))}
+
+
+def _compression(reading: Reading) -> Emitted:
+    kind = reading.text("compression.type", "none")
+    emitted = {"compression.type": kind} if reading.given("compression.type") else {}
+    name = f"compression.{kind}.level"
+    if not reading.given(name):
+        return emitted
+    level = reading.integer(name, -1)
+    if kind == "lz4":
+        # Java's default 9 means the fast compressor
+        level = -1 if level == 9 else min(level, 12)
+    elif kind == "zstd":
+        level = reading.clamp(name, level, 1, 12)
+    return {**emitted, "compression.level": str(level)}
+
+
+def _timeouts(reading: Reading) -> Emitted:
+    request = reading.integer("request.timeout.ms", 30_000)
+    linger = reading.integer("linger.ms", 0)
+    delivery = reading.integer("delivery.timeout.ms", INT_MAX)
+    if delivery < min(linger + request, INT_MAX):
+        raise config_exception(
+            "delivery.timeout.ms should be equal to or larger than linger.ms + request.timeout.ms"
+        )
+    emitted = {}
+    if reading.given("request.timeout.ms"):
+        # request.timeout.ms alone is a false friend: only the broker's patience with its replicas
+        wait = reading.clamp("request.timeout.ms", request, 10, 300_000)
+        emitted["socket.timeout.ms"] = str(wait)
+        emitted["request.timeout.ms"] = str(max(1, min(request, 900_000)))
+    # 0 means for ever here and at once in Java; the largest number means for ever in Java
+    infinite = delivery == INT_MAX
+    emitted["message.timeout.ms"] = "0" if infinite else str(max(delivery, 1))
+    chosen = linger if reading.given("linger.ms") else _LINGER
+    chosen = reading.clamp("linger.ms", chosen, 0, 900_000)
+    emitted["linger.ms"] = str(chosen if infinite else min(chosen, max(delivery, 1) - 1))
+    return emitted
+
+
+def _max_block(reading: Reading) -> Emitted:
+    # how long a missing target topic may be waited for; the old tool's default is for ever
+    wait = reading.integer("max.block.ms", LONG_MAX)
+    return {"topic.metadata.propagation.max.ms": str(min(wait, 3_600_000))}
+
+
+def _block_on_full(reading: Reading) -> Emitted:
+    if not reading.boolean("block.on.buffer.full", True):
+        reading.note("block.on.buffer.full has no effect since Kafka 0.11.", logging.WARNING)
+    return {}
+
+
+def _client_id(reading: Reading) -> Emitted:
+    return {"client.id": reading.text("client.id") or DEFAULTS["client.id"]}
+
+
+def _ignore_keys(reading: Reading) -> Emitted:
+    if not reading.boolean("partitioner.ignore.keys", False):
+        return {}
+    # an own partitioner class decides alone, in Java too
+    return {} if reading.text("partitioner.class") else {"partitioner": "random"}
+
+
+RULES: Rules = (
+    *common.RULES,
+    Rule("acks", Text(("all", "-1", "0", "1")), Same()),
+    Rule("batch.size", Number(0), Computed(_batch_size)),
+    Rule("buffer.memory", Number(0, long=True), Computed(_buffer_memory, always=True)),
+    Rule("client.id", Text(), Computed(_client_id)),
+    Rule("compression.type", Text(("none", "gzip", "snappy", "lz4", "zstd")), Computed(_compression)),
+    Rule("compression.gzip.level", Number(-1, 9), PartOf("compression.type")),
+    Rule("compression.lz4.level", Number(1, 17), PartOf("compression.type")),
+    Rule("compression.zstd.level", Number(-131_072, 22), PartOf("compression.type")),
+    Rule("delivery.timeout.ms", Number(0), Computed(_timeouts, always=True)),
+    Rule("linger.ms", Number(0, long=True), PartOf("delivery.timeout.ms")),
+    Rule("request.timeout.ms", Number(0), PartOf("delivery.timeout.ms")),
+    Rule("enable.idempotence", Boolean(), Computed(_idempotence, always=True)),
+    Rule(_IN_FLIGHT, Number(1), PartOf("enable.idempotence")),
+    Rule("retries", Number(0), Same()),
+    Rule("max.block.ms", Number(0, long=True), Computed(_max_block)),
+    Rule("max.request.size", Number(0), Computed(
+        lambda reading: {
+            "message.max.bytes": str(
+                reading.clamp(
+                    "max.request.size",
+                    reading.integer("max.request.size", _MAX_REQUEST_SIZE),
+                    1000,
+                    1_000_000_000,
+                )
+            )
+        }
+    )),
+    Rule("metadata.max.idle.ms", Number(5000, long=True), Harmless("topics are not forgotten")),
+    Rule(
+        "partitioner.adaptive.partitioning.enable",
+        Boolean(),
+        Harmless("null keys go to partitions that have a leader", ("true",)),
+    ),
+    Rule(
+        "partitioner.availability.timeout.ms",
+        Number(0, long=True),
+        Harmless("null keys go to partitions that have a leader", ("0",)),
+    ),
+    Rule(
+        "partitioner.class",
+        Text(),
+        Mapped(
+            "partitioner",
+            {
+                "": _MURMUR2,
+                _JAVA + "internals.DefaultPartitioner": _MURMUR2,
+                _JAVA + "UniformStickyPartitioner": "random",
+                _JAVA + "RoundRobinPartitioner": "random",
+            },
+        ),
+    ),
+    Rule("partitioner.ignore.keys", Boolean(), Computed(_ignore_keys)),
+    Rule("transaction.timeout.ms", Number(), Harmless("transactions only")),
+    Rule(
+        "transaction.two.phase.commit.enable", Boolean(), Harmless("transactions only", ("false",))
+    ),
+    Rule(
+        "transactional.id",
+        Text(),
+        Refused("no transaction would ever begin, and the old tool ended at the first record"),
+    ),
+    Rule("key.serializer", Text(), Harmless("bytes are mirrored as they are")),
+    Rule("value.serializer", Text(), Harmless("bytes are mirrored as they are")),
+    Rule("block.on.buffer.full", Boolean(), Computed(_block_on_full)),
+    Rule("metadata.fetch.timeout.ms", Text(), Harmless("superseded by max.block.ms")),
+    Rule("timeout.ms", Text(), Harmless("superseded by request.timeout.ms")),
+    Rule("internal.auto.downgrade.txn.commit", Text(), Harmless("internal to the Java client")),
+)
+"""Rows of every name a Java producer has had."""

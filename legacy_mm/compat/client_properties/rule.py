@@ -1,0 +1,322 @@
+"""What a Java client property becomes: types, meanings, and the row that joins a name to both.
+
+A row says how Java reads the text (`ValueType`, with Java's error texts) and what is done with it (`Meaning`):
+`Same`, `Renamed`, `Mapped`, `Computed`, `PartOf` another row, `Setting` of ours, `Harmless`, `Refused`. No error and no
+note ever holds the value of a `Secret`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol
+
+from legacy_mm.compat.messages import CONSUMER_CONFIG, PRODUCER_CONFIG
+from legacy_mm.errors import ConfigurationError
+
+Side = Literal["consumer", "producer"]
+Value = str | int | bool | tuple[str, ...]
+Emitted = Mapping[str, str]
+
+INT_MAX = 2**31 - 1
+LONG_MAX = 2**63 - 1
+_JAVA_BLANKS = "".join(map(chr, range(0x21)))
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+
+
+class Note(NamedTuple):
+    """A line to print; without a logger it is a plain line on stderr."""
+
+    level: int
+    logger: str
+    text: str
+
+
+def config_exception(text: str) -> ConfigurationError:
+    """The error a Java client makes of a bad value."""
+    return ConfigurationError(f"org.apache.kafka.common.config.ConfigException: {text}")
+
+
+def trim(text: str) -> str:
+    """As `String.trim`: the clients trim every value."""
+    return text.strip(_JAVA_BLANKS)
+
+
+def boolean(value: bool) -> str:
+    """As librdkafka writes it."""
+    return "true" if value else "false"
+
+
+class ValueType(Protocol):
+    """How Java reads the text of a property."""
+
+    def parse(self, name: str, text: str) -> Value:
+        """The value; raises ConfigurationError with Java's words."""
+        ...
+
+
+def _invalid(name: str, value: object, why: str) -> ConfigurationError:
+    return config_exception(f"Invalid value {value} for configuration {name}: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """INT or LONG, decimal only."""
+
+    low: int | None = None
+    high: int | None = None
+    long: bool = False
+
+    def parse(self, name: str, text: str) -> int:
+        """Digits with a sign, within Java's range and the property's."""
+        limit = LONG_MAX if self.long else INT_MAX
+        kind = "LONG" if self.long else "INT"
+        if not _NUMBER.fullmatch(text) or not -limit - 1 <= int(text) <= limit:
+            raise _invalid(name, text, f"Not a number of type {kind}")
+        value = int(text)
+        if self.low is not None and value < self.low:
+            raise _invalid(name, value, f"Value must be at least {self.low}")
+        if self.high is not None and value > self.high:
+            raise _invalid(name, value, f"Value must be no more than {self.high}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    """`true` or `false`, any case."""
+
+    def parse(self, name: str, text: str) -> bool:
+        """Nothing but these two words."""
+        if text.lower() not in ("true", "false"):
+            raise _invalid(name, text, "Expected value to be either true or false")
+        return text.lower() == "true"
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """STRING or CLASS, possibly one of a few words."""
+
+    valid: tuple[str, ...] = ()
+    any_case: bool = False
+    non_empty: bool = False
+
+    def parse(self, name: str, text: str) -> str:
+        """The word as Java would keep it; words of any case in lower case."""
+        if self.non_empty and not text:
+            raise _invalid(name, text, "String must be non-empty")
+        if self.any_case and text.lower() not in (word.lower() for word in self.valid):
+            words = ", ".join(self.valid)
+            raise _invalid(name, text, f"String must be one of (case insensitive): {words}")
+        if self.valid and not self.any_case and text not in self.valid:
+            raise _invalid(name, text, f"String must be one of: {', '.join(self.valid)}")
+        return text.lower() if self.any_case else text
+
+
+@dataclass(frozen=True, slots=True)
+class TextList:
+    """LIST: words between commas."""
+
+    def parse(self, name: str, text: str) -> tuple[str, ...]:
+        """An empty text is an empty list, as in Java; empty words stay."""
+        return tuple(trim(word) for word in text.split(",")) if text else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """PASSWORD: never shown."""
+
+    def parse(self, name: str, text: str) -> str:
+        """Any text."""
+        return text
+
+
+@dataclass
+class Reading:
+    """One properties file on its way to librdkafka: typed values of known names, and what to say about them."""
+
+    side: Side
+    values: Mapping[str, Value] = field(repr=False)
+    streams: int = 1
+    literal: bool = False
+    """`--producer.tuning literal`."""
+    notes: list[Note] = field(default_factory=list)
+
+    def given(self, name: str) -> bool:
+        """True if the file sets it."""
+        return name in self.values
+
+    def text(self, name: str, default: str = "") -> str:
+        """A STRING, CLASS or PASSWORD."""
+        value = self.values.get(name, default)
+        assert isinstance(value, str), name
+        return value
+
+    def integer(self, name: str, default: int) -> int:
+        """An INT or LONG."""
+        value = self.values.get(name, default)
+        assert isinstance(value, int), name
+        return value
+
+    def boolean(self, name: str, default: bool) -> bool:
+        """A BOOLEAN."""
+        value = self.values.get(name, default)
+        assert isinstance(value, bool), name
+        return value
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """A LIST."""
+        value = self.values.get(name, ())
+        assert isinstance(value, tuple), name
+        return value
+
+    def note(self, text: str, level: int = logging.INFO) -> None:
+        """Say something under the logger of the Java client's configuration."""
+        logger = CONSUMER_CONFIG if self.side == "consumer" else PRODUCER_CONFIG
+        self.notes.append(Note(level, logger, text))
+
+    def clamp(self, name: str, value: int, low: int, high: int) -> int:
+        """The nearest value this client can take; said when it is another one."""
+        nearest = max(low, min(value, high))
+        if nearest != value:
+            self.note(f"{name}={value} is taken as {nearest}, the nearest value this client has.")
+        return nearest
+
+
+class Meaning(Protocol):
+    """What becomes of a property."""
+
+    def emit(self, reading: Reading, name: str) -> Emitted:
+        """librdkafka properties; raises ConfigurationError."""
+        ...
+
+
+def _canonical(value: Value) -> str:
+    if isinstance(value, bool):
+        return boolean(value)
+    return ",".join(value) if isinstance(value, tuple) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Same:
+    """The same name and meaning; numbers are kept within librdkafka's range."""
+
+    low: int = 0
+    high: int = INT_MAX
+
+    def emit(self, reading: Reading, name: str) -> Emitted:
+        """The value in canonical text."""
+        return Renamed(name, self.low, self.high).emit(reading, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Renamed:
+    """The same meaning under another name."""
+
+    to: str
+    low: int = 0
+    high: int = INT_MAX
+
+    def emit(self, reading: Reading, name: str) -> Emitted:
+        """The value in canonical text."""
+        value = reading.values[name]
+        if isinstance(value, int) and not isinstance(value, bool):
+            value = reading.clamp(name, value, self.low, self.high)
+        return {self.to: _canonical(value)}
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """Other words for the same things; any other word is refused."""
+
+    to: str
+    words: Mapping[str, str]
+
+    def emit(self, reading: Reading, name: str) -> Emitted:
+        """The word of librdkafka."""
+        word = reading.text(name)
+        if word not in self.words:
+            raise ConfigurationError(
+                f"{name}={word} is not supported; possible are {', '.join(self.words)}"
+            )
+        return {self.to: self.words[word]}
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """Made out of several properties; asked even when the file is silent if `always`."""
+
+    function: Callable[[Reading], Emitted]
+    always: bool = False
+
+    def emit(self, reading: Reading, name: str) -> Emitted:
+        """Whatever the function makes."""
+        return self.function(reading)
+
+
+@dataclass(frozen=True, slots=True)
+class PartOf:
+    """Read by the row of another property."""
+
+    row: str
+
+    def emit(self, reading: Reading, name: str) -> Emitted:
+        """Nothing by itself."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Not a client's affair here: becomes a field of our own settings."""
+
+    where: str
+
+    def emit(self, reading: Reading, name: str) -> Emitted:
+        """Nothing for librdkafka."""
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Harmless:
+    """Without counterpart, and without loss; said when the value is not one of these."""
+
+    because: str
+    unless: tuple[str, ...] | None = None
+    """None: any value is harmless."""
+
+    def emit(self, reading: Reading, name: str) -> Emitted:
+        """Nothing, or a warning."""
+        if self.unless is not None and _canonical(reading.values[name]) not in self.unless:
+            reading.note(f"{name} has no effect here: {self.because}.", logging.WARNING)
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Cannot be had; going on without it would be another mirror."""
+
+    because: str
+    unless: tuple[str, ...] = ()
+    """Values that change nothing."""
+
+    def emit(self, reading: Reading, name: str) -> Emitted:
+        """Raise, unless the value changes nothing."""
+        if _canonical(reading.values[name]) not in self.unless:
+            raise ConfigurationError(f"{name} is not supported: {self.because}")
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One row: a name of Java's, how it is read, what it becomes."""
+
+    name: str
+    type: ValueType
+    meaning: Meaning
+    applies: Callable[[Reading], bool] = lambda reading: True
+    """Security properties count only where the protocol uses them, in Java as here."""
+
+
+Rules = Sequence[Rule]
+Check = Callable[[Reading], None]

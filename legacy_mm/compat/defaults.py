@@ -1,0 +1,44 @@
+"""The defaults by which the old tool avoids data loss, and the INFO lines it writes where a file overrides them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.messages import TOOL
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """A property the old tool sets unless the file does."""
+
+    name: str
+    value: str
+
+
+CONSUMER_DEFAULTS = (Default("enable.auto.commit", "false"),)
+PRODUCER_DEFAULTS = (
+    Default("delivery.timeout.ms", "2147483647"),
+    Default("max.block.ms", "9223372036854775807"),
+    Default("acks", "all"),
+    Default("max.in.flight.requests.per.connection", "1"),
+)
+"""In the order of the old log lines. Parity of in-flight is a matter of meaning: see `client_properties.producer`."""
+
+
+def override_notes(
+    defaults: tuple[Default, ...], properties: Mapping[str, str]
+) -> tuple[Note, ...]:
+    """One line per default whose text differs; texts are compared, so `acks=-1` counts as different."""
+    return tuple(
+        Note(
+            logging.INFO,
+            TOOL,
+            f"Property {row.name} is overridden to {properties[row.name]} - data loss or message "
+            "reordering is possible.",
+        )
+        for row in defaults
+        if properties.get(row.name, row.value) != row.value
+    )

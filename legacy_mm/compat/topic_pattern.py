@@ -1,0 +1,21 @@
+"""The old tool's cleaning of `--include` and `--whitelist` (contract 3.3); the result is compiled later, by Java."""
+
+from __future__ import annotations
+
+from legacy_mm.config.settings import TopicSettings
+
+_JAVA_BLANKS = "".join(map(chr, range(0x21)))
+"""What `String.trim` cuts."""
+_QUOTES = "\"'"
+
+
+def rewrite(text: str) -> str:
+    """`"foo, bar.*"` becomes `foo|bar.*`; commas inside braces too, as the old tool had it."""
+    return text.strip(_JAVA_BLANKS).replace(",", "|").replace(" ", "").strip(_QUOTES)
+
+
+def topic_settings(text: str, *, exclude_internal: bool) -> TopicSettings:
+    """The pattern, with the user's own text for messages."""
+    return TopicSettings(
+        pattern=rewrite(text), pattern_text=text, exclude_internal=exclude_internal
+    )

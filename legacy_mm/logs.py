@@ -47,6 +47,8 @@ class Log4jFormatter(logging.Formatter):
             text = wording.text.format(**getattr(record, "fields", {}))
         name = _LEVEL_NAMES.get(level, logging.getLevelName(level))
         line = f"[{self.formatTime(record)}] {name} {text} ({logger})"
+        if (detail := getattr(record, "detail", None)) is not None:
+            line += f"\n{detail}"
         if record.exc_info and self._tracebacks:
             line += "\n" + self.formatException(record.exc_info)
         for secret in self._secrets:
@@ -62,5 +64,6 @@ def configure(level: str, wording: Mapping[Event, Wording], secrets: Iterable[st
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING if level != "TRACE" else number)
-    logging.getLogger("legacy_mm").setLevel(number)
+    for ours in ("legacy_mm", "kafka", "org.apache.kafka"):
+        logging.getLogger(ours).setLevel(number)
     logging.getLogger("py4j").setLevel(logging.CRITICAL)

@@ -71,10 +71,14 @@ class Host:
                 self._context.set_exception(HostError(f"Spark does not start: {first_line(error)}"))
 
 
-def build_mirror(settings: Settings, host: Host) -> Mirror:
-    """Put the objects of one flow together. Raises ConfigurationError when a bootstrap list resolves to nothing."""
+def check_addresses(settings: Settings) -> None:
+    """Raise ConfigurationError when a bootstrap list resolves to nothing: no JVM is started for it."""
     require_resolvable(settings.target.properties["bootstrap.servers"])
     require_resolvable(settings.source.properties["bootstrap.servers"])
+
+
+def build_mirror(settings: Settings, host: Host) -> Mirror:
+    """Put the objects of one flow together."""
     policy = LegacyReplicationPolicy()
     copies = _Copies(settings, host, policy.format_remote_topic)
     mirror: Mirror
@@ -91,6 +95,7 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
             lister=lambda: TopicLister(source.properties, source.api_timeout),
             matcher=lambda: host.spark.jvm.topic_matcher(topics.pattern, topics.pattern_text),
             is_internal=policy.is_internal_topic if topics.exclude_internal else _never,
+            pattern_text=topics.pattern_text,
             interval=source.metadata_max_age,
             on_change=lambda found: mirror.subscribe(found),
             on_failure=on_failure,

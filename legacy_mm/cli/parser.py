@@ -1,7 +1,7 @@
 """The parser of our own options, made by ConfigArgParse out of the catalogue's rows.
 
-The old tool's words never come here: `compat.command_line` reads them with joptsimple's habits and hands over only
-words such as `--spark.master=local`.
+The old tool's words never come here: `compat.command_line` reads them with joptsimple's habits
+and hands over only words such as `--spark.master=local`.
 """
 
 from __future__ import annotations
@@ -70,6 +70,8 @@ def _spark_properties(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or not name.strip():
-            raise ConfigurationError("Option --spark.conf takes name=value, such as spark.cores.max=4")
+            raise ConfigurationError(
+                "Option --spark.conf takes name=value, such as spark.cores.max=4"
+            )
         properties[name.strip()] = value
     return properties

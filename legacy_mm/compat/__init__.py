@@ -1,0 +1,3 @@
+"""The quarantine: the old tool's words go in, our own settings come out. Only `cli` and
+`dedicated` import it.
+"""

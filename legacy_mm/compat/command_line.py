@@ -1,9 +1,10 @@
 """The words of the old command line, read as the old tool's parser (joptsimple 5.0.4) read them.
 
-Its habits, all recorded (contract 1.2): one dash or two before a full name; `name=value` or the next word, whatever
-that looks like; stray words are ignored, and so is everything after `--`; no abbreviations; a repeated option is an
-error only when its value is read, and numbers are converted only then. Our own options (`config.catalogue`) obey the
-same habits and are handed on, in one form, to `cli.parser`.
+Its habits, all recorded (contract 1.2): one dash or two before a full name; `name=value` or the
+next word, whatever that looks like; stray words are ignored, and so is everything after `--`;
+no abbreviations; a repeated option is an error only when its value is read, and numbers are
+converted only then. Our own options (`config.catalogue`) obey the same habits and are handed
+on, in one form, to `cli.parser`.
 """
 
 from __future__ import annotations
@@ -179,8 +180,7 @@ def _argument(name: str, inline: str | None, words: Iterator[str]) -> str:
     following = next(words, None)
     if following is None:
         raise OptionError(
-            "joptsimple.OptionMissingRequiredArgumentException: "
-            f"Option {name} requires an argument"
+            f"joptsimple.OptionMissingRequiredArgumentException: Option {name} requires an argument"
         )
     return following
 
@@ -192,7 +192,12 @@ ABOUT = "This tool helps to continuously copy data between two Kafka clusters."
 
 
 def usage() -> str:
-    """The usage text of 3.9.1, in joptsimple's two columns, padding included."""
+    """What 3.9.1 prints for `--help` and for no words at all."""
+    return f"{ABOUT}\n{option_table()}"
+
+
+def option_table() -> str:
+    """The options in joptsimple's two columns, padding included; follows every UsageError."""
     rows = [("Option", "Description"), ("------", "-----------")]
     rows += [(_synopsis(row), _described(row)) for row in LEGACY_OPTIONS]
     lines: list[tuple[str, str]] = []
@@ -200,7 +205,7 @@ def usage() -> str:
         lines += zip_longest(_wrap(left), _wrap(right), fillvalue="")
     left_width, right_width = (max(len(line[side]) for line in lines) for side in (0, 1))
     table = [f"{left:<{left_width}}{_GAP}{right:<{right_width}}" for left, right in lines]
-    return "\n".join([ABOUT, *table]) + "\n"
+    return "\n".join(table) + "\n"
 
 
 def _synopsis(row: LegacyOption) -> str:
@@ -214,7 +219,7 @@ def _described(row: LegacyOption) -> str:
 
 
 def _wrap(text: str) -> list[str]:
-    """Break as joptsimple does: a word counts with the blank behind it; later lines are indented."""
+    """Break as joptsimple does: a word counts with its blank; later lines are indented."""
     lines: list[str] = []
     current = ""
     for word in re.findall(r"\S+\s*", text):

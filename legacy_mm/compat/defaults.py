@@ -1,4 +1,6 @@
-"""The defaults by which the old tool avoids data loss, and the INFO lines it writes where a file overrides them."""
+"""The defaults by which the old tool avoids data loss, and the INFO lines it writes where a file
+overrides them.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,13 @@ PRODUCER_DEFAULTS = (
     Default("acks", "all"),
     Default("max.in.flight.requests.per.connection", "1"),
 )
-"""In the order of the old log lines. Parity of in-flight is a matter of meaning: see `client_properties.producer`."""
+"""In the order of the old log lines; what in-flight means to us: `client_properties.producer`."""
 
 
 def override_notes(
     defaults: tuple[Default, ...], properties: Mapping[str, str]
 ) -> tuple[Note, ...]:
-    """One line per default whose text differs; texts are compared, so `acks=-1` counts as different."""
+    """One line per default whose text differs: `acks=-1` counts as different."""
     return tuple(
         Note(
             logging.INFO,

@@ -1,7 +1,9 @@
-"""What the old tool printed: a table from our events to its levels, logger names and words (contract 6.1).
+"""What the old tool printed: a table from our events to its levels, logger names and words
+(contract 6.1).
 
-`logs.configure` is handed `WORDING` at start. Fields are those of the event; `{stream}` is the number of the old
-thread. Events without a row are printed in our own words under our own logger.
+`logs.configure` is handed `WORDING` at start. Fields are those of the event; `{stream}` is the
+number of the old thread. Events without a row are printed in our own words under our own
+logger.
 """
 
 from __future__ import annotations
@@ -62,9 +64,7 @@ WORDING: Mapping[Event, Wording] = {
     events.COMMIT_SKIPPED: Wording(
         logging.INFO, TOOL, "Exiting on send failure, skip committing offsets."
     ),
-    events.PATTERN_INVALID: Wording(
-        logging.ERROR, TOOL, "Invalid expression syntax: {pattern}"
-    ),
+    events.PATTERN_INVALID: Wording(logging.ERROR, TOOL, "Invalid expression syntax: {pattern}"),
     events.SEND_FAILED: Wording(
         logging.ERROR,
         "org.apache.kafka.clients.producer.internals.ErrorLoggingCallback",

@@ -1,9 +1,10 @@
 r"""Java properties files; the one door to jproperties.
 
-jproperties differs from `java.util.Properties` where lines are joined (`key \` + newline + `= value`), in comments of
-the form `#:` (it keeps them as metadata, and may refuse them), in `\u` escapes (it takes `\u+041`) and in lone
-surrogates (it refuses them). So the text is made plain first: one logical line per property, joined as Java joins,
-without comments, and every `\u` checked. What `\`, `=`, `:` and blanks mean is left to jproperties.
+jproperties differs from `java.util.Properties` where lines are joined (`key \` + newline + `=
+value`), in comments of the form `#:` (it keeps them as metadata, and may refuse them), in `\u`
+escapes (it takes `\u+041`) and in lone surrogates (it refuses them). So the text is made plain
+first: one logical line per property, joined as Java joins, without comments, and every `\u`
+checked. What `\`, `=`, `:` and blanks mean is left to jproperties.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The old tool's cleaning of `--include` and `--whitelist` (contract 3.3); the result is compiled later, by Java."""
+"""The old tool's cleaning of `--include` and `--whitelist` (contract 3.3); the result is compiled
+later, by Java.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Our own options, which the old tool never had: one row each, and the typed values they become.
 
-They are read with the old tool's habits (`compat.command_line` finds the words) and given their types, defaults and
-environment variables by `cli.parser`.
+They are read with the old tool's habits (`compat.command_line` finds the words) and given their
+types, defaults and environment variables by `cli.parser`.
 """
 
 from __future__ import annotations

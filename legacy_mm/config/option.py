@@ -1,4 +1,6 @@
-"""An option of ours is one row; parser, environment variable, help and checks are made out of the rows."""
+"""An option of ours is one row; parser, environment variable, help and checks are made out of the
+rows.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Checks that need two or more settings, and the Spark properties that may not be set, each with its reason."""
+"""Checks that need two or more settings, and the Spark properties that may not be set, each with
+its reason.
+"""
 
 from __future__ import annotations
 
@@ -50,9 +52,7 @@ SPARK_REFUSALS = (
     SparkRefusal(
         "spark.ui.enabled", "the page is open to everybody who reaches the port", ("false",)
     ),
-    SparkRefusal(
-        "spark.master", "it is chosen by --spark.master"
-    ),
+    SparkRefusal("spark.master", "it is chosen by --spark.master"),
     SparkRefusal(
         "spark.submit.deployMode",
         "the driver holds the group membership and must be this process",

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 
 from legacy_mm import events
-from legacy_mm.errors import HostError
+from legacy_mm.errors import HostError, InvalidPattern
 from legacy_mm.kafka.client import TopicLister
 from legacy_mm.spark.jvm import TopicMatcher
 
@@ -25,6 +25,7 @@ class TopicWatch(threading.Thread):
         lister: Callable[[], TopicLister],
         matcher: Callable[[], TopicMatcher],
         is_internal: Callable[[str], bool],
+        pattern_text: str,
         interval: float,
         on_change: Callable[[frozenset[str]], None],
         on_failure: Callable[[int, BaseException], None],
@@ -33,6 +34,7 @@ class TopicWatch(threading.Thread):
         self._make_lister = lister
         self._make_matcher = matcher
         self._is_internal = is_internal
+        self._pattern_text = pattern_text
         self._interval = interval
         self._on_change = on_change
         self._on_failure = on_failure
@@ -64,6 +66,9 @@ class TopicWatch(threading.Thread):
                         events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")
                         self._on_change(found)
                 self._stopping.wait(_RETRY_SECONDS if topics is None else self._interval)
+        except InvalidPattern as error:
+            events.emit(events.PATTERN_INVALID, pattern=self._pattern_text)
+            self._on_failure(0, error)
         except BaseException as error:  # noqa: BLE001 - reported, ends the mirror
             if not self._stopping.is_set():
                 self._on_failure(0, error)

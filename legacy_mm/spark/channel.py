@@ -13,7 +13,7 @@ import secrets
 import socket
 import ssl
 import threading
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Protocol
 
 from legacy_mm import events
@@ -142,12 +142,18 @@ class ChannelServer:
             threading.Thread(target=self._serve, args=(connection, address), name=name, daemon=True).start()
 
     def _serve(self, connection: socket.socket, address: tuple[str, int]) -> None:
-        try:
-            holder, peer = self._prove(connection)
-        except (OSError, ChannelError) as error:
-            events.emit(events.PEER_REFUSED, peer=f"{address[0]}:{address[1]}", reason=error)
-            connection.close()
-            return
+        with ExitStack() as unless_proven:
+            unless_proven.callback(connection.close)
+            try:
+                connection.settimeout(_PROOF_SECONDS)
+                if self._tls is not None:
+                    connection = self._tls.wrap_socket(connection, server_side=True)
+                    unless_proven.callback(connection.close)
+                holder, peer = self._prove(connection)
+            except (OSError, ChannelError) as error:
+                events.emit(events.PEER_REFUSED, peer=f"{address[0]}:{address[1]}", reason=error)
+                return
+            unless_proven.pop_all()
         with self._lock:
             self._peers.add(peer)
         try:
@@ -162,9 +168,6 @@ class ChannelServer:
             holder.closed()
 
     def _prove(self, connection: socket.socket) -> tuple[TicketHolder, Peer]:
-        connection.settimeout(_PROOF_SECONDS)
-        if self._tls is not None:
-            connection = self._tls.wrap_socket(connection, server_side=True)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         nonce = secrets.token_hex(32)
         connection.sendall(encode(Challenge(nonce)))
@@ -201,25 +204,32 @@ class ChannelServer:
 
 def present(ticket: Ticket) -> tuple[Peer, Plan]:
     """Task side: connect, prove the ticket, get the plan. Raises ChannelError when refused."""
-    connection = socket.create_connection((ticket.host, ticket.port), timeout=_PROOF_SECONDS)
-    if ticket.certificate:
-        context = ssl.create_default_context(cadata=ticket.certificate)
-        context.check_hostname = False
-        connection = context.wrap_socket(connection)
-    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    with ExitStack() as unless_proven:
+        connection = socket.create_connection((ticket.host, ticket.port), timeout=_PROOF_SECONDS)
+        unless_proven.callback(connection.close)
+        if ticket.certificate:
+            context = ssl.create_default_context(cadata=ticket.certificate)
+            context.check_hostname = False
+            connection = context.wrap_socket(connection)
+            unless_proven.callback(connection.close)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        plan = _exchange_ticket_for_plan(connection, ticket)
+        _receive_without_limit(connection)
+        unless_proven.pop_all()
+    return Peer(connection, ticket), plan
+
+
+def _exchange_ticket_for_plan(connection: socket.socket, ticket: Ticket) -> Plan:
     challenge = decode(_read_frame(connection, _HELLO_BYTES) or b"")
     if not isinstance(challenge, Challenge):
         raise ChannelError("no challenge")
     pid = os.getpid()
     proof = _proof(ticket.key, challenge.nonce)
-    hello = Hello(ticket.number, proof, pid, process_start(pid) or 0, socket.gethostname())
-    connection.sendall(encode(hello))
-    text = _read_frame(connection, MAX_FRAME) or b""
-    answer = decode(text)
+    connection.sendall(encode(Hello(ticket.number, proof, pid, process_start(pid) or 0, socket.gethostname())))
+    answer = decode(_read_frame(connection, MAX_FRAME) or b"")
     if not isinstance(answer, Plan):
         raise ChannelError(answer.reason if isinstance(answer, Refused) else "no plan")
-    _receive_without_limit(connection)
-    return Peer(connection, ticket), answer
+    return answer
 
 
 def process_start(pid: int) -> int | None:

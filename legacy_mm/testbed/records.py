@@ -45,11 +45,12 @@ def read_all(bootstrap: str, topic: str, *, isolation: str = "read_uncommitted")
         ends = _assign_from_start(consumer, topic)
         found: list[Record] = []
         while ends:
-            messages = consumer.consume(BATCH, SILENCE_SECONDS)
-            if not messages:
-                raise TimeoutError(
-                    f"{topic} at {bootstrap}: nothing read for {SILENCE_SECONDS:g} s"
-                )
+            messages = wait_until(
+                # `consume` waits out its time unless the batch is full, so that time is short.
+                lambda: consumer.consume(BATCH, CONSUME_SECONDS),
+                SILENCE_SECONDS,
+                f"records of {topic} at {bootstrap}",
+            )
             for message in messages:
                 _take(message, ends, found)
     finally:
@@ -161,6 +162,7 @@ def _consumer(bootstrap: str, settings: Settings) -> Consumer:
         "enable.auto.commit": False,
         "auto.offset.reset": "error",
         "allow.auto.create.topics": False,
+        "fetch.wait.max.ms": 20,  # the end of a partition is told after this time
         "fetch.message.max.bytes": 4 << 20,
         "queued.max.messages.kbytes": 64 << 10,
     }

@@ -10,6 +10,7 @@ from legacy_mm.compat.client_properties.rule import (
     Boolean,
     Computed,
     Emitted,
+    Forgotten,
     Harmless,
     Mapped,
     Number,
@@ -182,12 +183,7 @@ RULES: Rules = (
     Rule("reconnect.backoff.max.ms", Number(0, long=True), Computed(_reconnect_backoff)),
     Rule("retry.backoff.ms", Number(0, long=True), Computed(_retry_backoff)),
     Rule("retry.backoff.max.ms", Number(0, long=True), Computed(_retry_backoff)),
-    Rule(
-        "socket.connection.setup.timeout.ms", Number(long=True), Computed(_connection_setup)
-    ),
-    Rule(
-        "socket.connection.setup.timeout.max.ms", Number(long=True), Computed(_connection_setup)
-    ),
-    Rule("principal.builder.class", Text(), Harmless("brokers only")),
-    Rule("security.providers", Text(), Harmless("Java's security providers", ("",))),
+    Rule("socket.connection.setup.timeout.ms", Number(long=True), Computed(_connection_setup)),
+    Rule("socket.connection.setup.timeout.max.ms", Number(long=True), Computed(_connection_setup)),
+    Rule("principal.builder.class", Text(), Forgotten()),
 )

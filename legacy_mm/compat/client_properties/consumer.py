@@ -1,7 +1,7 @@
 """Consumer properties (config-map 1.1, 1.5); the ranges are librdkafka's.
 
-What the membership and the streams decide - positions, commits, client and instance ids - is a `Setting`, so that a
-file cannot make the clients do it behind their backs.
+What the membership and the streams decide - positions, commits, client and instance ids - is a
+`Setting`, so that a file cannot make the clients do it behind their backs.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from legacy_mm.compat.client_properties.rule import (
     Boolean,
     Computed,
     Emitted,
+    Forgotten,
     Harmless,
     Number,
     PartOf,
@@ -36,8 +37,6 @@ _SESSION_TIMEOUT = 45_000
 _HEARTBEAT_INTERVAL = 3_000
 _DAY = 86_400_000
 _INTERNAL = "internal to the Java client"
-_SHARE = "share consumers only"
-_UNFINISHED = "only the unfinished consumer of 0.8.2 had it"
 
 DEFAULTS = {
     **common.DEFAULTS,
@@ -103,7 +102,8 @@ def _membership_times(reading: Reading) -> Emitted:
         return emitted
     if heartbeat >= session:
         raise ConfigurationError(
-            "java.lang.IllegalArgumentException: Heartbeat must be set lower than the session timeout"
+            "java.lang.IllegalArgumentException: "
+            "Heartbeat must be set lower than the session timeout"
         )
     if reading.given("session.timeout.ms"):
         emitted["session.timeout.ms"] = str(
@@ -131,10 +131,12 @@ def _auto_create(reading: Reading) -> Emitted:
 
 def _group_protocol(reading: Reading) -> Emitted:
     if reading.given("group.remote.assignor") and not _next_generation(reading):
-        raise config_exception(
-            "group.remote.assignor cannot be set when group.protocol=CLASSIC"
-        )
-    return {"group.protocol": reading.text("group.protocol")} if reading.given("group.protocol") else {}
+        raise config_exception("group.remote.assignor cannot be set when group.protocol=CLASSIC")
+    return (
+        {"group.protocol": reading.text("group.protocol")}
+        if reading.given("group.protocol")
+        else {}
+    )
 
 
 RULES: Rules = (
@@ -173,10 +175,10 @@ RULES: Rules = (
     Rule("value.deserializer", Text(), Harmless("bytes are mirrored as they are")),
     Rule("internal.leave.group.on.close", Boolean(), Harmless(_INTERNAL)),
     Rule("internal.throw.on.fetch.stable.offset.unsupported", Boolean(), Harmless(_INTERNAL)),
-    Rule("share.acknowledgement.mode", Text(), Harmless(_SHARE)),
-    Rule("share.acquire.mode", Text(), Harmless(_SHARE)),
-    Rule("fetch.buffer.bytes", Text(), Harmless(_UNFINISHED)),
-    Rule("heartbeat.frequency", Text(), Harmless(_UNFINISHED)),
-    Rule("total.memory.bytes", Text(), Harmless(_UNFINISHED)),
+    Rule("share.acknowledgement.mode", Text(), Forgotten()),
+    Rule("share.acquire.mode", Text(), Forgotten()),
+    Rule("fetch.buffer.bytes", Text(), Forgotten()),
+    Rule("heartbeat.frequency", Text(), Forgotten()),
+    Rule("total.memory.bytes", Text(), Forgotten()),
 )
 """Rows of every name a Java consumer has had."""

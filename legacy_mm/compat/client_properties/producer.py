@@ -1,13 +1,12 @@
 """Producer properties (config-map 1.2, 1.5); the ranges are librdkafka's.
 
-Two properties only tune, and are read by meaning unless the user says `literal`: one request in flight means order,
-which an idempotent producer keeps with five (librdkafka sends one partition per request, so one in flight would be
-bound by the round trip); a small `batch.size` costs Java nothing but would cost us a request per batch.
+Two properties only tune, and are read by meaning unless the user says `literal`: one request in
+flight means order, which an idempotent producer keeps with five (librdkafka sends one partition
+per request, so one in flight would be bound by the round trip); a small `batch.size` costs Java
+nothing but would cost us a request per batch.
 """
 
 from __future__ import annotations
-
-import logging
 
 from legacy_mm.compat.client_properties import common
 from legacy_mm.compat.client_properties.rule import (
@@ -16,12 +15,14 @@ from legacy_mm.compat.client_properties.rule import (
     Boolean,
     Computed,
     Emitted,
+    Forgotten,
     Harmless,
     Mapped,
     Number,
     PartOf,
     Reading,
     Refused,
+    Renamed,
     Rule,
     Rules,
     Same,
@@ -177,12 +178,6 @@ def _max_block(reading: Reading) -> Emitted:
     return {"topic.metadata.propagation.max.ms": str(min(wait, 3_600_000))}
 
 
-def _block_on_full(reading: Reading) -> Emitted:
-    if not reading.boolean("block.on.buffer.full", True):
-        reading.note("block.on.buffer.full has no effect since Kafka 0.11.", logging.WARNING)
-    return {}
-
-
 def _client_id(reading: Reading) -> Emitted:
     return {"client.id": reading.text("client.id") or DEFAULTS["client.id"]}
 
@@ -200,7 +195,9 @@ RULES: Rules = (
     Rule("batch.size", Number(0), Computed(_batch_size)),
     Rule("buffer.memory", Number(0, long=True), Computed(_buffer_memory, always=True)),
     Rule("client.id", Text(), Computed(_client_id)),
-    Rule("compression.type", Text(("none", "gzip", "snappy", "lz4", "zstd")), Computed(_compression)),
+    Rule(
+        "compression.type", Text(("none", "gzip", "snappy", "lz4", "zstd")), Computed(_compression)
+    ),
     Rule("compression.gzip.level", Number(-1, 9), PartOf("compression.type")),
     Rule("compression.lz4.level", Number(1, 17), PartOf("compression.type")),
     Rule("compression.zstd.level", Number(-131_072, 22), PartOf("compression.type")),
@@ -211,18 +208,7 @@ RULES: Rules = (
     Rule(_IN_FLIGHT, Number(1), PartOf("enable.idempotence")),
     Rule("retries", Number(0), Same()),
     Rule("max.block.ms", Number(0, long=True), Computed(_max_block)),
-    Rule("max.request.size", Number(0), Computed(
-        lambda reading: {
-            "message.max.bytes": str(
-                reading.clamp(
-                    "max.request.size",
-                    reading.integer("max.request.size", _MAX_REQUEST_SIZE),
-                    1000,
-                    1_000_000_000,
-                )
-            )
-        }
-    )),
+    Rule("max.request.size", Number(0), Renamed("message.max.bytes", 1000, 1_000_000_000)),
     Rule("metadata.max.idle.ms", Number(5000, long=True), Harmless("topics are not forgotten")),
     Rule(
         "partitioner.adaptive.partitioning.enable",
@@ -259,9 +245,9 @@ RULES: Rules = (
     ),
     Rule("key.serializer", Text(), Harmless("bytes are mirrored as they are")),
     Rule("value.serializer", Text(), Harmless("bytes are mirrored as they are")),
-    Rule("block.on.buffer.full", Boolean(), Computed(_block_on_full)),
-    Rule("metadata.fetch.timeout.ms", Text(), Harmless("superseded by max.block.ms")),
-    Rule("timeout.ms", Text(), Harmless("superseded by request.timeout.ms")),
-    Rule("internal.auto.downgrade.txn.commit", Text(), Harmless("internal to the Java client")),
+    Rule("block.on.buffer.full", Text(), Forgotten("max.block.ms")),
+    Rule("metadata.fetch.timeout.ms", Text(), Forgotten("max.block.ms")),
+    Rule("timeout.ms", Text(), Forgotten("request.timeout.ms")),
+    Rule("internal.auto.downgrade.txn.commit", Text(), Forgotten()),
 )
 """Rows of every name a Java producer has had."""

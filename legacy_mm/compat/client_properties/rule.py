@@ -1,8 +1,9 @@
 """What a Java client property becomes: types, meanings, and the row that joins a name to both.
 
-A row says how Java reads the text (`ValueType`, with Java's error texts) and what is done with it (`Meaning`):
-`Same`, `Renamed`, `Mapped`, `Computed`, `PartOf` another row, `Setting` of ours, `Harmless`, `Refused`. No error and no
-note ever holds the value of a `Secret`.
+A row says how Java reads the text (`ValueType`, with Java's error texts) and what is done with
+it (`Meaning`): `Same`, `Renamed`, `Mapped`, `Computed`, `PartOf` another row, `Setting` of
+ours, `Harmless`, `Forgotten`, `Refused`. No error and no note ever holds the value of a
+`Secret`.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ class Secret:
 
 @dataclass
 class Reading:
-    """One properties file on its way to librdkafka: typed values of known names, and what to say about them."""
+    """One properties file on its way to librdkafka: typed values, and what to say about them."""
 
     side: Side
     values: Mapping[str, Value] = field(repr=False)
@@ -289,6 +290,17 @@ class Harmless:
         """Nothing, or a warning."""
         if self.unless is not None and _canonical(reading.values[name]) not in self.unless:
             reading.note(f"{name} has no effect here: {self.because}.", logging.WARNING)
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """Once a name, unknown to 3.9: reported with the unknown names."""
+
+    instead: str = ""
+
+    def emit(self, reading: Reading, name: str) -> Emitted:
+        """Nothing."""
         return {}
 
 

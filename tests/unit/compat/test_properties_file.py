@@ -1,4 +1,6 @@
-"""The file reader gives what `java.util.Properties` gives; where Java is on the machine, it is asked."""
+"""The file reader gives what `java.util.Properties` gives; where Java is on the machine, it is
+asked.
+"""
 
 from __future__ import annotations
 
@@ -18,17 +20,18 @@ from legacy_mm.errors import ConfigurationError
 
 ORACLE = Path(__file__).parent / "java" / "PropertiesOracle.java"
 PIECES = [
-    *"ab=:#! \t\f\r\n\\",
-    "\r\n", "\\\n", "\\\r\n", "\\\\", "\\u0041", "\\u00e9", "\\uD83D\\uDE00", "\\uD83D", "\\uDE00",
-    "\\u", "\\u12", "\\u+041", "\\u0x1", "\\u 123", "\\t", "\\n", "\\f", "\\r", "\\q", "\\=", "\\:",
-    "\\ ", "\\#", "#:", "#: k=v", "key", "value", "\x85", "é", "\u00a0", "\\\n   ", "\\\n#", "#c\\\n",
-    "\x00", "\x1c", "\x0b", "\\U0041", "\\\\u0041",
+    "a", "b", "=", ":", "#", "!", " ", "\t", "\x0c", "\r", "\n", "\\", "\r\n", "\\\n", "\\\r\n",
+    "\\\\", "\\u0041", "\\u00e9", "\\uD83D\\uDE00", "\\uD83D", "\\uDE00", "\\u", "\\u12",
+    "\\u+041", "\\u0x1", "\\u 123", "\\t", "\\n", "\\f", "\\r", "\\q", "\\=", "\\:", "\\ ", "\\#",
+    "#:", "#: k=v", "key", "value", "\x85", "é", "\xa0", "\\\n   ", "\\\n#", "#c\\\n", "\x00",
+    "\x1c", "\x0b", "\\U0041", "\\\\u0041",
 ]  # fmt: skip
 EDGES = [
-    "", "\\", "\\\n", "\\\n\n", "a\\\n", "a \\\n = b", "a\\\n=b", "a=b\\\n\nc=d", "\\\n#x=y", "=v", ":v",
-    "k", "k=", "k =", "k : = v", "k==v", "k= v ", "k=v\t", "\fk\f=\fv", "#:=\nk=v", "# c\\\nk=v", "!c\nk=v",
-    "k=1\nk=2", "a\\ b=c", "a\\:b:c", "k=\\u00", "k=\\uzzzz", "k=\\u0041", "k\\", "k=v\\", "k=v\\\\", "  \\\n  k=v",
-    "k=a\\\r\n  b", "k=a\\\r  b", "k=\\uD83D\\uDE00", "k=\\uD83Dx", "\\u0023k=v", "\\\n", "\\\n  \nk=v", "\\\n\\\nk=v",
+    "", "\\", "\\\n", "\\\n\n", "a\\\n", "a \\\n = b", "a\\\n=b", "a=b\\\n\nc=d", "\\\n#x=y",
+    "=v", ":v", "k", "k=", "k =", "k : = v", "k==v", "k= v ", "k=v\t", "\x0ck\x0c=\x0cv",
+    "#:=\nk=v", "# c\\\nk=v", "!c\nk=v", "k=1\nk=2", "a\\ b=c", "a\\:b:c", "k=\\u00", "k=\\uzzzz",
+    "k=\\u0041", "k\\", "k=v\\", "k=v\\\\", "  \\\n  k=v", "k=a\\\r\n  b", "k=a\\\r  b",
+    "k=\\uD83D\\uDE00", "k=\\uD83Dx", "\\u0023k=v", "\\\n", "\\\n  \nk=v", "\\\n\\\nk=v",
 ]  # fmt: skip
 
 

@@ -1,0 +1,70 @@
+"""`legacy-mm`: our own command beside the old one."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+
+from legacy_mm import __version__
+from legacy_mm.cli.parser import own_options_help
+from legacy_mm.compat.quirks import LEDGER
+
+_USAGE = """\
+usage: legacy-mm COMMAND
+
+  options     the options that kafka-mirror-maker.sh of Kafka does not have
+  quirks      the known differences from Kafka's tool, with their reasons
+  demo        two real brokers, the unchanged command between them, and a comparison
+  bench       Kafka's tool, MirrorMaker 2 and this one, measured in one run
+  --version   the version of legacy_mm
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a sub-command; its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    command = _COMMANDS.get(words[0]) if words else None
+    if command is None:
+        sys.stderr.write(_USAGE)
+        return 1
+    return command(words[1:])
+
+
+def _options(_: Sequence[str]) -> int:
+    sys.stdout.write(own_options_help())
+    return 0
+
+
+def _quirks(_: Sequence[str]) -> int:
+    for row in LEDGER:
+        sys.stdout.write(f"{row.id}\n  old:    {row.legacy}\n  ours:   {row.ours}\n  reason: {row.reason}\n")
+    return 0
+
+
+def _demo(words: Sequence[str]) -> int:
+    from legacy_mm.testbed import demo
+
+    return int(demo.main(words))
+
+
+def _bench(words: Sequence[str]) -> int:
+    from legacy_mm.testbed import bench
+
+    return int(bench.main(words))
+
+
+def _version(_: Sequence[str]) -> int:
+    sys.stdout.write(f"legacy_mm {__version__}\n")
+    return 0
+
+
+_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "options": _options,
+    "quirks": _quirks,
+    "demo": _demo,
+    "bench": _bench,
+    "--version": _version,
+}
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,115 @@
+"""One properties file of a Java client becomes librdkafka's: the only function that applies the
+rows.
+
+Names without a row are never passed on: many are live in librdkafka and dead in Java for years.
+Whoever wants native tuning writes `librdkafka.<name>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from legacy_mm.compat.client_properties import consumer, producer, security
+from legacy_mm.compat.client_properties.rule import (
+    Computed,
+    Emitted,
+    Forgotten,
+    Reading,
+    Rules,
+    Secret,
+    Side,
+    trim,
+)
+from legacy_mm.config.settings import ClientProperties
+from legacy_mm.errors import ConfigurationError
+
+NATIVE_PREFIX = "librdkafka."
+CONSUMER_RULES: Rules = (*consumer.RULES, *security.RULES)
+PRODUCER_RULES: Rules = (*producer.RULES, *security.RULES)
+_RULES: Mapping[Side, Rules] = {"consumer": CONSUMER_RULES, "producer": PRODUCER_RULES}
+_DEFAULTS: Mapping[Side, Emitted] = {"consumer": consumer.DEFAULTS, "producer": producer.DEFAULTS}
+_COMMITS = "offsets are committed by the mirror, after their records are safe"
+_NATIVE_REFUSED = {
+    "auto.commit.enable": _COMMITS,
+    "enable.auto.commit": _COMMITS,
+    "enable.auto.offset.store": _COMMITS,
+    "auto.offset.reset": "positions are chosen by the mirror",
+    "group.id": "it is the property group.id",
+    "group.instance.id": "it is the property group.instance.id",
+    "client.id": "it is the property client.id",
+    "metadata.broker.list": "it is the property bootstrap.servers",
+    "bootstrap.servers": "it is the property bootstrap.servers",
+    "transactional.id": "no transaction would ever begin",
+    "delivery.report.only.error": "the mirror counts what is delivered",
+    "plugin.library.paths": "foreign code could change records",
+}
+_SECRET_WORDS = ("password", "secret", "passphrase", ".pem")
+
+
+@dataclass(frozen=True, slots=True)
+class Translated:
+    """The outcome for one file."""
+
+    properties: ClientProperties = field(repr=False)
+    reading: Reading = field(repr=False)
+    secrets: tuple[str, ...] = field(repr=False)
+    """Values that no line may show."""
+
+
+def apply(
+    side: Side, properties: Mapping[str, str], *, streams: int = 1, literal: bool = False
+) -> Translated:
+    """Read every known name, let its row speak, fill in what the file leaves out."""
+    rules = _RULES[side]
+    trimmed = {name: trim(text) for name, text in properties.items()}
+    native = {
+        name.removeprefix(NATIVE_PREFIX): text
+        for name, text in trimmed.items()
+        if name.startswith(NATIVE_PREFIX)
+    }
+    values = {
+        rule.name: rule.type.parse(rule.name, trimmed[rule.name])
+        for rule in rules
+        if rule.name in trimmed
+    }
+    reading = Reading(side, values, streams, literal)
+    emitted: dict[str, str] = {}
+    for rule in rules:
+        meaning = rule.meaning
+        asked = rule.name in values or (isinstance(meaning, Computed) and meaning.always)
+        if asked and rule.applies(reading):
+            emitted |= meaning.emit(reading, rule.name)
+    _note_unknown(reading, rules, trimmed)
+    _check_native(native)
+    chosen = {**_DEFAULTS[side], **emitted, **native}
+    if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
+        chosen.pop("partition.assignment.strategy", None)
+    return Translated(chosen, reading, _secrets(rules, trimmed, chosen))
+
+
+def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:
+    known = {rule.name for rule in rules if not isinstance(rule.meaning, Forgotten)}
+    unknown = [
+        name for name in properties if name not in known and not name.startswith(NATIVE_PREFIX)
+    ]
+    if unknown:
+        names = ", ".join(sorted(unknown))
+        reading.note(f"These configurations '[{names}]' were supplied but are not used yet.")
+
+
+def _check_native(native: Mapping[str, str]) -> None:
+    for name in native:
+        if name in _NATIVE_REFUSED:
+            raise ConfigurationError(
+                f"{NATIVE_PREFIX}{name} is not possible, because {_NATIVE_REFUSED[name]}"
+            )
+
+
+def _secrets(
+    rules: Rules, properties: Mapping[str, str], chosen: Mapping[str, str]
+) -> tuple[str, ...]:
+    secret_names = {rule.name for rule in rules if isinstance(rule.type, Secret)}
+    found = {text for name, text in properties.items() if name in secret_names}
+    found |= {text for name, text in chosen.items() if any(word in name for word in _SECRET_WORDS)}
+    return tuple(sorted(found - {""}))

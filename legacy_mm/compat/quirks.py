@@ -1,0 +1,179 @@
+"""The ledger: where this tool knowingly differs from the old one. Tests name the id of the row
+they show.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Quirk:
+    """One known difference."""
+
+    id: str
+    legacy: str
+    """What the old tool does."""
+    ours: str
+    """What we do."""
+    reason: str
+    test: str
+    """`tests/...::name`."""
+
+
+_TRANSLATE = "tests/unit/compat/test_translate.py::"
+_PRODUCER = "tests/unit/compat/test_client_properties.py::"
+
+QUIRKS = (
+    Quirk(
+        "timestamp-zero",
+        "keeps a record's timestamp of 0",
+        "sends such a record with the present time and says so once per partition",
+        "librdkafka reads 0 as: no timestamp given",
+        "tests/side_by_side/test_records.py::test_timestamp_zero",
+    ),
+    Quirk(
+        "buffer-memory-divided",
+        "one producer of buffer.memory bytes for all streams",
+        "one producer per stream, each with its share of buffer.memory, large enough for "
+        "max.request.size",
+        "a stream's copying is a process of its own",
+        _PRODUCER + "test_buffer_memory_is_divided",
+    ),
+    Quirk(
+        "in-flight-by-meaning",
+        "one request in flight, by default or by max.in.flight.requests.per.connection=1",
+        "an idempotent producer with five; --producer.tuning literal takes a 1 in the file as 1",
+        "it keeps the same order; with one, librdkafka sends one partition per round trip",
+        _PRODUCER + "test_in_flight_is_read_by_meaning",
+    ),
+    Quirk(
+        "batch-size-by-meaning",
+        "batch.size is the upper bound of a batch, 16384 by default",
+        "at least 262144 is used; --producer.tuning literal takes the number",
+        "Java packs many batches into a request, librdkafka sends one",
+        _PRODUCER + "test_batch_size_is_a_lower_bound",
+    ),
+    Quirk(
+        "linger-default",
+        "linger.ms is 0 unless set",
+        "5 ms unless set",
+        "librdkafka would send single records in requests of their own",
+        _PRODUCER + "test_defaults_are_those_of_the_map",
+    ),
+    Quirk(
+        "commit-in-rebalance",
+        "a commit that falls into a rebalance ends the process with 255",
+        "it is tried again",
+        "nothing is lost by it, and the copying need not stop",
+        "tests/unit/controlplane/test_commits.py::test_commit_in_rebalance_is_retried",
+    ),
+    Quirk(
+        "blocked-target-keeps-membership",
+        "a thread that waits for its target polls no more and falls out of the group",
+        "the membership goes on polling and keeps its partitions",
+        "membership and copying are two processes",
+        "tests/faults/test_target_away.py::test_membership_survives_blocked_target",
+    ),
+    Quirk(
+        "max-poll-interval-clamped",
+        "takes max.poll.interval.ms up to Integer.MAX, and below session.timeout.ms",
+        "one day at most, and at least session.timeout.ms; says so",
+        "librdkafka takes no other values",
+        _PRODUCER + "test_max_poll_interval_is_clamped",
+    ),
+    Quirk(
+        "number-clamped",
+        "takes any number a property's type allows",
+        "takes the nearest one librdkafka has, and says so",
+        "librdkafka's ranges are narrower",
+        _PRODUCER + "test_numbers_are_clamped_and_said",
+    ),
+    Quirk(
+        "null-pointer-lines",
+        "every start-up error is followed by a NullPointerException, some by a second one",
+        "only the error itself is printed",
+        "they were accidents, and nobody can act on them",
+        "tests/unit/compat/test_legacy_cli_golden.py::test_recorded_outcome",
+    ),
+    Quirk(
+        "instance-id-per-stream",
+        "all streams share group.instance.id, so all but one are fenced and the process ends",
+        "the stream's number is appended when there are several",
+        "static membership with several streams could not be used at all",
+        "tests/unit/test_wiring.py::test_instance_id_per_stream",
+    ),
+    Quirk(
+        "empty-group-id",
+        "runs with an empty group.id",
+        "refuses it, exit 1",
+        "librdkafka ends the whole process",
+        _TRANSLATE + "test_empty_group_id",
+    ),
+    Quirk(
+        "auto-commit-after-copy",
+        "enable.auto.commit=true also commits records that were read but not yet written",
+        "commits on our interval or auto.commit.interval.ms, whichever is shorter, and only what "
+        "is written",
+        "the file asks for frequent commits, not for loss",
+        _TRANSLATE + "test_enable_auto_commit",
+    ),
+    Quirk(
+        "transactional-id-refused",
+        "starts with transactional.id and ends with 255 at the first record",
+        "refuses it at start, exit 1",
+        "no transaction would ever begin",
+        _PRODUCER + "test_refused_by_name",
+    ),
+    Quirk(
+        "partitioner-without-keys",
+        "RoundRobinPartitioner, UniformStickyPartitioner and partitioner.ignore.keys fill "
+        "partitions in turn",
+        "each record goes to a partition chosen by chance",
+        "librdkafka's nearest; the spread is as even",
+        _PRODUCER + "test_partitioners_without_keys",
+    ),
+    Quirk(
+        "java-code-refused",
+        "loads interceptors, partitioners, assignors, reporters and TLS engines by class name",
+        "refuses the ones that could change what is mirrored, by name; ignores metrics",
+        "this client is not Java",
+        _PRODUCER + "test_refused_by_name",
+    ),
+    Quirk(
+        "native-properties",
+        "reports librdkafka.<name> as not used",
+        "passes <name> on to librdkafka, unless it would break a guarantee",
+        "the way to native tuning; no Java property begins so",
+        _PRODUCER + "test_native_properties",
+    ),
+    Quirk(
+        "handler-refused",
+        "runs a message handler; a missing class ends the process at the first record",
+        "refuses --message.handler, exit 255",
+        "handlers come in a later release",
+        _TRANSLATE + "test_handler_and_listener_are_refused",
+    ),
+    Quirk(
+        "listener-refused",
+        "runs a rebalance listener",
+        "refuses --consumer.rebalance.listener, exit 1",
+        "Java listeners cannot be run yet",
+        _TRANSLATE + "test_handler_and_listener_are_refused",
+    ),
+    Quirk(
+        "tls-versions",
+        "ssl.enabled.protocols chooses the TLS versions",
+        "TLSv1.2 and TLSv1.3 are used, with a warning; a list without TLSv1.2 is refused",
+        "librdkafka has no such property",
+        _PRODUCER + "test_tls_versions",
+    ),
+)
+
+COLLEAGUES_TESTS = (
+    "tests/side_by_side/test_records.py::test_timestamp_zero",
+    "tests/unit/controlplane/test_commits.py::test_commit_in_rebalance_is_retried",
+    "tests/faults/test_target_away.py::test_membership_survives_blocked_target",
+    "tests/unit/test_wiring.py::test_instance_id_per_stream",
+)
+"""Named in rows above, not written yet."""

@@ -1,0 +1,450 @@
+"""The rows against the recorded map of every Java property, and what single rows mean."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, Producer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from legacy_mm.compat.client_properties.rule import Forgotten, Number, Setting, Side, Text
+from legacy_mm.compat.client_properties.translate import (
+    CONSUMER_RULES,
+    PRODUCER_RULES,
+    Translated,
+    apply,
+)
+from legacy_mm.errors import ConfigurationError
+
+ALIASES = {
+    "delivery.timeout.ms": "message.timeout.ms",
+    "max.partition.fetch.bytes": "fetch.message.max.bytes",
+}
+NOT_REPLAYED = {
+    ("consumer", "auto.commit.interval.ms"): "our commits use it, librdkafka never commits",
+    ("consumer", "auto.offset.reset"): "the core positions the partitions",
+    ("consumer", "client.id"): "the core sets <group.id>-<stream>",
+    ("consumer", "group.instance.id"): "the core appends the stream",
+    ("consumer", "sasl.kerberos.min.time.before.relogin"): "GSSAPI is refused",
+    ("consumer", "sasl.kerberos.service.name"): "GSSAPI is refused",
+    ("producer", "transaction.timeout.ms"): "transactions are refused",
+}
+"""Rows whose recorded conversion is another than ours, on purpose; refusals among them are replayed."""
+BASE = {"bootstrap.servers": "127.0.0.1:1"}
+SASL = "org.apache.kafka.common.security."
+PEM = "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n"
+KEY = "-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----\n"
+
+
+def consumer(streams: int = 1, **properties: str) -> Translated:
+    return apply("consumer", _file({"group_id": "g", **properties}), streams=streams)
+
+
+def producer(*, streams: int = 1, literal: bool = False, **properties: str) -> Translated:
+    return apply("producer", _file(properties), streams=streams, literal=literal)
+
+
+def _file(properties: Mapping[str, str]) -> dict[str, str]:
+    return BASE | {name.replace("_", "."): text for name, text in properties.items()}
+
+
+def texts(translated: Translated) -> list[str]:
+    return [note.text for note in translated.reading.notes]
+
+
+@pytest.mark.parametrize("side", ["consumer", "producer"])
+def test_every_java_property_has_a_row(config_map: dict[str, Any], side: Side) -> None:
+    rules = CONSUMER_RULES if side == "consumer" else PRODUCER_RULES
+    names = [rule.name for rule in rules]
+    assert len(names) == len(set(names))
+    wanted = {row["name"] for row in config_map["properties"] if side in row["applies_to"]}
+    assert wanted == set(names)
+
+
+def _matches(side: Side, name: str, test: Mapping[str, Any], literal: bool) -> str:
+    wanted = test["out"]
+    file = BASE | {name: test["in"]}
+    if side == "consumer":
+        file = {"group.id": "g"} | file
+    if name.startswith("ssl."):
+        file |= {"security.protocol": "SSL"}
+    if isinstance(wanted, dict) and name != "compression.type" and "compression.type" in wanted:
+        file |= {"compression.type": wanted["compression.type"]}
+    if name == "group.remote.assignor":
+        file |= {"group.protocol": "consumer"}
+    try:
+        got = apply(side, file, literal=literal).properties
+    except ConfigurationError as error:
+        return "" if wanted == "fatal" else str(error)
+    if wanted == "fatal":
+        return "" if (side, name, test["in"]) == ("consumer", "group.id", "") else "accepted"
+    wanted = {ALIASES.get(key, key): value for key, value in wanted.items()}
+    differing = {key: got.get(key) for key, value in wanted.items() if got.get(key) != value}
+    return f"{differing} instead of {wanted}" if differing else ""
+
+
+def test_recorded_conversions(config_map: dict[str, Any]) -> None:
+    equal, different, left_out = 0, {}, []
+    for row in config_map["properties"]:
+        for side in row["applies_to"]:
+            for test in row.get("tests") or []:
+                name = row["name"]
+                oauth = name.startswith("sasl.oauthbearer.")
+                if test["out"] != "fatal" and (
+                    oauth or ("consumer", name) in NOT_REPLAYED or (side, name) in NOT_REPLAYED
+                ) and (oauth or name.startswith("sasl.") or (side, name) in NOT_REPLAYED):
+                    left_out.append(f"{side} {name}")
+                    continue
+                answers = [_matches(side, name, test, literal) for literal in (False, True)]
+                if "" in answers:
+                    equal += 1
+                else:
+                    different[side, name, test["in"]] = answers[0]
+    print(f"\n{equal} recorded conversions equal, {len(left_out)} left out: {left_out}")
+    assert not different
+
+
+@pytest.mark.parametrize("side", ["consumer", "producer"])
+def test_defaults_are_those_of_the_map(config_map: dict[str, Any], side: Side) -> None:
+    recorded = dict(config_map["set_when_absent"][side])
+    got = apply(side, BASE | ({"group.id": "g"} if side == "consumer" else {})).properties
+    ours: dict[str, str | None] = {
+        "auto.offset.reset": None,  # a Setting: the streams position themselves
+        "fetch.queue.backoff.ms": "20",  # the map leaves 10 to 100
+    }
+    wanted = {name: ours.get(name, value) for name, value in recorded.items()}
+    assert {name: got.get(name) for name in wanted} == wanted
+    own = {"bootstrap.servers", "group.id", "queued.max.messages.kbytes", "linger.ms", "client.id"}
+    assert set(got) - set(recorded) <= own
+
+
+@pytest.mark.parametrize("side", ["consumer", "producer"])
+def test_no_false_friend_is_passed_on(config_map: dict[str, Any], side: Side) -> None:
+    for row in config_map["legacy_properties"]:
+        name = row["name"]
+        rules = CONSUMER_RULES if side == "consumer" else PRODUCER_RULES
+        if name in {rule.name for rule in rules}:
+            continue
+        file = BASE | {name: "7"} | ({"group.id": "g"} if side == "consumer" else {})
+        with_it, without = apply(side, file), apply(side, {k: file[k] for k in file if k != name})
+        assert with_it.properties == without.properties
+        assert any(name in text for text in texts(with_it))
+    read = consumer(metadata_max_age_ms="5000", request_timeout_ms="20000").properties
+    assert "metadata.max.age.ms" not in read
+    assert "request.timeout.ms" not in read
+
+
+def test_clients_take_what_we_give_them() -> None:
+    reader = consumer(session_timeout_ms="600000", fetch_max_bytes="100000")
+    Consumer(dict(reader.properties)).close()
+    for literal in (False, True):
+        for file in (
+            {},
+            {"acks": "1"},
+            {"delivery_timeout_ms": "30001", "linger_ms": "1"},
+            {"batch_size": "0", "compression_type": "zstd"},
+            {"request_timeout_ms": "0", "delivery_timeout_ms": "0"},
+        ):
+            Producer(dict(producer(streams=3, literal=literal, **file).properties)).flush(0)
+
+
+@pytest.mark.parametrize(
+    ("side", "name", "text", "message"),
+    [
+        ("consumer", "fetch.min.bytes", "10k", "Not a number of type INT"),
+        ("consumer", "fetch.min.bytes", "4294967297", "Not a number of type INT"),
+        ("consumer", "fetch.min.bytes", "-1", "Value must be at least 0"),
+        ("consumer", "metadata.max.age.ms", "x", "Not a number of type LONG"),
+        ("consumer", "check.crcs", "yes", "Expected value to be either true or false"),
+        (
+            "consumer",
+            "auto.offset.reset",
+            "smallest",
+            "String must be one of: latest, earliest, none",
+        ),
+        ("producer", "acks", "2", "String must be one of: all, -1, 0, 1"),
+        (
+            "producer",
+            "compression.type",
+            "zip",
+            "String must be one of: none, gzip, snappy, lz4, zstd",
+        ),
+    ],
+)
+def test_java_s_error_texts(side: Side, name: str, text: str, message: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        apply(side, BASE | {"group.id": "g", name: text})
+    assert str(refused.value) == (
+        "org.apache.kafka.common.config.ConfigException: "
+        f"Invalid value {text} for configuration {name}: {message}"
+    )
+
+
+@given(st.integers(-(2**40), 2**40), st.sampled_from(["", "+", "0", "00", " "]))
+def test_numbers_are_decimal(number: int, prefix: str) -> None:
+    text = f"{prefix}{number}".strip()
+    try:
+        value = Number().parse("n", text)
+    except ConfigurationError:
+        assert not -(2**31) <= number < 2**31 or (number < 0 and prefix.strip())
+    else:
+        assert value == number
+
+
+def test_idempotence_like_java() -> None:
+    name = "enable.idempotence"
+    assert producer().properties[name] == "true"
+    for file in ({"acks": "1"}, {"retries": "0"}, {"max_in_flight_requests_per_connection": "6"}):
+        silent = producer(**file)
+        assert silent.properties[name] == "false"
+        assert any("Idempotence will be disabled" in text for text in texts(silent))
+        with pytest.raises(ConfigurationError, match="idempotent producer"):
+            producer(enable_idempotence="true", **file)
+    off = producer(enable_idempotence="false").properties
+    assert (off[name], off["max.in.flight.requests.per.connection"]) == ("false", "1")
+
+
+def test_in_flight_is_read_by_meaning() -> None:
+    """Quirk in-flight-by-meaning."""
+    name = "max.in.flight.requests.per.connection"
+    key = name.replace(".", "_")
+    assert producer().properties[name] == "5"
+    assert producer(literal=True).properties[name] == "5"
+    said = producer(**{key: "1"})
+    assert said.properties[name] == "5"
+    assert len([text for text in texts(said) if name in text]) == 1
+    assert producer(literal=True, **{key: "1"}).properties[name] == "1"
+    assert producer(**{key: "3"}).properties[name] == "3"
+    assert producer(acks="1", **{key: "1"}).properties[name] == "1"
+
+
+def test_batch_size_is_a_lower_bound() -> None:
+    """Quirk batch-size-by-meaning."""
+    assert "batch.size" not in producer().properties
+    assert producer(batch_size="16384").properties["batch.size"] == "262144"
+    assert producer(batch_size="500000").properties["batch.size"] == "500000"
+    assert producer(literal=True, batch_size="16384").properties["batch.size"] == "16384"
+    assert producer(literal=True, batch_size="0").properties["batch.num.messages"] == "1"
+
+
+def test_buffer_memory_is_divided() -> None:
+    """Quirk buffer-memory-divided."""
+    name = "queue.buffering.max.kbytes"
+    assert producer().properties[name] == "32768"
+    assert producer(streams=4).properties[name] == "8192"
+    assert producer(streams=1000).properties[name] == "1024"
+    big = producer(streams=4, max_request_size="20000000").properties
+    assert int(big[name]) * 1024 >= 20_000_000
+    assert producer(streams=4, buffer_memory="1").properties[name] == "1"
+    assert producer().properties["queue.buffering.max.messages"] == "0"
+
+
+def test_delivery_timeout() -> None:
+    assert producer(delivery_timeout_ms="2147483647").properties["message.timeout.ms"] == "0"
+    for file in (
+        {"delivery_timeout_ms": "100"},
+        {"delivery_timeout_ms": "40000", "linger_ms": "10001"},
+    ):
+        with pytest.raises(ConfigurationError, match=r"linger\.ms \+ request\.timeout\.ms"):
+            producer(**file)
+
+
+def test_max_poll_interval_is_clamped() -> None:
+    """Quirk max-poll-interval-clamped."""
+    name = "max.poll.interval.ms"
+    most = consumer(max_poll_interval_ms="2147483647")
+    assert most.properties[name] == "86400000"
+    assert any(name in text for text in texts(most))
+    raised = consumer(max_poll_interval_ms="1000")
+    assert raised.properties[name] == "45000"
+    assert name not in consumer().properties
+
+
+def test_numbers_are_clamped_and_said() -> None:
+    """Quirk number-clamped."""
+    clamped = consumer(fetch_max_wait_ms="600000")
+    assert clamped.properties["fetch.wait.max.ms"] == "300000"
+    assert texts(clamped) == [
+        "fetch.max.wait.ms=600000 is taken as 300000, the nearest value this client has."
+    ]
+
+
+def test_heartbeat_below_session() -> None:
+    with pytest.raises(ConfigurationError, match="Heartbeat must be set lower"):
+        consumer(session_timeout_ms="3000")
+    protocol = consumer(group_protocol="consumer", session_timeout_ms="3000").properties
+    assert not {"session.timeout.ms", "partition.assignment.strategy"} & set(protocol)
+
+
+def test_partitioners_without_keys() -> None:
+    """Quirk partitioner-without-keys."""
+    java = "org.apache.kafka.clients.producer."
+    assert producer().properties["partitioner"] == "murmur2_random"
+    for file in (
+        {"partitioner_class": java + "RoundRobinPartitioner"},
+        {"partitioner_class": java + "UniformStickyPartitioner"},
+        {"partitioner_ignore_keys": "true"},
+    ):
+        assert producer(**file).properties["partitioner"] == "random"
+
+
+@pytest.mark.parametrize(
+    ("side", "name", "text"),
+    [
+        ("producer", "transactional.id", "x"),
+        ("producer", "partitioner.class", "com.acme.P"),
+        ("producer", "interceptor.classes", "com.acme.I"),
+        ("consumer", "interceptor.classes", "com.acme.I"),
+        ("consumer", "partition.assignment.strategy", "com.acme.A"),
+        ("consumer", "partition.assignment.strategy", ""),
+        ("consumer", "config.providers", "file"),
+    ],
+)
+def test_refused_by_name(side: Side, name: str, text: str) -> None:
+    """Quirks transactional-id-refused, java-code-refused."""
+    with pytest.raises(ConfigurationError) as refused:
+        apply(side, BASE | {"group.id": "g", name: text})
+    assert name in str(refused.value)
+
+
+def test_native_properties() -> None:
+    """Quirk native-properties."""
+    tuned = apply("consumer", BASE | {"group.id": "g", "librdkafka.queued.min.messages": "5 "})
+    assert tuned.properties["queued.min.messages"] == "5"
+    assert texts(tuned) == []
+    given_natively = {"librdkafka.queued.max.messages.kbytes": "9"}
+    read = apply("consumer", BASE | {"group.id": "g"} | given_natively).properties
+    assert read["queued.max.messages.kbytes"] == "9"
+    for name in ("enable.auto.commit", "client.id", "plugin.library.paths"):
+        with pytest.raises(ConfigurationError, match="because"):
+            apply("consumer", BASE | {"group.id": "g", f"librdkafka.{name}": "x"})
+
+
+def test_unknown_names_are_said_in_one_line() -> None:
+    said = apply("producer", BASE | {"foo.bar": "1", "timeout.ms": "x", "acks": "all"})
+    assert texts(said) == [
+        "These configurations '[foo.bar, timeout.ms]' were supplied but are not used yet."
+    ]
+    assert said.reading.notes[0].level == logging.INFO
+
+
+@pytest.mark.parametrize(
+    ("servers", "wanted"),
+    [
+        ("a:1,b:2", "a:1,b:2"),
+        (" SSL://a:1 , ", "a:1"),
+        ("[::1]:9092", "[::1]:9092"),
+    ],
+)
+def test_bootstrap_servers(servers: str, wanted: str) -> None:
+    read = apply("producer", {"bootstrap.servers": servers}).properties
+    assert read["bootstrap.servers"] == wanted
+
+
+@pytest.mark.parametrize("servers", ["localhost", "a:x", "a:99999", "", " , "])
+def test_bad_bootstrap_servers(servers: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"bootstrap\.servers"):
+        apply("producer", {"bootstrap.servers": servers})
+
+
+def _sasl(mechanism: str, jaas: str) -> dict[str, str]:
+    return {
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": mechanism,
+        "sasl_jaas_config": jaas,
+    }
+
+
+def test_plain_and_scram() -> None:
+    scram = f'{SASL}scram.ScramLoginModule required username="u" password="p \\"x\\"";'
+    read = producer(**_sasl("SCRAM-SHA-512", scram))
+    assert read.properties["sasl.username"] == "u"
+    assert read.properties["sasl.password"] == 'p "x"'
+    assert read.properties["security.protocol"] == "sasl_ssl"
+    assert 'p "x"' in read.secrets
+    assert "sasl.jaas.config" not in read.properties
+    assert 'p "x"' not in repr(read) + "".join(texts(read))
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "jaas"),
+    [
+        ("GSSAPI", "com.sun.security.auth.module.Krb5LoginModule required hush=hush;"),
+        ("OAUTHBEARER", f"{SASL}oauthbearer.OAuthBearerLoginModule required hush=hush;"),
+        ("AWS_MSK_IAM", "software.amazon.msk.auth.iam.IAMLoginModule required hush=hush;"),
+        ("PLAIN", f"{SASL}scram.ScramLoginModule required username=u password=hush;"),
+        ("PLAIN", f"{SASL}plain.PlainLoginModule required password=hush;"),
+        ("PLAIN", f"{SASL}plain.PlainLoginModule required username=u password=hush"),
+        ("PLAIN", ""),
+    ],
+)
+def test_refused_logins_never_show_a_value(mechanism: str, jaas: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        producer(**_sasl(mechanism, jaas))
+    assert str(refused.value).startswith("sasl.")
+    assert "hush" not in str(refused.value)
+
+
+def test_security_counts_only_where_it_is_used() -> None:
+    plain = producer(sasl_mechanism="GSSAPI", ssl_keystore_location="/nowhere.jks").properties
+    assert not [name for name in plain if name.startswith(("ssl.", "sasl."))]
+
+
+def test_pem_stores(tmp_path: Any) -> None:
+    store = tmp_path / "client.pem"
+    store.write_text(KEY + PEM + PEM)
+    read = producer(
+        security_protocol="SSL",
+        ssl_truststore_type="PEM",
+        ssl_truststore_certificates=PEM.replace("\n", " "),
+        ssl_keystore_type="PEM",
+        ssl_keystore_location=str(store),
+        ssl_key_password="hush",
+    )
+    assert read.properties["ssl.ca.pem"] == PEM
+    assert read.properties["ssl.key.pem"] == KEY
+    assert read.properties["ssl.certificate.pem"] == PEM + PEM
+    assert {"hush", KEY} <= set(read.secrets)
+    missing = {"ssl_truststore_type": "PEM", "ssl_truststore_location": str(tmp_path / "no.pem")}
+    with pytest.raises(ConfigurationError, match=r"no\.pem cannot be read"):
+        producer(security_protocol="SSL", **missing)
+
+
+@pytest.mark.parametrize("kind", ["JKS", "PKCS12", ""])
+def test_other_stores_are_refused(kind: str, tmp_path: Any) -> None:
+    store = tmp_path / "store"
+    store.write_text(PEM)
+    file = {"ssl_truststore_location": str(store), "ssl_truststore_password": "hush"}
+    if kind:
+        file["ssl_truststore_type"] = kind
+    with pytest.raises(ConfigurationError, match=r"ssl\.truststore\.type .* not supported yet") as e:
+        producer(security_protocol="SSL", **file)
+    assert "hush" not in str(e.value)
+
+
+def test_tls_versions() -> None:
+    """Quirk tls-versions."""
+    said = producer(security_protocol="SSL", ssl_enabled_protocols="TLSv1.2")
+    assert said.reading.notes[0].level == logging.WARNING
+    assert not producer(
+        security_protocol="SSL", ssl_enabled_protocols="TLSv1.2,TLSv1.3"
+    ).reading.notes
+    with pytest.raises(ConfigurationError, match="not supported yet"):
+        producer(security_protocol="SSL", ssl_enabled_protocols="TLSv1.3")
+
+
+def test_rows_that_are_settings_emit_nothing() -> None:
+    settings = {rule.name for rule in CONSUMER_RULES if isinstance(rule.meaning, Setting)}
+    assert "auto.offset.reset" in settings
+    assert not settings - {"enable.auto.commit"} & set(consumer().properties)
+
+
+def test_forgotten_names_take_any_text() -> None:
+    for rule in (*CONSUMER_RULES, *PRODUCER_RULES):
+        if isinstance(rule.meaning, Forgotten):
+            assert isinstance(rule.type, Text)
+            assert not rule.type.valid

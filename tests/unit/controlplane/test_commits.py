@@ -1,0 +1,126 @@
+"""When offsets are committed, and what each failure means (contract 3.6, design 3.1)."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.controlplane import commits as module
+from legacy_mm.controlplane.commits import Commits
+from legacy_mm.errors import StreamFailure
+from legacy_mm.kafka.errors import CommitProblem
+from legacy_mm.model import Offsets, TopicPartition
+
+A, B = TopicPartition("a", 0), TopicPartition("b", 0)
+
+
+class Bench:
+    """A `Commits` with a hand-turned clock and a list of what it sent."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, interval: float = 60.0) -> None:
+        self.now = 1000.0
+        self.sent: list[Offsets] = []
+        self.existing: frozenset[str] = frozenset({"a", "b"})
+        monkeypatch.setattr(module, "monotonic", lambda: self.now)
+        self.commits = Commits(0, interval, 60.0, lambda o: self.sent.append(dict(o)), lambda: self.existing)
+
+    def later(self, seconds: float) -> None:
+        self.now += seconds
+        self.commits.tick()
+
+
+@pytest.fixture
+def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
+    return Bench(monkeypatch)
+
+
+def test_commits_when_strictly_more_than_the_interval_has_passed(bench: Bench) -> None:
+    bench.commits.note({A: 5})
+    bench.later(60.0)
+    assert bench.sent == []
+    bench.later(0.001)
+    assert bench.sent == [{A: 5}]
+
+
+def test_commits_only_what_moved_since_the_last_success(bench: Bench) -> None:
+    bench.commits.note({A: 5, B: 2})
+    bench.commits.commit()
+    bench.commits.settled({A: 5, B: 2}, {})
+    bench.commits.note({A: 6})
+    bench.later(61)
+    assert bench.sent[1:] == [{A: 6}]
+
+
+def test_nothing_to_commit_sends_nothing(bench: Bench) -> None:
+    bench.later(61)
+    assert bench.sent == []
+
+
+def test_invariant_b(bench: Bench) -> None:
+    bench.commits.note({A: 5})
+    with pytest.raises(AssertionError, match="invariant B"):
+        bench.commits.note({A: 4})
+
+
+def test_a_time_out_keeps_the_offsets_and_tries_again(bench: Bench) -> None:
+    bench.commits.note({A: 5})
+    bench.commits.commit()
+    bench.commits.settled({}, {A: (CommitProblem.RETRY, "timed out")})
+    assert bench.commits.waiting()
+    bench.later(0.1)
+    assert bench.sent == [{A: 5}, {A: 5}]
+    bench.commits.settled({A: 5}, {})
+    assert not bench.commits.waiting()
+    assert bench.commits.pending() == {}
+
+
+def test_vanished_topics_are_forgotten_once_the_api_time_out_is_over(bench: Bench) -> None:
+    bench.commits.note({A: 5, B: 2})
+    bench.existing = frozenset({"b"})
+    for _ in range(700):
+        bench.commits.settled({B: 2}, {A: (CommitProblem.RETRY, "unknown topic")})
+        bench.later(0.1)
+    assert bench.commits.pending() == {}
+    assert bench.commits.position(B) == 2
+
+
+def test_during_a_rebalance_the_offsets_wait_for_the_next_generation(bench: Bench) -> None:
+    bench.commits.note({A: 5})
+    bench.commits.commit()
+    bench.commits.settled({}, {A: (CommitProblem.REJOINING, "rebalance in progress")})
+    bench.later(10)
+    assert len(bench.sent) == 1
+    bench.commits.assigned()
+    bench.later(0)
+    assert bench.sent == [{A: 5}, {A: 5}]
+
+
+def test_partitions_that_went_are_not_tried_again(bench: Bench) -> None:
+    bench.commits.note({A: 5, B: 2})
+    bench.commits.commit()
+    bench.commits.forget(frozenset({A}))
+    assert bench.commits.settled({}, {A: (CommitProblem.RETRY, "late")}) is None
+    assert bench.commits.pending() == {B: 2}
+
+
+def test_a_hopeless_commit_ends_the_stream(bench: Bench) -> None:
+    bench.commits.note({A: 5})
+    bench.commits.commit()
+    with pytest.raises(StreamFailure, match="not authorized"):
+        bench.commits.settled({}, {A: (CommitProblem.FATAL, "not authorized")})
+
+
+def test_an_unknown_member_is_for_the_stream_to_handle(bench: Bench) -> None:
+    bench.commits.note({A: 5})
+    bench.commits.commit()
+    assert bench.commits.settled({}, {A: (CommitProblem.LOST, "unknown member")}) is CommitProblem.LOST
+
+
+def test_one_commit_at_a_time(bench: Bench) -> None:
+    bench.commits.note({A: 5})
+    bench.later(61)
+    bench.commits.note({A: 9})
+    bench.later(61)
+    assert bench.sent == [{A: 5}]
+    bench.commits.settled({A: 5}, {})
+    bench.later(61)
+    assert bench.sent == [{A: 5}, {A: 9}]

@@ -1,0 +1,131 @@
+"""The control channel against friends, strangers and the silent. Real sockets on loopback."""
+
+from __future__ import annotations
+
+import queue
+import socket
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from legacy_mm.copyjob import LENGTH, Frame, Hello, Lease, Plan, Progress, Stop, Ticket
+from legacy_mm.errors import ChannelError
+from legacy_mm.model import TopicPartition
+from legacy_mm.spark.channel import ChannelServer, Peer, present
+from legacy_mm.spark.identity import channel_identity
+
+PLAN = Plan({TopicPartition("t", 0): 1}, {}, {"sasl.password": "geheim"}, {}, 5.0, 60.0, True, False)
+WAIT = 20
+
+
+class Holder:
+    """A copy job that hands its plan out once."""
+
+    def __init__(self, ticket: Ticket) -> None:
+        self.ticket = ticket
+        self.peer: Peer | None = None
+        self.frames: queue.Queue[Frame] = queue.Queue()
+        self.gone = threading.Event()
+
+    def admit(self, peer: Peer, hello: Hello) -> Plan | None:
+        if self.peer is not None:
+            return None
+        self.peer = peer
+        return PLAN
+
+    def received(self, frame: Frame) -> None:
+        self.frames.put(frame)
+
+    def closed(self) -> None:
+        self.gone.set()
+
+
+@pytest.fixture
+def server() -> Iterator[ChannelServer]:
+    server = ChannelServer("127.0.0.1")
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def task(holder: Holder) -> Iterator[Peer]:
+    """The task's end of a proven channel."""
+    peer, plan = present(holder.ticket)
+    assert plan == PLAN
+    yield peer
+    peer.close()
+
+
+@pytest.fixture
+def holder(server: ChannelServer) -> Holder:
+    holder = Holder(server.new_ticket("a->b", 0, 1))
+    server.expect(holder)
+    return holder
+
+
+def test_the_plan_comes_once_and_frames_flow_both_ways(holder: Holder, task: Peer) -> None:
+    task.send(Progress({}, 3, 0, False))
+    assert holder.frames.get(timeout=WAIT) == Progress({}, 3, 0, False)
+    assert holder.peer is not None
+    holder.peer.send(Stop(2.0))
+    heard = task.receive()
+    while isinstance(heard, Lease):
+        heard = task.receive()
+    assert heard == Stop(2.0)
+    with pytest.raises(ChannelError, match="used before"):
+        present(holder.ticket)
+
+
+def test_the_lease_is_renewed_without_being_asked(task: Peer) -> None:
+    assert isinstance(task.receive(), Lease)
+
+
+def test_each_end_notices_when_the_other_is_gone(holder: Holder, task: Peer) -> None:
+    task.close()
+    assert holder.gone.wait(WAIT)
+
+
+def test_a_wrong_key_gets_nothing_and_spoils_nothing(holder: Holder) -> None:
+    with pytest.raises(ChannelError, match="wrong proof"):
+        present(replace(holder.ticket, key=b"guess"))
+    peer, _ = present(holder.ticket)
+    peer.close()
+
+
+def test_a_ticket_that_is_over_gets_nothing(server: ChannelServer, holder: Holder) -> None:
+    server.forget(holder)
+    with pytest.raises(ChannelError, match="unknown ticket"):
+        present(holder.ticket)
+
+
+def test_silent_and_flooding_strangers_hold_nobody_up(server: ChannelServer, holder: Holder) -> None:
+    """A port scanner that says nothing, and one that sends a huge length, must not keep a task waiting."""
+    silent = [socket.create_connection((server.host, server.port)) for _ in range(20)]
+    flood = socket.create_connection((server.host, server.port))
+    flood.sendall(LENGTH.pack(0xFFFFFFFF) + b"x" * 1000)
+    nonsense = socket.create_connection((server.host, server.port))
+    nonsense.sendall(LENGTH.pack(4) + b"\x80\x04N.")
+    peer, plan = present(holder.ticket)
+    assert plan == PLAN
+    for stranger in (*silent, flood, nonsense):
+        stranger.close()
+    peer.close()
+
+
+def test_over_tls_only_the_run_s_own_certificate_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+    address, tls, certificate = channel_identity(embedded=False)
+    _, _, foreign = channel_identity(embedded=False)
+    server = ChannelServer(address, tls, certificate)
+    try:
+        holder = Holder(server.new_ticket("a->b", 0, 1))
+        server.expect(holder)
+        with pytest.raises(OSError, match="(?i)certificate"):
+            present(replace(holder.ticket, certificate=foreign))
+        peer, plan = present(holder.ticket)
+        assert plan == PLAN
+        peer.close()
+    finally:
+        server.close()

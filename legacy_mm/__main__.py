@@ -1,4 +1,4 @@
-"""`python -m legacy_mm kafka.tools.MirrorMaker ...`: the old class name stands in the arguments for `ps` and `pgrep -f`."""
+"""`python -m legacy_mm kafka.tools.MirrorMaker ...`: the old class name is there for `ps` and `pgrep -f` to find."""
 
 from __future__ import annotations
 

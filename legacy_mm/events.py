@@ -55,9 +55,7 @@ COMMITTED = Event("committed", logging.DEBUG, "Stream {stream} committed {offset
 COMMIT_RETRY = Event(
     "commit-retry", logging.WARNING, "Stream {stream}: commit failed ({reason}); it will be tried again"
 )
-COMMIT_DROPPED = Event(
-    "commit-dropped", logging.WARNING, "Stream {stream}: commit of {offsets} given up ({reason})"
-)
+COMMIT_DROPPED = Event("commit-dropped", logging.WARNING, "Stream {stream}: commit of {offsets} given up ({reason})")
 TOPICS_VANISHED = Event(
     "topics-vanished", logging.WARNING, "Offsets of topics that no longer exist are forgotten: {topics}"
 )

@@ -1,0 +1,1 @@
+"""Entry points and exit codes: the top layer. Start with `mirror_maker.py`; only `exits.py` ends the process."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from legacy_mm import __version__
 from legacy_mm.cli.parser import own_options_help
-from legacy_mm.compat.quirks import LEDGER
+from legacy_mm.compat.quirks import QUIRKS
 
 _USAGE = """\
 usage: legacy-mm COMMAND
@@ -36,7 +36,7 @@ def _options(_: Sequence[str]) -> int:
 
 
 def _quirks(_: Sequence[str]) -> int:
-    for row in LEDGER:
+    for row in QUIRKS:
         sys.stdout.write(f"{row.id}\n  old:    {row.legacy}\n  ours:   {row.ours}\n  reason: {row.reason}\n")
     return 0
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 ClientProperties = Mapping[str, str]
-"""librdkafka property -> value, already translated and checked. May hold secrets: never printed, never given to Spark."""
+"""librdkafka property -> value, translated and checked. May hold secrets: never printed, never given to Spark."""
 
 OffsetReset = Literal["earliest", "latest", "none"]
 

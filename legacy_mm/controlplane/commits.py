@@ -79,7 +79,9 @@ class Commits:
         """True while an outcome is outstanding or a retry is due."""
         return bool(self._sent) or self._retry_at is not None
 
-    def settled(self, done: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]) -> CommitProblem | None:
+    def settled(
+        self, done: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]
+    ) -> CommitProblem | None:
         """The outcome of a commit; LOST is for the caller to act on. Raises StreamFailure for a hopeless one."""
         for partition in (*done, *failed):
             self._sent.pop(partition, None)

@@ -36,9 +36,7 @@ class SourceGroupPositions:
         committed = member.committed(partitions, self._timeout)
         missing = [partition for partition in partitions if partition not in committed]
         if missing and self.offset_reset == "none":
-            raise StreamFailure(
-                "Undefined offset with no reset policy for partitions: " + describe_partitions(missing)
-            )
+            raise StreamFailure("Undefined offset with no reset policy for partitions: " + describe_partitions(missing))
         logical = EARLIEST if self.offset_reset == "earliest" else LATEST
         return committed | dict.fromkeys(missing, logical)
 

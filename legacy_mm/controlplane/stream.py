@@ -277,9 +277,7 @@ class Stream(threading.Thread):
         return self._member
 
     def _say(self, event: events.Event, partitions: frozenset[TopicPartition]) -> None:
-        events.emit(
-            event, stream=self.index, generation=self._generation, partitions=describe_partitions(partitions)
-        )
+        events.emit(event, stream=self.index, generation=self._generation, partitions=describe_partitions(partitions))
 
 
 def reason_of(error: BaseException) -> str:

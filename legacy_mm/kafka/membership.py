@@ -30,9 +30,7 @@ class MembershipListener(Protocol):
     def lost(self, partitions: frozenset[TopicPartition]) -> None:
         """These belong to somebody else already."""
 
-    def committed(
-        self, offsets: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]
-    ) -> None:
+    def committed(self, offsets: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]) -> None:
         """Outcome of a commit: offsets that are durable, and partitions whose commit failed."""
 
 

@@ -95,9 +95,7 @@ class RecordSender:
         kind, timestamp = record.timestamp()
         if kind != TIMESTAMP_NOT_AVAILABLE and timestamp == 0:
             self._on_zero_timestamp(record)
-        self._producer.produce(
-            self._names[record.topic()], record.value(), record.key(), headers=record.headers()
-        )
+        self._producer.produce(self._names[record.topic()], record.value(), record.key(), headers=record.headers())
 
     def _on_delivery(self, error: KafkaError | None, record: Any) -> None:
         if error is not None:
@@ -116,9 +114,7 @@ class RecordSender:
         )
 
     def _on_error(self, error: KafkaError) -> None:
-        if error.fatal() or error.code() == KafkaError._FATAL:
-            self._fatal = self._fatal or error
-        elif refuses_idempotence(error):
+        if error.fatal() or error.code() == KafkaError._FATAL or refuses_idempotence(error):
             self._fatal = self._fatal or error
         self._say(error)
 

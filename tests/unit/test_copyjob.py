@@ -45,7 +45,8 @@ def test_a_frame_of_another_generation_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"{", b"[]", b'{"frame":"Nothing"}', b'{"frame":"Stop"}', b"\xff\xfe", b'{"frame":"Progress","offsets":[1]}']
+    "text",
+    [b"", b"{", b"[]", b'{"frame":"Nothing"}', b'{"frame":"Stop"}', b"\xff\xfe", b'{"frame":"Progress","offsets":[1]}'],
 )
 def test_what_is_no_frame_is_refused(text: bytes) -> None:
     with pytest.raises(ChannelError):

@@ -23,7 +23,9 @@ class _Parser(configargparse.ArgumentParser):  # type: ignore[misc]  # the packa
         raise ConfigurationError(message.replace("argument --", "Option --", 1))
 
 
-def read_own_options(words: Sequence[str], environment: Mapping[str, str] | None = None) -> OwnOptions:
+def read_own_options(
+    words: Sequence[str], environment: Mapping[str, str] | None = None
+) -> OwnOptions:
     """Values of our own options: command line, then environment variable, then default."""
     given = vars(_parser().parse_args(list(words), env_vars=environment))
     values: dict[str, Any] = {row.attribute: given[row.attribute] for row in OPTIONS}
@@ -68,6 +70,8 @@ def _spark_properties(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or not name.strip():
-            raise ConfigurationError("Option --spark.conf takes name=value, such as spark.cores.max=4")
+            raise ConfigurationError(
+                "Option --spark.conf takes name=value, such as spark.cores.max=4"
+            )
         properties[name.strip()] = value
     return properties

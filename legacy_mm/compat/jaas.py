@@ -18,10 +18,10 @@ _FLAGS = ("REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL")
 _TOKEN = re.compile(
     r"""
       (?P<skip> [\x00-\x20]+ | /\*.*?(?:\*/|\Z) | /[^\r\n]* )
-    | (?P<quoted> "(?:\\[^\r\n]|[^"\\\r\n])*(?:"|\\?(?=[\r\n])|\\?\Z)
-                | '(?:\\[^\r\n]|[^'\\\r\n])*(?:'|\\?(?=[\r\n])|\\?\Z) )
+    | (?P<quoted> "(?:\\.|[^"\\\r\n])*(?:"|(?=[\r\n])|\\?\Z)
+                | '(?:\\.|[^'\\\r\n])*(?:'|(?=[\r\n])|\\?\Z) )
     | (?P<number> -?(?:[0-9]+\.?[0-9]*|\.[0-9]+) )
-    | (?P<word> [A-Za-z_$\xa0-\U0010ffff-][A-Za-z0-9_$.\xa0-\U0010ffff-]* )
+    | (?P<word> [A-Za-z_$\xa0-\U0010ffff][A-Za-z0-9_$.\xa0-\U0010ffff-]* )
     | (?P<sign> . )
     """,
     re.VERBOSE | re.DOTALL,

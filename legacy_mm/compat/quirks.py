@@ -66,7 +66,8 @@ QUIRKS = (
         "a commit that falls into a rebalance ends the process with 255",
         "it is tried again",
         "nothing is lost by it, and the copying need not stop",
-        "tests/unit/controlplane/test_commits.py::test_commit_in_rebalance_is_retried",
+        "tests/unit/controlplane/test_commits.py"
+        "::test_during_a_rebalance_the_offsets_wait_for_the_next_generation",
     ),
     Quirk(
         "blocked-target-keeps-membership",
@@ -172,7 +173,6 @@ QUIRKS = (
 
 COLLEAGUES_TESTS = (
     "tests/side_by_side/test_records.py::test_timestamp_zero",
-    "tests/unit/controlplane/test_commits.py::test_commit_in_rebalance_is_retried",
     "tests/faults/test_target_away.py::test_membership_survives_blocked_target",
     "tests/unit/test_wiring.py::test_instance_id_per_stream",
 )

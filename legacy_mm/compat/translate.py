@@ -104,14 +104,16 @@ def _translate_run(line: ParsedLine, options: OwnOptions, notes: list[Note]) -> 
         return NothingToDo()
     read = _read_consumer(consumer_file, streams, notes)
     _refuse_handler(line)
-    if not read.reading.given("group.id"):
+    topics = topic_pattern.topic_settings(
+        pattern, exclude_internal=read.reading.boolean("exclude.internal.topics", True)
+    )
+    # Java compiles an empty pattern; the consumer refuses it, as it does a group without a name
+    if not topics.pattern or not read.reading.given("group.id"):
         raise InvalidPattern(f"Invalid expression syntax: {pattern}")
     settings = Settings(
         source=_source(read),
         target=_target(written, abort=abort, synchronous=_is_synchronous(producer_file)),
-        topics=topic_pattern.topic_settings(
-            pattern, exclude_internal=read.reading.boolean("exclude.internal.topics", True)
-        ),
+        topics=topics,
         spark=SparkSettings(
             master=None if options.spark_master == EMBEDDED else options.spark_master,
             conf=options.spark_conf,

@@ -1,1 +1,1 @@
-"""Real Kafka on loopback and the real old tools, for tests, demo and bench: an oracle that shares nothing with what it judges."""
+"""Real Kafka and the real old tools on loopback. An oracle: it shares nothing with what it judges."""

@@ -28,9 +28,7 @@ METADATA, METADATA_VERSION = 3, 4
 class Broker:
     """A combined broker and controller; made by `Cluster`, used through it."""
 
-    def __init__(
-        self, node: int, *, folder: Path, ports: Mapping[str, int], command: Sequence[str]
-    ) -> None:
+    def __init__(self, node: int, *, folder: Path, ports: Mapping[str, int], command: Sequence[str]) -> None:
         self.node = node
         self.folder = folder
         self.ports = dict(ports)  # listener name -> port that the broker itself listens on
@@ -64,9 +62,7 @@ class Broker:
         if not self.running:
             self._process = spawn(self.command, folder=self.folder, output=self.console)
 
-    def wait_ready(
-        self, *, nodes: frozenset[int] = frozenset(), timeout: float = READY_SECONDS
-    ) -> None:
+    def wait_ready(self, *, nodes: frozenset[int] = frozenset(), timeout: float = READY_SECONDS) -> None:
         """Until this broker answers and lists itself and all `nodes` as alive."""
         wanted = nodes | {self.node}
         wait_until(
@@ -115,9 +111,7 @@ class Broker:
         lines: list[str] = []
         for path in (self.console, self.log):
             if path.is_file():
-                lines += path.read_text(encoding="utf-8", errors="replace").splitlines()[
-                    -TAIL_LINES:
-                ]
+                lines += path.read_text(encoding="utf-8", errors="replace").splitlines()[-TAIL_LINES:]
         return "\n".join(lines) or f"nothing was logged in {self.folder}"
 
 

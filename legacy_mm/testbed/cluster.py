@@ -84,9 +84,7 @@ class Cluster:
     def bootstrap_of(self, listener: str) -> str:
         """Addresses that a listener advertises, for instance of PROXIED."""
         if listener not in self._advertised:
-            raise HostError(
-                f"the cluster in {self.folder} has no listener {listener}, or is not started"
-            )
+            raise HostError(f"the cluster in {self.folder} has no listener {listener}, or is not started")
         return ",".join(self._advertised[listener])
 
     def start(self) -> Self:
@@ -131,9 +129,7 @@ class Cluster:
         nodes = range(1, self._count + 1)
         ports = {node: {name: self._ports.reserve() for name in self._protocols} for node in nodes}
         voters = ",".join(f"{node}@{LOOPBACK}:{ports[node][CONTROLLER]}" for node in nodes)
-        made = [
-            self._make_broker(node, ports=ports[node], voters=voters, jars=jars) for node in nodes
-        ]
+        made = [self._make_broker(node, ports=ports[node], voters=voters, jars=jars) for node in nodes]
         identity = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         # All at once: one JVM start takes more than a second.
         formats = [(broker, self._format(broker, identity, jars)) for broker in made]
@@ -142,9 +138,7 @@ class Cluster:
                 raise HostError(f"broker {broker.node} cannot be formatted: {broker.last_words()}")
         self.brokers = made
 
-    def _make_broker(
-        self, node: int, *, ports: Mapping[str, int], voters: str, jars: Path
-    ) -> Broker:
+    def _make_broker(self, node: int, *, ports: Mapping[str, int], voters: str, jars: Path) -> Broker:
         folder = self.folder / f"broker-{node}"
         folder.mkdir(parents=True, exist_ok=True)
         logging = write_log_configuration(
@@ -167,9 +161,7 @@ class Cluster:
         ]
         return Broker(node, folder=folder, ports=ports, command=command)
 
-    def _settings(
-        self, node: int, folder: Path, *, ports: Mapping[str, int], voters: str
-    ) -> dict[str, str]:
+    def _settings(self, node: int, folder: Path, *, ports: Mapping[str, int], voters: str) -> dict[str, str]:
         advertised = {name: (LOOPBACK, port) for name, port in ports.items() if name != CONTROLLER}
         if self._advertise is not None:
             advertised[PROXIED] = self._advertise(ports[PROXIED])
@@ -183,9 +175,7 @@ class Cluster:
             "controller.listener.names": CONTROLLER,
             "inter.broker.listener.name": MAIN,
             "listeners": ",".join(f"{name}://{LOOPBACK}:{port}" for name, port in ports.items()),
-            "advertised.listeners": ",".join(
-                f"{name}://{host}:{port}" for name, (host, port) in advertised.items()
-            ),
+            "advertised.listeners": ",".join(f"{name}://{host}:{port}" for name, (host, port) in advertised.items()),
             "listener.security.protocol.map": ",".join(
                 f"{name}:{protocol}" for name, protocol in self._protocols.items()
             ),

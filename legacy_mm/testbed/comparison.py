@@ -162,16 +162,12 @@ def _order(
         for record in each:
             identity = _identity(record, timed=timed)
             places = where.get((partition if everything else None, identity), set())
-            if (
-                len(places) == 1
-            ):  # missing ones are told already; equal ones in two places prove nothing
+            if len(places) == 1:  # missing ones are told already; equal ones in two places prove nothing
                 expected[next(iter(places))].append(identity)
         for place, sequence in sorted(expected.items()):
             broken = _first_out_of_order(sequence, logs[place])
             if broken is not None:
-                lines.append(
-                    f"{topic}-{place}: order of source partition {partition} is lost at {_show(broken)}"
-                )
+                lines.append(f"{topic}-{place}: order of source partition {partition} is lost at {_show(broken)}")
     return lines
 
 

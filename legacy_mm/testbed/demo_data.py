@@ -95,9 +95,7 @@ def write_topic(bootstrap: str, row: TopicRow) -> int:
     size = 0
     for number, item in enumerate(items(row)):
         headers: list[tuple[str, str | bytes | None]] = list(item.headers)
-        writer.produce(
-            row.name, item.value, item.key, timestamp=item.timestamp, headers=headers
-        )
+        writer.produce(row.name, item.value, item.key, timestamp=item.timestamp, headers=headers)
         size += len(item.key or b"") + len(item.value or b"")
         if number % POLL_EVERY == 0:
             writer.poll(0)

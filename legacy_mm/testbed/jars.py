@@ -93,9 +93,7 @@ def _run_ivy(row: Release, modules: Path, jars: Path) -> str:
         *("-retrieve", f"{jars}/{JAR_PATTERN}"),
     ]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=FETCH_SECONDS
-        )
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=FETCH_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise _cannot_fetch(row, f"no answer within {FETCH_SECONDS} s") from error
     output = done.stdout + done.stderr
@@ -108,9 +106,7 @@ def _ivy_modules(row: Release) -> str:
     lines = []
     for artefact in row.artefacts:
         organisation, name, revision = artefact.split(":")
-        lines.append(
-            f'<dependency org="{organisation}" name="{name}" rev="{revision}" conf="default->default"/>'
-        )
+        lines.append(f'<dependency org="{organisation}" name="{name}" rev="{revision}" conf="default->default"/>')
     return (
         '<ivy-module version="2.0"><info organisation="legacy_mm" module="testbed"/>'
         '<configurations><conf name="default"/></configurations>'

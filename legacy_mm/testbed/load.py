@@ -183,16 +183,11 @@ def _write_compacted(bootstrap: str, topic: str, source: random.Random) -> Loade
         # A timestamp that is 10 s later than the segment's first rolls the segment at once.
         timestamp = MILLISECONDS_2001 + batch * 10_000
         keys = [b"key-%d" % source.randrange(150) for _ in range(60)]
-        items = [
-            Item(key, b"round %d " % batch + key, timestamp=timestamp + at)
-            for at, key in enumerate(keys)
-        ]
+        items = [Item(key, b"round %d " % batch + key, timestamp=timestamp + at) for at, key in enumerate(keys)]
         _produce_all(writer, topic, items)
         finish(writer)
     end = end_offsets(bootstrap, topic)[0]
-    left = wait_until(
-        lambda: _count_if_below(bootstrap, topic, end // 2), 120.0, f"the cleaner to work on {topic}"
-    )
+    left = wait_until(lambda: _count_if_below(bootstrap, topic, end // 2), 120.0, f"the cleaner to work on {topic}")
     return Loaded(topic, "compacted", left, end, partitions=1, config=config)
 
 
@@ -201,9 +196,7 @@ def _count_if_below(bootstrap: str, topic: str, limit: int) -> int:
     return count if count <= limit else 0
 
 
-def _producer(
-    bootstrap: str, codec: str, *, large: bool, settings: Mapping[str, Setting] | None = None
-) -> Producer:
+def _producer(bootstrap: str, codec: str, *, large: bool, settings: Mapping[str, Setting] | None = None) -> Producer:
     fixed: dict[str, Setting] = {
         "bootstrap.servers": bootstrap,
         "log_level": 0,

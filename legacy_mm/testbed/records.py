@@ -64,8 +64,7 @@ def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
     consumer = _consumer(bootstrap, {})
     try:
         return {
-            partition: _watermarks(consumer, topic, partition)[1]
-            for partition in partition_numbers(consumer, topic)
+            partition: _watermarks(consumer, topic, partition)[1] for partition in partition_numbers(consumer, topic)
         }
     finally:
         consumer.close()
@@ -170,9 +169,7 @@ def _consumer(bootstrap: str, settings: Settings) -> Consumer:
 
 
 def _watermarks(consumer: Consumer, topic: str, partition: int) -> tuple[int, int]:
-    answer = consumer.get_watermark_offsets(
-        TopicPartition(topic, partition), timeout=REQUEST_SECONDS, cached=False
-    )
+    answer = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=REQUEST_SECONDS, cached=False)
     if answer is None:
         raise TimeoutError(f"no watermarks of {topic}-{partition}")
     return answer

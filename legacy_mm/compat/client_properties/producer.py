@@ -54,6 +54,7 @@ DEFAULTS = {
     "topic.metadata.propagation.max.ms": "3600000",
     "request.timeout.ms": "30000",
     "linger.ms": str(_LINGER),
+    "sticky.partitioning.linger.ms": "0",  # null keys spread per record: no partition stays empty
     "client.id": "producer-1",
 }
 

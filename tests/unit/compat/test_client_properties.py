@@ -46,8 +46,15 @@ def consumer(streams: int = 1, **properties: str) -> Translated:
     return apply("consumer", _file({"group_id": "g", **properties}), streams=streams)
 
 
-def producer(*, streams: int = 1, literal: bool = False, **properties: str) -> Translated:
-    return apply("producer", _file(properties), streams=streams, literal=literal)
+def producer(
+    file: Mapping[str, str] | None = None,
+    *,
+    streams: int = 1,
+    literal: bool = False,
+    **properties: str,
+) -> Translated:
+    named = _file({**(file or {}), **properties})
+    return apply("producer", named, streams=streams, literal=literal)
 
 
 def _file(properties: Mapping[str, str]) -> dict[str, str]:
@@ -117,6 +124,7 @@ def test_defaults_are_those_of_the_map(config_map: dict[str, Any], side: Side) -
     wanted = {name: ours.get(name, value) for name, value in recorded.items()}
     assert {name: got.get(name) for name in wanted} == wanted
     own = {"bootstrap.servers", "group.id", "queued.max.messages.kbytes", "linger.ms", "client.id"}
+    own |= {"sticky.partitioning.linger.ms"}
     assert set(got) - set(recorded) <= own
 
 
@@ -148,7 +156,7 @@ def test_clients_take_what_we_give_them() -> None:
             {"batch_size": "0", "compression_type": "zstd"},
             {"request_timeout_ms": "0", "delivery_timeout_ms": "0"},
         ):
-            writer = producer(streams=3, literal=literal, **file)
+            writer = producer(file, streams=3, literal=literal)
             Producer({**writer.properties, **quiet}).flush(0)
 
 
@@ -199,11 +207,11 @@ def test_idempotence_like_java() -> None:
     name = "enable.idempotence"
     assert producer().properties[name] == "true"
     for file in ({"acks": "1"}, {"retries": "0"}, {"max_in_flight_requests_per_connection": "6"}):
-        silent = producer(**file)
+        silent = producer(file)
         assert silent.properties[name] == "false"
         assert any("Idempotence will be disabled" in text for text in texts(silent))
         with pytest.raises(ConfigurationError, match="idempotent producer"):
-            producer(enable_idempotence="true", **file)
+            producer(file, enable_idempotence="true")
     off = producer(enable_idempotence="false").properties
     assert (off[name], off["max.in.flight.requests.per.connection"]) == ("false", "1")
 
@@ -214,12 +222,12 @@ def test_in_flight_is_read_by_meaning() -> None:
     key = name.replace(".", "_")
     assert producer().properties[name] == "5"
     assert producer(literal=True).properties[name] == "5"
-    said = producer(**{key: "1"})
+    said = producer({key: "1"})
     assert said.properties[name] == "5"
     assert len([text for text in texts(said) if name in text]) == 1
-    assert producer(literal=True, **{key: "1"}).properties[name] == "1"
-    assert producer(**{key: "3"}).properties[name] == "3"
-    assert producer(acks="1", **{key: "1"}).properties[name] == "1"
+    assert producer({key: "1"}, literal=True).properties[name] == "1"
+    assert producer({key: "3"}).properties[name] == "3"
+    assert producer({key: "1"}, acks="1").properties[name] == "1"
 
 
 def test_batch_size_is_a_lower_bound() -> None:
@@ -250,7 +258,7 @@ def test_delivery_timeout() -> None:
         {"delivery_timeout_ms": "40000", "linger_ms": "10001"},
     ):
         with pytest.raises(ConfigurationError, match=r"linger\.ms \+ request\.timeout\.ms"):
-            producer(**file)
+            producer(file)
 
 
 def test_max_poll_interval_is_clamped() -> None:
@@ -289,7 +297,7 @@ def test_partitioners_without_keys() -> None:
         {"partitioner_class": java + "UniformStickyPartitioner"},
         {"partitioner_ignore_keys": "true"},
     ):
-        assert producer(**file).properties["partitioner"] == "random"
+        assert producer(file).properties["partitioner"] == "random"
 
 
 @pytest.mark.parametrize(
@@ -361,7 +369,7 @@ def _sasl(mechanism: str, jaas: str) -> dict[str, str]:
 
 def test_plain_and_scram() -> None:
     scram = f'{SASL}scram.ScramLoginModule required username="u" password="p \\"x\\"";'
-    read = producer(**_sasl("SCRAM-SHA-512", scram))
+    read = producer(_sasl("SCRAM-SHA-512", scram))
     assert read.properties["sasl.username"] == "u"
     assert read.properties["sasl.password"] == 'p "x"'
     assert read.properties["security.protocol"] == "sasl_ssl"
@@ -384,7 +392,7 @@ def test_plain_and_scram() -> None:
 )
 def test_refused_logins_never_show_a_value(mechanism: str, jaas: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        producer(**_sasl(mechanism, jaas))
+        producer(_sasl(mechanism, jaas))
     assert str(refused.value).startswith("sasl.")
     assert "hush" not in str(refused.value)
 
@@ -411,7 +419,7 @@ def test_pem_stores(tmp_path: Any) -> None:
     assert {"hush", KEY} <= set(read.secrets)
     missing = {"ssl_truststore_type": "PEM", "ssl_truststore_location": str(tmp_path / "no.pem")}
     with pytest.raises(ConfigurationError, match=r"no\.pem cannot be read"):
-        producer(security_protocol="SSL", **missing)
+        producer(missing, security_protocol="SSL")
 
 
 @pytest.mark.parametrize("kind", ["JKS", "PKCS12", ""])
@@ -421,8 +429,10 @@ def test_other_stores_are_refused(kind: str, tmp_path: Any) -> None:
     file = {"ssl_truststore_location": str(store), "ssl_truststore_password": "hush"}
     if kind:
         file["ssl_truststore_type"] = kind
-    with pytest.raises(ConfigurationError, match=r"ssl\.truststore\.type .* not supported yet") as e:
-        producer(security_protocol="SSL", **file)
+    with pytest.raises(
+        ConfigurationError, match=r"ssl\.truststore\.type .* not supported yet"
+    ) as e:
+        producer(file, security_protocol="SSL")
     assert "hush" not in str(e.value)
 
 

@@ -1,7 +1,10 @@
-"""Every recorded call of 3.9.1 whose outcome parsing and translation decide (quirk null-pointer-lines).
+"""Every recorded call of 3.9.1, as far as parsing and translation decide its outcome.
 
-Compared: the exit status and the first real line - the exception or its root cause, the usage text, or the version -
-and the plain partition assignment line. A recorded run that only a signal or a live client ended must come out as `Run`.
+Quirk null-pointer-lines is shown here: those lines are not compared.
+
+Compared: the exit status and the first real line - the exception or its root cause, the usage text,
+or the version - and the plain partition assignment line. A recorded run that only a signal ended
+must come out as `Run`.
 """
 
 from __future__ import annotations
@@ -39,12 +42,12 @@ DIFFERENT = {
     # quirk transactional-id-refused
     "transactional-id": "transactional.id is refused",
 }
-DECIDED_LATER = {"include-empty", "include-blank", "include-invalid-regex-star"}
-"""Patterns that only Java's compiler refuses, in the core: exit 255 there."""
+DECIDED_LATER = {"include-invalid-regex-star"}
+"""A pattern that only Java's compiler refuses, in the core: exit 255 there."""
 KINDS = {
     "decided": "recorded outcomes that parsing and translation decide",
     "started": "recorded runs that a signal ended; here only: it would start",
-    "later": "patterns handed to the core, which refuses them; here only: it would start",
+    "later": "a pattern handed to the core, which refuses it; here only: it would start",
 }
 _EXCEPTION = re.compile(r"^(?:Caused by: )?((?:[a-z]+\.)+[A-Za-z$]+: .*)$", re.MULTILINE)
 

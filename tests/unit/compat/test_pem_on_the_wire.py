@@ -39,14 +39,14 @@ def certify(name: str, issuer: Signer | None, *, authority: bool) -> Signer:
 
 
 def pem(*certificates: x509.Certificate) -> str:
-    return "".join(
-        one.public_bytes(serialization.Encoding.PEM).decode() for one in certificates
-    )
+    return "".join(one.public_bytes(serialization.Encoding.PEM).decode() for one in certificates)
 
 
 def key_pem(key: ec.EllipticCurvePrivateKey, password: bytes | None = None) -> str:
     encryption = (
-        serialization.BestAvailableEncryption(password) if password else serialization.NoEncryption()
+        serialization.BestAvailableEncryption(password)
+        if password
+        else serialization.NoEncryption()
     )
     return key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, encryption
@@ -108,7 +108,10 @@ def test_chain_is_sent(inline: bool, tmp_path: Path) -> None:
         "ssl.key.password": "hush",
     }
     if inline:
-        file |= {"ssl.keystore.key": key.replace("\n", " "), "ssl.keystore.certificate.chain": chain}
+        file |= {
+            "ssl.keystore.key": key.replace("\n", " "),
+            "ssl.keystore.certificate.chain": chain,
+        }
     else:
         file |= {"ssl.keystore.location": str(tmp_path / "client.pem")}
     producer = Producer({**apply("producer", file).properties, "log_level": "0"})

@@ -1,0 +1,101 @@
+"""What the bench runs: profiles of data and the tools that copy it. Rule: rows, and how to start one.
+
+Settings are those of an unchanged deployment; a profile adds only what its producer file spells out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from legacy_mm.errors import UsageError
+from legacy_mm.testbed.tools import (
+    ToolProcess,
+    legacy_mirror_maker,
+    mirror_maker_2,
+    our_mirror_maker,
+)
+
+KEY_BYTES = len(b"key-00000000")  # what `load` writes
+LEGACY, OURS, MM2, LEGACY_1G = "legacy", "ours", "mm2", "legacy-1g"
+# The order of one round. One after the other, so that noise of the host hits all alike.
+TOOLS = (LEGACY, OURS, MM2, LEGACY_1G)
+LEAST_RECORDS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A kind of data and line; `records` fill at least 5 s between 20 % and 90 % on two cores."""
+
+    name: str
+    records: int
+    size: int
+    codec: str = "none"
+    partitions: int = 4
+    streams: tuple[int, ...] = (1, 4)
+    producer: Mapping[str, str] = field(default_factory=dict)
+    round_trip_ms: int = 0  # to the target
+
+    @property
+    def topic(self) -> str:
+        """Profiles with the same data share a source topic."""
+        return f"bench-{self.size}-{self.codec}-{self.partitions}"
+
+    @property
+    def record_bytes(self) -> int:
+        """Key and value, uncompressed: what MB/s counts."""
+        return KEY_BYTES + self.size
+
+    @property
+    def producer_settings(self) -> dict[str, str]:
+        """The producer file without its bootstrap.servers."""
+        codec = {} if self.codec == "none" else {"compression.type": self.codec}
+        return {**codec, **self.producer}
+
+    def scaled_records(self, scale: float) -> int:
+        """Records at `--records-scale`."""
+        return max(LEAST_RECORDS, round(self.records * scale))
+
+
+SPELLED_OUT = {"max.in.flight.requests.per.connection": "1", "batch.size": "16384"}
+
+PROFILES = (
+    Profile("100B", 3_000_000, 100),
+    Profile("1KB", 800_000, 1_000),
+    Profile("1KB-lz4", 800_000, 1_000, "lz4"),
+    Profile("10KB-zstd", 80_000, 10_000, "zstd"),
+    # The old tool copies about 7,500 records/s here: its runs end at the bench's time limit.
+    Profile("long-line", 400_000, 1_000, partitions=24, streams=(1,), round_trip_ms=40),
+    Profile(
+        "long-line-explicit",
+        400_000,
+        1_000,
+        partitions=24,
+        streams=(1,),
+        producer=SPELLED_OUT,
+        round_trip_ms=40,
+    ),
+)
+
+
+def choose_profiles(names: str | None) -> list[Profile]:
+    """Profiles by their names, comma-separated; None means all. UsageError for an unknown name."""
+    known = {profile.name: profile for profile in PROFILES}
+    return [known[name] for name in _chosen(names, known, "profile")]
+
+
+def choose_tools(names: str | None) -> list[str]:
+    """Tools by their names, in the order of a round; None means all."""
+    chosen = _chosen(names, TOOLS, "tool")
+    return [tool for tool in TOOLS if tool in chosen]
+
+
+def _chosen(names: str | None, known: Iterable[str], what: str) -> list[str]:
+    if names is None:
+        return list(known)
+    chosen = [name.strip() for name in names.split(",") if name.strip()]
+    for name in chosen:
+        if name not in known:
+            raise UsageError(f"no {what} is called {name!r}: choose from {', '.join(known)}")
+    return chosen

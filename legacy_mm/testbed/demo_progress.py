@@ -1,0 +1,111 @@
+"""How far a mirror is, asked from the target's brokers. Rule: it sees clusters, never the mirror.
+
+Lag is what the target does not hold yet. The group's committed offsets would not do: the old tool and
+ours commit once a minute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from legacy_mm.clock import monotonic
+
+REQUEST_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What was written to a topic of the source: bytes of keys and values."""
+
+    records: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The state of a mirror at a moment, in seconds since its start."""
+
+    seconds: float
+    records: int
+    size: float
+    lag: int
+
+
+def progress(written: Mapping[str, Written], arrived: Mapping[str, int], seconds: float) -> Progress:
+    """Progress out of the number of records that the target holds of each topic."""
+    records = sum(arrived.get(topic, 0) for topic in written)
+    size = sum(arrived.get(topic, 0) * each.size / each.records for topic, each in written.items())
+    return Progress(seconds, records, size, sum(w.records for w in written.values()) - records)
+
+
+def progress_line(before: Progress, now: Progress) -> str:
+    """One line: where it is, and how fast it was since `before`."""
+    elapsed = max(now.seconds - before.seconds, 0.001)
+    total = now.records + now.lag
+    done = now.records / total if total else 1.0
+    return (
+        f"{now.seconds:5.1f} s {done:5.0%} {now.records:9,} records"
+        f" {(now.records - before.records) / elapsed:9,.0f}/s"
+        f" {(now.size - before.size) / elapsed / 1e6:6.1f} MB/s   lag {now.lag:,}"
+    )
+
+
+class TargetWatch:
+    """Counts what a target holds; one client for the whole watch."""
+
+    def __init__(self, bootstrap: str, written: Mapping[str, Written]) -> None:
+        self._admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+        self._written = written
+        self._start = monotonic()
+
+    def read(self) -> Progress:
+        """Ask the brokers; topics that the mirror has not made yet hold nothing."""
+        found = self._admin.list_topics(timeout=REQUEST_SECONDS).topics
+        partitions = [
+            TopicPartition(topic, number)
+            for topic in self._written
+            if topic in found
+            for number in found[topic].partitions
+        ]
+        arrived: dict[str, int] = dict.fromkeys(self._written, 0)
+        for partition, end in self._ends(partitions).items():
+            arrived[partition.topic] += end
+        return progress(self._written, arrived, monotonic() - self._start)
+
+    def _ends(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+        if not partitions:
+            return {}
+        futures = self._admin.list_offsets(dict.fromkeys(partitions, OffsetSpec.latest()))
+        return {each: future.result(REQUEST_SECONDS).offset for each, future in futures.items()}
+
+
+class ProgressDisplay:
+    """On a terminal one line that is rewritten, else a line per second."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+        self._live = out.isatty()
+        self._pause = 0.25 if self._live else 1.0
+        self._last = Progress(0.0, 0, 0.0, 0)
+
+    def due(self, seconds: float) -> bool:
+        """Whether the next line is wanted at that time."""
+        return seconds - self._last.seconds >= self._pause
+
+    def show(self, now: Progress) -> None:
+        """Show where it is."""
+        line = progress_line(self._last, now)
+        self._out.write(f"\r  {line}\x1b[K" if self._live else f"  {line}\n")
+        self._out.flush()
+        self._last = now
+
+    def close(self) -> None:
+        """End the line, so that whatever follows stands on its own."""
+        if self._live:
+            self._out.write("\n")
+            self._out.flush()

@@ -1,0 +1,5 @@
+"""Names the fixture plug-ins, and nothing else: what they give is documented where it is made."""
+
+from __future__ import annotations
+
+pytest_plugins = ["tests.fixtures.clusters", "tests.fixtures.tools"]

@@ -1,0 +1,54 @@
+"""The two sides: the real old tool onto 3.9 brokers, ours onto current ones, both from the same source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.tools import ToolProcess
+
+
+@dataclass(frozen=True)
+class Side:
+    """One tool, and the target it writes to."""
+
+    name: str
+    start: Callable[..., ToolProcess]
+    source: Cluster
+    target: Cluster
+
+    def mirror(self, group: str, *options: str, consumer: Any = None, producer: Any = None) -> ToolProcess:
+        """Start the tool from the source to this side's target."""
+        return self.start(
+            {
+                "bootstrap.servers": self.source.bootstrap,
+                "group.id": group,
+                "auto.offset.reset": "earliest",
+                **(consumer or {}),
+            },
+            {"bootstrap.servers": self.target.bootstrap, **(producer or {})},
+            *options,
+        )
+
+
+@pytest.fixture
+def old(source: Cluster, target_39: Cluster, old_tool: Callable[..., ToolProcess]) -> Side:
+    """Kafka's own MirrorMaker 3.9.1."""
+    return Side("old", old_tool, source, target_39)
+
+
+@pytest.fixture
+def ours(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess]) -> Side:
+    """This project's command."""
+    return Side("ours", our_tool, source, target)
+
+
+@pytest.fixture(params=["old", "ours"])
+def side(request: pytest.FixtureRequest) -> Side:
+    """Each of the two, one after the other."""
+    found: Side = request.getfixturevalue(request.param)
+    return found

@@ -1,0 +1,152 @@
+"""What a record becomes at the target, on the real old tool and on ours (contract 4.2).
+
+Equal means: same multiset of key, value, headers and timestamp per topic; same partition for every keyed record; same
+order per source partition and key; null keys spread.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+
+import pytest
+from tests.side_by_side.conftest import Side
+
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.comparison import same_records
+from legacy_mm.testbed.load import Loaded, load, load_kinds
+from legacy_mm.testbed.record import Record
+from legacy_mm.testbed.records import create_topic, delete_topic, end_offsets, list_topics, read_all
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+
+pytestmark = pytest.mark.side_by_side
+COPIED = 120.0
+PARTITIONS = 4
+
+
+@pytest.fixture(scope="module")
+def kinds(source: Cluster) -> Iterator[list[Loaded]]:
+    """Topics of every kind at the source: codecs, nulls, headers, transactions, compaction, log-append time ..."""
+    yield load_kinds(source.bootstrap, "kinds.")
+
+
+def arrived(cluster: Cluster, topic: str) -> int:
+    """How many records a target topic holds; a mirror writes no control records."""
+    return sum(end_offsets(cluster.bootstrap, topic).values())
+
+
+def stop(tool: ToolProcess) -> None:
+    """A clean stop, with the old exit code."""
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(60) == 143, tool.output()
+
+
+def assert_equal(side: Side, topic: str, records: list[Record], partitions: int) -> None:
+    """The target holds exactly these records, in the right places and order."""
+    copied = read_all(side.target.bootstrap, topic)
+    assert same_records(records, copied, target_partitions=partitions) == [], topic
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+def test_every_kind_of_record(side: Side, kinds: list[Loaded], group: str, isolation: str) -> None:
+    """Aborted records are copied under read_uncommitted, the default, and left out under read_committed."""
+    existing = list_topics(side.target.bootstrap)
+    for kind in kinds:
+        if kind.topic in existing:
+            delete_topic(side.target.bootstrap, kind.topic)
+        create_topic(side.target.bootstrap, kind.topic, partitions=kind.partitions)
+    sources = {kind.topic: read_all(side.source.bootstrap, kind.topic, isolation=isolation) for kind in kinds}
+    tool = side.mirror(group, "--whitelist", r"kinds\..*", consumer={"isolation.level": isolation})
+    for topic, records in sources.items():
+        wait_until(
+            lambda t=topic, n=len(records): arrived(side.target, t) >= n,  # type: ignore[misc]
+            COPIED,
+            f"{len(records)} records of {topic}",
+        )
+    stop(tool)
+    for kind in kinds:
+        assert_equal(side, kind.topic, sources[kind.topic], kind.partitions)
+
+
+def test_null_keys_leave_no_partition_empty(side: Side, topic: str, group: str) -> None:
+    for cluster in (side.source, side.target):
+        create_topic(cluster.bootstrap, topic, partitions=8)
+    load(side.source.bootstrap, topic, 5000, 100, keyed=False)
+    tool = side.mirror(group, "--whitelist", topic)
+    wait_until(lambda: arrived(side.target, topic) >= 5000, COPIED, "5000 records")
+    stop(tool)
+    copied = read_all(side.target.bootstrap, topic)
+    assert len(copied) == 5000
+    assert {record.partition for record in copied} == set(range(8))
+
+
+def test_the_target_has_other_partitions(side: Side, topic: str, group: str) -> None:
+    """Keys decide, by the target's partition count; the source partition is not kept."""
+    create_topic(side.source.bootstrap, topic, partitions=3)
+    create_topic(side.target.bootstrap, topic, partitions=7)
+    load(side.source.bootstrap, topic, 3000, 50)
+    tool = side.mirror(group, "--whitelist", topic)
+    wait_until(lambda: arrived(side.target, topic) >= 3000, COPIED, "3000 records")
+    stop(tool)
+    assert_equal(side, topic, read_all(side.source.bootstrap, topic), 7)
+
+
+def test_a_missing_target_topic_is_created_as_the_broker_allows(side: Side, topic: str, group: str) -> None:
+    create_topic(side.source.bootstrap, topic, partitions=2)
+    load(side.source.bootstrap, topic, 500, 50)
+    tool = side.mirror(group, "--whitelist", topic)
+    wait_until(
+        lambda: topic in list_topics(side.target.bootstrap) and arrived(side.target, topic) >= 500,
+        COPIED,
+        "500 records in a new topic",
+    )
+    stop(tool)
+    assert list_topics(side.target.bootstrap)[topic] == 4, "the broker's num.partitions"
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_the_producer_file_s_codec(side: Side, topic: str, group: str, codec: str) -> None:
+    for cluster in (side.source, side.target):
+        create_topic(cluster.bootstrap, topic)
+    load(side.source.bootstrap, topic, 2000, 200, codec="lz4")
+    tool = side.mirror(group, "--whitelist", topic, producer={"compression.type": codec})
+    wait_until(lambda: arrived(side.target, topic) >= 2000, COPIED, "2000 records")
+    stop(tool)
+    assert_equal(side, topic, read_all(side.source.bootstrap, topic), PARTITIONS)
+
+
+def test_records_up_to_max_request_size(side: Side, topic: str, group: str) -> None:
+    for cluster in (side.source, side.target):
+        create_topic(cluster.bootstrap, topic, config={"max.message.bytes": "9000000"})
+    load(side.source.bootstrap, topic, 8, 3_000_000, keyed=True)
+    tool = side.mirror(group, "--whitelist", topic, producer={"max.request.size": "4000000"})
+    wait_until(lambda: arrived(side.target, topic) >= 8, COPIED, "8 large records")
+    stop(tool)
+    assert_equal(side, topic, read_all(side.source.bootstrap, topic), PARTITIONS)
+
+
+PATTERNS = [
+    ("{0}-a,{0}-b.*", {"-a", "-b", "-bb"}),
+    ("'{0}-a, {0}-b'", {"-a", "-b"}),
+    ("{0}-[ab]", {"-a", "-b"}),
+    ("(?!.*bb){0}-.*", {"-a", "-b", "-c"}),
+    (r"{0}\-\w", {"-a", "-b", "-c"}),
+]
+
+
+@pytest.mark.parametrize(("pattern", "expected"), PATTERNS, ids=[pattern for pattern, _ in PATTERNS])
+def test_topic_patterns_mean_the_same(
+    side: Side, topic: str, group: str, pattern: str, expected: set[str]
+) -> None:
+    """Comma lists, quotes, blanks, classes and look-ahead; the whole name must match."""
+    for suffix in ("-a", "-b", "-bb", "-c"):
+        create_topic(side.source.bootstrap, topic + suffix, partitions=1)
+        load(side.source.bootstrap, topic + suffix, 10, 20)
+    tool = side.mirror(group, "--whitelist", pattern.format(topic))
+    copied: Callable[[], set[str]] = lambda: {  # noqa: E731
+        name.removeprefix(topic) for name in list_topics(side.target.bootstrap) if name.startswith(topic)
+    }
+    wait_until(lambda: copied() >= expected, COPIED, f"{expected} at the target")
+    stop(tool)
+    assert copied() == expected

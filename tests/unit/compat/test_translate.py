@@ -1,0 +1,217 @@
+"""From a command line and two files to `Settings`, in the old tool's order of checks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.cli.parser import read_own_options
+from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.translate import NothingToDo, Run, Translation, translate
+from legacy_mm.config.settings import Settings
+from legacy_mm.errors import (
+    ConfigurationError,
+    InvalidPattern,
+    LegacyMMError,
+    StreamFailure,
+    UsageError,
+)
+
+CONSUMER = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"
+PRODUCER = "bootstrap.servers=127.0.0.1:2\n"
+FILES = ("--consumer.config", "c.properties", "--producer.config", "p.properties")
+
+
+class Tool:
+    """Writes the two files and translates."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.notes: list[Note] = []
+
+    def __call__(
+        self, *words: str, consumer: str = CONSUMER, producer: str = PRODUCER, include: str = "t"
+    ) -> Translation:
+        (self._folder / "c.properties").write_text(consumer)
+        (self._folder / "p.properties").write_text(producer)
+        argv = [*FILES, "--include", include, *words]
+        return translate(argv, lambda own: read_own_options(own, {}), self.notes)
+
+    def settings(self, *words: str, **files: str) -> Settings:
+        result = self(*words, **files)
+        assert isinstance(result, Run)
+        return result.settings
+
+
+@pytest.fixture
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
+    monkeypatch.chdir(tmp_path)
+    return Tool(tmp_path)
+
+
+def test_plain_settings(tool: Tool) -> None:
+    made = tool.settings("--num.streams", "3", include="orders.*, audit")
+    assert (made.streams, made.commit_interval, made.shutdown_timeout) == (3, 60.0, 30.0)
+    assert made.topics.pattern == "orders.*|audit"
+    assert made.topics.pattern_text == "orders.*, audit"
+    assert made.topics.exclude_internal
+    assert made.spark.master is None
+    source, target = made.source, made.target
+    assert (source.group_id, source.offset_reset) == ("g", "latest")
+    assert (source.metadata_max_age, source.api_timeout) == (300.0, 60.0)
+    assert source.max_poll_interval == 300.0
+    assert not {"client.id", "auto.offset.reset", "group.instance.id"} & set(source.properties)
+    assert target.abort_on_send_failure
+    assert not target.synchronous
+    assert not target.idempotence_required
+    assert target.properties["client.id"] == "producer-1"
+
+
+def test_settings_from_the_consumer_file(tool: Tool) -> None:
+    source = tool.settings(
+        consumer=CONSUMER
+        + "auto.offset.reset=none\nmetadata.max.age.ms=9223372036854775807\n"
+        + "default.api.timeout.ms=1500\nmax.poll.interval.ms=2147483647\n"
+        + "group.instance.id=i\nclient.id=mine\n"
+    ).source
+    assert source.offset_reset == "none"
+    assert (source.metadata_max_age, source.api_timeout) == (3600.0, 1.5)
+    assert source.max_poll_interval == 86_400.0
+    assert source.group_instance_id == "i"
+    assert "client.id" not in source.properties
+
+
+def test_producer_file(tool: Tool) -> None:
+    target = tool.settings(producer=PRODUCER + "client.id=pp\nenable.idempotence=true\n").target
+    assert target.properties["client.id"] == "pp"
+    assert target.idempotence_required
+
+
+@pytest.mark.parametrize(("kind", "synchronous"), [("sync", True), ("sync ", False), ("a", False)])
+def test_producer_type(tool: Tool, kind: str, synchronous: bool) -> None:
+    target = tool.settings(
+        "--abort.on.send.failure", "false", producer=f"{PRODUCER}producer.type={kind}\n"
+    ).target
+    assert target.synchronous is synchronous
+    assert target.abort_on_send_failure is synchronous
+    assert not [note for note in tool.notes if "producer.type" in note.text]
+
+
+def test_enable_auto_commit(tool: Tool) -> None:
+    """Quirk auto-commit-after-copy."""
+    file = CONSUMER + "enable.auto.commit=true\n"
+    assert tool.settings(consumer=file).commit_interval == 5.0
+    assert tool.settings("--offset.commit.interval.ms=100", consumer=file).commit_interval == 0.1
+    assert tool.settings(consumer=file).source.properties["enable.auto.commit"] == "false"
+    texts = [note.text for note in tool.notes]
+    assert (
+        "Property enable.auto.commit is overridden to true - data loss or message reordering is "
+        "possible."
+    ) in texts
+
+
+@pytest.mark.parametrize("interval", ["0", "-5"])
+def test_commit_interval_is_never_negative(tool: Tool, interval: str) -> None:
+    assert tool.settings("--offset.commit.interval.ms", interval).commit_interval == 0.0
+
+
+def test_trailing_blank_counts_as_override(tool: Tool) -> None:
+    tool.settings(producer=PRODUCER + "acks=all \n")
+    assert [note.text for note in tool.notes if "overridden" in note.text] == [
+        "Property acks is overridden to all  - data loss or message reordering is possible."
+    ]
+
+
+def test_missing_group_id(tool: Tool) -> None:
+    with pytest.raises(InvalidPattern) as refused:
+        tool(consumer="bootstrap.servers=127.0.0.1:1\n", include="a, b")
+    assert str(refused.value) == "Invalid expression syntax: a, b"
+    assert refused.value.exit_code == 255
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\"'"])
+def test_empty_pattern(tool: Tool, text: str) -> None:
+    with pytest.raises(InvalidPattern) as refused:
+        tool(include=text)
+    assert str(refused.value) == f"Invalid expression syntax: {text}"
+
+
+@pytest.mark.parametrize("text", ["", "  "])
+def test_empty_group_id(tool: Tool, text: str) -> None:
+    """Quirk empty-group-id."""
+    with pytest.raises(ConfigurationError, match=r"group\.id is empty"):
+        tool(consumer=f"bootstrap.servers=127.0.0.1:1\ngroup.id={text}\n")
+
+
+def test_handler_and_listener_are_refused(tool: Tool) -> None:
+    """Quirks handler-refused, listener-refused."""
+    with pytest.raises(StreamFailure) as handler:
+        tool("--message.handler", "h.Ok")
+    assert handler.value.exit_code == 255
+    with pytest.raises(ConfigurationError) as listener:
+        tool("--consumer.rebalance.listener", "h.Ok")
+    assert listener.value.exit_code == 1
+    tool.settings("--message.handler.args", "x", "--rebalance.listener.args", "y")
+
+
+def test_no_streams_still_reads_the_producer_file(tool: Tool) -> None:
+    assert isinstance(tool("--num.streams", "0", consumer=""), NothingToDo)
+    with pytest.raises(ConfigurationError, match="No resolvable bootstrap urls"):
+        tool("--num.streams", "0", producer="")
+
+
+def test_order_of_checks(tool: Tool) -> None:
+    """Each call has every later error too; the first one is reported."""
+    everything_wrong = ("--num.streams=x", "--offset.commit.interval.ms=y")
+    steps: list[tuple[list[str], type[LegacyMMError], str]] = [
+        (["--bogus"], ConfigurationError, "bogus is not a recognized option"),
+        ([], UsageError, r"\[consumer\.config\]"),
+        (["--consumer.config", "no"], UsageError, r"\[producer\.config\]"),
+        (["--consumer.config", "no", "--producer.config", "no"], ConfigurationError, "File.*: no"),
+    ]
+    for words, kind, text in steps:
+        with pytest.raises(kind, match=text):
+            translate([*words, *everything_wrong], lambda own: read_own_options(own, {}))
+    flags = ("--abort.on.send.failure=z", "--offset.commit.interval.ms=y", "--num.streams=x")
+    for gone, text in enumerate(("input string", "option offset.commit", "option num.streams")):
+        with pytest.raises(ConfigurationError, match=text):
+            tool(*flags[gone:], producer="")
+    with pytest.raises(ConfigurationError, match="bootstrap"):
+        tool("--include=u", "--consumer.rebalance.listener=x", producer="")
+
+
+def test_own_options(tool: Tool) -> None:
+    made = tool.settings(
+        "--spark.master=spark://h:1",
+        "--spark.conf",
+        "spark.cores.max=4",
+        "--shutdown.timeout.ms=1500",
+        "--producer.tuning=literal",
+        producer=PRODUCER + "batch.size=16384\n",
+    )
+    assert made.spark.master == "spark://h:1"
+    assert made.spark.conf == {"spark.cores.max": "4"}
+    assert made.shutdown_timeout == 1.5
+    assert made.target.properties["batch.size"] == "16384"
+    with pytest.raises(ConfigurationError, match=r"spark\.speculation"):
+        tool("--spark.conf", "spark.speculation=true")
+
+
+def test_notes_and_repr_hold_no_secret(tool: Tool) -> None:
+    login = (
+        "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config="
+        "org.apache.kafka.common.security.plain.PlainLoginModule required "
+        'username="u" password="hush";\n'
+    )
+    result = tool(consumer=CONSUMER + login, producer=PRODUCER + login + "foo=bar\n")
+    assert isinstance(result, Run)
+    assert "hush" in result.secrets
+    assert "hush" not in repr(result)
+    assert "hush" not in repr(tool.notes)
+    assert result.settings.source.properties["sasl.password"] == "hush"
+
+
+def test_buffer_division_is_said(tool: Tool) -> None:
+    tool.settings("--num.streams", "2")
+    assert any("buffer.memory is divided" in note.text for note in tool.notes)

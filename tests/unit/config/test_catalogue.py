@@ -1,0 +1,17 @@
+"""Rows and typed values are the same list."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+from legacy_mm.config.catalogue import OPTIONS, OwnOptions
+
+
+def test_every_row_has_its_value() -> None:
+    assert [row.attribute for row in OPTIONS] == [field.name for field in fields(OwnOptions)]
+
+
+def test_environment_variables() -> None:
+    names = {row.name: row.environment_variable for row in OPTIONS}
+    assert names["spark.master"] == "LEGACY_MM_SPARK_MASTER"
+    assert names["shutdown.timeout.ms"] == "LEGACY_MM_SHUTDOWN_TIMEOUT_MS"

@@ -41,7 +41,7 @@ PATTERN_INVALID = Event("pattern-invalid", logging.ERROR, "Invalid topic pattern
 SEND_FAILED = Event(
     "send-failed",
     logging.ERROR,
-    "Record for topic {topic} (key {key_size} bytes, value {value_size} bytes) could not be sent: {reason}",
+    "Record for topic {topic} (key {key_size}, value {value_size}) could not be sent: {reason}",
 )
 TOPICS_CHANGED = Event("topics-changed", logging.INFO, "Topics now mirrored: {topics}")
 ASSIGNED = Event("assigned", logging.INFO, "Stream {stream}, generation {generation}: assigned {partitions}")

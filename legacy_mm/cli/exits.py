@@ -23,7 +23,7 @@ def exit_with(run: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt:
         code = 128 + signal.SIGINT
     except UsageError as error:
-        sys.stderr.write(f"{error}\n{command_line.usage()}")
+        sys.stderr.write(f"{error}\n{command_line.option_table()}")
         code = error.exit_code
     except LegacyMMError as error:
         _say(error)

@@ -68,8 +68,8 @@ WORDING: Mapping[Event, Wording] = {
     events.SEND_FAILED: Wording(
         logging.ERROR,
         "org.apache.kafka.clients.producer.internals.ErrorLoggingCallback",
-        "Error when sending message to topic {topic} with key: {key_size} bytes, "
-        "value: {value_size} bytes with error: {reason}",
+        "Error when sending message to topic {topic} with key: {key_size}, "
+        "value: {value_size} with error: {reason}",
     ),
 }
 """Our event -> the old tool's line."""

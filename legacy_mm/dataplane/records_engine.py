@@ -15,9 +15,9 @@ from typing import Any
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Plan, Progress, Started
-from legacy_mm.dataplane.acks import SafeOffsets, sent_offsets
+from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.send_failure import SendFailures
-from legacy_mm.kafka.reader import PartitionReader
+from legacy_mm.kafka.reader import PartitionReader, last_offsets
 from legacy_mm.kafka.sender import RecordSender
 from legacy_mm.model import Offsets, TopicPartition
 
@@ -79,29 +79,25 @@ class RecordsEngine:
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
             self._batch, self._sent = self._reader.read(_READ_SECONDS), 0
-        before = self._sent
-        self._sent = self._sender.send(self._batch, before)
+        before, self._sent = self._sent, self._sender.send(self._batch, self._sent)
         self._records += self._sent - before
+        self._safe.sent(last_offsets(self._batch[before : self._sent]))
 
     def _barrier(self) -> bool:
-        """(1) fix what was sent; (2) flush in slices, reporting that we live; (3) only then is it safe.
+        """(1) send no more; (2) flush in slices, reporting that we live; (3) only then is what was sent safe.
 
         False when a stop's deadline came first.
         """
-        sent = self._sent_offsets()
         while not self._sender.flush(_FLUSH_SLICE):
             self._failures.raise_if_ending(self._sender.fatal())
             self._report_when_due(blocked=True)
             if self._stopping.is_set() and self._stop_deadline.expired():
                 return False
         self._failures.raise_if_ending(self._sender.fatal())
-        self._safe.barrier(sent)
+        self._safe.barrier()
         gc.collect(1)
         self._next_barrier = monotonic() + self._barrier_interval
         return True
-
-    def _sent_offsets(self) -> dict[TopicPartition, int]:
-        return sent_offsets(self._reader.positions(), self._batch[self._sent :], self._batch[: self._sent])
 
     def _finish(self) -> Offsets:
         acknowledged = self._barrier()
@@ -109,7 +105,7 @@ class RecordsEngine:
         if acknowledged:
             return {}
         self._sender.purge()
-        return self._sent_offsets()
+        return self._safe.unacknowledged()
 
     def _report_when_due(self, *, blocked: bool) -> None:
         if monotonic() >= self._next_report:

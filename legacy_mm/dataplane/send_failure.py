@@ -22,8 +22,8 @@ class SendFailures:
             events.emit(
                 events.SEND_FAILED,
                 topic=failed.topic,
-                key_size="null" if failed.key_size is None else failed.key_size,
-                value_size="null" if failed.value_size is None else failed.value_size,
+                key_size=_size(failed.key_size),
+                value_size=_size(failed.value_size),
                 reason=failed.reason,
             )
         if self._abort or failed.fatal:
@@ -39,6 +39,10 @@ class SendFailures:
         if ending.fatal and not self._abort:
             raise ProducerBroken(ending.reason)
         raise SendFailure(f"sending to {ending.topic or 'the target'} failed: {ending.reason}")
+
+
+def _size(size: int | None) -> str:
+    return "null" if size is None else f"{size} bytes"
 
 
 class IdempotenceRefused(SendFailure):

@@ -5,6 +5,7 @@ Settings are those of an unchanged deployment; a profile adds only what its prod
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,8 @@ from legacy_mm.testbed.tools import (
     our_mirror_maker,
 )
 
+# The start scripts' own heaps.
+LEGACY_HEAP, MM2_HEAP = "256M", "2G"
 KEY_BYTES = len(b"key-00000000")  # what `load` writes
 LEGACY, OURS, MM2, LEGACY_1G = "legacy", "ours", "mm2", "legacy-1g"
 # The order of one round. One after the other, so that noise of the host hits all alike.
@@ -77,6 +80,44 @@ PROFILES = (
         round_trip_ms=40,
     ),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a tool is to copy: the words of its command line and the keys of its files."""
+
+    folder: Path
+    source: str
+    target: str
+    topic: str
+    streams: int = 1
+    producer: Mapping[str, str] = field(default_factory=dict)
+    legacy_heap: str = LEGACY_HEAP
+
+
+def start_tool(tool: str, order: Order) -> ToolProcess:
+    """Start a tool as an unchanged deployment would; its group id is new, so it begins at the start."""
+    if tool == MM2:
+        return mirror_maker_2(
+            order.folder,
+            order.source,
+            order.target,
+            order.topic,
+            tasks=order.streams,
+            heap=MM2_HEAP,
+            properties={f"dst.producer.{key}": text for key, text in order.producer.items()},
+        )
+    consumer = {
+        "bootstrap.servers": order.source,
+        "group.id": f"bench-{uuid.uuid4().hex[:12]}",
+        "auto.offset.reset": "earliest",
+    }
+    producer = {"bootstrap.servers": order.target, **order.producer}
+    options = ("--whitelist", order.topic, "--num.streams", str(order.streams))
+    if tool == OURS:
+        return our_mirror_maker(order.folder, consumer, producer, *options)
+    heap = "1G" if tool == LEGACY_1G else order.legacy_heap
+    return legacy_mirror_maker(order.folder, consumer, producer, *options, heap=heap)
 
 
 def choose_profiles(names: str | None) -> list[Profile]:

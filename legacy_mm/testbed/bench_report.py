@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 WINDOW = (0.2, 0.9)  # of the records: before it a JVM warms up, after it queues run dry
 
+SHORTEST_WINDOW, MOST_OTHER_CORES = 5.0, 0.2  # beyond these a row carries a caution
+
 Metrics = Mapping[str, float | None]
 
 
@@ -129,8 +131,26 @@ def ratios(row: Metrics, base: Metrics) -> dict[str, float]:
     return out
 
 
+def cautions(row: Row) -> list[str]:
+    """Why a row should not be quoted, judged by its worst run."""
+    found = []
+    windows = [value for run in row.runs if (value := run.get("window_s")) is not None]
+    others = [value for run in row.runs if (value := run.get("other_cores")) is not None]
+    shares = [value for run in row.runs if (value := run.get("copied_share")) is not None]
+    missing = sum(run.get("latency_missing") or 0 for run in row.runs)
+    if others and max(others) > MOST_OTHER_CORES:
+        found.append(f"other processes of the host used up to {max(others):.2f} cores")
+    if windows and min(windows) < SHORTEST_WINDOW:
+        found.append(f"the shortest window was {min(windows):.1f} s, below {SHORTEST_WINDOW:g} s")
+    if shares and min(shares) < 1:
+        found.append(f"the time limit came at {min(shares):.0%} of the records")
+    if missing:
+        found.append(f"{missing:.0f} records of the latency runs did not arrive in time")
+    return found
+
+
 def json_line(row: Row, base: Row | None, extra: Mapping[str, object]) -> str:
-    """One line: the case, medians, ratios to `base`, and every run."""
+    """One line: the case, medians, ratios to `base`, cautions, and every run."""
     return json.dumps(
         {
             "profile": row.profile,
@@ -139,6 +159,7 @@ def json_line(row: Row, base: Row | None, extra: Mapping[str, object]) -> str:
             "repetitions": len(row.runs),
             **_rounded(row.medians),
             "ratio_to_legacy": _rounded(ratios(row.medians, base.medians)) if base else None,
+            "cautions": cautions(row),
             "runs": [_rounded(run) for run in row.runs],
             **extra,
         }

@@ -6,16 +6,12 @@ ours commit once a minute.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
-from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
-
 from legacy_mm.clock import monotonic
-
-REQUEST_SECONDS = 30.0
+from legacy_mm.testbed.records import end_offsets, list_topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,32 +52,27 @@ def progress_line(before: Progress, now: Progress) -> str:
 
 
 class TargetWatch:
-    """Counts what a target holds; one client for the whole watch."""
+    """Counts what a target holds of what was written to the source."""
 
     def __init__(self, bootstrap: str, written: Mapping[str, Written]) -> None:
-        self._admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+        self._bootstrap = bootstrap
         self._written = written
         self._start = monotonic()
 
-    def read(self) -> Progress:
-        """Ask the brokers; topics that the mirror has not made yet hold nothing."""
-        found = self._admin.list_topics(timeout=REQUEST_SECONDS).topics
-        partitions = [
-            TopicPartition(topic, number)
-            for topic in self._written
-            if topic in found
-            for number in found[topic].partitions
-        ]
-        arrived: dict[str, int] = dict.fromkeys(self._written, 0)
-        for partition, end in self._ends(partitions).items():
-            arrived[partition.topic] += end
-        return progress(self._written, arrived, monotonic() - self._start)
+    @property
+    def seconds(self) -> float:
+        """Since the watch began."""
+        return monotonic() - self._start
 
-    def _ends(self, partitions: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
-        if not partitions:
-            return {}
-        futures = self._admin.list_offsets(dict.fromkeys(partitions, OffsetSpec.latest()))
-        return {each: future.result(REQUEST_SECONDS).offset for each, future in futures.items()}
+    def read(self) -> Progress:
+        """Ask the brokers; a topic that the mirror has not made yet holds nothing."""
+        there = list_topics(self._bootstrap)
+        arrived = {
+            topic: sum(end_offsets(self._bootstrap, topic).values())
+            for topic in self._written
+            if topic in there
+        }
+        return progress(self._written, arrived, self.seconds)
 
 
 class ProgressDisplay:

@@ -98,7 +98,7 @@ def _sockets(pid: int) -> Iterator[int]:
         return
     for entry in entries:
         try:
-            target = os.readlink(entry)
+            target = str(entry.readlink())
         except OSError:
             continue
         if target.startswith("socket:["):

@@ -169,9 +169,13 @@ def _consumer(bootstrap: str, settings: Settings) -> Consumer:
 
 
 def _watermarks(consumer: Consumer, topic: str, partition: int) -> tuple[int, int]:
-    answer = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=REQUEST_SECONDS, cached=False)
-    if answer is None:
-        raise TimeoutError(f"no watermarks of {topic}-{partition}")
+    def ask() -> tuple[int, int] | None:
+        place = TopicPartition(topic, partition)
+        return consumer.get_watermark_offsets(place, timeout=REQUEST_SECONDS, cached=False)
+
+    # Asked again while the leadership moves: librdkafka reports the broker that has gone.
+    answer = wait_until(ask, REQUEST_SECONDS, f"the offsets of {topic}-{partition}")
+    assert answer is not None
     return answer
 
 

@@ -5,13 +5,16 @@ The builders of the old tool and of ours take the same arguments, so that one sc
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shlex
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self
 
 from legacy_mm.spark.java import find_java
 from legacy_mm.testbed.jars import kafka_jars
@@ -19,11 +22,22 @@ from legacy_mm.testbed.java_files import write_log_configuration, write_properti
 from legacy_mm.testbed.process_tree import ProcessTree
 from legacy_mm.testbed.releases import CURRENT, OLD
 from legacy_mm.testbed.spawn import spawn
+from legacy_mm.testbed.waiting import wait_until
 
-LAUNCHER = Path(__file__).resolve().parents[2] / "bin" / "kafka-mirror-maker.sh"
+CHECKOUT = Path(__file__).resolve().parents[2]
+LAUNCHER = CHECKOUT / "bin" / "kafka-mirror-maker.sh"
+# What a developer's shell may hold and no tool may feel; a caller's own `environment` still counts.
+FOREIGN = ("KAFKA_", "LEGACY_MM_", "SPARK_", "PYSPARK_", "JMX_PORT", "CLASSPATH", "LOG_DIR")
+KEPT = ("LEGACY_MM_CACHE",)
+_KILL_SECONDS = 30.0
+_TAIL = 4_000
 _PERFORMANCE = (
     "-server -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -XX:InitiatingHeapOccupancyPercent=35 "
     "-XX:+ExplicitGCInvokesConcurrent -XX:MaxInlineLevel=15 -Djava.awt.headless=true"
+)
+_JMX = (
+    "-Dcom.sun.management.jmxremote -Dcom.sun.management.jmxremote.authenticate=false "
+    "-Dcom.sun.management.jmxremote.ssl=false"
 )
 
 
@@ -32,10 +46,11 @@ class ToolProcess:
 
     def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        self.name = Path(command[0]).name
         self._output = folder / "output.log"
         self._output.unlink(missing_ok=True)
         self._popen = spawn(
-            command, folder=folder, output=self._output, environment={**os.environ, **(environment or {})}
+            command, folder=folder, output=self._output, environment={**_clean_environment(), **(environment or {})}
         )
         self.tree = ProcessTree(self._popen.pid)
 
@@ -64,17 +79,34 @@ class ToolProcess:
             raise TimeoutError(f"pid {self.pid} still runs after {timeout:g} s; it printed:\n{self.output()}") from None
         return code if code >= 0 else 128 - code
 
+    def stop(self, timeout: float) -> int:
+        """SIGTERM, and its exit status."""
+        self.signal(signal.SIGTERM)
+        return self.wait(timeout)
+
+    def wait_for_output(self, text: str, timeout: float) -> None:
+        """Until it has printed `text`; AssertionError with the output if it ended without."""
+
+        def printed() -> bool:
+            ended = not self.running()  # asked first: what it printed before its end must count
+            if text in self.output():
+                return True
+            if ended:
+                raise AssertionError(f"{self.name} ended without {text!r}; it printed:\n{self.output()[-_TAIL:]}")
+            return False
+
+        wait_until(printed, timeout, f"{self.name} to print {text!r}")
+
     def kill_tree(self) -> None:
-        """SIGKILL for every process of the tree."""
+        """SIGKILL for every process of the tree, and wait until they are gone."""
         pids = self.tree.pids()
         if self.running():
             self._popen.kill()
-        for pid in pids:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
         self._popen.wait()
+        for pid in pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: not self.tree.pids(), _KILL_SECONDS, f"the children of {self.name} to be gone")
 
     def __enter__(self) -> Self:
         return self
@@ -85,6 +117,23 @@ class ToolProcess:
         self.kill_tree()
 
 
+class MirrorTool(Protocol):
+    """The shape both builders share."""
+
+    def __call__(
+        self,
+        folder: Path,
+        consumer: Mapping[str, str],
+        producer: Mapping[str, str],
+        *options: str,
+        heap: str = ...,
+        log_level: str = ...,
+        environment: Mapping[str, str] | None = ...,
+        classpath: Sequence[Path] = ...,
+    ) -> ToolProcess:
+        """Start the tool on these two properties files, written to the folder."""
+
+
 def legacy_mirror_maker(
     folder: Path,
     consumer: Mapping[str, str],
@@ -92,12 +141,25 @@ def legacy_mirror_maker(
     *options: str,
     heap: str = "256M",
     log_level: str = "WARN",
+    environment: Mapping[str, str] | None = None,
+    classpath: Sequence[Path] = (),
 ) -> ToolProcess:
-    """Kafka's MirrorMaker 3.9.1, with the JVM flags of its start script."""
-    folder.mkdir(parents=True, exist_ok=True)
-    log = write_log_configuration(folder / "log4j.properties", generation=1, level=log_level, file=None)
-    command = [str(find_java()), f"-Xmx{heap}", *_PERFORMANCE.split(), log, "-cp", f"{kafka_jars(OLD)}/*"]
-    return ToolProcess([*command, "kafka.tools.MirrorMaker", *_files(folder, consumer, producer), *options], folder)
+    """Kafka's MirrorMaker 3.9.1, as its start script would start it and with the variables that it obeys.
+
+    The process is Java itself, as behind the script's `exec`.
+    """
+    variables = _tool_environment(folder, heap, log_level, environment, classpath)
+    words = shlex.split(variables["KAFKA_HEAP_OPTS"])
+    words += shlex.split(variables.get("KAFKA_JVM_PERFORMANCE_OPTS", _PERFORMANCE))
+    words += shlex.split(variables.get("KAFKA_GC_LOG_OPTS", ""))
+    words += shlex.split(variables.get("KAFKA_JMX_OPTS", _JMX))
+    if port := variables.get("JMX_PORT"):
+        words += [f"-Dcom.sun.management.jmxremote.{name}={port}" for name in ("port", "rmi.port")]
+    words += [f"-Dkafka.logs.dir={variables['LOG_DIR']}", *shlex.split(variables["KAFKA_LOG4J_OPTS"])]
+    libraries = [variables["CLASSPATH"]] if variables.get("CLASSPATH") else []
+    words += ["-cp", ":".join([*libraries, f"{kafka_jars(OLD)}/*"]), *shlex.split(variables.get("KAFKA_OPTS", ""))]
+    command = [str(find_java()), *words, "kafka.tools.MirrorMaker", *_files(folder, consumer, producer), *options]
+    return ToolProcess(command, folder, variables)
 
 
 def our_mirror_maker(
@@ -105,12 +167,15 @@ def our_mirror_maker(
     consumer: Mapping[str, str],
     producer: Mapping[str, str],
     *options: str,
+    heap: str = "256M",
+    log_level: str = "WARN",
     environment: Mapping[str, str] | None = None,
+    classpath: Sequence[Path] = (),
     launcher: Path = LAUNCHER,
 ) -> ToolProcess:
-    """This project's command, by its script."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return ToolProcess([str(launcher), *_files(folder, consumer, producer), *options], folder, environment)
+    """This project's command by its script, with the files and variables that the old one gets."""
+    variables = _tool_environment(folder, heap, log_level, environment, classpath)
+    return ToolProcess([str(launcher), *_files(folder, consumer, producer), *options], folder, variables)
 
 
 def mirror_maker_2(
@@ -147,6 +212,30 @@ def mirror_maker_2(
     log = write_log_configuration(folder / "log4j2.properties", generation=2, level="WARN", file=None)
     command = [str(find_java()), f"-Xmx{heap}", *_PERFORMANCE.split(), log, "-cp", f"{kafka_jars(CURRENT)}/*"]
     return ToolProcess([*command, "org.apache.kafka.connect.mirror.MirrorMaker", str(file)], folder)
+
+
+def proxy_process(folder: Path, listen_port: int, target_port: int, *, delay_ms: float = 0.0) -> ToolProcess:
+    """A `Proxy` as a process of its own, for measurements; returns when it listens."""
+    command = [sys.executable, "-m", "legacy_mm.testbed.proxy", str(listen_port), str(target_port)]
+    process = ToolProcess([*command, "--delay-ms", str(delay_ms)], folder, {"PYTHONPATH": str(CHECKOUT)})
+    process.wait_for_output("ready", _KILL_SECONDS)
+    return process
+
+
+def _tool_environment(
+    folder: Path, heap: str, log_level: str, environment: Mapping[str, str] | None, classpath: Sequence[Path]
+) -> dict[str, str]:
+    """The variables of kafka-run-class.sh that both tools are given; a caller's own win."""
+    folder.mkdir(parents=True, exist_ok=True)
+    log = write_log_configuration(folder / "log4j.properties", generation=1, level=log_level, file=None)
+    variables = {"KAFKA_HEAP_OPTS": f"-Xmx{heap}", "KAFKA_LOG4J_OPTS": log, "LOG_DIR": str(folder)}
+    if classpath:
+        variables["CLASSPATH"] = ":".join(map(str, classpath))
+    return variables | dict(environment or {})
+
+
+def _clean_environment() -> dict[str, str]:
+    return {name: text for name, text in os.environ.items() if name in KEPT or not name.startswith(FOREIGN)}
 
 
 def _files(folder: Path, consumer: Mapping[str, str], producer: Mapping[str, str]) -> list[str]:

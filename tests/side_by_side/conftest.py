@@ -36,6 +36,12 @@ class Side:
 
 
 @pytest.fixture
+def topic(topic: Callable[[str], str]) -> str:
+    """One unique topic name: these tests need no more."""
+    return topic("t")
+
+
+@pytest.fixture
 def old(source: Cluster, target_39: Cluster, old_tool: Callable[..., ToolProcess]) -> Side:
     """Kafka's own MirrorMaker 3.9.1."""
     return Side("old", old_tool, source, target_39)

@@ -21,7 +21,7 @@ from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 
 pytestmark = pytest.mark.side_by_side
-COPIED = 120.0
+COPIED = 45.0
 PARTITIONS = 4
 
 
@@ -136,9 +136,7 @@ PATTERNS = [
 
 
 @pytest.mark.parametrize(("pattern", "expected"), PATTERNS, ids=[pattern for pattern, _ in PATTERNS])
-def test_topic_patterns_mean_the_same(
-    side: Side, topic: str, group: str, pattern: str, expected: set[str]
-) -> None:
+def test_topic_patterns_mean_the_same(side: Side, topic: str, group: str, pattern: str, expected: set[str]) -> None:
     """Comma lists, quotes, blanks, classes and look-ahead; the whole name must match."""
     for suffix in ("-a", "-b", "-bb", "-c"):
         create_topic(side.source.bootstrap, topic + suffix, partitions=1)

@@ -1,0 +1,286 @@
+"""`bin/bench`: the old tool, MirrorMaker 2 and ours, each alone on the same brokers. Rule: order, options, printing.
+
+Order: (1) brokers, (2) one run that is thrown away, (3) for each profile and number of streams: load if not loaded,
+then rounds of legacy, ours, mm2, so that noise of the host hits all alike; (4) medians, as a table and as JSON lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+
+from legacy_mm.errors import HostError, LegacyMMError, UsageError
+from legacy_mm.testbed.bench_measure import (
+    BROKER,
+    Site,
+    killed_in,
+    measure_latency,
+    measure_start_up,
+    measure_throughput,
+    small_cgroup,
+)
+from legacy_mm.testbed.bench_profiles import (
+    LEGACY,
+    LEGACY_1G,
+    LEGACY_HEAP,
+    MM2,
+    OURS,
+    PROFILES,
+    TOOLS,
+    Profile,
+    choose_profiles,
+    choose_tools,
+)
+from legacy_mm.testbed.bench_report import (
+    Metrics,
+    Row,
+    case_table,
+    cautions,
+    json_line,
+    medians,
+    table,
+)
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.ports import LOOPBACK, Ports
+from legacy_mm.testbed.records import list_topics
+from legacy_mm.testbed.releases import CURRENT, OLD
+from legacy_mm.testbed.spawn import spawn
+from legacy_mm.testbed.waiting import wait_until
+
+LIMIT_MIB, LIMIT_CORES = 768, 1
+REBALANCE_DELAYS = ("0", "3000")
+START_UP_PROFILE = Profile("start-up", 1_000, 100, streams=(1,))
+FAILURES = (LegacyMMError, TimeoutError, KafkaException)
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Exit status: 0, or 1 when a run failed or nothing could be run."""
+    # SIGTERM as Ctrl-C, so that brokers end and the folder goes.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    options = _parser().parse_args(words)
+    try:
+        profiles, tools = choose_profiles(options.profiles), choose_tools(options.tools)
+        with tempfile.TemporaryDirectory(prefix="legacy-mm-bench-", dir=options.folder) as folder:
+            return _run_all(Path(folder), options, profiles, tools)
+    except LegacyMMError as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return error.exit_code
+    except (TimeoutError, KafkaException) as error:
+        print(f"bench: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("bench: stopped", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="bench", description="Measure the old tool, MirrorMaker 2 and ours.")
+    names = ",".join(profile.name for profile in PROFILES)
+    parser.add_argument("--profiles", metavar="A,B", help=f"of {names} (default: all)")
+    parser.add_argument("--tools", metavar="A,B", help=f"of {','.join(TOOLS)} (default: all; legacy-1g runs once)")
+    parser.add_argument("--streams", metavar="N,M", help="only these numbers of streams (default: 1,4)")
+    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--records-scale", type=float, default=1.0, help="0.1 for a quick look")
+    parser.add_argument("--latency-seconds", type=int, default=20, help="0 leaves latency out")
+    parser.add_argument("--limit-seconds", type=float, default=60.0, help="a run ends so long after its first record")
+    parser.add_argument("--heap", default=LEGACY_HEAP, help="-Xmx of the old tool (default: %(default)s, its script's)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the JSON lines to this file as well")
+    parser.add_argument("--folder", type=Path, help="put the brokers' data below this folder")
+    parser.add_argument("--start-up", action="store_true", help="only the seconds to the first record")
+    parser.add_argument("--memory-limit", action="store_true", help="only one stream in a small cgroup")
+    return parser
+
+
+def _run_all(folder: Path, options: argparse.Namespace, profiles: Sequence[Profile], tools: Sequence[str]) -> int:
+    print(f"host: {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}; legacy {OLD}, MirrorMaker 2 {CURRENT}")
+    if options.json is not None:
+        options.json.write_text("", encoding="utf-8")
+    with contextlib.ExitStack() as stack:
+        far = any(profile.round_trip_ms for profile in profiles)
+        target = stack.enter_context(_target(folder, profiles if far else ()))
+        if options.start_up:
+            return _start_up(folder, target, options, tools)
+        source = stack.enter_context(Cluster(folder / "source", properties=BROKER))
+        site = Site(source, target, folder / "tools", options.heap, options.limit_seconds)
+        if options.memory_limit:
+            return _memory_limit(site, options)
+        return _cases(site, options, profiles, tools)
+
+
+@contextlib.contextmanager
+def _target(folder: Path, profiles: Sequence[Profile]) -> Iterator[Cluster]:
+    """The target cluster; where a profile has a round trip, with a delaying proxy before a second listener."""
+    round_trip = max((profile.round_trip_ms for profile in profiles), default=0)
+    ports = Ports()
+    proxies = []
+
+    def advertise(port: int) -> tuple[str, int]:
+        listen = ports.reserve()
+        words = [sys.executable, "-P", "-m", "legacy_mm.testbed.proxy", str(listen), str(port)]
+        output = folder / f"proxy-{listen}.log"
+        command = [*words, "--delay-ms", str(round_trip / 2)]
+        proxies.append(spawn(command, folder=folder, output=output))
+        wait_until(lambda: output.read_text(encoding="utf-8").startswith("ready"), 30.0, "the proxy")
+        return LOOPBACK, listen
+
+    try:
+        front = advertise if round_trip else None
+        with Cluster(folder / "target", properties=BROKER, advertise=front) as cluster:
+            yield cluster
+    finally:
+        for proxy in proxies:
+            proxy.kill()
+            proxy.wait()
+        ports.release()
+
+
+def _cases(site: Site, options: argparse.Namespace, profiles: Sequence[Profile], tools: Sequence[str]) -> int:
+    lines: list[tuple[Profile, int]] = [
+        (profile, streams) for profile in profiles for streams in _streams(profile, options.streams)
+    ]
+    failed = warm = False
+    for profile, streams in lines:
+        records = profile.scaled_records(options.records_scale)
+        _load(site, profile, records)
+        if not warm:
+            _say("one run to warm the brokers, not counted")
+            with contextlib.suppress(*FAILURES):
+                measure_throughput(site, tools[0], profile, streams, records)
+            warm = True
+        rows = _case(site, options, profile, streams, tools)
+        failed |= any(run is None for runs in rows.values() for run in runs)
+        _print_case(profile, streams, records, rows, options.json)
+    return int(failed)
+
+
+def _streams(profile: Profile, chosen: str | None) -> tuple[int, ...]:
+    if chosen is None:
+        return profile.streams
+    try:
+        wanted = {int(word) for word in chosen.split(",")}
+    except ValueError:
+        raise UsageError(f"--streams wants numbers, not {chosen!r}") from None
+    return tuple(number for number in profile.streams if number in wanted)
+
+
+def _load(site: Site, profile: Profile, records: int) -> None:
+    if profile.topic not in list_topics(site.source.bootstrap):
+        _say(f"loading {records:,} records of {profile.size:,} bytes")
+        load(
+            site.source.bootstrap,
+            profile.topic,
+            records,
+            profile.size,
+            codec=profile.codec,
+            partitions=profile.partitions,
+        )
+
+
+def _case(
+    site: Site, options: argparse.Namespace, profile: Profile, streams: int, tools: Sequence[str]
+) -> dict[str, list[Metrics | None]]:
+    """All runs of a case by tool; None is a run that failed, which was said."""
+    rows: dict[str, list[Metrics | None]] = {tool: [] for tool in tools}
+    records = profile.scaled_records(options.records_scale)
+    for repetition, tool in itertools.product(range(options.repetitions), tools):
+        if tool == LEGACY_1G and repetition:
+            continue  # it is here for its memory only
+        what = f"{profile.name}, {streams} stream(s), round {repetition + 1}, {tool}"
+        try:
+            found = measure_throughput(site, tool, profile, streams, records)
+            if options.latency_seconds and tool != LEGACY_1G:
+                found |= measure_latency(site, tool, profile, streams, options.latency_seconds)
+        except FAILURES as error:
+            _say(f"{what}: FAILED: {error}")
+            rows[tool].append(None)
+            continue
+        rows[tool].append(found)
+        _say(f"{what}: {found['records_per_s'] or 0:,.0f} records/s, {found['start_up_s']:.2f} s to the first")
+    return rows
+
+
+def _print_case(
+    profile: Profile,
+    streams: int,
+    records: int,
+    runs: Mapping[str, Sequence[Metrics | None]],
+    file: Path | None,
+) -> None:
+    rows = []
+    for tool, found in runs.items():
+        good = [run for run in found if run is not None]
+        rows.append(Row(profile.name, streams, tool, medians(good), good))
+    base = next((row for row in rows if row.tool == LEGACY and row.runs), None)
+    print(f"\n{profile.name}, {streams} stream(s), {profile.partitions} partitions, {records:,} records")
+    print(case_table(rows, base))
+    for row in rows:
+        for caution in cautions(row):
+            print(f"caution, {row.tool}: {caution}")
+    for row in rows:
+        line = json_line(row, base, {"records": records, "failed": len(runs[row.tool]) - len(row.runs)})
+        print(line, flush=True)
+        if file is not None:
+            with file.open("a", encoding="utf-8") as output:
+                output.write(line + "\n")
+
+
+def _start_up(folder: Path, target: Cluster, options: argparse.Namespace, tools: Sequence[str]) -> int:
+    """Seconds from the call to the first record, for the brokers' two usual rebalance delays."""
+    chosen = [tool for tool in tools if tool not in (MM2, LEGACY_1G)]  # mm2 joins no group
+    lines = [["group.initial.rebalance.delay.ms", *(f"{tool} s" for tool in chosen)]]
+    for delay in REBALANCE_DELAYS:
+        properties = {**BROKER, "group.initial.rebalance.delay.ms": delay}
+        with Cluster(folder / f"source-{delay}", properties=properties) as source:
+            site = Site(source, target, folder / "tools", options.heap, options.limit_seconds)
+            _load(site, START_UP_PROFILE, START_UP_PROFILE.records)
+            measure_start_up(site, chosen[0], START_UP_PROFILE)  # not counted: the group's own topic is made
+            runs: list[Metrics] = [
+                {tool: measure_start_up(site, tool, START_UP_PROFILE) for tool in chosen}
+                for _ in range(options.repetitions)
+            ]
+        middle = medians(runs)
+        lines.append([delay, *(f"{middle[tool]:.2f}" for tool in chosen)])
+    print(table(lines))
+    return 0
+
+
+def _memory_limit(site: Site, options: argparse.Namespace) -> int:
+    """One stream of 1 KB records in a cgroup of 768 MiB and one core: 1 when the kernel killed anything."""
+    profile = choose_profiles("1KB")[0]
+    records = profile.scaled_records(options.records_scale)
+    with small_cgroup(LIMIT_MIB, LIMIT_CORES) as cgroup:
+        _load(site, profile, records)
+        join = cgroup / "cgroup.procs"
+        found = measure_throughput(site, OURS, profile, 1, records, started=lambda pid: _join(join, pid))
+        killed = killed_in(cgroup)
+    print(
+        f"one stream in {LIMIT_MIB} MiB and {LIMIT_CORES} core: {found['records_per_s'] or 0:,.0f} records/s, "
+        f"peak {found['peak_mb']:,.0f} MB, {killed} processes killed"
+    )
+    return int(killed > 0)
+
+
+def _join(join: Path, pid: int) -> None:
+    try:
+        join.write_text(str(pid), encoding="ascii")
+    except OSError as error:
+        raise HostError(f"cannot move a process into {join.parent}: {error.strerror}") from error
+
+
+def _say(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,309 @@
+"""Measure one run of one tool: throughput, latency, start-up, and a run in a small cgroup. Rule: the tool runs alone.
+
+A run: (1) make the target topic, (2) start the tool, (3) look at it from outside, (4) stop it, (5) remove the topics.
+Looking is cheap: one ListOffsets request and a few files of /proc ten times a second, PSS twice a second.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import struct
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+
+from legacy_mm.errors import HostError
+from legacy_mm.testbed.bench_profiles import LEGACY_HEAP, MM2, Order, Profile, start_tool
+from legacy_mm.testbed.bench_report import Sample, latency, steady
+from legacy_mm.testbed.cluster import PROXIED, Cluster
+from legacy_mm.testbed.load import text_values
+from legacy_mm.testbed.records import create_topic, delete_topic, list_topics
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+
+LOOK_SECONDS, FIRST_LOOK_SECONDS, MEMORY_SECONDS = 0.1, 0.03, 0.5
+FIRST_RECORD_SECONDS = 120.0
+STOP_SECONDS = 45.0  # our own stop deadline is 30 s
+REQUEST_SECONDS = 30.0
+LATENCY_RATE = 500
+LATENCY_WARM_UP_SECONDS = 5
+LATE_SECONDS = 30.0
+STAMP = struct.Struct(">Id")  # number of the record, wall clock
+# Deleted topics leave the disk soon; the default is a minute. The key of the same name of a topic does not count.
+BROKER = {"log.segment.delete.delay.ms": "1000"}
+MM2_TOPICS = "mm2-"
+_TICKS = os.sysconf("SC_CLK_TCK")
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """Where all runs take place: both clusters, and what is to be done everywhere alike."""
+
+    source: Cluster
+    target: Cluster
+    folder: Path
+    legacy_heap: str = LEGACY_HEAP
+    limit_seconds: float = 60.0
+
+    def order(self, tool: str, profile: Profile, streams: int, topic: str) -> Order:
+        """The words for one run; a profile with a round trip goes through the proxy."""
+        return Order(
+            folder=self.folder / f"{tool}-{profile.name}-{streams}",
+            source=self.source.bootstrap,
+            target=self.target.bootstrap_of(PROXIED) if profile.round_trip_ms else self.target.bootstrap,
+            topic=topic,
+            streams=streams,
+            producer=profile.producer_settings,
+            legacy_heap=self.legacy_heap,
+        )
+
+    def pids(self) -> list[int]:
+        """Processes of the bench itself, whose CPU is nobody else's noise."""
+        brokers = [broker.pid for cluster in (self.source, self.target) for broker in cluster.brokers]
+        return [os.getpid(), *brokers]
+
+
+class TopicEnds:
+    """The sum of a topic's end offsets, by one request to one broker."""
+
+    def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
+        self._admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
+        self._topic = topic
+        latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        self._wanted = {TopicPartition(topic, number): latest for number in range(partitions)}
+
+    def count(self) -> int:
+        """How many records the topic has had."""
+        # A new topic may have leaders in the metadata that do not know it yet.
+        return sum(wait_until(self._ends, REQUEST_SECONDS, f"end offsets of {self._topic}"))
+
+    def _ends(self) -> list[int]:
+        answers = self._admin.list_offsets(self._wanted, request_timeout=REQUEST_SECONDS)
+        return [max(0, answer.result().offset) for answer in answers.values()]
+
+
+def measure_throughput(
+    site: Site,
+    tool: str,
+    profile: Profile,
+    streams: int,
+    records: int,
+    started: Callable[[int], None] = lambda pid: None,
+) -> dict[str, float | None]:
+    """One run over a loaded source topic: its steady window, start-up and peak memory."""
+    with _run(site, tool, site.order(tool, profile, streams, profile.topic), profile.partitions) as (process, begin):
+        started(process.pid)
+        ends = TopicEnds(site.target.bootstrap, profile.topic, profile.partitions)
+        samples, peak = _watch(process, ends, begin=begin, records=records, site=site)
+    # The first sample is the one before the first record.
+    first = samples[1]
+    return {
+        **steady(samples, profile.record_bytes),
+        "start_up_s": first.at,
+        "start_up_cpu_s": first.cpu,
+        "peak_mb": peak / 1e6,
+        "copied_share": samples[-1].records / records,
+    }
+
+
+def measure_start_up(site: Site, tool: str, profile: Profile) -> float:
+    """Seconds from the call to the first record on the target."""
+    with _run(site, tool, site.order(tool, profile, 1, profile.topic), profile.partitions) as (process, begin):
+        _await_first(process, TopicEnds(site.target.bootstrap, profile.topic, profile.partitions), begin)
+        return time.monotonic() - begin
+
+
+def measure_latency(site: Site, tool: str, profile: Profile, streams: int, seconds: int) -> dict[str, float | None]:
+    """500 records/s for some seconds after a warm-up; from the producer's call to a target consumer."""
+    topic = f"{profile.topic}-latency"
+    create_topic(site.source.bootstrap, topic, profile.partitions)
+    try:
+        with _run(site, tool, site.order(tool, profile, streams, topic), profile.partitions) as (process, begin):
+            source = _PacedSource(site.source.bootstrap, topic, profile)
+            source.write(0)
+            _await_first(process, TopicEnds(site.target.bootstrap, topic, profile.partitions), begin)
+            warm_up = LATENCY_RATE * LATENCY_WARM_UP_SECONDS
+            total = warm_up + LATENCY_RATE * seconds
+            thread = threading.Thread(target=source.write_paced, args=(1, total), daemon=True)
+            thread.start()
+            found = _arrivals(site.target.bootstrap, topic, profile.partitions, total)
+            thread.join()
+    finally:
+        _remove(site.source.bootstrap, topic)
+    measured = [arrived for number, arrived in found.items() if number > warm_up]
+    return {**latency(measured), "latency_missing": float(total - warm_up - len(measured))}
+
+
+@contextlib.contextmanager
+def _run(site: Site, tool: str, order: Order, partitions: int) -> Iterator[tuple[ToolProcess, float]]:
+    """A started tool and the moment of its call; afterwards it is stopped and its topics are gone."""
+    create_topic(site.target.bootstrap, order.topic, partitions)
+    try:
+        begin = time.monotonic()
+        with start_tool(tool, order) as process:
+            yield process, begin
+            if process.running():
+                process.signal(signal.SIGTERM)
+                with contextlib.suppress(TimeoutError):  # then it is killed
+                    process.wait(STOP_SECONDS)
+    finally:
+        _remove(site.target.bootstrap, order.topic)
+        if tool == MM2:  # it would go on from the offsets that these hold
+            for cluster in (site.source, site.target):
+                for name in list_topics(cluster.bootstrap):
+                    if name.startswith(MM2_TOPICS):
+                        _remove(cluster.bootstrap, name)
+        with contextlib.suppress(TimeoutError):  # a slow disk spoils no run that is over
+            wait_until(lambda: not _deleted_logs(site), REQUEST_SECONDS, "deleted logs to leave the disk")
+
+
+def _remove(bootstrap: str, topic: str) -> None:
+    if topic in list_topics(bootstrap):
+        delete_topic(bootstrap, topic)
+
+
+def _deleted_logs(site: Site) -> list[Path]:
+    return [
+        path for cluster in (site.source, site.target) for path in cluster.folder.glob("broker-*/logs/bench-*-delete")
+    ]
+
+
+def _await_first(process: ToolProcess, ends: TopicEnds, begin: float) -> int:
+    while not (count := ends.count()):
+        _check(process)
+        if time.monotonic() - begin > FIRST_RECORD_SECONDS:
+            raise HostError(f"no record within {FIRST_RECORD_SECONDS:g} s; {process.name} printed: {_tail(process)}")
+        time.sleep(FIRST_LOOK_SECONDS)
+    return count
+
+
+def _watch(
+    process: ToolProcess, ends: TopicEnds, *, begin: float, records: int, site: Site
+) -> tuple[list[Sample], int]:
+    """Samples from the first record until all are copied or the time is over, and the peak of PSS."""
+    bench = site.pids()
+
+    def look(count: int) -> Sample:
+        cpu = process.tree.cpu_seconds()
+        other = _busy_seconds() - cpu - sum(map(_cpu_seconds, bench))
+        return Sample(time.monotonic() - begin, count, cpu, other)
+
+    count = _await_first(process, ends, begin)
+    first = look(count)
+    samples = [Sample(first.at, 0, first.cpu, first.other), first]
+    peak, peak_at = process.tree.memory_bytes(), first.at
+    while samples[-1].records < records and samples[-1].at - first.at < site.limit_seconds:
+        _check(process)
+        time.sleep(LOOK_SECONDS)
+        samples.append(look(ends.count()))
+        if samples[-1].at - peak_at >= MEMORY_SECONDS:
+            peak, peak_at = max(peak, process.tree.memory_bytes()), samples[-1].at
+    return samples, max(peak, process.tree.memory_bytes())
+
+
+def _check(process: ToolProcess) -> None:
+    if not process.running():
+        raise HostError(f"{process.name} ended with {process.wait(1)}; it printed: {_tail(process)}")
+
+
+def _tail(process: ToolProcess) -> str:
+    return " | ".join(process.output().splitlines()[-5:]) or "nothing"
+
+
+def _busy_seconds() -> float:
+    """CPU time of all processes of the host."""
+    user, nice, system = Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=4)[1:4]
+    return (int(user) + int(nice) + int(system)) / _TICKS
+
+
+def _cpu_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / _TICKS
+
+
+class _PacedSource:
+    """Writes stamped records at a fixed rate."""
+
+    def __init__(self, bootstrap: str, topic: str, profile: Profile) -> None:
+        self._topic = topic
+        self._padding = text_values(profile.size)
+        self._producer = Producer(
+            {
+                "bootstrap.servers": bootstrap,
+                "linger.ms": 0,
+                "compression.type": profile.codec,
+                "partitioner": "murmur2_random",
+                "log_level": 0,
+            }
+        )
+
+    def write(self, number: int) -> None:
+        padding = self._padding[number % len(self._padding)][STAMP.size :]
+        key = b"key-%08d" % number
+        self._producer.produce(self._topic, STAMP.pack(number, time.time()) + padding, key)
+        self._producer.poll(0)
+
+    def write_paced(self, first: int, last: int) -> None:
+        """Records `first` to `last`, each at its own point in time, so that a late one delays no other."""
+        begin = time.monotonic()
+        for number in range(first, last + 1):
+            due = begin + (number - first) / LATENCY_RATE
+            time.sleep(max(0.0, due - time.monotonic()))
+            self.write(number)
+        self._producer.flush(REQUEST_SECONDS)
+
+
+def _arrivals(bootstrap: str, topic: str, partitions: int, last: int) -> dict[int, float]:
+    """Milliseconds from stamp to arrival by number, until `last` records after number 0 have come."""
+    consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "bench-never-joined", "log_level": 0})
+    found: dict[int, float] = {}
+    try:
+        consumer.assign([TopicPartition(topic, number, 0) for number in range(partitions)])
+        end = time.monotonic() + last / LATENCY_RATE + LATE_SECONDS
+        while len(found) < last and time.monotonic() < end:
+            message = consumer.poll(0.2)
+            if message is None or message.error():
+                continue
+            arrived = time.time()
+            value = message.value()
+            assert isinstance(value, bytes)
+            number, stamp = STAMP.unpack_from(value)
+            if number:
+                found.setdefault(number, (arrived - stamp) * 1000)
+    finally:
+        consumer.close()
+    return found
+
+
+@contextlib.contextmanager
+def small_cgroup(memory_mib: int, cores: int) -> Iterator[Path]:
+    """A cgroup v2 with limits; HostError, with the reason, where none can be made."""
+    root = Path("/sys/fs/cgroup")
+    if not (root / "cgroup.controllers").is_file():
+        raise HostError(f"{root} is not cgroup v2 (a v1 or hybrid host)")
+    folder = root / f"legacy-mm-bench-{os.getpid()}"
+    try:
+        (root / "cgroup.subtree_control").write_text("+memory +cpu", encoding="ascii")
+        folder.mkdir()
+    except OSError as error:
+        raise HostError(f"cgroup v2 at {root} cannot be written: {error.strerror}") from error
+    try:
+        (folder / "memory.max").write_text(str(memory_mib << 20), encoding="ascii")
+        (folder / "cpu.max").write_text(f"{cores * 100_000} 100000", encoding="ascii")
+        yield folder
+    finally:
+        with contextlib.suppress(OSError):  # busy while a process of it is still ending
+            folder.rmdir()
+
+
+def killed_in(cgroup: Path) -> int:
+    """How many processes the kernel has killed in a cgroup for its memory limit."""
+    events: Sequence[str] = (cgroup / "memory.events").read_text(encoding="ascii").split()
+    return int(events[events.index("oom_kill") + 1])

@@ -39,11 +39,14 @@ class PartitionReader:
         self._timeout = timeout
         self._consumer = Consumer(client_properties(properties, **{"auto.offset.reset": "error"}))
         self._gaps: list[OutOfRange] = []
+        self._starts: dict[TopicPartition, int] = {}
+        self._waiting: set[TopicPartition] = set()
 
     def start(self, offsets: Offsets) -> dict[TopicPartition, int]:
         """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved. Raises TimeoutError."""
         actual = {partition: self._resolve(partition, offset) for partition, offset in offsets.items()}
-        self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in actual.items()])
+        self._starts = dict(actual)
+        self._assign()
         return actual
 
     def read(self, timeout: float) -> list[Any]:
@@ -64,11 +67,21 @@ class PartitionReader:
         return gaps
 
     def resume(self, offsets: Offsets) -> dict[TopicPartition, int]:
-        """Go on with partitions that waited; the actual offsets."""
+        """Go on with partitions that waited; the actual offsets.
+
+        librdkafka refuses to seek a partition that failed, so everything is assigned anew from where it is.
+        """
         actual = {partition: self._resolve(partition, offset) for partition, offset in offsets.items()}
-        for partition, offset in actual.items():
-            self._consumer.seek(ClientPartition(*partition, offset))
+        known = [ClientPartition(*partition) for partition in self._starts]
+        positions = {ours(entry): entry.offset for entry in self._consumer.position(known) if entry.offset >= 0}
+        self._waiting -= actual.keys()
+        self._starts |= positions | actual
+        self._assign()
         return actual
+
+    def _assign(self) -> None:
+        starts = {partition: offset for partition, offset in self._starts.items() if partition not in self._waiting}
+        self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in starts.items()])
 
     def _resolve(self, partition: TopicPartition, offset: int) -> int:
         if offset not in (EARLIEST, LATEST):
@@ -87,7 +100,8 @@ class PartitionReader:
         for record in errors:
             error = record.error()
             if is_out_of_range(error):
-                partition = ours(record_partition(record))
+                partition = TopicPartition(record.topic(), record.partition())
+                self._waiting.add(partition)
                 self._gaps.append(OutOfRange(partition, record.offset(), *self._watermarks(partition), error.str()))
             elif ends_reading(error):
                 raise StreamFailure(f"reading {record.topic()}-{record.partition()} failed: {error.str()}")
@@ -97,8 +111,3 @@ def last_offsets(records: Sequence[Any]) -> dict[TopicPartition, int]:
     """One past the last of these records, per partition. Runs over every record, so it loops in C (0.1 us each)."""
     last = dict(zip(zip(map(_topic, records), map(_partition, records), strict=True), records, strict=True))
     return {TopicPartition(*place): record.offset() + 1 for place, record in last.items()}
-
-
-def record_partition(record: Any) -> ClientPartition:
-    """Topic and partition of a record or error."""
-    return ClientPartition(record.topic(), record.partition())

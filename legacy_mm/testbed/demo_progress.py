@@ -68,9 +68,7 @@ class TargetWatch:
         """Ask the brokers; a topic that the mirror has not made yet holds nothing."""
         there = list_topics(self._bootstrap)
         arrived = {
-            topic: sum(end_offsets(self._bootstrap, topic).values())
-            for topic in self._written
-            if topic in there
+            topic: sum(end_offsets(self._bootstrap, topic).values()) for topic in self._written if topic in there
         }
         return progress(self._written, arrived, self.seconds)
 

@@ -172,10 +172,11 @@ def our_mirror_maker(
     environment: Mapping[str, str] | None = None,
     classpath: Sequence[Path] = (),
     launcher: Path = LAUNCHER,
+    wrapper: Sequence[str] = (),
 ) -> ToolProcess:
     """This project's command by its script, with the files and variables that the old one gets."""
     variables = _tool_environment(folder, heap, log_level, environment, classpath)
-    return ToolProcess([str(launcher), *_files(folder, consumer, producer), *options], folder, variables)
+    return ToolProcess([*wrapper, str(launcher), *_files(folder, consumer, producer), *options], folder, variables)
 
 
 def mirror_maker_2(

@@ -1,0 +1,78 @@
+"""What the fault tests share: a loaded topic, our tool on it, and counts at both ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.comparison import same_records
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import committed, create_topic, end_offsets, read_all
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+
+PATIENCE = 90.0
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One topic that is mirrored by one group from one cluster to another."""
+
+    source: Any
+    target: Any
+    topic: str
+    group: str
+    partitions: int
+    start_tool: Callable[..., ToolProcess]
+
+    def load(self, count: int, size: int = 100, seed: int = 7) -> None:
+        """More records at the source."""
+        load(self.source.bootstrap, self.topic, count, size, seed=seed, partitions=self.partitions)
+
+    def mirror(self, *options: str, consumer: Any = None, producer: Any = None, **settings: Any) -> ToolProcess:
+        """Start our command."""
+        read = {"bootstrap.servers": self.source.bootstrap, "group.id": self.group, "auto.offset.reset": "earliest"}
+        written = {"bootstrap.servers": self.target.bootstrap, **(producer or {})}
+        return self.start_tool(read | (consumer or {}), written, "--whitelist", self.topic, *options, **settings)
+
+    def arrived(self) -> int:
+        """Records at the target."""
+        return sum(end_offsets(self.target.bootstrap, self.topic).values())
+
+    def committed(self) -> int:
+        """Sum of the group's committed offsets."""
+        return sum(committed(self.source.bootstrap, self.group, [self.topic]).values())
+
+    def wait_for(self, count: int) -> None:
+        """Until the target holds this many records."""
+        wait_until(lambda: self.arrived() >= count, PATIENCE, f"{count} records at the target")
+
+    def wait_committed(self, count: int) -> None:
+        """Until everything is copied and committed."""
+        wait_until(lambda: self.committed() >= count, PATIENCE, f"{count} committed records")
+
+    def differences(self, *, allow_duplicates: bool) -> list[str]:
+        """What the oracle finds: lost, altered, misplaced, reordered, or doubled where that is not allowed."""
+        return same_records(
+            read_all(self.source.bootstrap, self.topic),
+            read_all(self.target.bootstrap, self.topic),
+            target_partitions=self.partitions,
+            allow_duplicates=allow_duplicates,
+        )
+
+
+@pytest.fixture
+def make_scene(topic: Callable[[str], str], group: str, our_tool: Callable[..., ToolProcess]) -> Callable[..., Scene]:
+    """(source, target, records, partitions) -> a scene with its topic made at both ends and loaded at the source."""
+
+    def make(source: Any, target: Any, records: int, partitions: int = 4, size: int = 100) -> Scene:
+        scene = Scene(source, target, topic("f"), group, partitions, our_tool)
+        for cluster in (source, target):
+            create_topic(cluster.bootstrap, scene.topic, partitions=partitions, config={"max.message.bytes": "3000000"})
+        scene.load(records, size)
+        return scene
+
+    return make

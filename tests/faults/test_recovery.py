@@ -1,0 +1,146 @@
+"""Things die, freeze and come back while records flow: nothing is lost, order holds, duplicates are bounded."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+from tests.faults.conftest import PATIENCE, Scene
+
+pytestmark = [pytest.mark.faults, pytest.mark.spark]
+COMMIT_OFTEN = ("--offset.commit.interval.ms", "500")
+
+
+def workers(tool: ToolProcess, target: Any) -> list[int]:
+    """Spark's Python workers: the processes with connections to the target."""
+    ports = {int(address.rpartition(":")[2]) for address in target.bootstrap.split(",")}
+    return sorted({pid for pid, port in tool.tree.connections() if port in ports})
+
+
+def stop(tool: ToolProcess) -> None:
+    """A clean stop."""
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(40) == 143, tool.output()
+
+
+def test_a_killed_worker_is_replaced(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
+    scene = make_scene(source, target, 400_000)
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_for(1)
+    (worker,) = wait_until(lambda: workers(tool, target), PATIENCE, "a worker")
+    os.kill(worker, signal.SIGKILL)
+    scene.wait_committed(400_000)
+    stop(tool)
+    assert "copy job lost" in tool.output()
+    assert scene.differences(allow_duplicates=True) == []
+
+
+def test_a_frozen_worker_is_killed_and_replaced(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
+    """Invariant D: the frozen one is dead before another one writes."""
+    scene = make_scene(source, target, 400_000)
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_for(1)
+    (worker,) = wait_until(lambda: workers(tool, target), PATIENCE, "a worker")
+    os.kill(worker, signal.SIGSTOP)
+    wait_until(lambda: "copy job lost" in tool.output(), PATIENCE, "the driver to notice")
+    assert worker not in tool.tree.pids()
+    scene.wait_committed(400_000)
+    stop(tool)
+    assert scene.differences(allow_duplicates=True) == []
+
+
+def test_a_dead_spark_jvm_ends_the_mirror(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
+    scene = make_scene(source, target, 400_000)
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_for(1)
+    jvm = next(pid for pid in tool.tree.pids() if pid != tool.pid and _is_jvm(pid))
+    os.kill(jvm, signal.SIGKILL)
+    assert tool.wait(40) == 255
+    assert "the Java process for Spark has ended" in tool.output()
+    assert scene.committed() <= scene.arrived()
+
+
+def _is_jvm(pid: int) -> bool:
+    from pathlib import Path
+
+    return b"SparkSubmit" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+@pytest.mark.parametrize("round_", [1, 2, *(pytest.param(n, marks=pytest.mark.slow) for n in range(3, 11))])
+def test_two_processes_in_one_group_and_one_is_killed(
+    source: Any, target: Any, make_scene: Callable[..., Scene], round_: int
+) -> None:
+    """Both copy at full speed when one dies: nothing lost, order per key kept, what was doubled is bounded."""
+    scene = make_scene(source, target, 1, partitions=12)
+    consumer = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "1000"}
+    options = ("--num.streams", "2", *COMMIT_OFTEN)
+    stays, dies = (scene.mirror(*options, consumer=consumer) for _ in range(2))
+    wait_until(lambda: workers(stays, target) and workers(dies, target), PATIENCE, "both to have workers")
+    scene.load(400_000)
+    scene.wait_for(20_000)
+    dies.signal(signal.SIGKILL)
+    scene.wait_committed(400_001)
+    stop(stays)
+    assert scene.differences(allow_duplicates=True) == []
+    assert scene.arrived() - 400_001 <= 200_000, "at most what the dead one had copied since its last commit"
+
+
+def test_brokers_restart_on_either_side(own_clusters: Callable[..., Any], make_scene: Callable[..., Scene]) -> None:
+    source, target = own_clusters(), own_clusters()
+    scene = make_scene(source, target, 200_000)
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_for(1)
+    for cluster in (source, target):
+        cluster.brokers[0].kill()
+        cluster.brokers[0].restart()
+        cluster.wait_ready()
+        scene.load(100_000, seed=9)
+    scene.wait_committed(400_000)
+    stop(tool)
+    assert scene.differences(allow_duplicates=True) == []
+
+
+def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene: Callable[..., Scene]) -> None:
+    """The mirror waits, keeps its membership, and goes on: idempotence lets nothing be doubled."""
+    source, target = own_clusters(), own_clusters()
+    scene = make_scene(source, target, 400_000)
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_for(1)
+    target.brokers[0].kill()
+    with pytest.raises(TimeoutError):
+        wait_until(lambda: not tool.running(), 30, "the end of a mirror that must go on")
+    target.brokers[0].restart()
+    target.wait_ready()
+    scene.wait_committed(400_000)
+    stop(tool)
+    assert scene.differences(allow_duplicates=True) == []
+    assert "lost" not in tool.output()
+
+
+def test_a_record_that_cannot_be_sent_ends_the_mirror_without_a_commit(
+    source: Any, target: Any, make_scene: Callable[..., Scene]
+) -> None:
+    """abort.on.send.failure is on by default: 255, the old line, nothing committed."""
+    scene = make_scene(source, target, 1000)
+    tool = scene.mirror("--offset.commit.interval.ms", "60000", producer={"max.request.size": "50"})
+    assert tool.wait(60) == 255
+    assert f"Error when sending message to topic {scene.topic} with key: " in tool.output()
+    assert scene.committed() == 0
+
+
+def test_without_abort_the_record_is_counted_and_passed(
+    source: Any, target: Any, make_scene: Callable[..., Scene]
+) -> None:
+    scene = make_scene(source, target, 1000)
+    scene.load(5, size=2_000_000)
+    tool = scene.mirror("--abort.on.send.failure", "false", *COMMIT_OFTEN)
+    scene.wait_committed(1005)
+    stop(tool)
+    assert scene.arrived() == 1000
+    assert tool.output().count("Error when sending message to topic") == 5

@@ -1,0 +1,106 @@
+"""The stop under load: any signal, sent in any way, duplicates nothing and gives the old exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+from tests.faults.conftest import Scene
+
+pytestmark = [pytest.mark.faults, pytest.mark.spark]
+RECORDS = 600_000
+CODES = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGHUP: 129}
+
+
+def to_main(tool: ToolProcess, number: signal.Signals) -> None:
+    """As `kill PID`."""
+    tool.signal(number)
+
+
+def to_group(tool: ToolProcess, number: signal.Signals) -> None:
+    """As a terminal does, or `kill -- -PGID`."""
+    os.killpg(tool.pid, number)
+
+
+def to_every_process(tool: ToolProcess, number: signal.Signals) -> None:
+    """As systemd's `KillMode=control-group`."""
+    for pid in tool.tree.pids():
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+@pytest.fixture
+def scene(source: Any, target: Any, make_scene: Callable[..., Scene]) -> Scene:
+    """A backlog of several seconds."""
+    return make_scene(source, target, RECORDS)
+
+
+@pytest.mark.parametrize("number", list(CODES), ids=lambda number: number.name)
+@pytest.mark.parametrize("send", [to_main, to_group, to_every_process], ids=lambda send: send.__name__)
+def test_a_signal_under_load(scene: Scene, send: Callable[..., None], number: signal.Signals) -> None:
+    tool = scene.mirror()
+    scene.wait_for(1)
+    send(tool, number)
+    assert tool.wait(40) == CODES[number]
+    arrived = scene.arrived()
+    assert 0 < arrived < RECORDS, "the signal came while records were flowing"
+    assert scene.committed() == arrived, "what arrived is committed, so a next run repeats nothing"
+    assert tool.tree.pids() == []
+
+
+def test_timeout_10s_copies_and_commits(scene: Scene) -> None:
+    """GNU timeout signals its whole group."""
+    wrapper = scene.start_tool(
+        {"bootstrap.servers": scene.source.bootstrap, "group.id": scene.group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": scene.target.bootstrap},
+        "--whitelist",
+        scene.topic,
+        wrapper=("timeout", "--preserve-status", "10s"),
+    )
+    assert wrapper.wait(60) == 143
+    assert scene.arrived() > 0
+    assert scene.committed() == scene.arrived()
+
+
+def test_sigkill_leaves_nothing_behind(scene: Scene) -> None:
+    """Tasks see the channel close and end; no process is left and no record is accepted later."""
+    tool = scene.mirror()
+    scene.wait_for(1)
+    tool.tree.pids()
+    tool.signal(signal.SIGKILL)
+    tool.wait(5)
+    wait_until(lambda: tool.tree.pids() == [], 5, "the end of every process")
+    arrived = scene.arrived()
+    assert arrived < RECORDS, "it was killed while records were flowing"
+    again = scene.mirror()
+    scene.wait_for(arrived + RECORDS)
+    again.signal(signal.SIGTERM)
+    assert again.wait(40) == 143
+    assert scene.arrived() == arrived + RECORDS, "nothing came from the dead"
+
+
+@pytest.mark.parametrize("streams", [1, 4])
+@pytest.mark.parametrize("frozen", ["source", "target"])
+def test_the_stop_ends_when_a_cluster_hangs(
+    own_clusters: Callable[..., Any], make_scene: Callable[..., Scene], frozen: str, streams: int
+) -> None:
+    """The coordinator or the target is suspended, not dead: the deadline holds, and what was not committed is said."""
+    clusters = {"source": own_clusters(), "target": own_clusters()}
+    scene = make_scene(clusters["source"], clusters["target"], 300_000)
+    tool = scene.mirror("--num.streams", str(streams), "--shutdown.timeout.ms", "6000")
+    scene.wait_for(1)
+    broker = clusters[frozen].brokers[0]
+    broker.suspend()
+    try:
+        tool.signal(signal.SIGTERM)
+        assert tool.wait(6 + 2) == 143
+        assert f"Not committed before the stop: {scene.topic}-" in tool.output()
+    finally:
+        broker.resume()

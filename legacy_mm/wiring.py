@@ -20,7 +20,7 @@ from legacy_mm.controlplane.positions import SourceGroupPositions
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copyjob import Plan
-from legacy_mm.errors import HostError
+from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.kafka.client import TopicLister, require_resolvable
 from legacy_mm.kafka.membership import GroupMember
 from legacy_mm.mirror import Mirror, OnFailure
@@ -52,7 +52,7 @@ class Host:
         """Why Spark cannot run any more, or None."""
         if self._context.done() and (error := self._context.exception()) is not None:
             return error
-        return None if self.spark.jvm.alive() else HostError("the Java process for Spark has ended")
+        return None if self.spark.jvm.alive() else StreamFailure("the Java process for Spark has ended")
 
     def close(self, deadline: Deadline) -> None:
         """End Spark and the channel; what does not end by the deadline is killed."""

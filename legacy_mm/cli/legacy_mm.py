@@ -42,15 +42,15 @@ def _quirks(_: Sequence[str]) -> int:
 
 
 def _demo(words: Sequence[str]) -> int:
-    from legacy_mm.testbed import demo
+    from legacy_mm.testbed.demo import main as demo
 
-    return int(demo.main(words))
+    return demo(words)
 
 
 def _bench(words: Sequence[str]) -> int:
-    from legacy_mm.testbed import bench
+    from legacy_mm.testbed.bench import main as bench
 
-    return int(bench.main(words))
+    return bench(words)
 
 
 def _version(_: Sequence[str]) -> int:

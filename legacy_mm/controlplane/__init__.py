@@ -1,1 +1,1 @@
-"""What runs in the driver: memberships, commits, copy jobs, the topic watch. Start with `stream.py`; it copies no record."""
+"""What runs in the driver: memberships, commits, copy jobs, the topic watch. Start with `stream.py`."""

@@ -5,7 +5,7 @@ An offset that is not in the log is reported as a gap; the partition waits until
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,9 @@ from legacy_mm.kafka.errors import ends_reading, is_out_of_range
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 
 BATCH_RECORDS = 5000
-_error, _topic, _partition = Message.error, Message.topic, Message.partition
+_error = Message.error
+_topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
+_partition: Callable[[Any], int] = Message.partition  # type: ignore[assignment]
 
 
 @dataclass(frozen=True, slots=True)

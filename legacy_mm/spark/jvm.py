@@ -20,7 +20,7 @@ from typing import Any
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError, InvalidPattern
+from legacy_mm.errors import HostError, InvalidPattern, StreamFailure
 from legacy_mm.spark.java import find_java, pyspark_jars
 
 _START_SECONDS = 60.0
@@ -129,14 +129,14 @@ class TopicMatcher:
             raise InvalidPattern(f"Invalid expression syntax: {text}") from error
 
     def matching(self, names: Iterable[str]) -> frozenset[str]:
-        """The names that match; one call to Java whatever their number. Raises HostError when the JVM is gone."""
+        """The names that match; one call to Java whatever their number. Raises StreamFailure when the JVM is gone."""
         joined = "\n".join(names)
         if not joined:
             return frozenset()
         try:
             found = self._lines.splitAsStream(joined).filter(self._matches).collect(self._joining)
         except (Py4JError, OSError) as error:
-            raise HostError("the Java process for Spark does not answer") from error
+            raise StreamFailure("the Java process for Spark does not answer") from error
         return frozenset(found.split("\n")) - {""}
 
 

@@ -192,7 +192,7 @@ class Cluster:
         }
 
     def _format(self, broker: Broker, identity: str, jars: Path) -> subprocess.Popen[bytes]:
-        arguments = ["format", "-t", identity, "-c", str(broker.folder / "server.properties")]
+        arguments = ["format", f"--cluster-id={identity}", "-c", str(broker.folder / "server.properties")]
         fast = ["-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
         logging = next(word for word in broker.command if word.startswith("-Dlog4j"))
         command = [str(find_java()), *fast, logging, "-cp", f"{jars}/*", "kafka.tools.StorageTool"]

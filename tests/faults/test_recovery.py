@@ -128,7 +128,8 @@ def test_a_record_that_cannot_be_sent_ends_the_mirror_without_a_commit(
 ) -> None:
     """abort.on.send.failure is on by default: 255, the old line, nothing committed."""
     scene = make_scene(source, target, 1000)
-    tool = scene.mirror("--offset.commit.interval.ms", "60000", producer={"max.request.size": "50"})
+    scene.load(1, size=2_000_000)
+    tool = scene.mirror()
     assert tool.wait(60) == 255
     assert f"Error when sending message to topic {scene.topic} with key: " in tool.output()
     assert scene.committed() == 0

@@ -37,6 +37,11 @@ def arrived(side: Side, topic: str) -> int:
     return sum(end_offsets(side.target.bootstrap, topic).values())
 
 
+def wait_for(side: Side, topic: str, count: int) -> None:
+    """Until this side's target holds this many records of the topic."""
+    wait_until(lambda: arrived(side, topic) >= count, COPIED, f"{count} records of {topic} on {side.name}")
+
+
 def stop(tool: ToolProcess) -> None:
     """A clean stop."""
     tool.signal(signal.SIGTERM)
@@ -56,11 +61,7 @@ def test_committed_offsets_after_sigterm_are_the_old_tool_s(
         counts = {topic: len(read_all(side.source.bootstrap, topic)) for topic in topics}
         tool = side.mirror(own_group, "--whitelist", r"offsets\..*")
         for topic, count in counts.items():
-            wait_until(
-                lambda t=topic, n=count, s=side: arrived(s, t) >= n,  # type: ignore[misc]
-                COPIED,
-                f"{count} records of {topic} on {side.name}",
-            )
+            wait_for(side, topic, count)
         stop(tool)
         outcome[side.name] = committed(side.source.bootstrap, own_group, topics)
     assert outcome["ours"] == outcome["old"]
@@ -74,7 +75,7 @@ def test_clean_stop_and_restart_without_one_duplicate(side: Side, filled: str, g
     stop(tool)
     assert sum(committed(side.source.bootstrap, group, [filled]).values()) == arrived(side, filled)
     tool = side.mirror(group, "--whitelist", filled)
-    wait_until(lambda: arrived(side, filled) >= 40_000, COPIED, "40,000 records")
+    wait_for(side, filled, 40_000)
     stop(tool)
     assert arrived(side, filled) == 40_000
 
@@ -86,11 +87,11 @@ def test_take_over_in_both_directions(old: Side, ours: Side, filled: str, group:
     after = Side(after.name, after.start, after.source, before.target)
     create_topic(before.target.bootstrap, filled)
     tool = before.mirror(group, "--whitelist", filled)
-    wait_until(lambda: arrived(before, filled) >= 40_000, COPIED, "40,000 records")
+    wait_for(before, filled, 40_000)
     stop(tool)
     load(before.source.bootstrap, filled, 10_000, 100, seed=8)
     tool = after.mirror(group, "--whitelist", filled)
-    wait_until(lambda: arrived(after, filled) >= 50_000, COPIED, "10,000 more records")
+    wait_for(after, filled, 50_000)
     stop(tool)
     assert arrived(after, filled) == 50_000
     assert committed(after.source.bootstrap, group, [filled]) == {
@@ -104,14 +105,14 @@ def test_old_and_new_share_one_group(old: Side, ours: Side, filled: str, group: 
     create_topic(old.target.bootstrap, filled)
     options = ("--whitelist", filled, "--num.streams", "2", "--offset.commit.interval.ms", "500")
     first = old.mirror(group, *options)
-    wait_until(lambda: arrived(old, filled) >= 40_000, COPIED, "40,000 records")
+    wait_for(old, filled, 40_000)
     second = together.mirror(group, *options)
     wait_until(lambda: members_of(old, group) == 4, COPIED, "four members")
     load(old.source.bootstrap, filled, 20_000, 100, seed=9)
-    wait_until(lambda: arrived(old, filled) >= 60_000, COPIED, "60,000 records")
+    wait_for(old, filled, 60_000)
     stop(first)
     load(old.source.bootstrap, filled, 20_000, 100, seed=10)
-    wait_until(lambda: arrived(old, filled) >= 80_000, COPIED, "80,000 records")
+    wait_for(old, filled, 80_000)
     stop(second)
     assert arrived(old, filled) == 80_000
 
@@ -153,7 +154,7 @@ def test_an_offset_that_retention_removed(side: Side, filled: str, group: str, r
     create_topic(side.target.bootstrap, filled)
     settings = {"auto.offset.reset": reset}
     tool = side.mirror(group, "--whitelist", filled, consumer={"auto.offset.reset": "earliest"})
-    wait_until(lambda: arrived(side, filled) >= 40_000, COPIED, "40,000 records")
+    wait_for(side, filled, 40_000)
     stop(tool)
     load(side.source.bootstrap, filled, 4_000, 100, seed=11)
     ends = end_offsets(side.source.bootstrap, filled)

@@ -10,7 +10,6 @@ import signal
 from collections.abc import Callable, Iterator
 
 import pytest
-from tests.side_by_side.conftest import Side
 
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.comparison import same_records
@@ -19,6 +18,7 @@ from legacy_mm.testbed.record import Record
 from legacy_mm.testbed.records import create_topic, delete_topic, end_offsets, list_topics, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
+from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side
 COPIED = 45.0
@@ -34,6 +34,11 @@ def kinds(source: Cluster) -> Iterator[list[Loaded]]:
 def arrived(cluster: Cluster, topic: str) -> int:
     """How many records a target topic holds; a mirror writes no control records."""
     return sum(end_offsets(cluster.bootstrap, topic).values())
+
+
+def wait_for(cluster: Cluster, topic: str, count: int) -> None:
+    """Until a target topic holds this many records."""
+    wait_until(lambda: arrived(cluster, topic) >= count, COPIED, f"{count} records of {topic}")
 
 
 def stop(tool: ToolProcess) -> None:
@@ -59,11 +64,7 @@ def test_every_kind_of_record(side: Side, kinds: list[Loaded], group: str, isola
     sources = {kind.topic: read_all(side.source.bootstrap, kind.topic, isolation=isolation) for kind in kinds}
     tool = side.mirror(group, "--whitelist", r"kinds\..*", consumer={"isolation.level": isolation})
     for topic, records in sources.items():
-        wait_until(
-            lambda t=topic, n=len(records): arrived(side.target, t) >= n,  # type: ignore[misc]
-            COPIED,
-            f"{len(records)} records of {topic}",
-        )
+        wait_for(side.target, topic, len(records))
     stop(tool)
     for kind in kinds:
         assert_equal(side, kind.topic, sources[kind.topic], kind.partitions)
@@ -74,7 +75,7 @@ def test_null_keys_leave_no_partition_empty(side: Side, topic: str, group: str) 
         create_topic(cluster.bootstrap, topic, partitions=8)
     load(side.source.bootstrap, topic, 5000, 100, keyed=False)
     tool = side.mirror(group, "--whitelist", topic)
-    wait_until(lambda: arrived(side.target, topic) >= 5000, COPIED, "5000 records")
+    wait_for(side.target, topic, 5000)
     stop(tool)
     copied = read_all(side.target.bootstrap, topic)
     assert len(copied) == 5000
@@ -87,7 +88,7 @@ def test_the_target_has_other_partitions(side: Side, topic: str, group: str) -> 
     create_topic(side.target.bootstrap, topic, partitions=7)
     load(side.source.bootstrap, topic, 3000, 50)
     tool = side.mirror(group, "--whitelist", topic)
-    wait_until(lambda: arrived(side.target, topic) >= 3000, COPIED, "3000 records")
+    wait_for(side.target, topic, 3000)
     stop(tool)
     assert_equal(side, topic, read_all(side.source.bootstrap, topic), 7)
 
@@ -111,7 +112,7 @@ def test_the_producer_file_s_codec(side: Side, topic: str, group: str, codec: st
         create_topic(cluster.bootstrap, topic)
     load(side.source.bootstrap, topic, 2000, 200, codec="lz4")
     tool = side.mirror(group, "--whitelist", topic, producer={"compression.type": codec})
-    wait_until(lambda: arrived(side.target, topic) >= 2000, COPIED, "2000 records")
+    wait_for(side.target, topic, 2000)
     stop(tool)
     assert_equal(side, topic, read_all(side.source.bootstrap, topic), PARTITIONS)
 
@@ -121,7 +122,7 @@ def test_records_up_to_max_request_size(side: Side, topic: str, group: str) -> N
         create_topic(cluster.bootstrap, topic, config={"max.message.bytes": "9000000"})
     load(side.source.bootstrap, topic, 8, 3_000_000, keyed=True)
     tool = side.mirror(group, "--whitelist", topic, producer={"max.request.size": "4000000"})
-    wait_until(lambda: arrived(side.target, topic) >= 8, COPIED, "8 large records")
+    wait_for(side.target, topic, 8)
     stop(tool)
     assert_equal(side, topic, read_all(side.source.bootstrap, topic), PARTITIONS)
 

@@ -42,6 +42,8 @@ _LINGER = 5
 _ALL = ("all", "-1")
 _JAVA = "org.apache.kafka.clients.producer."
 _MURMUR2 = "murmur2_random"
+_MOST_PROPAGATION_MS = 2_147_483
+"""librdkafka multiplies by 1000 into 32 bits: one millisecond more and every new topic fails at once (measured)."""
 
 DEFAULTS = {
     **common.DEFAULTS,
@@ -51,7 +53,7 @@ DEFAULTS = {
     "partitioner": _MURMUR2,
     "message.max.bytes": str(_MAX_REQUEST_SIZE),
     "queue.buffering.max.messages": "0",
-    "topic.metadata.propagation.max.ms": "3600000",
+    "topic.metadata.propagation.max.ms": str(_MOST_PROPAGATION_MS),
     "request.timeout.ms": "30000",
     "linger.ms": str(_LINGER),
     "sticky.partitioning.linger.ms": "0",  # null keys spread per record: no partition stays empty
@@ -176,7 +178,7 @@ def _timeouts(reading: Reading) -> Emitted:
 def _max_block(reading: Reading) -> Emitted:
     # how long a missing target topic may be waited for; the old tool's default is for ever
     wait = reading.integer("max.block.ms", LONG_MAX)
-    return {"topic.metadata.propagation.max.ms": str(min(wait, 3_600_000))}
+    return {"topic.metadata.propagation.max.ms": str(min(wait, _MOST_PROPAGATION_MS))}
 
 
 def _client_id(reading: Reading) -> Emitted:

@@ -104,6 +104,8 @@ def test_recorded_conversions(config_map: dict[str, Any]) -> None:
                 left_out.add(f"{side} {name}={test['in']}")
             elif (side, name, test["in"]) == ("consumer", "group.id", ""):
                 left_out.add("consumer group.id= (refused by compat.translate, tested there)")
+            elif (side, name, test["in"]) == ("producer", "max.block.ms", str(2**63 - 1)):
+                left_out.add("producer max.block.ms=Long.MAX (the map's 3600000 overflows in librdkafka: measured)")
             elif said := _difference(side, name, test):
                 different[side, name, test["in"]] = said
             else:
@@ -120,6 +122,7 @@ def test_defaults_are_those_of_the_map(config_map: dict[str, Any], side: Side) -
     ours: dict[str, str | None] = {
         "auto.offset.reset": None,  # a Setting: the streams position themselves
         "fetch.queue.backoff.ms": "20",  # the map leaves 10 to 100
+        "topic.metadata.propagation.max.ms": "2147483",  # the map's 3600000 overflows (measured)
     }
     wanted = {name: ours.get(name, value) for name, value in recorded.items()}
     assert {name: got.get(name) for name in wanted} == wanted

@@ -157,10 +157,7 @@ def _stream(
     existing_topics: Callable[[], frozenset[str] | None],
 ) -> Stream:
     source = settings.source
-    properties = dict(source.properties)
-    if source.group_instance_id is not None:
-        suffix = f"-{index}" if settings.streams > 1 else ""
-        properties["group.instance.id"] = source.group_instance_id + suffix
+    properties = member_properties(settings, index)
     return Stream(
         index,
         member=lambda listener: GroupMember(properties, _client_id(settings, index), listener),
@@ -171,6 +168,15 @@ def _stream(
         revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),
         on_failure=on_failure,
     )
+
+
+def member_properties(settings: Settings, stream: int) -> dict[str, str]:
+    """librdkafka properties of one membership; several streams need a `group.instance.id` each."""
+    properties = dict(settings.source.properties)
+    instance = settings.source.group_instance_id
+    if instance is not None:
+        properties["group.instance.id"] = f"{instance}-{stream}" if settings.streams > 1 else instance
+    return properties
 
 
 def _client_id(settings: Settings, stream: int) -> str:

@@ -107,10 +107,11 @@ def test_brokers_restart_on_either_side(own_clusters: Callable[..., Any], make_s
 
 
 def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene: Callable[..., Scene]) -> None:
-    """The mirror waits, keeps its membership, and goes on: idempotence lets nothing be doubled."""
+    """The mirror waits, keeps its membership beyond max.poll.interval.ms, and goes on."""
     source, target = own_clusters(), own_clusters()
     scene = make_scene(source, target, 400_000)
-    tool = scene.mirror(*COMMIT_OFTEN)
+    impatient = {"max.poll.interval.ms": "10000", "session.timeout.ms": "6000"}
+    tool = scene.mirror(*COMMIT_OFTEN, consumer=impatient)
     scene.wait_for(1)
     target.brokers[0].kill()
     with pytest.raises(TimeoutError):

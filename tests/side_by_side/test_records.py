@@ -7,15 +7,20 @@ order per source partition and key; null keys spread.
 from __future__ import annotations
 
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from legacy_mm.spark.java import find_java
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.comparison import same_records
+from legacy_mm.testbed.jars import kafka_jars
 from legacy_mm.testbed.load import Loaded, load, load_kinds
 from legacy_mm.testbed.record import Record
 from legacy_mm.testbed.records import create_topic, delete_topic, end_offsets, list_topics, read_all
+from legacy_mm.testbed.releases import OLD
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from tests.side_by_side.conftest import Side
@@ -125,6 +130,45 @@ def test_records_up_to_max_request_size(side: Side, topic: str, group: str) -> N
     wait_for(side.target, topic, 8)
     stop(tool)
     assert_equal(side, topic, read_all(side.source.bootstrap, topic), PARTITIONS)
+
+
+ZERO = """
+import java.util.Properties;
+import org.apache.kafka.clients.producer.*;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+public class Zero {
+  public static void main(String[] a) throws Exception {
+    Properties p = new Properties();
+    p.put("bootstrap.servers", a[0]);
+    try (Producer<byte[], byte[]> out = new KafkaProducer<>(p, new ByteArraySerializer(), new ByteArraySerializer())) {
+      for (int i = 0; i < 10; i++)
+        out.send(new ProducerRecord<>(a[1], null, 0L, ("k" + i).getBytes(), new byte[3])).get();
+    }
+  }
+}
+"""
+
+
+def test_timestamp_zero(side: Side, topic: str, group: str, tmp_path: Path) -> None:
+    """Ledger: timestamp-zero. The old tool keeps it; librdkafka cannot send it: ours says so and sends the present."""
+    java = find_java()
+    if not java.with_name("javac").exists():
+        pytest.skip("needs a JDK: no other client here can write a timestamp of 0")
+    for cluster in (side.source, side.target):
+        create_topic(cluster.bootstrap, topic, config={"retention.ms": "-1"})
+    program = tmp_path / "Zero.java"
+    program.write_text(ZERO)
+    command = [str(java), "-cp", f"{kafka_jars(OLD)}/*", str(program), side.source.bootstrap, topic]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    tool = side.mirror(group, "--whitelist", topic)
+    wait_for(side.target, topic, 10)
+    stop(tool)
+    copied = {record.timestamp for record in read_all(side.target.bootstrap, topic)}
+    if side.name == "old":
+        assert copied == {0}
+    else:
+        assert min(copied) > 1_600_000_000_000
+        assert "carry the timestamp 0" in tool.output()
 
 
 PATTERNS = [

@@ -1,0 +1,51 @@
+"""What wiring decides by itself, without a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from legacy_mm.config.settings import Settings, SourceSettings, SparkSettings, TargetSettings, TopicSettings
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.wiring import check_addresses, member_properties
+
+
+@pytest.fixture
+def settings() -> Settings:
+    servers = {"bootstrap.servers": "127.0.0.1:1"}
+    return Settings(
+        source=SourceSettings(servers, "g", "latest", 300.0, 60.0, 300.0, group_instance_id="host-a"),
+        target=TargetSettings(servers, abort_on_send_failure=True),
+        topics=TopicSettings("t", "t"),
+        spark=SparkSettings(),
+        streams=1,
+        commit_interval=60.0,
+        shutdown_timeout=30.0,
+    )
+
+
+def test_instance_id_per_stream(settings: Settings) -> None:
+    """Ledger: instance-id-per-stream."""
+    assert member_properties(settings, 0)["group.instance.id"] == "host-a"
+    two = replace(settings, streams=2)
+    assert [member_properties(two, n)["group.instance.id"] for n in range(2)] == ["host-a-0", "host-a-1"]
+
+
+def test_no_instance_id_is_made_up(settings: Settings) -> None:
+    plain = replace(settings, source=replace(settings.source, group_instance_id=None))
+    assert "group.instance.id" not in member_properties(plain, 0)
+
+
+@pytest.mark.parametrize("servers", ["no-such-host.invalid:9092", "x", "127.0.0.1:notaport"])
+def test_bootstrap_servers_that_resolve_to_nothing(settings: Settings, servers: str) -> None:
+    """As the Java client: an error at start, before any JVM is started."""
+    bad = replace(settings, target=replace(settings.target, properties={"bootstrap.servers": servers}))
+    with pytest.raises(ConfigurationError, match="No resolvable bootstrap urls"):
+        check_addresses(bad)
+    check_addresses(replace(settings, source=settings.source))
+
+
+def test_one_name_that_resolves_is_enough(settings: Settings) -> None:
+    servers = {"bootstrap.servers": "no-such-host.invalid:9092,127.0.0.1:9092"}
+    check_addresses(replace(settings, target=replace(settings.target, properties=servers)))

@@ -42,12 +42,20 @@ _kept_until_exit: list[Any] = []
 
 def run(tickets: Iterator[Ticket]) -> Iterator[None]:
     """Entry point for `mapPartitions`: one ticket, one copy job, nothing returned."""
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, signal.SIG_IGN)
     for ticket in tickets:
+        _ignore_signals(embedded=not ticket.certificate)
         _refuse_second_attempt()
         CopyTask(ticket).run()
     return iter(())
+
+
+def _ignore_signals(*, embedded: bool) -> None:
+    """Only the main process reacts to signals; an embedded task ends by its channel, so it is deaf to HUP too.
+
+    On a cluster HUP is how Spark's daemon ends its workers when the executor is gone, and stays.
+    """
+    for number in (signal.SIGTERM, signal.SIGINT, *((signal.SIGHUP,) if embedded else ())):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def _refuse_second_attempt() -> None:

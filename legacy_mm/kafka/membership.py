@@ -40,7 +40,10 @@ class GroupMember:
     def __init__(self, properties: Mapping[str, str], client_id: str, listener: MembershipListener) -> None:
         self._listener = listener
         self._raised: BaseException | None = None
-        cooperative = properties.get("partition.assignment.strategy") == "cooperative-sticky"
+        cooperative = (
+            properties.get("partition.assignment.strategy") == "cooperative-sticky"
+            or properties.get("group.protocol") == "consumer"
+        )
         self._take = self._take_incrementally if cooperative else self._take_all
         own = {"client.id": client_id, "auto.offset.reset": "error", "on_commit": self._on_commit}
         self._consumer = Consumer(client_properties(properties, **own))

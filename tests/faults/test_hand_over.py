@@ -1,0 +1,45 @@
+"""Clean hand-overs under load: partitions move between processes and nothing is lost or doubled."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.waiting import wait_until
+from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.test_recovery import stop, workers
+
+pytestmark = [pytest.mark.faults, pytest.mark.spark]
+
+GROUPS = {
+    "range": {},
+    "roundrobin": {"partition.assignment.strategy": "org.apache.kafka.clients.consumer.RoundRobinAssignor"},
+    "cooperative-sticky": {
+        "partition.assignment.strategy": "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
+    },
+    "consumer protocol": {"group.protocol": "consumer"},
+}
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+def test_a_process_joins_and_leaves_under_load(
+    source: Any, target: Any, make_scene: Callable[..., Scene], kind: str
+) -> None:
+    """The commit of a revocation precedes the new owner's read of the offsets: not one duplicate."""
+    scene = make_scene(source, target, 100_000, partitions=8)
+    first = scene.mirror("--num.streams", "2", consumer=GROUPS[kind])
+    scene.wait_for(1)
+    second = scene.mirror("--num.streams", "2", consumer=GROUPS[kind])
+    wait_until(lambda: workers(second, target), PATIENCE, "the second process to copy")
+    scene.load(100_000, seed=8)
+    scene.wait_for(150_000)
+    stop(second)
+    scene.load(50_000, seed=9)
+    scene.wait_for(250_000)
+    first.signal(signal.SIGTERM)
+    assert first.wait(40) == 143
+    assert scene.arrived() == scene.committed() == 250_000
+    assert scene.differences(allow_duplicates=False) == []

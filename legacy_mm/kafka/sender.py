@@ -52,9 +52,8 @@ class RecordSender:
 
     def send(self, records: Sequence[Any], begin: int = 0) -> int:
         """Queue `records[begin:]` in order; the index of the first that did not fit into a full queue."""
-        produce, names, index = self._producer.produce, self._names, begin
-        for index in range(begin, len(records)):
-            record = records[index]
+        produce, names = self._producer.produce, self._names
+        for index, record in enumerate(records[begin:], begin):
             timestamp = record.timestamp()[1]
             try:
                 if timestamp > 0:

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -38,6 +37,20 @@ def arrived(target: Any, topic: str) -> int:
     return sum(end_offsets(target.bootstrap, topic).values())
 
 
+def writers(tool: ToolProcess, target: Any) -> set[int]:
+    """Processes of the tool that are connected to the target."""
+    port = int(target.bootstrap.rpartition(":")[2])
+    return {pid for pid, remote in tool.tree.connections() if remote == port}
+
+
+def last_assignments(tool: ToolProcess) -> dict[str, set[int]]:
+    """Stream -> partitions, the last that each stream was given."""
+    last = {}
+    for stream, partitions in re.findall(r"Stream (\d), generation \d+: assigned \[(.*?)\]", tool.output()):
+        last[stream] = {int(partition.rpartition("-")[2]) for partition in partitions.split(", ")}
+    return last
+
+
 def test_three_streams_copy_four_partitions_each(
     source: Any, target: Any, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
 ) -> None:
@@ -56,16 +69,13 @@ def test_three_streams_copy_four_partitions_each(
         "--log.level",
         "INFO",
     )
-    wait_until(lambda: arrived(target, name) >= 12_000, COPIED, "12,000 records")
-    last = {}
-    for stream, partitions in re.findall(r"Stream (\d), generation \d+: assigned \[(.*?)\]", tool.output()):
-        last[stream] = {int(partition.rpartition("-")[2]) for partition in partitions.split(", ")}
-    assert last == {"0": {0, 1, 2, 3}, "1": {4, 5, 6, 7}, "2": {8, 9, 10, 11}}, "range, as the old tool"
-    port = int(target.bootstrap.rpartition(":")[2])
-    writers = Counter(pid for pid, remote in tool.tree.connections() if remote == port)
-    assert len(writers) == 3
-    assert tool.pid not in writers
-    for pid in writers:
+    as_the_old_tool = {"0": {0, 1, 2, 3}, "1": {4, 5, 6, 7}, "2": {8, 9, 10, 11}}
+    wait_until(lambda: last_assignments(tool) == as_the_old_tool, COPIED, "the range assignment")
+    wait_until(lambda: len(writers(tool, target)) == 3, COPIED, "three processes that write")
+    load(source.bootstrap, name, 12_000, 100, partitions=12, seed=8)
+    wait_until(lambda: arrived(target, name) >= 24_000, COPIED, "24,000 records")
+    assert tool.pid not in writers(tool, target)
+    for pid in writers(tool, target):
         assert b"worker_daemon" in Path(f"/proc/{pid}/cmdline").read_bytes()
     tool.signal(signal.SIGTERM)
     assert tool.wait(40) == 143

@@ -15,6 +15,8 @@ from legacy_mm.kafka.errors import CommitProblem
 from legacy_mm.model import Offsets, TopicPartition, describe_offsets
 
 _RETRY_SECONDS = 0.1
+_REJOIN_SECONDS = 3.0
+"""How long offsets wait for the next assignment before they are tried anyway: its news may have come first."""
 
 
 class Commits:
@@ -39,7 +41,6 @@ class Commits:
         self._last = monotonic()
         self._retry_at: float | None = None
         self._failing_since: float | None = None
-        self._rejoining = False
 
     def note(self, offsets: Offsets) -> None:
         """These offsets are safe now."""
@@ -62,7 +63,7 @@ class Commits:
         """Commit when the interval is over or a retry is due; to be called often."""
         now = monotonic()
         if self._retry_at is not None:
-            if now >= self._retry_at and not self._rejoining:
+            if now >= self._retry_at:
                 self.commit()
         elif now - self._last > self._interval and not self._sent:
             self.commit()
@@ -96,8 +97,8 @@ class Commits:
 
     def assigned(self) -> None:
         """A new generation began: what was kept for it goes out."""
-        if self._rejoining:
-            self._rejoining, self._retry_at = False, monotonic()
+        if self._retry_at is not None:
+            self._retry_at = monotonic()
 
     def forget(self, partitions: frozenset[TopicPartition]) -> None:
         """These are not ours any more. What is still under way for them is the coordinator's to judge."""
@@ -123,8 +124,7 @@ class Commits:
             self._failing_since = now
             events.emit(events.COMMIT_RETRY, stream=self._stream, reason=reason)
             self._forget_vanished_topics()
-        self._rejoining = problem is CommitProblem.REJOINING
-        self._retry_at = now + _RETRY_SECONDS
+        self._retry_at = now + (_REJOIN_SECONDS if problem is CommitProblem.REJOINING else _RETRY_SECONDS)
         return problem
 
     def _forget_vanished_topics(self) -> None:

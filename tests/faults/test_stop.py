@@ -15,7 +15,7 @@ from legacy_mm.testbed.waiting import wait_until
 from tests.faults.conftest import Scene
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
-RECORDS = 600_000
+RECORDS = 1_000_000
 CODES = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGHUP: 129}
 
 

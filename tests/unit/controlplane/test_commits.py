@@ -87,10 +87,19 @@ def test_during_a_rebalance_the_offsets_wait_for_the_next_generation(bench: Benc
     bench.commits.note({A: 5})
     bench.commits.commit()
     bench.commits.settled({}, {A: (CommitProblem.REJOINING, "rebalance in progress")})
-    bench.later(10)
+    bench.later(1)
     assert len(bench.sent) == 1
     bench.commits.assigned()
     bench.later(0)
+    assert bench.sent == [{A: 5}, {A: 5}]
+
+
+def test_a_late_refusal_does_not_wait_for_a_generation_that_has_come_already(bench: Bench) -> None:
+    bench.commits.note({A: 5})
+    bench.commits.commit()
+    bench.commits.assigned()
+    bench.commits.settled({}, {A: (CommitProblem.REJOINING, "illegal generation")})
+    bench.later(3)
     assert bench.sent == [{A: 5}, {A: 5}]
 
 

@@ -62,7 +62,7 @@ class Host:
 
     def _start_spark(self) -> None:
         try:
-            archive = None if self.spark.embedded else build_archive()
+            archive = None if self.spark.embedded else build_archive(self.spark.folder)
             context = self.spark.context(archive)
             self._context.set_result(context)
             context.parallelize([0], 1).foreach(_nothing)

@@ -51,15 +51,15 @@ class SparkHost:
         self._settings = settings
         self._streams = streams
         self._preload = preload
-        self._folder = Path(tempfile.mkdtemp(prefix="legacy_mm-spark-"))
+        self.folder = Path(tempfile.mkdtemp(prefix="legacy_mm-spark-"))
         self.embedded = settings.master is None or settings.master.startswith("local")
-        conf_dir = self._folder
+        conf_dir = self.folder
         if not self.embedded and "SPARK_CONF_DIR" in os.environ:
             conf_dir = Path(os.environ["SPARK_CONF_DIR"])
-        (self._folder / "log4j2.properties").write_text(_LOG4J2.format(level="OFF" if quiet else "WARN"))
+        (self.folder / "log4j2.properties").write_text(_LOG4J2.format(level="OFF" if quiet else "WARN"))
         environment = self._environment(conf_dir)
         os.environ["SPARK_HOME"] = environment["SPARK_HOME"]
-        self.jvm = Jvm(settings.heap, environment, self._folder / "jvm.log" if quiet else None)
+        self.jvm = Jvm(settings.heap, environment, self.folder / "jvm.log" if quiet else None)
 
     def context(self, archive: Path | None = None) -> Any:
         """Make the SparkContext (blocks until the application runs) and wake the Python daemon by an empty job."""
@@ -79,7 +79,7 @@ class SparkHost:
         chosen = {
             "spark.master": master,
             "spark.app.name": "legacy_mm",
-            "spark.local.dir": str(self._folder),
+            "spark.local.dir": str(self.folder),
             "spark.executorEnv.LEGACY_MM_PRELOAD": self._preload,
         }
         if self.embedded:
@@ -96,7 +96,7 @@ class SparkHost:
 
     def remove(self) -> None:
         """Remove the folder; the JVM must have ended."""
-        shutil.rmtree(self._folder, ignore_errors=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def _worker_python(self) -> str:
         if self.embedded:

@@ -7,7 +7,6 @@ copy task imports. No file of the user's and no secret is in it.
 from __future__ import annotations
 
 import sys
-import tempfile
 import zipfile
 from collections.abc import Iterator
 from importlib.metadata import distribution
@@ -16,9 +15,8 @@ from pathlib import Path
 _SHIPPED = ("confluent-kafka",)
 
 
-def build_archive() -> Path:
-    """Write the archive; its name tells the Python version it is for."""
-    folder = Path(tempfile.mkdtemp(prefix="legacy_mm-archive-"))
+def build_archive(folder: Path) -> Path:
+    """Write the archive into the folder; its name tells the Python version it is for."""
     archive = folder / f"legacy_mm-py{sys.version_info.major}{sys.version_info.minor}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as bundle:
         for path, name in _files():

@@ -31,8 +31,3 @@ class Deadline:
     def sooner_of(self, seconds: float) -> Deadline:
         """This deadline, or the one `seconds` from now if that comes first."""
         return min(self, Deadline.after(seconds), key=lambda deadline: deadline.at)
-
-
-def wall_clock_ms() -> int:
-    """Milliseconds since the epoch, as Kafka's timestamps count."""
-    return int(time.time() * 1000)

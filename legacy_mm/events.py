@@ -55,7 +55,6 @@ COMMITTED = Event("committed", logging.DEBUG, "Stream {stream} committed {offset
 COMMIT_RETRY = Event(
     "commit-retry", logging.WARNING, "Stream {stream}: commit failed ({reason}); it will be tried again"
 )
-COMMIT_DROPPED = Event("commit-dropped", logging.WARNING, "Stream {stream}: commit of {offsets} given up ({reason})")
 TOPICS_VANISHED = Event(
     "topics-vanished", logging.WARNING, "Offsets of topics that no longer exist are forgotten: {topics}"
 )
@@ -67,7 +66,6 @@ GAP = Event(
     "Gap in {partition}: offset {wanted} is not in the log any more (it holds {low} to {high}, {reason}); "
     "going on from {resumed}, {missed} offsets were not copied",
 )
-CLIENT_LOG = Event("client-log", logging.WARNING, "[{client}] {text}")
 CLIENT_ERROR = Event("client-error", logging.WARNING, "[{client}] {text}")
 PEER_REFUSED = Event("peer-refused", logging.WARNING, "Control channel: {peer} refused: {reason}")
 IDEMPOTENCE_REFUSED = Event(

@@ -74,10 +74,6 @@ class TopicLister:
         except KafkaException as error:
             raise HostError(f"listing topics failed: {error.args[0].str()}") from error
 
-    def serve(self) -> None:
-        """Run pending callbacks."""
-        self._admin.poll(0)
-
 
 _ADMIN_PREFIXES = ("bootstrap.", "security.", "sasl.", "ssl.", "socket.", "client.", "enable.ssl", "reconnect.")
 

@@ -13,7 +13,6 @@ class CommitProblem(Enum):
     RETRY = "the coordinator did not answer; keep the offsets and try again"
     REJOINING = "the generation is over; keep the offsets until the next assignment"
     LOST = "the group does not know us any more; the partitions are lost"
-    GIVEN_UP = "the group has moved on; as the old tool, warn and go on"
     FATAL = "no later try can succeed"
 
 

@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from legacy_mm.events import Event
 
@@ -61,9 +62,14 @@ def configure(level: str, wording: Mapping[Event, Wording], secrets: Iterable[st
     number = LEVELS[level]
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(Log4jFormatter(wording, secrets, tracebacks=number <= logging.DEBUG))
+    handler.addFilter(_is_not_py4j)
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING if level != "TRACE" else number)
     for ours in ("legacy_mm", "kafka", "org.apache.kafka"):
         logging.getLogger(ours).setLevel(number)
-    logging.getLogger("py4j").setLevel(logging.CRITICAL)
+
+
+def _is_not_py4j(record: logging.LogRecord) -> bool:
+    """py4j also logs through the root logger; that Java is gone is said by an event of ours, or is a clean stop."""
+    return Path(record.pathname).parent.name != "py4j"

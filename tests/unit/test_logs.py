@@ -64,3 +64,13 @@ def test_tracebacks_are_for_debug_logging_only(capsys: pytest.CaptureFixture[str
         except ValueError as error:
             events.emit(events.STREAM_FAILED, error=error, stream=0, reason="x")
         assert ("Traceback" in capsys.readouterr().err) is expected
+
+
+def test_py4j_speaks_through_the_root_logger_and_is_not_heard(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure("WARN", WORDING)
+    for folder in ("py4j", "legacy_mm"):
+        path = f"/site-packages/{folder}/java_gateway.py"
+        logging.getLogger().handle(logging.LogRecord("root", logging.ERROR, path, 1, f"from {folder}", (), None))
+    printed = capsys.readouterr().err
+    assert "from legacy_mm" in printed
+    assert "from py4j" not in printed

@@ -17,7 +17,7 @@ from legacy_mm.kafka.client import client_properties, ours
 from legacy_mm.kafka.errors import ends_reading, is_out_of_range
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 
-BATCH_RECORDS = 5000
+BATCH_RECORDS = 400
 _error = Message.error
 _topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
 _partition: Callable[[Any], int] = Message.partition  # type: ignore[assignment]

@@ -31,6 +31,7 @@ _OPENED = (
     "java.base/sun.nio.cs java.base/sun.security.action java.base/sun.util.calendar"
 )
 _FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:-UsePerfData", "-Djava.awt.headless=true")
+_SMALL_HEAP = ("-Xms32m", "-Xmn12m")  # a driver keeps 30 MB; Java's own choice on a big host touches 100 MB more
 _IGNORING_SIGNALS = 'trap "" HUP INT TERM; exec "$@"'
 
 
@@ -43,7 +44,7 @@ class Jvm:
         self._connecting = threading.Lock()
         self._folder = tempfile.TemporaryDirectory(prefix="legacy_mm-jvm-")
         self._connection_info = Path(self._folder.name) / "gateway"
-        command = [str(find_java()), f"-Xmx{heap}", *_FLAGS]
+        command = [str(find_java()), f"-Xmx{heap}", *_SMALL_HEAP, *_FLAGS]
         command += [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED.split()]
         command += [f"-Djava.io.tmpdir={tempfile.gettempdir()}", "-cp", _class_path(environment)]
         command += ["org.apache.spark.deploy.SparkSubmit", "pyspark-shell"]

@@ -37,6 +37,7 @@ _SESSION_TIMEOUT = 45_000
 _HEARTBEAT_INTERVAL = 3_000
 _DAY = 86_400_000
 _INTERNAL = "internal to the Java client"
+_QUEUE_KBYTES, _LEAST_QUEUE_KBYTES = 32_768, 8_192
 
 DEFAULTS = {
     **common.DEFAULTS,
@@ -46,8 +47,7 @@ DEFAULTS = {
     "allow.auto.create.topics": "false",
     "partition.assignment.strategy": "range",
     "receive.message.max.bytes": "2147483647",
-    # no counterpart in Java: how much one stream holds, and how long it pauses when it is full
-    "queued.max.messages.kbytes": "32768",
+    # no counterpart in Java: how long a stream pauses when it holds as much as it may
     "fetch.queue.backoff.ms": "20",
 }
 
@@ -116,12 +116,16 @@ def _membership_times(reading: Reading) -> Emitted:
     return emitted
 
 
-def _fetch_max_bytes(reading: Reading) -> Emitted:
+def _fetch_sizes(reading: Reading) -> Emitted:
+    # no counterpart in Java: how much all streams together hold that is fetched and not yet sent
+    queue = {"queued.max.messages.kbytes": str(max(_LEAST_QUEUE_KBYTES, _QUEUE_KBYTES // reading.streams))}
+    if not reading.given("fetch.max.bytes"):
+        return queue
     size = reading.integer("fetch.max.bytes", 52_428_800)
     size = reading.clamp("fetch.max.bytes", size, 1000, 2_147_483_135)
     # the consumer reads this producer-sounding property too, and demands it be the smaller one
     smaller = {"message.max.bytes": str(size)} if size < 1_000_000 else {}
-    return {"fetch.max.bytes": str(size), **smaller}
+    return {**queue, "fetch.max.bytes": str(size), **smaller}
 
 
 def _auto_create(reading: Reading) -> Emitted:
@@ -150,7 +154,7 @@ RULES: Rules = (
     Rule("default.api.timeout.ms", Number(0), Setting("api_timeout")),
     Rule("enable.auto.commit", Boolean(), Setting("commit_interval")),
     Rule("exclude.internal.topics", Boolean(), Setting("exclude_internal")),
-    Rule("fetch.max.bytes", Number(0), Computed(_fetch_max_bytes)),
+    Rule("fetch.max.bytes", Number(0), Computed(_fetch_sizes, always=True)),
     Rule("fetch.max.wait.ms", Number(0), Renamed("fetch.wait.max.ms", 0, 300_000)),
     Rule("fetch.min.bytes", Number(0), Same(1, 100_000_000)),
     Rule("group.id", Text(), Same()),

@@ -254,6 +254,16 @@ def test_buffer_memory_is_divided() -> None:
     assert producer().properties["queue.buffering.max.messages"] == "0"
 
 
+def test_what_is_fetched_ahead_is_divided() -> None:
+    name = "queued.max.messages.kbytes"
+    assert [apply("consumer", BASE, streams=n).properties[name] for n in (1, 2, 4, 100)] == [
+        "32768",
+        "16384",
+        "8192",
+        "8192",
+    ]
+
+
 def test_delivery_timeout() -> None:
     assert producer(delivery_timeout_ms="2147483647").properties["message.timeout.ms"] == "0"
     for file in (

@@ -19,15 +19,13 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException
 
-from legacy_mm.errors import HostError, LegacyMMError, UsageError
+from legacy_mm.errors import LegacyMMError, UsageError
 from legacy_mm.testbed.bench_measure import (
     BROKER,
     Site,
-    killed_in,
     measure_latency,
     measure_start_up,
     measure_throughput,
-    small_cgroup,
 )
 from legacy_mm.testbed.bench_profiles import (
     LEGACY,
@@ -50,6 +48,7 @@ from legacy_mm.testbed.bench_report import (
     medians,
     table,
 )
+from legacy_mm.testbed.cgroup import small_cgroup
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.ports import LOOPBACK, Ports
@@ -261,21 +260,13 @@ def _memory_limit(site: Site, options: argparse.Namespace) -> int:
     records = profile.scaled_records(options.records_scale)
     with small_cgroup(LIMIT_MIB, LIMIT_CORES) as cgroup:
         _load(site, profile, records)
-        join = cgroup / "cgroup.procs"
-        found = measure_throughput(site, OURS, profile, 1, records, started=lambda pid: _join(join, pid))
-        killed = killed_in(cgroup)
+        found = measure_throughput(site, OURS, profile, 1, records, started=cgroup.join)
+        killed = cgroup.killed()
     print(
         f"one stream in {LIMIT_MIB} MiB and {LIMIT_CORES} core: {found['records_per_s'] or 0:,.0f} records/s, "
         f"peak {found['peak_mb']:,.0f} MB, {killed} processes killed"
     )
     return int(killed > 0)
-
-
-def _join(join: Path, pid: int) -> None:
-    try:
-        join.write_text(str(pid), encoding="ascii")
-    except OSError as error:
-        raise HostError(f"cannot move a process into {join.parent}: {error.strerror}") from error
 
 
 def _say(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Measure one run of one tool: throughput, latency, start-up, and a run in a small cgroup. Rule: the tool runs alone.
+"""Measure one run of one tool: throughput, latency and start-up. Rule: the tool runs alone.
 
 A run: (1) make the target topic, (2) start the tool, (3) look at it from outside, (4) stop it, (5) remove the topics.
 Looking is cheap: one ListOffsets request and a few files of /proc ten times a second, PSS twice a second.
@@ -12,7 +12,7 @@ import signal
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -280,30 +280,3 @@ def _arrivals(bootstrap: str, topic: str, partitions: int, last: int) -> dict[in
     finally:
         consumer.close()
     return found
-
-
-@contextlib.contextmanager
-def small_cgroup(memory_mib: int, cores: int) -> Iterator[Path]:
-    """A cgroup v2 with limits; HostError, with the reason, where none can be made."""
-    root = Path("/sys/fs/cgroup")
-    if not (root / "cgroup.controllers").is_file():
-        raise HostError(f"{root} is not cgroup v2 (a v1 or hybrid host)")
-    folder = root / f"legacy-mm-bench-{os.getpid()}"
-    try:
-        (root / "cgroup.subtree_control").write_text("+memory +cpu", encoding="ascii")
-        folder.mkdir()
-    except OSError as error:
-        raise HostError(f"cgroup v2 at {root} cannot be written: {error.strerror}") from error
-    try:
-        (folder / "memory.max").write_text(str(memory_mib << 20), encoding="ascii")
-        (folder / "cpu.max").write_text(f"{cores * 100_000} 100000", encoding="ascii")
-        yield folder
-    finally:
-        with contextlib.suppress(OSError):  # busy while a process of it is still ending
-            folder.rmdir()
-
-
-def killed_in(cgroup: Path) -> int:
-    """How many processes the kernel has killed in a cgroup for its memory limit."""
-    events: Sequence[str] = (cgroup / "memory.events").read_text(encoding="ascii").split()
-    return int(events[events.index("oom_kill") + 1])

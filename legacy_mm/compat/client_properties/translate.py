@@ -7,6 +7,7 @@ Whoever wants native tuning writes `librdkafka.<name>`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -21,6 +22,7 @@ from legacy_mm.compat.client_properties.rule import (
     Side,
     trim,
 )
+from legacy_mm.config import unbuilt
 from legacy_mm.config.settings import ClientProperties
 from legacy_mm.errors import ConfigurationError
 
@@ -93,9 +95,12 @@ def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str])
     unknown = [
         name for name in properties if name not in known and not name.startswith(NATIVE_PREFIX)
     ]
-    if unknown:
-        names = ", ".join(sorted(unknown))
-        reading.note(f"These configurations '[{names}]' were supplied but are not used yet.")
+    unbuilt_names = set(filter(unbuilt.is_unbuilt, unknown))
+    # 3.9 says it at INFO; whoever wrote a feature's name expects it to act, and is warned
+    for names, level in ((unbuilt_names, logging.WARNING), (set(unknown) - unbuilt_names, logging.INFO)):
+        if names:
+            listed = ", ".join(sorted(names))
+            reading.note(f"These configurations '[{listed}]' were supplied but are not used yet.", level)
 
 
 def _check_native(native: Mapping[str, str]) -> None:

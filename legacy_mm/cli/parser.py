@@ -98,7 +98,8 @@ def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str] 
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", ".")
         if variable.startswith(ENVIRONMENT_PREFIX) and unbuilt.is_unbuilt(name):
             raise ConfigurationError(f"{variable}: {unbuilt.refusal(name)}")
-    return vars(parser.parse_args(list(words), env_vars=environment))
+    given: dict[str, Any] = vars(parser.parse_args(list(words), env_vars=environment))
+    return given
 
 
 def _typed(given: Mapping[str, Any]) -> OwnOptions:

@@ -16,7 +16,9 @@ from legacy_mm.compat.client_properties.rule import (
     Computed,
     Emitted,
     Forgotten,
+    Ours,
     Reading,
+    Rule,
     Rules,
     Secret,
     Side,
@@ -29,8 +31,9 @@ from legacy_mm.errors import ConfigurationError
 NATIVE_PREFIX = "librdkafka."
 CONSUMER_RULES: Rules = (*consumer.RULES, *security.RULES)
 PRODUCER_RULES: Rules = (*producer.RULES, *security.RULES)
-_RULES: Mapping[Side, Rules] = {"consumer": CONSUMER_RULES, "producer": PRODUCER_RULES}
+RULES: Mapping[Side, Rules] = {"consumer": CONSUMER_RULES, "producer": PRODUCER_RULES}
 _DEFAULTS: Mapping[Side, Emitted] = {"consumer": consumer.DEFAULTS, "producer": producer.DEFAULTS}
+OURS: Mapping[Side, Mapping[str, Ours]] = {"consumer": consumer.OURS, "producer": producer.OURS}
 _COMMITS = "offsets are committed by the mirror, after their records are safe"
 _NATIVE_REFUSED = {
     "auto.commit.enable": _COMMITS,
@@ -57,13 +60,17 @@ class Translated:
     reading: Reading = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""
+    rows: Mapping[str, Rule]
+    """librdkafka property -> the row that set it; what is missing here is a default or was given natively."""
+    native: frozenset[str]
+    """Properties that were given as `librdkafka.<name>`."""
 
 
 def apply(
     side: Side, properties: Mapping[str, str], *, streams: int = 1, literal: bool = False
 ) -> Translated:
     """Read every known name, let its row speak, fill in what the file leaves out."""
-    rules = _RULES[side]
+    rules = RULES[side]
     trimmed = {name: trim(text) for name, text in properties.items()}
     native = {
         name.removeprefix(NATIVE_PREFIX): text
@@ -77,17 +84,21 @@ def apply(
     }
     reading = Reading(side, values, streams, literal)
     emitted: dict[str, str] = {}
+    rows: dict[str, Rule] = {}
     for rule in rules:
         meaning = rule.meaning
         asked = rule.name in values or (isinstance(meaning, Computed) and meaning.always)
         if asked and rule.applies(reading):
-            emitted |= meaning.emit(reading, rule.name)
+            made = meaning.emit(reading, rule.name)
+            emitted |= made
+            rows |= dict.fromkeys(made, rule)
     _note_unknown(reading, rules, trimmed)
     _check_native(native)
-    chosen = {**_DEFAULTS[side], **emitted, **native}
+    ours = {name: preset.value for name, preset in OURS[side].items()}
+    chosen = {**_DEFAULTS[side], **ours, **emitted, **native}
     if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
         chosen.pop("partition.assignment.strategy", None)
-    return Translated(chosen, reading, _secrets(rules, trimmed, chosen))
+    return Translated(chosen, reading, _secrets(rules, trimmed, chosen), rows, frozenset(native))
 
 
 def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:

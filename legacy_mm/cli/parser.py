@@ -7,9 +7,8 @@ and hands over only words such as `--spark.master=local`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import configargparse
 
@@ -61,8 +60,7 @@ def _not_a_key(name: str) -> str:
     return unbuilt.refusal(name) if unbuilt.is_unbuilt(name) else f"{name} is not an option of legacy-mm"
 
 
-@dataclass(frozen=True, slots=True)
-class OwnValue:
+class OwnValue(NamedTuple):
     """One of our own options as it is in force."""
 
     option: str

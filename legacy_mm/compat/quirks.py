@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from legacy_mm.compat.relevance import (
     Applies,
-    absent,
     always,
     any_of,
     both,
@@ -16,12 +15,15 @@ from legacy_mm.compat.relevance import (
     consumer,
     either_file,
     family,
+    foreign_class,
     option,
     producer,
+    producer_default,
     refused,
     said,
     several_streams,
 )
+
 
 @dataclass(frozen=True, slots=True)
 class Quirk:
@@ -92,7 +94,7 @@ QUIRKS = (
         "1 ms unless set",
         "librdkafka sends a request for each batch, and would send single records in requests of their own",
         _PRODUCER + "test_defaults_are_those_of_the_map",
-        absent(producer("linger.ms")),
+        producer_default("linger.ms"),
     ),
     Quirk(
         "commit-in-rebalance",
@@ -181,7 +183,7 @@ QUIRKS = (
         "refuses the ones that could change what is mirrored, by name; ignores metrics",
         "this client is not Java",
         _PRODUCER + "test_refused_by_name",
-        either_file(*_JAVA_CODE),
+        foreign_class(*_JAVA_CODE),
     ),
     Quirk(
         "native-properties",
@@ -221,7 +223,7 @@ QUIRKS = (
         "waits 35 minutes, then the send fails: 255, nothing committed",
         "librdkafka cannot count further",
         _PRODUCER + "test_defaults_are_those_of_the_map",
-        absent(producer("max.block.ms")),
+        producer_default("max.block.ms"),
     ),
     Quirk(
         "stop-deadline",

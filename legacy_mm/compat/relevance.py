@@ -24,10 +24,11 @@ class Command:
 
 
 Applies = Callable[[Command], bool]
+_KAFKA_PACKAGE = "org.apache.kafka."
 
 
 def always(_: Command) -> bool:
-    """It is so with every command line."""
+    """It is so with every mirror that runs."""
     return True
 
 
@@ -61,6 +62,17 @@ def either_file(*names: str) -> Applies:
     return lambda command: any(name in file for file in (command.consumer, command.producer) for name in names)
 
 
+def foreign_class(*names: str) -> Applies:
+    """One of these properties names Java code that is not Kafka's own."""
+
+    def applies(command: Command) -> bool:
+        values = [file.get(name, "") for file in (command.consumer, command.producer) for name in names]
+        classes = [word.strip() for value in values for word in value.split(",")]
+        return any(word and not word.startswith(_KAFKA_PACKAGE) for word in classes)
+
+    return applies
+
+
 def family(prefix: str) -> Applies:
     """A property of this family is in one of the files."""
     return lambda command: any(name.startswith(prefix) for name in (*command.consumer, *command.producer))
@@ -71,9 +83,9 @@ def said(words: str) -> Applies:
     return lambda command: any(words in note for note in command.notes)
 
 
-def absent(applies: Applies) -> Applies:
-    """The opposite."""
-    return lambda command: not applies(command)
+def producer_default(name: str) -> Applies:
+    """The producer file, where it could be read, leaves it out."""
+    return lambda command: bool(command.producer) and name not in command.producer
 
 
 def both(one: Applies, other: Applies) -> Applies:
@@ -92,7 +104,7 @@ def by_meaning(name: str, default: int, below: int) -> Applies:
     def applies(command: Command) -> bool:
         text = command.producer.get(name, str(default)).strip()
         literally = command.literal and name in command.producer
-        return not literally and text.isdecimal() and int(text) < below
+        return bool(command.producer) and not literally and text.isdecimal() and int(text) < below
 
     return applies
 

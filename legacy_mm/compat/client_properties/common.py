@@ -169,7 +169,12 @@ RULES: Rules = (
         TextList(),
         Refused("values kept elsewhere (${provider:path:key}) are not supported yet", ("",)),
     ),
-    Rule("connections.max.idle.ms", Number(long=True), Computed(_idle_time), reason="a negative number means never, here 0"),
+    Rule(
+        "connections.max.idle.ms",
+        Number(long=True),
+        Computed(_idle_time),
+        reason="a negative number means never, here 0",
+    ),
     Rule("enable.metrics.push", Boolean(), Same()),
     Rule(
         "interceptor.classes",

@@ -49,7 +49,7 @@ _NATIVE_REFUSED = {
     "delivery.report.only.error": "the mirror counts what is delivered",
     "plugin.library.paths": "foreign code could change records",
 }
-_SECRET_WORDS = ("password", "secret", "passphrase", ".pem")
+_SECRET_WORDS = ("password", "secret", "passphrase", "token", "oauthbearer.config", ".pem")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,5 +127,10 @@ def _secrets(
 ) -> tuple[str, ...]:
     secret_names = {rule.name for rule in rules if isinstance(rule.type, Secret)}
     found = {text for name, text in properties.items() if name in secret_names}
-    found |= {text for name, text in chosen.items() if any(word in name for word in _SECRET_WORDS)}
+    found |= {text for name, text in chosen.items() if is_secret_setting(name)}
     return tuple(sorted(found - {""}))
+
+
+def is_secret_setting(name: str) -> bool:
+    """True for a librdkafka property whose value no line may show."""
+    return any(word in name for word in _SECRET_WORDS)

@@ -1,0 +1,79 @@
+"""Where librdkafka's properties come from, and why they have another value than the file."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.compat.client_properties.origin import Origin, origins, understood
+from legacy_mm.compat.client_properties.rule import Computed, Rule
+from legacy_mm.compat.client_properties.translate import (
+    CONSUMER_RULES,
+    OURS,
+    PRODUCER_RULES,
+    Translated,
+    apply,
+)
+
+BASE = {"bootstrap.servers": "127.0.0.1:1"}
+IN_FLIGHT = "max.in.flight.requests.per.connection"
+
+
+def producer(streams: int = 1, literal: bool = False, **properties: str) -> Translated:
+    named = {name.replace("_", "."): value for name, value in properties.items()}
+    return apply("producer", BASE | named, streams=streams, literal=literal)
+
+
+@pytest.mark.parametrize("side", ["consumer", "producer"])
+def test_every_property_has_an_origin(side: str) -> None:
+    client = apply("consumer" if side == "consumer" else "producer", BASE | {"group.id": "g"})
+    assert set(origins(client)) == set(client.properties)
+
+
+def test_silence_is_a_default_or_ours() -> None:
+    found = origins(producer())
+    assert found["acks"] == Origin("default")
+    assert found["enable.idempotence"] == Origin("default")
+    assert found["linger.ms"] == Origin("ours", (), OURS["producer"]["linger.ms"].reason)
+    assert found[IN_FLIGHT].kind == "ours"
+    assert found["bootstrap.servers"] == Origin("file", ("bootstrap.servers",))
+
+
+def test_values_that_only_tune_say_their_reason() -> None:
+    properties = {"max_in_flight_requests_per_connection": "1", "batch_size": "100"}
+    found = origins(producer(**properties))
+    assert found[IN_FLIGHT] == Origin("file", (IN_FLIGHT,), "1 means order, which idempotence with five keeps")
+    assert found["batch.size"].reason.startswith("a lower bound of ours")
+    literally = origins(producer(literal=True, **properties))
+    assert literally[IN_FLIGHT] == Origin("file", (IN_FLIGHT,))
+    assert literally["batch.size"] == Origin("file", ("batch.size",))
+
+
+def test_what_decides_is_named() -> None:
+    found = origins(producer(acks="1", request_timeout_ms="9000"))
+    assert found["enable.idempotence"] == Origin("file", ("acks",))
+    assert found[IN_FLIGHT] == Origin("file", ("acks",))
+    assert found["socket.timeout.ms"].names == ("request.timeout.ms",)
+    assert found["message.timeout.ms"] == Origin("default")
+    shared = origins(producer(streams=4, buffer_memory="67108864"))
+    assert shared["queue.buffering.max.kbytes"].names == ("buffer.memory",)
+
+
+def test_a_default_spelled_out_is_the_file_s() -> None:
+    assert origins(producer(delivery_timeout_ms="2147483647"))["message.timeout.ms"].names == ("delivery.timeout.ms",)
+
+
+def test_a_native_property_is_the_file_s() -> None:
+    client = apply("producer", BASE | {"librdkafka.linger.ms": "7"})
+    assert origins(client)["linger.ms"] == Origin("file", ("librdkafka.linger.ms",))
+
+
+@pytest.mark.parametrize("row", [*CONSUMER_RULES, *PRODUCER_RULES], ids=lambda row: row.name)
+def test_every_row_can_be_put_into_words(row: Rule) -> None:
+    said = understood(row, row.name)
+    assert said and "\n" not in said
+    assert said != "translated" or isinstance(row.meaning, Computed)
+
+
+def test_unknown_names() -> None:
+    assert understood(None, "foo") == "unknown, ignored"
+    assert understood(None, "librdkafka.x") == "handed on to librdkafka as x"

@@ -11,7 +11,8 @@ that out. Nothing is written anywhere. The exit code is 0 when the line would ru
 - `options`: option, value, origin
 - `properties`: client, line, name, value, meaning
 - `settings`: client, name, value, origin, reason, as librdkafka gets them
-- `topics` (an object): pattern, answered, why_not, and partitions: topic, partition, start, because
+- `pattern` (a text): the topics, as Java compiles it
+- `topics` (an object): answered, why_not, and partitions: topic, partition, start, because
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always
 """
@@ -22,7 +23,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 from legacy_mm import logs, wiring
 from legacy_mm.cli.explain_text import render
@@ -37,6 +38,7 @@ usage: legacy-mm explain [--json] [--offline] -- kafka-mirror-maker.sh OPTIONS
   --json      one JSON document instead of text
   --offline   do not ask the source cluster for its topics and offsets
 """
+_NOT_RUN = Topics(why_not="the line would not run")
 _FLAGS = {"--json", "--offline"}
 
 
@@ -60,17 +62,16 @@ def explain_line(words: Sequence[str], environment: Mapping[str, str], *, ask: b
     own = Reader(
         typed=lambda given: read_own_options(given, environment), rows=lambda given: own_values(given, environment)
     )
-    explanation, settings = explain(words, environment, own)
+    explained = explain(words, environment, own)
+    explanation, settings, veil = explained
     if settings is None:
-        return explanation, Topics("", why_not="the line would not run")
-    pattern = settings.topics.pattern
+        return explanation, _NOT_RUN
     if not ask:
-        return explanation, Topics(pattern, why_not="not asked")
+        return explanation, Topics(why_not="not asked")
     try:
         wiring.check_addresses(settings)
         return explanation, look(settings)
     except HostError as error:
-        return explanation, Topics(pattern, why_not=str(error))
+        return explanation, Topics(why_not=veil.over_known(str(error)))
     except LegacyMMError as error:
-        refused = replace(explanation, exit_code=error.exit_code, outcome=f"It would be refused: {error}")
-        return refused, Topics(pattern, why_not="the line would not run")
+        return explained.refused(error), _NOT_RUN

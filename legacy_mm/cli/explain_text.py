@@ -22,13 +22,13 @@ Row = Sequence[str]
 def render(explanation: Explanation, topics: Topics) -> str:
     """The whole text."""
     sections = [
-        [*textwrap.wrap(explanation.outcome, _WIDTH, break_on_hyphens=False), f"Exit code: {explanation.exit_code}"],
-        _section("Words", [(row.word if row.word.strip() else repr(row.word), row.meaning) for row in explanation.words]),
+        [*_folded(explanation.outcome, _WIDTH), f"Exit code: {explanation.exit_code}"],
+        _section("Words", [(_visible(row.word), row.meaning) for row in explanation.words]),
         _section("Environment", [(row.name, row.value, row.meaning) for row in explanation.environment]),
         _section("Options of ours", [(row.option, row.value, row.origin) for row in explanation.options]),
         *_client(explanation, "consumer"),
         *_client(explanation, "producer"),
-        _topics(topics),
+        _topics(explanation.pattern, topics),
         _section(
             "Permissions needed",
             [(row.cluster, row.operation, row.resource, row.reason) for row in explanation.permissions],
@@ -43,6 +43,10 @@ def _section(title: str, rows: Sequence[Row]) -> list[str]:
     return [title, *table(rows)] if rows else []
 
 
+def _visible(word: str) -> str:
+    return word if word.strip() else repr(word)
+
+
 def _client(explanation: Explanation, client: str) -> tuple[list[str], list[str]]:
     file = [
         (f"line {row.line}", row.name, row.value, row.meaning) for row in explanation.properties if row.client == client
@@ -53,8 +57,8 @@ def _client(explanation: Explanation, client: str) -> tuple[list[str], list[str]
     return _section(f"The {client} file", file), _section(f"The {client} as librdkafka gets it", settings)
 
 
-def _topics(topics: Topics) -> list[str]:
-    title = f"Topics at the source{f' that match {topics.pattern}' if topics.pattern else ''}"
+def _topics(pattern: str, topics: Topics) -> list[str]:
+    title = f"Topics at the source{f' that match {pattern}' if pattern else ''}"
     if not topics.answered:
         return [*textwrap.wrap(f"{title}: not known, {topics.why_not}", _WIDTH, subsequent_indent=_INDENT)]
     if not topics.partitions:
@@ -85,7 +89,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _folded(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, break_on_hyphens=False, drop_whitespace=True) or [""]
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
 
 
 def _joined(cells: Iterable[str], widths: Sequence[int]) -> str:

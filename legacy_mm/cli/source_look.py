@@ -30,7 +30,6 @@ class PartitionStart:
 class Topics:
     """What the source says about the topic pattern."""
 
-    pattern: str
     answered: bool = False
     why_not: str = ""
     partitions: tuple[PartitionStart, ...] = ()
@@ -43,10 +42,10 @@ def look(settings: Settings) -> Topics:
     names = _matching(settings.topics, counts)
     partitions = [TopicPartition(name, number) for name in sorted(names) for number in range(counts[name])]
     if not partitions:
-        return Topics(settings.topics.pattern, answered=True)
+        return Topics(answered=True)
     views = survey.views(settings.source.group_id, partitions, Deadline.after(_ASK_SECONDS))
     starts = tuple(_start(each, views[each], settings.source.offset_reset) for each in partitions)
-    return Topics(settings.topics.pattern, answered=True, partitions=starts)
+    return Topics(answered=True, partitions=starts)
 
 
 def _matching(topics: TopicSettings, counts: Mapping[str, int]) -> Collection[str]:

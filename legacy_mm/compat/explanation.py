@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
+from typing import NamedTuple
 
-from legacy_mm.compat import command_line, properties_file, variables
+from legacy_mm.compat import command_line, jaas, properties_file, variables
 from legacy_mm.compat.client_properties.origin import origins, understood
 from legacy_mm.compat.client_properties.rule import Note, Rule, Secret, Side, trim
 from legacy_mm.compat.client_properties.translate import RULES, Translated, is_secret_setting
@@ -42,6 +43,7 @@ _ROLES: Mapping[Role, str] = {
 _OUTSIDE_THE_CLIENTS: Mapping[tuple[str, str], str] = {
     ("producer", "producer.type"): "read by the mirror itself: with sync, every record waits for its acknowledgement",
 }
+_REFUSED = "It would be refused: "
 _OUTCOMES: Mapping[type, tuple[int, str]] = {
     Run: (0, "It would run."),
     NothingToDo: (0, "It would end at once, because no stream is asked for."),
@@ -126,8 +128,24 @@ class Explanation:
     options: tuple[OptionRow, ...] = ()
     properties: tuple[PropertyRow, ...] = ()
     settings: tuple[SettingRow, ...] = ()
+    pattern: str = ""
+    """The topics to mirror, as Java compiles it."""
     permissions: tuple[Permission, ...] = ()
     differences: tuple[Difference, ...] = ()
+
+
+class Explained(NamedTuple):
+    """The explanation, and what is needed to ask the source as well."""
+
+    explanation: Explanation
+    settings: Settings | None
+    """None: the line would not run."""
+    veil: Veil
+
+    def refused(self, error: LegacyMMError) -> Explanation:
+        """The explanation, once it has turned out that the line cannot start."""
+        outcome = self.veil.over_known(f"{_REFUSED}{error}")
+        return replace(self.explanation, exit_code=error.exit_code, outcome=outcome)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,18 +188,16 @@ class _Facts:
         return {entry.name: entry.text for entry in self.files[side]}
 
 
-def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -> tuple[Explanation, Settings | None]:
-    """The explanation, and the settings where the line would run."""
+def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -> Explained:
+    """All that can be said of a command line in this environment without asking a cluster."""
     launcher, argv = _split(words)
     facts = _find_out(argv, own)
     veil = Veil(_secrets(facts))
-    if isinstance(facts.result, LegacyMMError):
-        code, outcome = facts.result.exit_code, f"It would be refused: {facts.result}"
-    else:
-        code, outcome = _OUTCOMES[type(facts.result)]
+    settings = facts.run.settings if facts.run else None
+    code, outcome = _OUTCOMES.get(type(facts.result), (0, ""))
     explanation = Explanation(
         exit_code=code,
-        outcome=veil.over_known(outcome),
+        outcome=outcome,
         words=tuple(_word_rows(launcher, argv, facts, veil)),
         environment=tuple(
             VariableRow(name, veil.over_words(value), meaning)
@@ -190,10 +206,14 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -
         options=tuple(replace(row, value=veil.over_words(row.value)) for row in facts.options),
         properties=tuple(row for side in _FILES for row in _property_rows(side, facts, veil)),
         settings=tuple(row for side in _FILES for row in _setting_rows(side, facts, veil)),
-        permissions=tuple(permissions(facts.run.settings)) if facts.run else (),
+        pattern=veil.over(settings.topics.pattern) if settings else "",
+        permissions=tuple(_permissions(settings, veil)) if settings else (),
         differences=tuple(_differences(facts)),
     )
-    return explanation, facts.run.settings if facts.run else None
+    explained = Explained(explanation, settings, veil)
+    if isinstance(facts.result, LegacyMMError):
+        return explained._replace(explanation=explained.refused(facts.result))
+    return explained
 
 
 def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -240,6 +260,11 @@ def _secrets(facts: _Facts) -> set[str]:
     for side, entries in facts.files.items():
         rows = _rows(side)
         found |= {entry.text for entry in entries if _is_secret(rows.get(entry.name), entry.name)}
+        for entry in entries:
+            if entry.name == "sasl.jaas.config":
+                with suppress(ConfigurationError):
+                    options = jaas.parse(entry.text).options
+                    found |= {value for name, value in options.items() if looks_secret(name)}
     return found
 
 
@@ -248,7 +273,9 @@ def _rows(side: Side) -> dict[str, Rule]:
 
 
 def _is_secret(row: Rule | None, name: str) -> bool:
-    return looks_secret(name) if row is None else isinstance(row.type, Secret)
+    if row is None:
+        return looks_secret(name) or is_secret_setting(name)
+    return isinstance(row.type, Secret)
 
 
 def _word_rows(launcher: Sequence[str], argv: Sequence[str], facts: _Facts, veil: Veil) -> Iterator[WordRow]:
@@ -316,6 +343,10 @@ def _setting_rows(side: Side, facts: _Facts, veil: Veil) -> Iterator[SettingRow]
         yield SettingRow(side, name, shown, where, origin.reason)
     for row in _MIRRORS_OWN if side == "consumer" else ():
         yield replace(row, value=row.value.format(group=veil.over(client.properties["group.id"])))
+
+
+def _permissions(settings: Settings, veil: Veil) -> Iterator[Permission]:
+    return (replace(row, resource=veil.over(row.resource)) for row in permissions(settings))
 
 
 def _differences(facts: _Facts) -> Iterator[Difference]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from legacy_mm.compat.client_properties.origin import Origin, origins, understood
@@ -18,9 +20,8 @@ BASE = {"bootstrap.servers": "127.0.0.1:1"}
 IN_FLIGHT = "max.in.flight.requests.per.connection"
 
 
-def producer(streams: int = 1, literal: bool = False, **properties: str) -> Translated:
-    named = {name.replace("_", "."): value for name, value in properties.items()}
-    return apply("producer", BASE | named, streams=streams, literal=literal)
+def producer(properties: Mapping[str, str] | None = None, streams: int = 1, literal: bool = False) -> Translated:
+    return apply("producer", BASE | dict(properties or {}), streams=streams, literal=literal)
 
 
 @pytest.mark.parametrize("side", ["consumer", "producer"])
@@ -39,27 +40,28 @@ def test_silence_is_a_default_or_ours() -> None:
 
 
 def test_values_that_only_tune_say_their_reason() -> None:
-    properties = {"max_in_flight_requests_per_connection": "1", "batch_size": "100"}
-    found = origins(producer(**properties))
+    properties = {IN_FLIGHT: "1", "batch.size": "100"}
+    found = origins(producer(properties))
     assert found[IN_FLIGHT] == Origin("file", (IN_FLIGHT,), "1 means order, which idempotence with five keeps")
     assert found["batch.size"].reason.startswith("a lower bound of ours")
-    literally = origins(producer(literal=True, **properties))
+    literally = origins(producer(properties, literal=True))
     assert literally[IN_FLIGHT] == Origin("file", (IN_FLIGHT,))
     assert literally["batch.size"] == Origin("file", ("batch.size",))
 
 
 def test_what_decides_is_named() -> None:
-    found = origins(producer(acks="1", request_timeout_ms="9000"))
+    found = origins(producer({"acks": "1", "request.timeout.ms": "9000"}))
     assert found["enable.idempotence"] == Origin("file", ("acks",))
     assert found[IN_FLIGHT] == Origin("file", ("acks",))
     assert found["socket.timeout.ms"].names == ("request.timeout.ms",)
     assert found["message.timeout.ms"] == Origin("default")
-    shared = origins(producer(streams=4, buffer_memory="67108864"))
+    shared = origins(producer({"buffer.memory": "67108864"}, streams=4))
     assert shared["queue.buffering.max.kbytes"].names == ("buffer.memory",)
 
 
 def test_a_default_spelled_out_is_the_file_s() -> None:
-    assert origins(producer(delivery_timeout_ms="2147483647"))["message.timeout.ms"].names == ("delivery.timeout.ms",)
+    found = origins(producer({"delivery.timeout.ms": "2147483647"}))
+    assert found["message.timeout.ms"].names == ("delivery.timeout.ms",)
 
 
 def test_a_native_property_is_the_file_s() -> None:

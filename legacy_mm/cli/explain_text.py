@@ -13,6 +13,7 @@ _WIDTH = 120
 _INDENT = "  "
 _GAP = "  "
 _MOST_WIDE = 44
+_MOST_WIDE_OF_TWO = 64
 """Columns of a table but its last one; longer texts are folded."""
 _MOST_PARTITIONS = 40
 
@@ -33,8 +34,18 @@ def render(explanation: Explanation, topics: Topics) -> str:
             "Permissions needed",
             [(row.cluster, row.operation, row.resource, row.reason) for row in explanation.permissions],
         ),
-        _differences(explanation, "Different from the old tool, with this command line", always=False),
-        _differences(explanation, "Different from the old tool, always", always=True),
+        _section(
+            "Different from the old tool, with this command line",
+            [
+                (row.id, f"{row.ours} (old tool: {row.legacy}); {row.reason}")
+                for row in explanation.differences
+                if not row.always
+            ],
+        ),
+        _section(
+            "Different from the old tool, always (`legacy-mm quirks` has the reasons)",
+            [(row.id, f"old tool: {row.legacy}; ours: {row.ours}") for row in explanation.differences if row.always],
+        ),
     ]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
@@ -73,14 +84,10 @@ def _start(offset: int | None) -> str:
     return "nowhere" if offset is None else f"from {offset}"
 
 
-def _differences(explanation: Explanation, title: str, *, always: bool) -> list[str]:
-    rows = [row for row in explanation.differences if row.always == always]
-    return _section(title, [(row.id, f"{row.ours} (old tool: {row.legacy}); {row.reason}") for row in rows])
-
-
 def table(rows: Sequence[Row]) -> Iterator[str]:
     """Lines of a table; a cell that is too long goes on in the line below."""
-    narrow = [min(_MOST_WIDE, max(len(row[column]) for row in rows)) for column in range(len(rows[0]) - 1)]
+    most = _MOST_WIDE_OF_TWO if len(rows[0]) == 2 else _MOST_WIDE
+    narrow = [min(most, max(len(row[column]) for row in rows)) for column in range(len(rows[0]) - 1)]
     last = _WIDTH - len(_INDENT) - sum(width + len(_GAP) for width in narrow)
     for row in rows:
         cells = [_folded(text, width) for text, width in zip(row, [*narrow, last], strict=True)]

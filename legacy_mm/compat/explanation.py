@@ -351,10 +351,12 @@ def _permissions(settings: Settings, veil: Veil) -> Iterator[Permission]:
 
 def _differences(facts: _Facts) -> Iterator[Difference]:
     streams = facts.given.get("num.streams", ["1"])[-1:]
+    client = facts.client("producer")
     command = Command(
         options=facts.given,
         consumer=facts.file("consumer"),
         producer=facts.file("producer"),
+        idempotent=client is not None and client.properties["enable.idempotence"] == "true",
         streams=int(streams[0]) if streams and streams[0].isdecimal() else 1,
         literal=any(row.option == "producer.tuning" and row.value == "literal" for row in facts.options),
         refused=isinstance(facts.result, LegacyMMError),

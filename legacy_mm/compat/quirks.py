@@ -16,6 +16,7 @@ from legacy_mm.compat.relevance import (
     either_file,
     family,
     foreign_class,
+    idempotent,
     option,
     producer,
     producer_default,
@@ -78,7 +79,7 @@ QUIRKS = (
         "an idempotent producer with five; --producer.tuning literal takes a 1 in the file as 1",
         "it keeps the same order; with one, librdkafka sends one partition per round trip",
         _PRODUCER + "test_in_flight_is_read_by_meaning",
-        by_meaning("max.in.flight.requests.per.connection", default=1, below=2),
+        both(by_meaning("max.in.flight.requests.per.connection", default=1, below=2), idempotent),
     ),
     Quirk(
         "batch-size-by-meaning",

@@ -14,6 +14,8 @@ class Command:
     """Options that were given, old ones and ours, with their values."""
     consumer: Mapping[str, str] = field(default_factory=dict, repr=False)
     producer: Mapping[str, str] = field(default_factory=dict, repr=False)
+    idempotent: bool = True
+    """The producer is idempotent."""
     streams: int = 1
     literal: bool = False
     """`--producer.tuning literal`."""
@@ -55,6 +57,11 @@ def consumer(name: str, *values: str) -> Applies:
 def producer(name: str, *values: str) -> Applies:
     """The producer file has it; with one of these values, where any are named."""
     return lambda command: _has(command.producer, name, values)
+
+
+def idempotent(command: Command) -> bool:
+    """The producer is idempotent, by name or by default."""
+    return command.idempotent
 
 
 def either_file(*names: str) -> Applies:

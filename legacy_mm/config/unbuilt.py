@@ -56,8 +56,6 @@ _NAMES = frozenset(
         "replication.policy.class",
         "replication.policy.internal.topic.separator.enabled",
         "replication.policy.separator",
-        "source.bootstrap.servers",
-        "target.bootstrap.servers",
         "tasks.max",
         "topic.creation",
         "topic.filter.class",

@@ -27,6 +27,7 @@ from legacy_mm.compat.client_properties.rule import (
 from legacy_mm.compat.client_properties.translate import NATIVE_PREFIX, OURS, RULES, Translated
 from legacy_mm.errors import ConfigurationError
 
+_NEAREST = "the nearest value librdkafka takes"
 Kind = Literal["file", "default", "ours"]
 
 
@@ -83,8 +84,10 @@ def _reason(reading: Reading, name: str, value: str, decisive: tuple[str, ...]) 
     """The reason of the row that decides alone, where name or value are not the file's."""
     if len(decisive) != 1 or (decisive == (name,) and str(reading.values[name]) == value):
         return ""
-    rows = {row.name: row for row in RULES[reading.side]}
-    return rows[decisive[0]].reason
+    row = next(row for row in RULES[reading.side] if row.name == decisive[0])
+    given = reading.values[row.name]
+    clamped = isinstance(row.meaning, Same | Renamed) and type(given) is int and str(given) != value
+    return _NEAREST if clamped else row.reason
 
 
 def understood(row: Rule | None, name: str) -> str:

@@ -199,8 +199,8 @@ def test_a_name_that_does_not_resolve_is_refused(run: Explain) -> None:
 
 
 def test_long_cells_go_on_below() -> None:
-    lines = list(table([("a" * 50, "b"), ("c", "word " * 40)]))
+    lines = list(table([("a" * 50, "x", "b"), ("c", "y", "word " * 40)]))
     assert max(map(len, lines)) <= 120
-    assert lines[:2] == ["  " + "a" * 44 + "  b", "  " + "a" * 6]
-    assert lines[2].startswith("  c" + " " * 45 + "word")
+    assert lines[:2] == ["  " + "a" * 44 + "  x  b", "  " + "a" * 6]
+    assert lines[2].startswith("  c" + " " * 45 + "y  word")
     assert len(lines) == 5

@@ -64,6 +64,14 @@ def test_a_default_spelled_out_is_the_file_s() -> None:
     assert found["message.timeout.ms"].names == ("delivery.timeout.ms",)
 
 
+def test_the_nearest_value_is_called_so() -> None:
+    client = apply("consumer", BASE | {"group.id": "g", "fetch.max.wait.ms": "400000", "fetch.min.bytes": "2"})
+    found = origins(client)
+    nearest = Origin("file", ("fetch.max.wait.ms",), "the nearest value librdkafka takes")
+    assert found["fetch.wait.max.ms"] == nearest
+    assert found["fetch.min.bytes"] == Origin("file", ("fetch.min.bytes",))
+
+
 def test_a_native_property_is_the_file_s() -> None:
     client = apply("producer", BASE | {"librdkafka.linger.ms": "7"})
     assert origins(client)["linger.ms"] == Origin("file", ("librdkafka.linger.ms",))

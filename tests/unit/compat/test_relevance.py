@@ -40,6 +40,11 @@ def test_one_reason_one_row(command: Command, wanted: str) -> None:
     assert shown(command) == {wanted}
 
 
+def test_without_idempotence_one_in_flight_is_one() -> None:
+    tuned = QUIET | {"max.in.flight.requests.per.connection": "1", "acks": "1"}
+    assert shown(Command(producer=tuned, idempotent=False)) == set()
+
+
 @pytest.mark.parametrize("name", ["batch.size", "max.in.flight.requests.per.connection"])
 def test_what_is_taken_literally_is_no_difference(name: str) -> None:
     assert shown(Command(producer=QUIET | {name: "1"}, literal=True)) == set()

@@ -29,9 +29,6 @@ class _Parser(configargparse.ArgumentParser):  # type: ignore[misc]  # the packa
 class _OptionsFile(configargparse.ConfigFileParser):  # type: ignore[misc]  # the package has no types
     """`--features.config`: a Java properties file; a repeated option may have a line for each value."""
 
-    def get_syntax_description(self) -> str:
-        return "The file is a Java properties file; its keys are the options without their dashes."
-
     def parse(self, stream: Path) -> dict[str, str | list[str]]:
         """Option -> value, or values; raises ConfigurationError for a key that is no option."""
         rows = {row.name: row for row in OPTIONS if not row.is_file_of_options}

@@ -200,7 +200,7 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -
         outcome=outcome,
         words=tuple(_word_rows(launcher, argv, facts, veil)),
         environment=tuple(
-            VariableRow(name, veil.over_words(value), meaning)
+            VariableRow(name, HIDDEN if looks_secret(name) else veil.over_words(value), meaning)
             for name, value, meaning in variables.meanings(environment)
         ),
         options=tuple(replace(row, value=veil.over_words(row.value)) for row in facts.options),

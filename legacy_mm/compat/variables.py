@@ -37,14 +37,16 @@ VARIABLES = (
     Variable("SCALA_VERSION", "no effect: it chose folders of a source checkout"),
     Variable("SCALA_BINARY_VERSION", "no effect: it chose folders of a source checkout"),
 )
+_NOT_READ = "read neither by the old scripts nor here"
 _OWN = {row.environment_variable: row for row in OPTIONS}
 
 
 def meanings(environment: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Name, value and meaning of every variable that is set and that the old scripts or our options know."""
-    known = [(row.name, environment[row.name], row.meaning) for row in VARIABLES if row.name in environment]
-    ours = sorted(name for name in environment if name.startswith(ENVIRONMENT_PREFIX))
-    return [*known, *((name, environment[name], _own(name)) for name in ours)]
+    """Name, value and meaning of every variable that is set and that is, or looks like, one of the tool's."""
+    known = {row.name: row.meaning for row in VARIABLES if row.name in environment}
+    others = {name: _NOT_READ for name in sorted(environment) if name.startswith("KAFKA_") and name not in known}
+    ours = {name: _own(name) for name in sorted(environment) if name.startswith(ENVIRONMENT_PREFIX)}
+    return [(name, environment[name], meaning) for name, meaning in (known | ours | others).items()]
 
 
 def _own(variable: str) -> str:

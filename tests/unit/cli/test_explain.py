@@ -138,6 +138,7 @@ def test_own_options_have_their_origin(run: Explain, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("LEGACY_MM_SHUTDOWN_TIMEOUT_MS", "7")
     monkeypatch.setenv("LEGACY_MM_BOGUS", "1")
     monkeypatch.setenv("KAFKA_HEAP_OPTS", "-Xmx1G")
+    monkeypatch.setenv("KAFKA_VERSION", "3.9")
     Path("o.properties").write_text("producer.tuning=literal\n")
     made = document(run, "--features.config=o.properties", "--log.level", "INFO")
     origins = {row["option"]: row["origin"] for row in made["options"]}
@@ -150,6 +151,7 @@ def test_own_options_have_their_origin(run: Explain, monkeypatch: pytest.MonkeyP
     assert variables["LEGACY_MM_SHUTDOWN_TIMEOUT_MS"] == "option --shutdown.timeout.ms"
     assert variables["LEGACY_MM_BOGUS"] == "no option of ours, ignored"
     assert "heap" in variables["KAFKA_HEAP_OPTS"]
+    assert variables["KAFKA_VERSION"] == "read neither by the old scripts nor here"
 
 
 def test_permissions(run: Explain) -> None:
@@ -176,6 +178,7 @@ def test_no_secret_is_shown(
     run: Explain, flags: tuple[str, ...], refused: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KAFKA_OPTS", "-Djavax.net.ssl.keyStorePassword=planted2 -javaagent:x.jar")
+    monkeypatch.setenv("KAFKA_SASL_PASSWORD", "planted8")
     monkeypatch.setenv("LEGACY_MM_SPARK_CONF", "spark.authenticate.secret=planted4")
     unknown = "".join(f"my.{word}=planted3\n" for word in ("password", "secret", "token", "jaas", "key"))
     native = "librdkafka.sasl.oauthbearer.config=planted5\nlibrdkafka.ssl.key.password=planted6\n"

@@ -260,12 +260,14 @@ def _secrets(facts: _Facts) -> set[str]:
     for side, entries in facts.files.items():
         rows = _rows(side)
         found |= {entry.text for entry in entries if _is_secret(rows.get(entry.name), entry.name)}
-        for entry in entries:
-            if entry.name == "sasl.jaas.config":
-                with suppress(ConfigurationError):
-                    options = jaas.parse(entry.text).options
-                    found |= {value for name, value in options.items() if looks_secret(name)}
+        found |= {text for entry in entries if entry.name == "sasl.jaas.config" for text in _login_secrets(entry.text)}
     return found
+
+
+def _login_secrets(login: str) -> set[str]:
+    with suppress(ConfigurationError):
+        return {value for name, value in jaas.parse(login).options.items() if looks_secret(name)}
+    return set()
 
 
 def _rows(side: Side) -> dict[str, Rule]:

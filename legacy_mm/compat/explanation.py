@@ -340,7 +340,8 @@ def _setting_rows(side: Side, facts: _Facts, veil: Veil) -> Iterator[SettingRow]
     found = origins(client)
     for name, value in sorted(client.properties.items()):
         origin = found[name]
-        where = f"{file}:{','.join(str(lines[given]) for given in origin.names)}" if origin.names else origin.kind
+        numbers = ",".join(str(lines[given]) for given in origin.names if given in lines)
+        where = f"{file}:{numbers}" if numbers else origin.kind
         shown = HIDDEN if is_secret_setting(name) else veil.over(value)
         yield SettingRow(side, name, shown, where, origin.reason)
     for row in _MIRRORS_OWN if side == "consumer" else ():

@@ -12,6 +12,7 @@ from legacy_mm.compat.quirks import QUIRKS
 _USAGE = """\
 usage: legacy-mm COMMAND
 
+  explain     how an old command line is understood, without running it: legacy-mm explain -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
   quirks      the known differences from Kafka's tool, with their reasons
   demo        two real brokers, the unchanged command between them, and a comparison
@@ -41,6 +42,12 @@ def _quirks(_: Sequence[str]) -> int:
     return 0
 
 
+def _explain(words: Sequence[str]) -> int:
+    from legacy_mm.cli.explain import main as explain
+
+    return explain(words)
+
+
 def _demo(words: Sequence[str]) -> int:
     from legacy_mm.testbed.demo import main as demo
 
@@ -59,6 +66,7 @@ def _version(_: Sequence[str]) -> int:
 
 
 _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+    "explain": _explain,
     "options": _options,
     "quirks": _quirks,
     "demo": _demo,

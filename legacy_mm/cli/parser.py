@@ -7,12 +7,15 @@ and hands over only words such as `--spark.master=local`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
 
 import configargparse
 
+from legacy_mm.compat import properties_file
+from legacy_mm.config import unbuilt
 from legacy_mm.config.catalogue import OPTIONS, OwnOptions
-from legacy_mm.config.option import Option
+from legacy_mm.config.option import ENVIRONMENT_PREFIX, Option
 from legacy_mm.errors import ConfigurationError
 
 
@@ -23,14 +26,98 @@ class _Parser(configargparse.ArgumentParser):  # type: ignore[misc]  # the packa
         raise ConfigurationError(message.replace("argument --", "Option --", 1))
 
 
+class _OptionsFile(configargparse.ConfigFileParser):  # type: ignore[misc]  # the package has no types
+    """`--features.config`: a Java properties file; a repeated option may have a line for each value."""
+
+    def parse(self, stream: Path) -> dict[str, str | list[str]]:
+        """Option -> value, or values; raises ConfigurationError for a key that is no option."""
+        rows = {row.name: row for row in OPTIONS if not row.is_file_of_options}
+        found: dict[str, str | list[str]] = {}
+        repeated: dict[str, list[str]] = {}
+        for entry in _entries(stream):
+            row = rows.get(entry.name)
+            if row is None:
+                raise ConfigurationError(f"{stream}, line {entry.line}: {_not_a_key(entry.name)}")
+            if row.repeated:
+                found[row.name] = repeated.setdefault(row.name, [])
+                repeated[row.name].append(entry.text)
+            else:
+                found[row.name] = entry.text.strip()
+        return found
+
+
+def _entries(path: Path) -> list[properties_file.Entry]:
+    try:
+        return properties_file.load_entries(str(path))
+    except ConfigurationError as error:
+        raise ConfigurationError(f"Option --features.config: {error}") from None
+
+
+def _not_a_key(name: str) -> str:
+    return unbuilt.refusal(name) if unbuilt.is_unbuilt(name) else f"{name} is not an option of legacy-mm"
+
+
+class OwnValue(NamedTuple):
+    """One of our own options as it is in force."""
+
+    option: str
+    value: str
+    origin: str
+    """`command line`, a variable's name, a file's name, or `default`."""
+
+
 def read_own_options(
     words: Sequence[str], environment: Mapping[str, str] | None = None
 ) -> OwnOptions:
-    """Values of our own options: command line, then environment variable, then default."""
-    given = vars(_parser().parse_args(list(words), env_vars=environment))
+    """Values of our own options: command line, environment variable, `--features.config`, default."""
+    return _typed(_read(_parser(), words, environment))
+
+
+def own_values(words: Sequence[str], environment: Mapping[str, str] | None = None) -> list[OwnValue]:
+    """Every own option with its origin, out of ConfigArgParse's report of its sources."""
+    parser = _parser()
+    given = _read(parser, words, environment)
+    origins = {
+        action.dest: _origin(source, key)
+        for source, settings in parser.get_source_to_settings_dict().items()
+        for key, (action, _) in settings.items()
+        if action is not None
+    }
+    return [
+        OwnValue(row.name, _shown(given[row.attribute]), _origin_of(row, given, origins)) for row in OPTIONS
+    ]
+
+
+def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str] | None) -> dict[str, Any]:
+    for variable in environment or {}:
+        name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", ".")
+        if variable.startswith(ENVIRONMENT_PREFIX) and unbuilt.is_unbuilt(name):
+            raise ConfigurationError(f"{variable}: {unbuilt.refusal(name)}")
+    given: dict[str, Any] = vars(parser.parse_args(list(words), env_vars=environment))
+    return given
+
+
+def _typed(given: Mapping[str, Any]) -> OwnOptions:
     values: dict[str, Any] = {row.attribute: given[row.attribute] for row in OPTIONS}
     values["spark_conf"] = _spark_properties(values["spark_conf"] or [])
     return OwnOptions(**values)
+
+
+def _origin(source: str, key: str) -> str:
+    kind, _, path = source.partition("|")
+    return {"environment_variables": key, "config_file": path}.get(kind, "default")
+
+
+def _origin_of(row: Option, given: Mapping[str, Any], origins: Mapping[str, str]) -> str:
+    """ConfigArgParse lists the words of the command line as one; what has a value and no source is from there."""
+    silent = "default" if given[row.attribute] is None else "command line"
+    return origins.get(row.attribute, silent)
+
+
+def _shown(value: Any) -> str:
+    if value is None:
+        return ""
+    return " ".join(value) if isinstance(value, list) else str(value)
 
 
 def own_options_help() -> str:
@@ -45,6 +132,8 @@ def _parser() -> _Parser:
         add_help=False,
         allow_abbrev=False,
         add_config_file_help=False,
+        config_file_parser_class=_OptionsFile,
+        config_file_open_func=Path,  # `_OptionsFile` reads it
     )
     group = parser.add_argument_group("Options that Kafka's tool does not have")
     for row in OPTIONS:
@@ -61,6 +150,7 @@ def _add(group: Any, row: Option) -> None:
         metavar=f"<{row.argument}>",
         help=row.help,
         action="append" if row.repeated else "store",
+        is_config_file_arg=row.is_file_of_options,
         **({"choices": row.choices} if row.choices else {"type": row.type}),
     )
 

@@ -13,7 +13,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
+from typing import Literal, NamedTuple
 
+from legacy_mm.config import unbuilt
 from legacy_mm.config.catalogue import OPTIONS as OWN_OPTIONS
 from legacy_mm.errors import ConfigurationError
 
@@ -103,6 +105,18 @@ _LEGACY = {row.name: row for row in LEGACY_OPTIONS}
 _OWN = {row.name: row for row in OWN_OPTIONS}
 
 
+Role = Literal["option", "value", "ignored", "after --", "not an option"]
+
+
+class Word(NamedTuple):
+    """One word of the command line, as it was read."""
+
+    text: str
+    role: Role
+    option: str = ""
+    """The option that it is, or whose value it is."""
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedLine:
     """The words, sorted by option; values are converted when they are asked for."""
@@ -144,27 +158,37 @@ class ParsedLine:
         return text.lower() == "true"
 
 
-def parse(argv: Sequence[str]) -> ParsedLine:
-    """Sort the words by option; raises OptionError with the old tool's message."""
+def parse(argv: Sequence[str], seen: list[Word] | None = None) -> ParsedLine:
+    """Sort the words by option; raises OptionError with the old tool's message.
+
+    What was read is added to `seen` as it comes up, so it is there when an error is raised.
+    """
     line = ParsedLine()
+    seen = [] if seen is None else seen
     own_given: set[str] = set()
     words = iter(argv)
     for word in words:
         if word == "--":
+            seen += [Word(word, "ignored"), *(Word(rest, "after --") for rest in words)]
             break
         if not word.startswith("-") or word == "-":
+            seen.append(Word(word, "ignored"))
             continue
         name, has_value, value = word.removeprefix("-").removeprefix("-").partition("=")
         inline = value if has_value else None
+        known = name in _LEGACY or name in _OWN
+        seen.append(Word(word, "option" if known else "not an option", name))
         if name in _LEGACY:
             values = line.given.setdefault(name, [])
             if _LEGACY[name].argument is not None:
-                values.append(_argument(name, inline, words))
+                values.append(_argument(name, inline, words, seen))
         elif name in _OWN:
             if name in own_given and not _OWN[name].repeated:
                 raise OptionError(f"Option {name} was given more than once")
             own_given.add(name)
-            line.own_words.append(f"--{name}={_argument(name, inline, words)}")
+            line.own_words.append(f"--{name}={_argument(name, inline, words, seen)}")
+        elif unbuilt.is_unbuilt(name):
+            raise OptionError(unbuilt.refusal(name))
         else:
             # one dash: a cluster of one-letter options, of which the old tool has none
             unknown = name if word.startswith("--") else word[1]
@@ -174,7 +198,7 @@ def parse(argv: Sequence[str]) -> ParsedLine:
     return line
 
 
-def _argument(name: str, inline: str | None, words: Iterator[str]) -> str:
+def _argument(name: str, inline: str | None, words: Iterator[str], seen: list[Word]) -> str:
     if inline is not None:
         return inline
     following = next(words, None)
@@ -182,6 +206,7 @@ def _argument(name: str, inline: str | None, words: Iterator[str]) -> str:
         raise OptionError(
             f"joptsimple.OptionMissingRequiredArgumentException: Option {name} requires an argument"
         )
+    seen.append(Word(following, "value", name))
     return following
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import jproperties
 
@@ -35,8 +36,27 @@ class MalformedFile(ConfigurationError):
     """The text is no properties file."""
 
 
+class Entry(NamedTuple):
+    """One property where it stands in the file."""
+
+    line: int
+    """The first line of it, counted from 1."""
+    name: str
+    text: str
+
+
 def load(path: str) -> dict[str, str]:
     """Properties of a file; raises ConfigurationError with the old tool's words."""
+    return _last_ones(load_entries(path))
+
+
+def loads(content: bytes) -> dict[str, str]:
+    """Properties of a file's bytes."""
+    return _last_ones(parse(content))
+
+
+def load_entries(path: str) -> list[Entry]:
+    """As `load`, with line numbers and with the entries that a later one of the same name replaces."""
     try:
         # an empty path names the working directory, as it does in Java
         content = Path(path).read_bytes()
@@ -49,42 +69,49 @@ def load(path: str) -> dict[str, str]:
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"java.nio.file.FileSystemException: {path}: {error}") from None
     try:
-        return loads(content)
+        return parse(content)
     except MalformedFile as error:
         raise MalformedFile(f"{error} ({path})") from None
 
 
-def loads(content: bytes) -> dict[str, str]:
-    """Properties of a file's bytes."""
-    reader = jproperties.Properties()
-    plain = "\n".join(_plain(line) for line in _logical_lines(content.decode("iso-8859-1")))
-    try:
-        reader.load(plain)
-    except jproperties.PropertyError as error:
-        raise MalformedFile(f"java.lang.IllegalArgumentException: {error}") from None
-    return dict(reader.properties)
+def parse(content: bytes) -> list[Entry]:
+    """Every entry of a file's bytes, in order."""
+    entries = []
+    for number, line in _logical_lines(content.decode("iso-8859-1")):
+        reader = jproperties.Properties()
+        try:
+            reader.load(_plain(line))
+        except jproperties.PropertyError as error:
+            raise MalformedFile(f"java.lang.IllegalArgumentException: {error}") from None
+        entries += [Entry(number, name, text) for name, text in reader.properties.items()]
+    return entries
 
 
-def _logical_lines(text: str) -> Iterator[str]:
-    """Lines joined at their backslashes; comments and blank lines are left out."""
-    joined = ""
+def _last_ones(entries: list[Entry]) -> dict[str, str]:
+    return {entry.name: entry.text for entry in entries}
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines joined at their backslashes, with the number of the first; comments and blank lines are left out."""
+    joined, first = "", 0
     continued = False
-    for line in _LINE_END.split(text):
+    for number, line in enumerate(_LINE_END.split(text), 1):
         line = line.lstrip(_BLANK)
         if not joined and line[:1] in ("", "#", "!"):
             continued = continued and not line
             continue
+        first = first if joined else number
         joined += line
         # an odd number of backslashes: the last one is not escaped itself
         continued = (len(joined) - len(joined.rstrip("\\"))) % 2 == 1
         if continued:
             joined = joined[:-1]
         elif joined:
-            yield joined
+            yield first, joined
             joined = ""
     # Java makes a property of a lone backslash at the very end
     if joined or (continued and text.endswith(("\\", "\\\n", "\\\r"))):
-        yield joined
+        yield first, joined
 
 
 def _plain(line: str) -> str:

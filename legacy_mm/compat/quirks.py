@@ -6,6 +6,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from legacy_mm.compat.relevance import (
+    Applies,
+    always,
+    any_of,
+    both,
+    by_meaning,
+    consumer,
+    either_file,
+    family,
+    foreign_class,
+    idempotent,
+    option,
+    producer,
+    producer_default,
+    refused,
+    said,
+    several_streams,
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Quirk:
@@ -19,10 +38,24 @@ class Quirk:
     reason: str
     test: str
     """`tests/...::name`."""
+    applies: Applies = always
+    """Which command lines it matters to."""
 
 
 _TRANSLATE = "tests/unit/compat/test_translate.py::"
 _PRODUCER = "tests/unit/compat/test_client_properties.py::"
+_WITHOUT_KEYS = (
+    "org.apache.kafka.clients.producer.roundrobinpartitioner",
+    "org.apache.kafka.clients.producer.uniformstickypartitioner",
+)
+_JAVA_CODE = (
+    "interceptor.classes",
+    "metric.reporters",
+    "partitioner.class",
+    "partition.assignment.strategy",
+    "sasl.login.class",
+    "ssl.engine.factory.class",
+)
 
 QUIRKS = (
     Quirk(
@@ -38,6 +71,7 @@ QUIRKS = (
         "one producer per stream, each with its share of buffer.memory, large enough for max.request.size",
         "a stream's copying is a process of its own",
         _PRODUCER + "test_buffer_memory_is_divided",
+        several_streams,
     ),
     Quirk(
         "in-flight-by-meaning",
@@ -45,6 +79,7 @@ QUIRKS = (
         "an idempotent producer with five; --producer.tuning literal takes a 1 in the file as 1",
         "it keeps the same order; with one, librdkafka sends one partition per round trip",
         _PRODUCER + "test_in_flight_is_read_by_meaning",
+        both(by_meaning("max.in.flight.requests.per.connection", default=1, below=2), idempotent),
     ),
     Quirk(
         "batch-size-by-meaning",
@@ -52,13 +87,15 @@ QUIRKS = (
         "at least 262144 is used; --producer.tuning literal takes the number",
         "Java packs many batches into a request, librdkafka sends one",
         _PRODUCER + "test_batch_size_is_a_lower_bound",
+        by_meaning("batch.size", default=16_384, below=262_144),
     ),
     Quirk(
         "linger-default",
         "linger.ms is 0 unless set",
-        "5 ms unless set",
-        "librdkafka would send single records in requests of their own",
+        "1 ms unless set",
+        "librdkafka sends a request for each batch, and would send single records in requests of their own",
         _PRODUCER + "test_defaults_are_those_of_the_map",
+        producer_default("linger.ms"),
     ),
     Quirk(
         "commit-in-rebalance",
@@ -80,6 +117,7 @@ QUIRKS = (
         "one day at most, and at least session.timeout.ms; says so",
         "librdkafka takes no other values",
         _PRODUCER + "test_max_poll_interval_is_clamped",
+        said("max.poll.interval.ms="),
     ),
     Quirk(
         "number-clamped",
@@ -87,6 +125,7 @@ QUIRKS = (
         "takes the nearest one librdkafka has, and says so",
         "librdkafka's ranges are narrower",
         _PRODUCER + "test_numbers_are_clamped_and_said",
+        said("the nearest value this client has"),
     ),
     Quirk(
         "null-pointer-lines",
@@ -94,6 +133,7 @@ QUIRKS = (
         "only the error itself is printed",
         "they were accidents, and nobody can act on them",
         "tests/unit/compat/test_legacy_cli_golden.py::test_recorded_outcome",
+        refused,
     ),
     Quirk(
         "instance-id-per-stream",
@@ -101,6 +141,7 @@ QUIRKS = (
         "the stream's number is appended when there are several",
         "static membership with several streams could not be used at all",
         "tests/unit/test_wiring.py::test_instance_id_per_stream",
+        both(consumer("group.instance.id"), several_streams),
     ),
     Quirk(
         "empty-group-id",
@@ -108,6 +149,7 @@ QUIRKS = (
         "refuses it, exit 1",
         "librdkafka ends the whole process",
         _TRANSLATE + "test_empty_group_id",
+        consumer("group.id", ""),
     ),
     Quirk(
         "auto-commit-after-copy",
@@ -115,6 +157,7 @@ QUIRKS = (
         "commits on our interval or auto.commit.interval.ms, whichever is shorter, and only what is written",
         "the file asks for frequent commits, not for loss",
         _TRANSLATE + "test_enable_auto_commit",
+        consumer("enable.auto.commit", "true"),
     ),
     Quirk(
         "transactional-id-refused",
@@ -122,6 +165,7 @@ QUIRKS = (
         "refuses it at start, exit 1",
         "no transaction would ever begin",
         _PRODUCER + "test_refused_by_name",
+        producer("transactional.id"),
     ),
     Quirk(
         "partitioner-without-keys",
@@ -129,6 +173,10 @@ QUIRKS = (
         "each record goes to a partition chosen by chance",
         "librdkafka's nearest; the spread is as even",
         _PRODUCER + "test_partitioners_without_keys",
+        any_of(
+            producer("partitioner.class", *_WITHOUT_KEYS),
+            producer("partitioner.ignore.keys", "true"),
+        ),
     ),
     Quirk(
         "java-code-refused",
@@ -136,6 +184,7 @@ QUIRKS = (
         "refuses the ones that could change what is mirrored, by name; ignores metrics",
         "this client is not Java",
         _PRODUCER + "test_refused_by_name",
+        foreign_class(*_JAVA_CODE),
     ),
     Quirk(
         "native-properties",
@@ -143,6 +192,7 @@ QUIRKS = (
         "passes <name> on to librdkafka, unless it would break a guarantee",
         "the way to native tuning; no Java property begins so",
         _PRODUCER + "test_native_properties",
+        family("librdkafka."),
     ),
     Quirk(
         "handler-refused",
@@ -150,6 +200,7 @@ QUIRKS = (
         "refuses --message.handler, exit 255",
         "handlers come in a later release",
         _TRANSLATE + "test_handler_and_listener_are_refused",
+        option("message.handler"),
     ),
     Quirk(
         "listener-refused",
@@ -157,6 +208,7 @@ QUIRKS = (
         "refuses --consumer.rebalance.listener, exit 1",
         "Java listeners cannot be run yet",
         _TRANSLATE + "test_handler_and_listener_are_refused",
+        option("consumer.rebalance.listener"),
     ),
     Quirk(
         "tls-versions",
@@ -164,6 +216,7 @@ QUIRKS = (
         "TLSv1.2 and TLSv1.3 are used, with a warning; a list without TLSv1.2 is refused",
         "librdkafka has no such property",
         _PRODUCER + "test_tls_versions",
+        either_file("ssl.enabled.protocols"),
     ),
     Quirk(
         "missing-target-topic",
@@ -171,6 +224,7 @@ QUIRKS = (
         "waits 35 minutes, then the send fails: 255, nothing committed",
         "librdkafka cannot count further",
         _PRODUCER + "test_defaults_are_those_of_the_map",
+        producer_default("max.block.ms"),
     ),
     Quirk(
         "stop-deadline",

@@ -62,6 +62,9 @@ class Run:
     notes: tuple[Note, ...]
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""
+    consumer: Translated = field(repr=False)
+    """How the consumer file was read; `explain` asks it where each client property comes from."""
+    producer: Translated = field(repr=False)
 
 
 Translation = Run | Help | Version | NothingToDo
@@ -122,7 +125,7 @@ def _translate_run(line: ParsedLine, options: OwnOptions, notes: list[Note]) -> 
         commit_interval=_commit_interval(read.reading, interval_ms, notes),
         shutdown_timeout=options.shutdown_timeout_ms / 1000,
     )
-    return Run(settings, options, tuple(notes), (*read.secrets, *written.secrets))
+    return Run(settings, options, tuple(notes), (*read.secrets, *written.secrets), read, written)
 
 
 def _read_producer(

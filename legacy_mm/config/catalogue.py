@@ -69,6 +69,15 @@ OPTIONS = (
         owner="legacy_mm.logs",
         choices=("TRACE", "DEBUG", "INFO", "WARN", "ERROR"),
     ),
+    Option(
+        name="features.config",
+        default=None,
+        argument="file",
+        help="A Java properties file with options of this list; the command line and the "
+        "environment come before it.",
+        owner="legacy_mm.cli.parser",
+        is_file_of_options=True,
+    ),
 )
 
 
@@ -82,3 +91,4 @@ class OwnOptions:
     producer_tuning: ProducerTuning = "meaning"
     shutdown_timeout_ms: int = 30_000
     log_level: str = "WARN"
+    features_config: str | None = None

@@ -26,6 +26,8 @@ class Option:
     type: Callable[[str], object] = str
     choices: tuple[str, ...] = ()
     repeated: bool = False
+    is_file_of_options: bool = False
+    """Its value names a properties file that may hold all other rows."""
 
     @property
     def environment_variable(self) -> str:

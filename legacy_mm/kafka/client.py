@@ -63,8 +63,7 @@ class TopicLister:
     """Names of all topics of a cluster that the principal may see."""
 
     def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
-        allowed = {name: value for name, value in properties.items() if name.startswith(_ADMIN_PREFIXES)}
-        self._admin = AdminClient(client_properties(allowed, **{"client.id": "legacy_mm-topics"}))
+        self._admin = AdminClient(client_properties(admin_properties(properties), **{"client.id": "legacy_mm-topics"}))
         self._timeout = timeout
 
     def topics(self) -> list[str]:
@@ -73,6 +72,11 @@ class TopicLister:
             return list(self._admin.list_topics(timeout=self._timeout).topics)
         except KafkaException as error:
             raise HostError(f"listing topics failed: {error.args[0].str()}") from error
+
+
+def admin_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """Those of a consumer's properties that say how to reach the cluster."""
+    return {name: value for name, value in properties.items() if name.startswith(_ADMIN_PREFIXES)}
 
 
 _ADMIN_PREFIXES = ("bootstrap.", "security.", "sasl.", "ssl.", "socket.", "client.", "enable.ssl", "reconnect.")

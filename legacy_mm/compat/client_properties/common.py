@@ -14,6 +14,7 @@ from legacy_mm.compat.client_properties.rule import (
     Harmless,
     Mapped,
     Number,
+    Ours,
     Reading,
     Refused,
     Rule,
@@ -28,6 +29,8 @@ from legacy_mm.errors import ConfigurationError
 _HOST_AND_PORT = re.compile(r".*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)", re.DOTALL)
 _PORTS = range(65536)
 _ONLY_METRICS = "it shapes the Java client's own metrics"
+_SYSTEM_SIZE = "-1 is the system's choice, here 0"
+_ONE_SETUP_TIME = "the longer of the two: librdkafka's time covers TCP, TLS and login"
 _OBSERVERS = (
     "io.confluent.monitoring.clients.interceptor.MonitoringConsumerInterceptor",
     "io.confluent.monitoring.clients.interceptor.MonitoringProducerInterceptor",
@@ -39,10 +42,10 @@ DEFAULTS = {
     "reconnect.backoff.ms": "50",
     "reconnect.backoff.max.ms": "1000",
     "connections.max.idle.ms": "540000",
-    "log.connection.close": "false",
     "socket.keepalive.enable": "true",
 }
-"""librdkafka properties set when a file is silent, because the Java clients' defaults differ."""
+"""librdkafka properties set when a file is silent: the Java clients' defaults, where librdkafka's differ."""
+OURS = {"log.connection.close": Ours("false", "brokers close idle connections; that is no news")}
 
 
 def _bootstrap_servers(reading: Reading) -> Emitted:
@@ -166,10 +169,25 @@ RULES: Rules = (
         TextList(),
         Refused("values kept elsewhere (${provider:path:key}) are not supported yet", ("",)),
     ),
-    Rule("connections.max.idle.ms", Number(long=True), Computed(_idle_time)),
+    Rule(
+        "connections.max.idle.ms",
+        Number(long=True),
+        Computed(_idle_time),
+        reason="a negative number means never, here 0",
+    ),
     Rule("enable.metrics.push", Boolean(), Same()),
-    Rule("interceptor.classes", TextList(), Computed(_interceptors)),
-    Rule("metadata.max.age.ms", Number(0, long=True), Computed(_metadata_age)),
+    Rule(
+        "interceptor.classes",
+        TextList(),
+        Computed(_interceptors),
+        reason="only classes known to change no record may be named; they are not run",
+    ),
+    Rule(
+        "metadata.max.age.ms",
+        Number(0, long=True),
+        Computed(_metadata_age),
+        reason="librdkafka's own metadata.max.age.ms is another thing: the expiry of its cache",
+    ),
     Rule("metadata.recovery.rebootstrap.trigger.ms", Number(0, long=True), Same()),
     Rule("metadata.recovery.strategy", Text(("REBOOTSTRAP", "NONE"), any_case=True), Same()),
     Rule("auto.include.jmx.reporter", Boolean(), Harmless(_ONLY_METRICS)),
@@ -177,13 +195,33 @@ RULES: Rules = (
     Rule("metrics.num.samples", Number(1), Harmless(_ONLY_METRICS)),
     Rule("metrics.recording.level", Text(("INFO", "DEBUG", "TRACE")), Harmless(_ONLY_METRICS)),
     Rule("metrics.sample.window.ms", Number(0, long=True), Harmless(_ONLY_METRICS)),
-    Rule("receive.buffer.bytes", Number(-1), _socket_buffer("receive.buffer.bytes")),
-    Rule("send.buffer.bytes", Number(-1), _socket_buffer("send.buffer.bytes")),
-    Rule("reconnect.backoff.ms", Number(0, long=True), Computed(_reconnect_backoff)),
+    Rule("receive.buffer.bytes", Number(-1), _socket_buffer("receive.buffer.bytes"), reason=_SYSTEM_SIZE),
+    Rule("send.buffer.bytes", Number(-1), _socket_buffer("send.buffer.bytes"), reason=_SYSTEM_SIZE),
+    Rule(
+        "reconnect.backoff.ms",
+        Number(0, long=True),
+        Computed(_reconnect_backoff),
+        reason="never above reconnect.backoff.max.ms",
+    ),
     Rule("reconnect.backoff.max.ms", Number(0, long=True), Computed(_reconnect_backoff)),
-    Rule("retry.backoff.ms", Number(0, long=True), Computed(_retry_backoff)),
+    Rule(
+        "retry.backoff.ms",
+        Number(0, long=True),
+        Computed(_retry_backoff),
+        reason="above 1000 the pause is constant, as it was before Kafka 3.7",
+    ),
     Rule("retry.backoff.max.ms", Number(0, long=True), Computed(_retry_backoff)),
-    Rule("socket.connection.setup.timeout.ms", Number(long=True), Computed(_connection_setup)),
-    Rule("socket.connection.setup.timeout.max.ms", Number(long=True), Computed(_connection_setup)),
+    Rule(
+        "socket.connection.setup.timeout.ms",
+        Number(long=True),
+        Computed(_connection_setup),
+        reason=_ONE_SETUP_TIME,
+    ),
+    Rule(
+        "socket.connection.setup.timeout.max.ms",
+        Number(long=True),
+        Computed(_connection_setup),
+        reason=_ONE_SETUP_TIME,
+    ),
     Rule("principal.builder.class", Text(), Forgotten()),
 )

@@ -14,6 +14,7 @@ from legacy_mm.compat.client_properties.rule import (
     Forgotten,
     Harmless,
     Number,
+    Ours,
     PartOf,
     Reading,
     Renamed,
@@ -38,6 +39,8 @@ _HEARTBEAT_INTERVAL = 3_000
 _DAY = 86_400_000
 _INTERNAL = "internal to the Java client"
 _QUEUE_KBYTES, _LEAST_QUEUE_KBYTES = 32_768, 8_192
+_NO_TOPICS = "a pattern subscription creates no topic, in Java neither"
+_FETCH_SIZE = "librdkafka takes 1000 to 2147483135, and message.max.bytes not above it"
 
 DEFAULTS = {
     **common.DEFAULTS,
@@ -47,8 +50,11 @@ DEFAULTS = {
     "allow.auto.create.topics": "false",
     "partition.assignment.strategy": "range",
     "receive.message.max.bytes": "2147483647",
-    # no counterpart in Java: how long a stream pauses when it holds as much as it may
-    "fetch.queue.backoff.ms": "20",
+}
+OURS = {
+    **common.OURS,
+    "queued.max.messages.kbytes": Ours(str(_QUEUE_KBYTES), "how much all streams together fetch ahead"),
+    "fetch.queue.backoff.ms": Ours("20", "how long a stream that is full pauses"),
 }
 
 
@@ -117,7 +123,6 @@ def _membership_times(reading: Reading) -> Emitted:
 
 
 def _fetch_sizes(reading: Reading) -> Emitted:
-    # no counterpart in Java: how much all streams together hold that is fetched and not yet sent
     queue = {"queued.max.messages.kbytes": str(max(_LEAST_QUEUE_KBYTES, _QUEUE_KBYTES // reading.streams))}
     if not reading.given("fetch.max.bytes"):
         return queue
@@ -145,7 +150,7 @@ def _group_protocol(reading: Reading) -> Emitted:
 
 RULES: Rules = (
     *common.RULES,
-    Rule("allow.auto.create.topics", Boolean(), Computed(_auto_create)),
+    Rule("allow.auto.create.topics", Boolean(), Computed(_auto_create), reason=_NO_TOPICS),
     Rule("auto.commit.interval.ms", Number(0), Setting("commit_interval")),
     Rule("auto.offset.reset", Text(("latest", "earliest", "none")), Setting("offset_reset")),
     Rule("check.crcs", Boolean(), Same()),
@@ -154,7 +159,7 @@ RULES: Rules = (
     Rule("default.api.timeout.ms", Number(0), Setting("api_timeout")),
     Rule("enable.auto.commit", Boolean(), Setting("commit_interval")),
     Rule("exclude.internal.topics", Boolean(), Setting("exclude_internal")),
-    Rule("fetch.max.bytes", Number(0), Computed(_fetch_sizes, always=True)),
+    Rule("fetch.max.bytes", Number(0), Computed(_fetch_sizes, always=True), reason=_FETCH_SIZE),
     Rule("fetch.max.wait.ms", Number(0), Renamed("fetch.wait.max.ms", 0, 300_000)),
     Rule("fetch.min.bytes", Number(0), Same(1, 100_000_000)),
     Rule("group.id", Text(), Same()),
@@ -170,9 +175,19 @@ RULES: Rules = (
     Rule(
         "max.partition.fetch.bytes", Number(0), Renamed("fetch.message.max.bytes", 1, 1_000_000_000)
     ),
-    Rule("max.poll.interval.ms", Number(1), Computed(_membership_times, always=True)),
+    Rule(
+        "max.poll.interval.ms",
+        Number(1),
+        Computed(_membership_times, always=True),
+        reason="at least session.timeout.ms and at most one day: librdkafka takes no other",
+    ),
     Rule("max.poll.records", Number(1), Harmless("records are handed on as they come")),
-    Rule("partition.assignment.strategy", TextList(), Computed(_assignors)),
+    Rule(
+        "partition.assignment.strategy",
+        TextList(),
+        Computed(_assignors),
+        reason="librdkafka's name; of a mixed list the eager ones are in force, as in Java",
+    ),
     Rule("request.timeout.ms", Number(0), Renamed("socket.timeout.ms", 10, 300_000)),
     Rule("session.timeout.ms", Number(), PartOf("max.poll.interval.ms")),
     Rule("key.deserializer", Text(), Harmless("bytes are mirrored as they are")),

@@ -19,6 +19,7 @@ from legacy_mm.compat.client_properties.rule import (
     Harmless,
     Mapped,
     Number,
+    Ours,
     PartOf,
     Reading,
     Refused,
@@ -40,6 +41,8 @@ _BUFFER_MEMORY = 32 * _MIB
 _MAX_REQUEST_SIZE = 1_048_576
 _LINGER = 1
 """Milliseconds. librdkafka's 5 makes p99 worse than the old tool's (7 ms against 5); 0 costs a third of the speed."""
+_IN_FLIGHT_REASON = "1 means order, which idempotence with five keeps"
+_PROPAGATION_REASON = "how long a missing topic is waited for; librdkafka cannot count further than 35 minutes"
 _ALL = ("all", "-1")
 _JAVA = "org.apache.kafka.clients.producer."
 _MURMUR2 = "murmur2_random"
@@ -53,12 +56,16 @@ DEFAULTS = {
     "message.timeout.ms": "0",
     "partitioner": _MURMUR2,
     "message.max.bytes": str(_MAX_REQUEST_SIZE),
-    "queue.buffering.max.messages": "0",
-    "topic.metadata.propagation.max.ms": str(_MOST_PROPAGATION_MS),
     "request.timeout.ms": "30000",
-    "linger.ms": str(_LINGER),
-    "sticky.partitioning.linger.ms": "0",  # null keys spread per record: no partition stays empty
     "client.id": "producer-1",
+}
+OURS = {
+    **common.OURS,
+    _IN_FLIGHT: Ours(str(_ORDERED_IN_FLIGHT), _IN_FLIGHT_REASON),
+    "queue.buffering.max.messages": Ours("0", "only buffer.memory bounds the queue, as in Java"),
+    "topic.metadata.propagation.max.ms": Ours(str(_MOST_PROPAGATION_MS), _PROPAGATION_REASON),
+    "linger.ms": Ours(str(_LINGER), "librdkafka sends a request for each batch; 0 would cost a third of the speed"),
+    "sticky.partitioning.linger.ms": Ours("0", "null keys are spread per record: no partition stays empty"),
 }
 
 
@@ -196,22 +203,42 @@ def _ignore_keys(reading: Reading) -> Emitted:
 RULES: Rules = (
     *common.RULES,
     Rule("acks", Text(("all", "-1", "0", "1")), Same()),
-    Rule("batch.size", Number(0), Computed(_batch_size)),
-    Rule("buffer.memory", Number(0, long=True), Computed(_buffer_memory, always=True)),
-    Rule("client.id", Text(), Computed(_client_id)),
+    Rule(
+        "batch.size",
+        Number(0),
+        Computed(_batch_size),
+        reason="a lower bound of ours: Java packs many batches into a request, librdkafka sends one",
+    ),
+    Rule(
+        "buffer.memory",
+        Number(0, long=True),
+        Computed(_buffer_memory, always=True),
+        reason="each stream has its share, large enough for max.request.size",
+    ),
+    Rule("client.id", Text(), Computed(_client_id), reason="an empty name is producer-1"),
     Rule(
         "compression.type", Text(("none", "gzip", "snappy", "lz4", "zstd")), Computed(_compression)
     ),
     Rule("compression.gzip.level", Number(-1, 9), PartOf("compression.type")),
     Rule("compression.lz4.level", Number(1, 17), PartOf("compression.type")),
     Rule("compression.zstd.level", Number(-131_072, 22), PartOf("compression.type")),
-    Rule("delivery.timeout.ms", Number(0), Computed(_timeouts, always=True)),
-    Rule("linger.ms", Number(0, long=True), PartOf("delivery.timeout.ms")),
-    Rule("request.timeout.ms", Number(0), PartOf("delivery.timeout.ms")),
+    Rule(
+        "delivery.timeout.ms",
+        Number(0),
+        Computed(_timeouts, always=True),
+        reason="the largest number means for ever, here 0; 0 means at once, here 1",
+    ),
+    Rule("linger.ms", Number(0, long=True), PartOf("delivery.timeout.ms"), reason="below delivery.timeout.ms"),
+    Rule(
+        "request.timeout.ms",
+        Number(0),
+        PartOf("delivery.timeout.ms"),
+        reason="librdkafka's own request.timeout.ms is only the broker's patience with its replicas",
+    ),
     Rule("enable.idempotence", Boolean(), Computed(_idempotence, always=True)),
-    Rule(_IN_FLIGHT, Number(1), PartOf("enable.idempotence")),
+    Rule(_IN_FLIGHT, Number(1), PartOf("enable.idempotence"), reason=_IN_FLIGHT_REASON),
     Rule("retries", Number(0), Same()),
-    Rule("max.block.ms", Number(0, long=True), Computed(_max_block)),
+    Rule("max.block.ms", Number(0, long=True), Computed(_max_block), reason=_PROPAGATION_REASON),
     Rule("max.request.size", Number(0), Renamed("message.max.bytes", 1000, 1_000_000_000)),
     Rule("metadata.max.idle.ms", Number(5000, long=True), Harmless("topics are not forgotten")),
     Rule(
@@ -237,7 +264,7 @@ RULES: Rules = (
             },
         ),
     ),
-    Rule("partitioner.ignore.keys", Boolean(), Computed(_ignore_keys)),
+    Rule("partitioner.ignore.keys", Boolean(), Computed(_ignore_keys), reason="records are spread by chance"),
     Rule("transaction.timeout.ms", Number(), Harmless("transactions only")),
     Rule(
         "transaction.two.phase.commit.enable", Boolean(), Harmless("transactions only", ("false",))

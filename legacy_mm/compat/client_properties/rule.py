@@ -27,6 +27,13 @@ _JAVA_BLANKS = "".join(map(chr, range(0x21)))
 _NUMBER = re.compile(r"[+-]?[0-9]+")
 
 
+class Ours(NamedTuple):
+    """A librdkafka property that is set when a file is silent and that no Java client has, or has otherwise."""
+
+    value: str
+    reason: str
+
+
 class Note(NamedTuple):
     """A line to print; without a logger it is a plain line on stderr."""
 
@@ -328,6 +335,8 @@ class Rule:
     meaning: Meaning
     applies: Callable[[Reading], bool] = lambda reading: True
     """Security properties count only where the protocol uses them, in Java as here."""
+    reason: str = ""
+    """Why the value, or the name, is another one here; `explain` shows it."""
 
 
 Rules = Sequence[Rule]

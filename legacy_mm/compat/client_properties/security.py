@@ -43,6 +43,8 @@ _PEM_COLUMNS = 64
 _ANY_TLS_VERSION = {"TLSv1.2", "TLSv1.3"}
 _NOT_CONFIGURABLE = ("TLS_AES_", "TLS_CHACHA20_", "TLS_EMPTY_RENEGOTIATION_INFO_SCSV")
 _NOT_YET = "not supported yet"
+_TRAVELS = "read at once and handed on as text: a copy task may run on another host"
+_TLS_VERSIONS = "TLSv1.2 and TLSv1.3 are used"
 _ONLY_JSSE = "it belongs to Java's TLS"
 _ONLY_GSSAPI = "read only with sasl.mechanism=GSSAPI"
 _ONLY_OAUTH = "read only with sasl.mechanism=OAUTHBEARER"
@@ -198,23 +200,28 @@ def _login(reading: Reading) -> Emitted:
 
 
 _TLS_ROWS: Rules = (
-    Rule("ssl.truststore.location", Text(), Computed(_truststore)),
-    Rule("ssl.truststore.certificates", Secret(), Computed(_truststore)),
+    Rule("ssl.truststore.location", Text(), Computed(_truststore), reason=_TRAVELS),
+    Rule("ssl.truststore.certificates", Secret(), Computed(_truststore), reason=_TRAVELS),
     Rule("ssl.truststore.type", Text(), PartOf("ssl.truststore.location")),
     Rule("ssl.truststore.password", Secret(), PartOf("ssl.truststore.location")),
-    Rule("ssl.keystore.location", Text(), Computed(_keystore)),
-    Rule("ssl.keystore.key", Secret(), Computed(_keystore)),
-    Rule("ssl.keystore.certificate.chain", Secret(), Computed(_keystore)),
+    Rule("ssl.keystore.location", Text(), Computed(_keystore), reason=_TRAVELS),
+    Rule("ssl.keystore.key", Secret(), Computed(_keystore), reason=_TRAVELS),
+    Rule("ssl.keystore.certificate.chain", Secret(), Computed(_keystore), reason=_TRAVELS),
     Rule("ssl.keystore.type", Text(), PartOf("ssl.keystore.location")),
     Rule("ssl.keystore.password", Secret(), PartOf("ssl.keystore.location")),
     Rule("ssl.key.password", Secret(), PartOf("ssl.keystore.location")),
-    Rule("ssl.endpoint.identification.algorithm", Text(), Computed(_host_check, always=True)),
-    Rule("ssl.cipher.suites", TextList(), Computed(_cipher_suites)),
-    Rule("ssl.enabled.protocols", TextList(), Computed(_enabled_protocols)),
+    Rule(
+        "ssl.endpoint.identification.algorithm",
+        Text(),
+        Computed(_host_check, always=True),
+        reason="empty means no check, here none",
+    ),
+    Rule("ssl.cipher.suites", TextList(), Computed(_cipher_suites), reason="suites of TLS 1.3 cannot be chosen"),
+    Rule("ssl.enabled.protocols", TextList(), Computed(_enabled_protocols), reason=_TLS_VERSIONS),
     Rule(
         "ssl.protocol",
         Text(),
-        Refused("TLSv1.2 and TLSv1.3 are used", ("TLS", "TLSv1.2", "TLSv1.3")),
+        Refused(_TLS_VERSIONS, ("TLS", "TLSv1.2", "TLSv1.3")),
     ),
     Rule("ssl.engine.factory.class", Text(), Refused("it is Java code", ("",))),
     Rule("ssl.keymanager.algorithm", Text(), Harmless(_ONLY_JSSE, ("SunX509",))),
@@ -225,7 +232,7 @@ _TLS_ROWS: Rules = (
     Rule("ssl.client.auth", Text(), Forgotten()),
 )
 _SASL_ROWS: Rules = (
-    Rule("sasl.mechanism", Text(), Computed(_login, always=True)),
+    Rule("sasl.mechanism", Text(), Computed(_login, always=True), reason="with name and password of sasl.jaas.config"),
     Rule("sasl.jaas.config", Secret(), PartOf("sasl.mechanism")),
     Rule("sasl.client.callback.handler.class", Text(), Refused(_NOT_YET, ("",))),
     Rule("sasl.login.callback.handler.class", Text(), Refused(_NOT_YET, ("",))),

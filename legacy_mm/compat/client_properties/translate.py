@@ -7,6 +7,7 @@ Whoever wants native tuning writes `librdkafka.<name>`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -15,20 +16,24 @@ from legacy_mm.compat.client_properties.rule import (
     Computed,
     Emitted,
     Forgotten,
+    Ours,
     Reading,
+    Rule,
     Rules,
     Secret,
     Side,
     trim,
 )
+from legacy_mm.config import unbuilt
 from legacy_mm.config.settings import ClientProperties
 from legacy_mm.errors import ConfigurationError
 
 NATIVE_PREFIX = "librdkafka."
 CONSUMER_RULES: Rules = (*consumer.RULES, *security.RULES)
 PRODUCER_RULES: Rules = (*producer.RULES, *security.RULES)
-_RULES: Mapping[Side, Rules] = {"consumer": CONSUMER_RULES, "producer": PRODUCER_RULES}
+RULES: Mapping[Side, Rules] = {"consumer": CONSUMER_RULES, "producer": PRODUCER_RULES}
 _DEFAULTS: Mapping[Side, Emitted] = {"consumer": consumer.DEFAULTS, "producer": producer.DEFAULTS}
+OURS: Mapping[Side, Mapping[str, Ours]] = {"consumer": consumer.OURS, "producer": producer.OURS}
 _COMMITS = "offsets are committed by the mirror, after their records are safe"
 _NATIVE_REFUSED = {
     "auto.commit.enable": _COMMITS,
@@ -44,7 +49,7 @@ _NATIVE_REFUSED = {
     "delivery.report.only.error": "the mirror counts what is delivered",
     "plugin.library.paths": "foreign code could change records",
 }
-_SECRET_WORDS = ("password", "secret", "passphrase", ".pem")
+_SECRET_WORDS = ("password", "secret", "passphrase", "token", "oauthbearer.config", ".pem")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +60,17 @@ class Translated:
     reading: Reading = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""
+    rows: Mapping[str, Rule]
+    """librdkafka property -> the row that set it; what is missing here is a default or was given natively."""
+    native: frozenset[str]
+    """Properties that were given as `librdkafka.<name>`."""
 
 
 def apply(
     side: Side, properties: Mapping[str, str], *, streams: int = 1, literal: bool = False
 ) -> Translated:
     """Read every known name, let its row speak, fill in what the file leaves out."""
-    rules = _RULES[side]
+    rules = RULES[side]
     trimmed = {name: trim(text) for name, text in properties.items()}
     native = {
         name.removeprefix(NATIVE_PREFIX): text
@@ -75,17 +84,21 @@ def apply(
     }
     reading = Reading(side, values, streams, literal)
     emitted: dict[str, str] = {}
+    rows: dict[str, Rule] = {}
     for rule in rules:
         meaning = rule.meaning
         asked = rule.name in values or (isinstance(meaning, Computed) and meaning.always)
         if asked and rule.applies(reading):
-            emitted |= meaning.emit(reading, rule.name)
+            made = meaning.emit(reading, rule.name)
+            emitted |= made
+            rows |= dict.fromkeys(made, rule)
     _note_unknown(reading, rules, trimmed)
     _check_native(native)
-    chosen = {**_DEFAULTS[side], **emitted, **native}
+    ours = {name: preset.value for name, preset in OURS[side].items()}
+    chosen = {**_DEFAULTS[side], **ours, **emitted, **native}
     if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
         chosen.pop("partition.assignment.strategy", None)
-    return Translated(chosen, reading, _secrets(rules, trimmed, chosen))
+    return Translated(chosen, reading, _secrets(rules, trimmed, chosen), rows, frozenset(native))
 
 
 def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:
@@ -93,9 +106,12 @@ def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str])
     unknown = [
         name for name in properties if name not in known and not name.startswith(NATIVE_PREFIX)
     ]
-    if unknown:
-        names = ", ".join(sorted(unknown))
-        reading.note(f"These configurations '[{names}]' were supplied but are not used yet.")
+    unbuilt_names = set(filter(unbuilt.is_unbuilt, unknown))
+    # 3.9 says it at INFO; whoever wrote a feature's name expects it to act, and is warned
+    for names, level in ((unbuilt_names, logging.WARNING), (set(unknown) - unbuilt_names, logging.INFO)):
+        if names:
+            listed = ", ".join(sorted(names))
+            reading.note(f"These configurations '[{listed}]' were supplied but are not used yet.", level)
 
 
 def _check_native(native: Mapping[str, str]) -> None:
@@ -111,5 +127,10 @@ def _secrets(
 ) -> tuple[str, ...]:
     secret_names = {rule.name for rule in rules if isinstance(rule.type, Secret)}
     found = {text for name, text in properties.items() if name in secret_names}
-    found |= {text for name, text in chosen.items() if any(word in name for word in _SECRET_WORDS)}
+    found |= {text for name, text in chosen.items() if is_secret_setting(name)}
     return tuple(sorted(found - {""}))
+
+
+def is_secret_setting(name: str) -> bool:
+    """True for a librdkafka property whose value no line may show."""
+    return any(word in name for word in _SECRET_WORDS)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from legacy_mm.cli.parser import own_options_help, read_own_options
+from legacy_mm.cli.parser import OwnValue, own_options_help, own_values, read_own_options
 from legacy_mm.config.catalogue import OPTIONS, OwnOptions
+from legacy_mm.config.unbuilt import is_unbuilt
 from legacy_mm.errors import ConfigurationError
 
 
@@ -53,3 +56,63 @@ def test_help_lists_every_row() -> None:
     for row in OPTIONS:
         assert f"--{row.name} " in text
         assert row.environment_variable in text
+
+
+@pytest.fixture
+def options_file(tmp_path: Path) -> Path:
+    file = tmp_path / "options file.properties"
+    file.write_bytes(b"log.level: INFO\nshutdown.timeout.ms=1\nspark.conf=a=\\u00e9\nspark.conf=c=\xe9\n")
+    return file
+
+
+def test_precedence(options_file: Path) -> None:
+    """Command line, environment, file, default."""
+    environment = {"LEGACY_MM_SHUTDOWN_TIMEOUT_MS": "2", "LEGACY_MM_PRODUCER_TUNING": "literal"}
+    read = read_own_options([f"--features.config={options_file}", "--producer.tuning=meaning"], environment)
+    assert (read.producer_tuning, read.shutdown_timeout_ms, read.log_level) == ("meaning", 2, "INFO")
+    assert read.spark_conf == {"a": "é", "c": "é"}
+    assert read.engine == "records"
+    assert read_own_options([], {"LEGACY_MM_FEATURES_CONFIG": str(options_file)}).shutdown_timeout_ms == 1
+
+
+def test_every_value_has_its_origin(options_file: Path) -> None:
+    environment = {"LEGACY_MM_FEATURES_CONFIG": str(options_file), "LEGACY_MM_SHUTDOWN_TIMEOUT_MS": "2"}
+    values = own_values(["--spark.master=local[2]"], environment)
+    assert [value.option for value in values] == [row.name for row in OPTIONS]
+    assert {
+        OwnValue("spark.master", "local[2]", "command line"),
+        OwnValue("spark.conf", "a=é c=é", str(options_file)),
+        OwnValue("engine", "records", "default"),
+        OwnValue("shutdown.timeout.ms", "2", "LEGACY_MM_SHUTDOWN_TIMEOUT_MS"),
+        OwnValue("log.level", "INFO", str(options_file)),
+        OwnValue("features.config", str(options_file), "LEGACY_MM_FEATURES_CONFIG"),
+    } < set(values)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("engine=records\n\nfoo=1\n", "line 3: foo is not an option of legacy-mm"),
+        ("exactly.once=true", "line 1: exactly.once is a feature of MirrorMaker 2 or of a Kafka proposal that "),
+        ("features.config=other", "line 1: features.config is not an option of legacy-mm"),
+    ],
+)
+def test_a_foreign_key_names_file_and_line(options_file: Path, text: str, words: str) -> None:
+    options_file.write_text(text)
+    with pytest.raises(ConfigurationError) as refused:
+        read_own_options([f"--features.config={options_file}"], {})
+    assert str(refused.value).startswith(f"{options_file}, {words}")
+
+
+def test_a_missing_options_file() -> None:
+    with pytest.raises(ConfigurationError, match=r"^Option --features\.config: .*NoSuchFileException: /no/such$"):
+        read_own_options(["--features.config=/no/such"], {})
+
+
+def test_a_variable_for_what_is_not_there_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"^LEGACY_MM_EXACTLY_ONCE: exactly\.once is a feature"):
+        read_own_options([], {"LEGACY_MM_EXACTLY_ONCE": "true"})
+
+
+def test_help_lists_nothing_that_is_not_there() -> None:
+    assert not [word for word in own_options_help().split() if is_unbuilt(word.strip("-.,"))]

@@ -353,6 +353,20 @@ def test_unknown_names_are_said_in_one_line() -> None:
     assert said.reading.notes[0].level == logging.INFO
 
 
+def test_names_of_features_that_are_not_there_are_said_in_one_warning() -> None:
+    legacy_mode = {"replication.policy.class": "LegacyReplicationPolicy", "emit.heartbeats.enabled": "false"}
+    said = apply("consumer", BASE | {"group.id": "g", "foo": "1", "exactly.once": "true"} | legacy_mode)
+    assert [(note.level, note.text) for note in said.reading.notes] == [
+        (
+            logging.WARNING,
+            "These configurations '[emit.heartbeats.enabled, exactly.once, replication.policy.class]' were supplied "
+            "but are not used yet.",
+        ),
+        (logging.INFO, "These configurations '[foo]' were supplied but are not used yet."),
+    ]
+    assert not set(legacy_mode) & set(said.properties)
+
+
 @pytest.mark.parametrize(
     ("servers", "wanted"),
     [

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.compat.command_line import OptionError, ParsedLine, parse
+from legacy_mm.compat.command_line import OptionError, ParsedLine, Word, parse
 from legacy_mm.config.catalogue import OPTIONS
 
 
@@ -130,3 +130,37 @@ def test_no_name_of_ours_is_an_old_one() -> None:
     from legacy_mm.compat.command_line import LEGACY_OPTIONS
 
     assert not {row.name for row in OPTIONS} & {row.name for row in LEGACY_OPTIONS}
+
+
+@pytest.mark.parametrize("words", ["--exactly.once", "--connector.type=sink", "-transforms a", "--topics x"])
+def test_features_that_are_not_there_are_refused_in_one_sentence(words: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        parse(words.split())
+    name = words.split()[0].strip("-").partition("=")[0]
+    assert str(refused.value) == (
+        f"{name} is a feature of MirrorMaker 2 or of a Kafka proposal that this release does not have"
+    )
+
+
+def test_every_word_is_accounted_for() -> None:
+    seen: list[Word] = []
+    argv = ["x", "-include", "--whitelist", "--new.consumer=1", "--log.level=INFO", "--", "--help", "y"]
+    parse(argv, seen)
+    assert seen == [
+        Word("x", "ignored"),
+        Word("-include", "option", "include"),
+        Word("--whitelist", "value", "include"),
+        Word("--new.consumer=1", "option", "new.consumer"),
+        Word("--log.level=INFO", "option", "log.level"),
+        Word("--", "ignored"),
+        Word("--help", "after --"),
+        Word("y", "after --"),
+    ]
+
+
+def test_words_are_there_when_a_line_is_refused() -> None:
+    seen: list[Word] = []
+    with pytest.raises(OptionError):
+        parse(["--num.streams", "2", "--bogus", "z"], seen)
+    assert seen[-1] == Word("--bogus", "not an option", "bogus")
+    assert len(seen) == 3

@@ -140,3 +140,9 @@ def test_unusable_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     with pytest.raises(ConfigurationError) as unreadable:
         properties_file.load("secret.properties")
     assert str(unreadable.value) == "java.nio.file.AccessDeniedException: secret.properties"
+
+
+def test_entries_know_their_line_and_the_ones_they_replace() -> None:
+    content = b"# comment\r\n\na=1\nb=x\\\n  y\\\n  z\rc\n\na:2\n"
+    assert properties_file.parse(content) == [(3, "a", "1"), (4, "b", "xyz"), (7, "c", ""), (9, "a", "2")]
+    assert properties_file.loads(content) == {"a": "2", "b": "xyz", "c": ""}

@@ -1,0 +1,77 @@
+"""`legacy-mm explain [--json] [--offline] -- OLD-COMMAND-LINE`: how a command line is understood, without running it.
+
+The source is asked for its topics and offsets, for a few seconds and without joining the group; `--offline` leaves
+that out. Nothing is written anywhere. The exit code is 0 when the line would run, else the old tool's.
+
+`--json` prints one document. Its keys, each a list of rows unless said otherwise:
+
+- `exit_code` (a number), `outcome` (a sentence)
+- `words`: word, meaning
+- `environment`: name, value, meaning
+- `options`: option, value, origin
+- `properties`: client, line, name, value, meaning
+- `settings`: client, name, value, origin, reason, as librdkafka gets them
+- `pattern` (a text): the topics, as Java compiles it
+- `topics` (an object): answered, why_not, and partitions: topic, partition, start, because
+- `permissions`: cluster, resource, operation, reason
+- `differences`: id, legacy, ours, reason, always
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+
+from legacy_mm import logs, wiring
+from legacy_mm.cli.explain_text import render
+from legacy_mm.cli.parser import own_values, read_own_options
+from legacy_mm.cli.source_look import Topics, look
+from legacy_mm.compat.explanation import Explanation, Reader, explain
+from legacy_mm.errors import HostError, LegacyMMError
+
+USAGE = """\
+usage: legacy-mm explain [--json] [--offline] -- kafka-mirror-maker.sh OPTIONS
+
+  --json      one JSON document instead of text
+  --offline   do not ask the source cluster for its topics and offsets
+"""
+_NOT_RUN = Topics(why_not="the line would not run")
+_FLAGS = {"--json", "--offline"}
+
+
+def main(words: Sequence[str]) -> int:
+    """Explain the words after `--`; the exit code that they would earn."""
+    flags = set(words[: words.index("--")]) if "--" in words else None
+    if flags is None or not flags <= _FLAGS:
+        sys.stderr.write(USAGE)
+        return 1
+    logs.configure("OFF", {})
+    explanation, topics = explain_line(words[words.index("--") + 1 :], os.environ, ask="--offline" not in flags)
+    if "--json" in flags:
+        sys.stdout.write(json.dumps(asdict(explanation) | {"topics": asdict(topics)}, indent=2) + "\n")
+    else:
+        sys.stdout.write(render(explanation, topics))
+    return explanation.exit_code
+
+
+def explain_line(words: Sequence[str], environment: Mapping[str, str], *, ask: bool) -> tuple[Explanation, Topics]:
+    """What is said about a command line; `ask`: also what the source says."""
+    own = Reader(
+        typed=lambda given: read_own_options(given, environment), rows=lambda given: own_values(given, environment)
+    )
+    explained = explain(words, environment, own)
+    explanation, settings, veil = explained
+    if settings is None:
+        return explanation, _NOT_RUN
+    if not ask:
+        return explanation, Topics(why_not="not asked")
+    try:
+        wiring.check_addresses(settings)
+        return explanation, look(settings)
+    except HostError as error:
+        return explanation, Topics(why_not=veil.over_known(str(error)))
+    except LegacyMMError as error:
+        return explained.refused(error), _NOT_RUN

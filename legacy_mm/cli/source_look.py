@@ -1,0 +1,75 @@
+"""Which topics of the source would be mirrored, and from where: asked by `explain`, nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+from legacy_mm.clock import Deadline
+from legacy_mm.config.settings import OffsetReset, Settings, SparkSettings, TopicSettings
+from legacy_mm.kafka.survey import PartitionView, SourceSurvey
+from legacy_mm.model import TopicPartition
+from legacy_mm.policies.topic_naming import LegacyReplicationPolicy
+from legacy_mm.spark.session import SparkHost
+
+_ASK_SECONDS = 5.0
+_STOP_SECONDS = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionStart:
+    """Where the copying of one partition would begin."""
+
+    topic: str
+    partition: int
+    start: int | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """What the source says about the topic pattern."""
+
+    answered: bool = False
+    why_not: str = ""
+    partitions: tuple[PartitionStart, ...] = ()
+
+
+def look(settings: Settings) -> Topics:
+    """Ask the source; raises HostError when it does not answer, InvalidPattern when Java refuses the pattern."""
+    survey = SourceSurvey(settings.source.properties)
+    counts = survey.partitions(Deadline.after(_ASK_SECONDS))
+    names = _matching(settings.topics, counts)
+    partitions = [TopicPartition(name, number) for name in sorted(names) for number in range(counts[name])]
+    if not partitions:
+        return Topics(answered=True)
+    views = survey.views(settings.source.group_id, partitions, Deadline.after(_ASK_SECONDS))
+    starts = tuple(_start(each, views[each], settings.source.offset_reset) for each in partitions)
+    return Topics(answered=True, partitions=starts)
+
+
+def _matching(topics: TopicSettings, counts: Mapping[str, int]) -> Collection[str]:
+    """The names that Java's own regular expressions match; no Java is started for nothing."""
+    is_internal = LegacyReplicationPolicy().is_internal_topic
+    names = [name for name in counts if not (topics.exclude_internal and is_internal(name))]
+    if not names:
+        return ()
+    host = SparkHost(SparkSettings(), streams=1, preload="")
+    try:
+        return host.jvm.topic_matcher(topics.pattern, topics.pattern_text).matching(names)
+    finally:
+        host.jvm.stop(Deadline.after(_STOP_SECONDS))
+        host.remove()
+
+
+def _start(partition: TopicPartition, view: PartitionView, reset: OffsetReset) -> PartitionStart:
+    if view.committed is not None and view.low <= view.committed <= view.high:
+        lag = view.high - view.committed
+        return PartitionStart(*partition, view.committed, f"committed by the group, {lag} records behind the end")
+    missing = "the group has no offset"
+    if view.committed is not None:
+        missing = f"the group's offset {view.committed} is not in the log ({view.low} to {view.high})"
+    if reset == "none":
+        return PartitionStart(*partition, None, f"{missing} and auto.offset.reset=none: the mirror would end with 255")
+    start = view.low if reset == "earliest" else view.high
+    return PartitionStart(*partition, start, f"{missing}; auto.offset.reset={reset}")

@@ -1,0 +1,120 @@
+"""Where each librdkafka property comes from, and what becomes of each Java property: asked by `explain` only.
+
+A property made out of several is blamed on those that decide it: without one of them it would be another. So no row
+has to say which names its function reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from legacy_mm.compat.client_properties.rule import (
+    Computed,
+    Forgotten,
+    Harmless,
+    Mapped,
+    Meaning,
+    PartOf,
+    Reading,
+    Refused,
+    Renamed,
+    Rule,
+    Same,
+    Setting,
+)
+from legacy_mm.compat.client_properties.translate import NATIVE_PREFIX, OURS, RULES, Translated
+from legacy_mm.errors import ConfigurationError
+
+_NEAREST = "the nearest value librdkafka takes"
+Kind = Literal["file", "default", "ours"]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Why a librdkafka property has its value."""
+
+    kind: Kind
+    """Out of the file; the default of the old tool or of its client; or a choice of ours."""
+    names: tuple[str, ...] = ()
+    """The properties of the file that decided."""
+    reason: str = ""
+
+
+def origins(client: Translated) -> dict[str, Origin]:
+    """Origin of every property this client is given."""
+    return {name: _origin(client, name, value) for name, value in client.properties.items()}
+
+
+def _origin(client: Translated, name: str, value: str) -> Origin:
+    side = client.reading.side
+    if name in client.native:
+        return Origin("file", (NATIVE_PREFIX + name,))
+    decisive = _decisive(client.reading, client.rows.get(name), name, value)
+    if decisive:
+        return Origin("file", decisive, _reason(client.reading, name, value, decisive))
+    ours = OURS[side].get(name)
+    if ours is not None:
+        return Origin("ours", (), ours.reason)
+    return Origin("default")
+
+
+def _decisive(reading: Reading, row: Rule | None, name: str, value: str) -> tuple[str, ...]:
+    """The given names that decide a property; one of the same name decides alone."""
+    if row is None:
+        return ()
+    if reading.given(name):
+        return (name,)
+    if not isinstance(row.meaning, Computed):
+        return (row.name,)
+    decisive = tuple(given for given in reading.values if _without(reading, given, row).get(name) != value)
+    return decisive or ((row.name,) if reading.given(row.name) else ())
+
+
+def _without(reading: Reading, name: str, row: Rule) -> Mapping[str, str]:
+    values = {other: value for other, value in reading.values.items() if other != name}
+    try:
+        return row.meaning.emit(replace(reading, values=values, notes=[]), row.name)
+    except ConfigurationError:
+        return {}
+
+
+def _reason(reading: Reading, name: str, value: str, decisive: tuple[str, ...]) -> str:
+    """The reason of the row that decides alone, where name or value are not the file's."""
+    if len(decisive) != 1 or (decisive == (name,) and str(reading.values[name]) == value):
+        return ""
+    row = next(row for row in RULES[reading.side] if row.name == decisive[0])
+    given = reading.values[row.name]
+    clamped = isinstance(row.meaning, Same | Renamed) and type(given) is int and str(given) != value
+    return _NEAREST if clamped else row.reason
+
+
+def understood(row: Rule | None, name: str) -> str:
+    """What becomes of a Java property, in a few words."""
+    if row is not None:
+        said = _said(row.meaning, name)
+        return f"{said}: {row.reason}" if isinstance(row.meaning, Computed) and row.reason else said
+    if name.startswith(NATIVE_PREFIX):
+        return f"handed on to librdkafka as {name.removeprefix(NATIVE_PREFIX)}"
+    return "unknown, ignored"
+
+
+def _said(meaning: Meaning, name: str) -> str:
+    match meaning:
+        case Renamed(to=other) | Mapped(to=other) if other != name:
+            return f"becomes {other}"
+        case Same() | Renamed() | Mapped():
+            return "understood as it stands"
+        case PartOf(row=row):
+            return f"read together with {row}"
+        case Setting(where=where):
+            return f"read by the mirror itself: {where}"
+        case Harmless(because=because):
+            return f"has no effect: {because}"
+        case Forgotten(instead=instead):
+            return "unknown since Kafka 3, ignored" + (f"; today it is {instead}" if instead else "")
+        case Refused(because=because, unless=unless):
+            return f"changes nothing with {' or '.join(map(repr, unless))}, else refused: {because}"
+        case _:
+            return "translated"

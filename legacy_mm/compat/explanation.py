@@ -1,0 +1,370 @@
+"""How a command line, its environment and its two files are understood; nothing is contacted.
+
+Start with `explain`. Every part is a frozen row of texts without a secret, so that text and JSON are only two ways to
+print an `Explanation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import NamedTuple
+
+from legacy_mm.compat import command_line, jaas, properties_file, variables
+from legacy_mm.compat.client_properties.origin import origins, understood
+from legacy_mm.compat.client_properties.rule import Note, Rule, Secret, Side, trim
+from legacy_mm.compat.client_properties.translate import RULES, Translated, is_secret_setting
+from legacy_mm.compat.command_line import LEGACY_OPTIONS, Role, Word
+from legacy_mm.compat.messages import VERSION
+from legacy_mm.compat.permissions import Permission, permissions
+from legacy_mm.compat.properties_file import Entry
+from legacy_mm.compat.quirks import QUIRKS
+from legacy_mm.compat.relevance import Command, always
+from legacy_mm.compat.secrecy import HIDDEN, Veil, looks_secret
+from legacy_mm.compat.translate import Help, NothingToDo, ReadOwnOptions, Run, Translation, Version, translate
+from legacy_mm.config import unbuilt
+from legacy_mm.config.catalogue import OPTIONS
+from legacy_mm.config.settings import Settings
+from legacy_mm.errors import ConfigurationError, LegacyMMError
+
+_LAUNCHERS = {"kafka-mirror-maker", "kafka-mirror-maker.sh", "kafka.tools.MirrorMaker"}
+_FILES: Mapping[Side, str] = {"consumer": "consumer.config", "producer": "producer.config"}
+_OPTIONS = {row.name: row.description for row in LEGACY_OPTIONS} | {
+    row.name: f"Option of ours: {row.help}" for row in OPTIONS
+}
+_ROLES: Mapping[Role, str] = {
+    "value": "value of --{option}",
+    "ignored": "ignored, as by the old tool",
+    "after --": "ignored, as everything after --",
+    "not an option": "not an option: the old tool ends here",
+}
+_OUTSIDE_THE_CLIENTS: Mapping[tuple[str, str], str] = {
+    ("producer", "producer.type"): "read by the mirror itself: with sync, every record waits for its acknowledgement",
+}
+_REFUSED = "It would be refused: "
+_OUTCOMES: Mapping[type, tuple[int, str]] = {
+    Run: (0, "It would run."),
+    NothingToDo: (0, "It would end at once, because no stream is asked for."),
+    Version: (0, f"It would print the version, {VERSION}."),
+    Help: (1, "It would print the usage."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class WordRow:
+    """A word of the command line."""
+
+    word: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class VariableRow:
+    """An environment variable that is set."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class OptionRow:
+    """An option of ours as it is in force."""
+
+    option: str
+    value: str
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class PropertyRow:
+    """A property of one of the two files."""
+
+    client: str
+    line: int
+    name: str
+    value: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """A property as librdkafka gets it."""
+
+    client: str
+    name: str
+    value: str
+    origin: str
+    reason: str
+
+
+_MIRRORS_OWN = (
+    SettingRow("consumer", "client.id", "{group}-<stream>", "ours", "as the old tool had it, whatever the file says"),
+    SettingRow("consumer", "auto.offset.reset", "error", "ours", "the mirror itself resets, as the file says"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A row of the ledger that matters here."""
+
+    id: str
+    legacy: str
+    ours: str
+    reason: str
+    always: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything `explain` can say without a connection."""
+
+    exit_code: int
+    outcome: str
+    words: tuple[WordRow, ...] = ()
+    environment: tuple[VariableRow, ...] = ()
+    options: tuple[OptionRow, ...] = ()
+    properties: tuple[PropertyRow, ...] = ()
+    settings: tuple[SettingRow, ...] = ()
+    pattern: str = ""
+    """The topics to mirror, as Java compiles it."""
+    permissions: tuple[Permission, ...] = ()
+    differences: tuple[Difference, ...] = ()
+
+
+class Explained(NamedTuple):
+    """The explanation, and what is needed to ask the source as well."""
+
+    explanation: Explanation
+    settings: Settings | None
+    """None: the line would not run."""
+    veil: Veil
+
+    def refused(self, error: LegacyMMError) -> Explanation:
+        """The explanation, once it has turned out that the line cannot start."""
+        outcome = self.veil.over_known(f"{_REFUSED}{error}")
+        return replace(self.explanation, exit_code=error.exit_code, outcome=outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How our own options are read: `cli.parser` has the parser, which this layer may not know."""
+
+    typed: ReadOwnOptions
+    rows: Callable[[Sequence[str]], Iterable[tuple[str, str, str]]]
+    """Option, value and origin of each."""
+
+
+@dataclass
+class _Facts:
+    """What was found out, as far as the line could be read."""
+
+    words: list[Word] = field(default_factory=list)
+    given: dict[str, list[str]] = field(default_factory=dict)
+    options: list[OptionRow] = field(default_factory=list)
+    files: dict[Side, list[Entry]] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    result: Translation | LegacyMMError = field(default_factory=Help)
+
+    @property
+    def run(self) -> Run | None:
+        """The translation, where the line would run."""
+        return self.result if isinstance(self.result, Run) else None
+
+    def client(self, side: Side) -> Translated | None:
+        """How a file was translated, where the line would run."""
+        if self.run is None:
+            return None
+        return self.run.consumer if side == "consumer" else self.run.producer
+
+    def lines(self, side: Side) -> dict[str, int]:
+        """The line that counts, of each property."""
+        return {entry.name: entry.line for entry in self.files[side]}
+
+    def file(self, side: Side) -> dict[str, str]:
+        """The properties of a file that could be read."""
+        return {entry.name: entry.text for entry in self.files[side]}
+
+
+def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -> Explained:
+    """All that can be said of a command line in this environment without asking a cluster."""
+    launcher, argv = _split(words)
+    facts = _find_out(argv, own)
+    veil = Veil(_secrets(facts))
+    settings = facts.run.settings if facts.run else None
+    code, outcome = _OUTCOMES.get(type(facts.result), (0, ""))
+    explanation = Explanation(
+        exit_code=code,
+        outcome=outcome,
+        words=tuple(_word_rows(launcher, argv, facts, veil)),
+        environment=tuple(
+            VariableRow(name, HIDDEN if looks_secret(name) else veil.over_words(value), meaning)
+            for name, value, meaning in variables.meanings(environment)
+        ),
+        options=tuple(replace(row, value=veil.over_words(row.value)) for row in facts.options),
+        properties=tuple(row for side in _FILES for row in _property_rows(side, facts, veil)),
+        settings=tuple(row for side in _FILES for row in _setting_rows(side, facts, veil)),
+        pattern=veil.over(settings.topics.pattern) if settings else "",
+        permissions=tuple(_permissions(settings, veil)) if settings else (),
+        differences=tuple(_differences(facts)),
+    )
+    explained = Explained(explanation, settings, veil)
+    if isinstance(facts.result, LegacyMMError):
+        return explained._replace(explanation=explained.refused(facts.result))
+    return explained
+
+
+def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The old command itself, with what stands before it, and its arguments."""
+    for position, word in enumerate(words):
+        if PurePath(word).name in _LAUNCHERS:
+            return words[: position + 1], words[position + 1 :]
+    return (), words
+
+
+def _find_out(argv: Sequence[str], own: Reader) -> _Facts:
+    facts = _Facts()
+    # what fails here fails in `translate` too, which keeps the old order of checks
+    with suppress(ConfigurationError):
+        line = command_line.parse(argv, facts.words)
+        facts.options += [OptionRow(*row) for row in own.rows(line.own_words)]
+    facts.given = _given(facts.words)
+    for side, option in _FILES.items():
+        facts.files[side] = []
+        for path in facts.given.get(option, ())[:1]:
+            with suppress(ConfigurationError):
+                facts.files[side] = properties_file.load_entries(path)
+    try:
+        facts.result = translate(argv, own.typed, facts.notes)
+    except LegacyMMError as error:
+        facts.result = error
+    return facts
+
+
+def _given(words: Iterable[Word]) -> dict[str, list[str]]:
+    """Option -> its values, in order."""
+    given: dict[str, list[str]] = {}
+    for word in words:
+        _, inline, value = word.text.partition("=")
+        if word.role == "option":
+            given.setdefault(word.option, []).extend([value] if inline else [])
+        elif word.role == "value":
+            given[word.option].append(word.text)
+    return given
+
+
+def _secrets(facts: _Facts) -> set[str]:
+    found = set(facts.run.secrets) if facts.run else set()
+    for side, entries in facts.files.items():
+        rows = _rows(side)
+        found |= {entry.text for entry in entries if _is_secret(rows.get(entry.name), entry.name)}
+        found |= {text for entry in entries if entry.name == "sasl.jaas.config" for text in _login_secrets(entry.text)}
+    return found
+
+
+def _login_secrets(login: str) -> set[str]:
+    with suppress(ConfigurationError):
+        return {value for name, value in jaas.parse(login).options.items() if looks_secret(name)}
+    return set()
+
+
+def _rows(side: Side) -> dict[str, Rule]:
+    return {row.name: row for row in RULES[side]}
+
+
+def _is_secret(row: Rule | None, name: str) -> bool:
+    if row is None:
+        return looks_secret(name) or is_secret_setting(name)
+    return isinstance(row.type, Secret)
+
+
+def _word_rows(launcher: Sequence[str], argv: Sequence[str], facts: _Facts, veil: Veil) -> Iterator[WordRow]:
+    yield from (WordRow(veil.over(word), "starts the tool") for word in launcher)
+    yield from (WordRow(veil.over(word.text), _word_meaning(word)) for word in facts.words)
+    yield from (WordRow(veil.over(word), "never read") for word in argv[len(facts.words) :])
+
+
+def _word_meaning(word: Word) -> str:
+    if word.role == "option":
+        return _OPTIONS[word.option]
+    if word.role == "not an option" and unbuilt.is_unbuilt(word.option):
+        return unbuilt.refusal(word.option)
+    return _ROLES[word.role].format(option=word.option)
+
+
+def _property_rows(side: Side, facts: _Facts, veil: Veil) -> Iterator[PropertyRow]:
+    rows, lines, decided = _rows(side), facts.lines(side), _decided(facts.client(side))
+    for entry in facts.files[side]:
+        row = rows.get(entry.name)
+        value = HIDDEN if _is_secret(row, entry.name) else veil.over(entry.text)
+        if lines[entry.name] != entry.line:
+            meaning = f"replaced by line {lines[entry.name]}"
+        elif entry.name in decided:
+            meaning = _outcome(entry, decided[entry.name], veil)
+        elif (side, entry.name) in _OUTSIDE_THE_CLIENTS:
+            meaning = _OUTSIDE_THE_CLIENTS[side, entry.name]
+        elif row is None and unbuilt.is_unbuilt(entry.name):
+            meaning = "ignored: " + unbuilt.refusal(entry.name)
+        else:
+            meaning = understood(row, entry.name)
+        yield PropertyRow(side, entry.line, entry.name, value, meaning)
+
+
+def _decided(client: Translated | None) -> dict[str, dict[str, str]]:
+    """Java property -> the librdkafka properties that it decides, with their values."""
+    decided: dict[str, dict[str, str]] = {}
+    if client is None:
+        return decided
+    for setting, origin in origins(client).items():
+        for name in origin.names:
+            decided.setdefault(name, {})[setting] = client.properties[setting]
+    return decided
+
+
+def _outcome(entry: Entry, settings: Mapping[str, str], veil: Veil) -> str:
+    if set(settings) != {entry.name}:
+        return f"decides {', '.join(sorted(settings))}"
+    value = settings[entry.name]
+    if value == trim(entry.text):
+        return "understood as it stands"
+    return f"taken as {HIDDEN if is_secret_setting(entry.name) else veil.over(value)}"
+
+
+def _setting_rows(side: Side, facts: _Facts, veil: Veil) -> Iterator[SettingRow]:
+    client = facts.client(side)
+    if client is None:
+        return
+    file, lines = PurePath(facts.given[_FILES[side]][0]).name, facts.lines(side)
+    found = origins(client)
+    for name, value in sorted(client.properties.items()):
+        origin = found[name]
+        numbers = ",".join(str(lines[given]) for given in origin.names if given in lines)
+        where = f"{file}:{numbers}" if numbers else origin.kind
+        shown = HIDDEN if is_secret_setting(name) else veil.over(value)
+        yield SettingRow(side, name, shown, where, origin.reason)
+    for row in _MIRRORS_OWN if side == "consumer" else ():
+        yield replace(row, value=row.value.format(group=veil.over(client.properties["group.id"])))
+
+
+def _permissions(settings: Settings, veil: Veil) -> Iterator[Permission]:
+    return (replace(row, resource=veil.over(row.resource)) for row in permissions(settings))
+
+
+def _differences(facts: _Facts) -> Iterator[Difference]:
+    streams = facts.given.get("num.streams", ["1"])[-1:]
+    client = facts.client("producer")
+    command = Command(
+        options=facts.given,
+        consumer=facts.file("consumer"),
+        producer=facts.file("producer"),
+        idempotent=client is not None and client.properties["enable.idempotence"] == "true",
+        streams=int(streams[0]) if streams and streams[0].isdecimal() else 1,
+        literal=any(row.option == "producer.tuning" and row.value == "literal" for row in facts.options),
+        refused=isinstance(facts.result, LegacyMMError),
+        notes=[note.text for note in facts.notes],
+    )
+    for row in QUIRKS:
+        if row.applies(command) and (facts.run or row.applies is not always):
+            yield Difference(row.id, row.legacy, row.ours, row.reason, row.applies is always)

@@ -1,0 +1,120 @@
+"""Questions by which a row of the ledger says whether it matters to a command line; `explain` asks them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command line with its files, as far as they could be read."""
+
+    options: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Options that were given, old ones and ours, with their values."""
+    consumer: Mapping[str, str] = field(default_factory=dict, repr=False)
+    producer: Mapping[str, str] = field(default_factory=dict, repr=False)
+    idempotent: bool = True
+    """The producer is idempotent."""
+    streams: int = 1
+    literal: bool = False
+    """`--producer.tuning literal`."""
+    refused: bool = False
+    """It cannot start."""
+    notes: Sequence[str] = ()
+    """What is said at the start, at any level."""
+
+
+Applies = Callable[[Command], bool]
+_KAFKA_PACKAGE = "org.apache.kafka."
+
+
+def always(_: Command) -> bool:
+    """It is so with every mirror that runs."""
+    return True
+
+
+def refused(command: Command) -> bool:
+    """The mirror cannot start."""
+    return command.refused
+
+
+def several_streams(command: Command) -> bool:
+    """`--num.streams` is above 1."""
+    return command.streams > 1
+
+
+def option(*names: str) -> Applies:
+    """One of these options is given."""
+    return lambda command: any(name in command.options for name in names)
+
+
+def consumer(name: str, *values: str) -> Applies:
+    """The consumer file has it; with one of these values, where any are named."""
+    return lambda command: _has(command.consumer, name, values)
+
+
+def producer(name: str, *values: str) -> Applies:
+    """The producer file has it; with one of these values, where any are named."""
+    return lambda command: _has(command.producer, name, values)
+
+
+def idempotent(command: Command) -> bool:
+    """The producer is idempotent, by name or by default."""
+    return command.idempotent
+
+
+def either_file(*names: str) -> Applies:
+    """One of these properties is in one of the files."""
+    return lambda command: any(name in file for file in (command.consumer, command.producer) for name in names)
+
+
+def foreign_class(*names: str) -> Applies:
+    """One of these properties names Java code that is not Kafka's own."""
+
+    def applies(command: Command) -> bool:
+        values = [file.get(name, "") for file in (command.consumer, command.producer) for name in names]
+        classes = [word.strip() for value in values for word in value.split(",")]
+        return any(word and not word.startswith(_KAFKA_PACKAGE) for word in classes)
+
+    return applies
+
+
+def family(prefix: str) -> Applies:
+    """A property of this family is in one of the files."""
+    return lambda command: any(name.startswith(prefix) for name in (*command.consumer, *command.producer))
+
+
+def said(words: str) -> Applies:
+    """The start says this about a property."""
+    return lambda command: any(words in note for note in command.notes)
+
+
+def producer_default(name: str) -> Applies:
+    """The producer file, where it could be read, leaves it out."""
+    return lambda command: bool(command.producer) and name not in command.producer
+
+
+def both(one: Applies, other: Applies) -> Applies:
+    """One and the other."""
+    return lambda command: one(command) and other(command)
+
+
+def any_of(*several: Applies) -> Applies:
+    """At least one."""
+    return lambda command: any(applies(command) for applies in several)
+
+
+def by_meaning(name: str, default: int, below: int) -> Applies:
+    """A producer property that only tunes is below this number, and the number is not taken literally."""
+
+    def applies(command: Command) -> bool:
+        text = command.producer.get(name, str(default)).strip()
+        literally = command.literal and name in command.producer
+        return bool(command.producer) and not literally and text.isdecimal() and int(text) < below
+
+    return applies
+
+
+def _has(file: Mapping[str, str], name: str, values: Sequence[str]) -> bool:
+    return name in file and (not values or file[name].strip().lower() in values)

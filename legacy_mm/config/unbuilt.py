@@ -1,0 +1,96 @@
+"""Names of MirrorMaker 2, of KIP-382 and KIP-656 and of our own plans that this release does not have.
+
+Whoever writes one as an option is told so in one sentence; in a client's properties file it is an unknown key like
+any other, with one warning. None of them is ever listed as available.
+"""
+
+from __future__ import annotations
+
+_SWITCHES = (
+    "emit.checkpoints",
+    "emit.heartbeats",
+    "emit.offset-syncs",
+    "heartbeats.replication",
+    "refresh.groups",
+    "refresh.topics",
+    "sync.group.offsets",
+    "sync.topic.acls",
+    "sync.topic.configs",
+)
+"""Each with `.enabled` and `.interval.seconds`; KIP-382 wrote the bare name."""
+_NAMES = frozenset(
+    {
+        "add.source.alias.to.metrics",
+        "checkpoints.topic.replication.factor",
+        "checkpoints.topic.retention.ms",
+        "clusters",
+        "config.properties.blacklist",
+        "config.properties.exclude",
+        "config.property.filter.class",
+        "connector.class",
+        "connector.type",
+        "consumer.poll.timeout.ms",
+        "exactly.once",
+        "exactly.once.source.support",
+        "exactly.once.support",
+        "forwarding.admin.class",
+        "group.filter.class",
+        "groups",
+        "groups.blacklist",
+        "groups.exclude",
+        "header.converter",
+        "heartbeats.topic.replication.factor",
+        "heartbeats.topic.retention.ms",
+        "key.converter",
+        "key.converter.class",
+        "metric.names.formats",
+        "offset-syncs.topic.location",
+        "offset-syncs.topic.replication.factor",
+        "offset.lag.max",
+        "offset.syncs.topic.retention.ms",
+        "predicates",
+        "preserve.partitions",
+        "readahead.queue.capacity",
+        "rename.topics",
+        "replication.factor",
+        "replication.policy.class",
+        "replication.policy.internal.topic.separator.enabled",
+        "replication.policy.separator",
+        "tasks.max",
+        "topic.creation",
+        "topic.filter.class",
+        "topics",
+        "topics.blacklist",
+        "topics.exclude",
+        "transaction.boundary",
+        "transaction.producer",
+        "transforms",
+        "use.defaults.from",
+        "use.incremental.alter.configs",
+        "value.converter",
+        "value.converter.class",
+    }
+    | {name + ending for name in _SWITCHES for ending in ("", ".enabled", ".interval.seconds")}
+)
+_FAMILIES = (
+    "predicates.",
+    "producer.override.",
+    "consumer.override.",
+    "remote.admin.",
+    "source.admin.",
+    "source.cluster.",
+    "target.admin.",
+    "target.cluster.",
+    "topic.creation.",
+    "transforms.",
+)
+
+
+def is_unbuilt(name: str) -> bool:
+    """True for a name that a reader of the KIPs or of MirrorMaker 2's manual may expect here."""
+    return name in _NAMES or name.startswith(_FAMILIES)
+
+
+def refusal(name: str) -> str:
+    """The one sentence about it."""
+    return f"{name} is a feature of MirrorMaker 2 or of a Kafka proposal that this release does not have"

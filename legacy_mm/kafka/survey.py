@@ -1,0 +1,87 @@
+"""A look at the source that changes nothing: topics, committed offsets, log ends. It joins no group.
+
+Every question has a deadline, so a cluster that does not answer costs seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any
+
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
+from confluent_kafka import TopicPartition as ClientPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
+
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
+from legacy_mm.kafka.client import admin_properties, client_properties, ours
+from legacy_mm.model import Offsets, TopicPartition
+
+_LEAST_SECONDS = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionView:
+    """What the source says of one partition."""
+
+    committed: int | None
+    low: int
+    high: int
+    """The offset of the next record."""
+
+
+class SourceSurvey:
+    """Questions to the source cluster. Each raises HostError where there is no answer in time."""
+
+    def __init__(self, properties: Mapping[str, str]) -> None:
+        own = {"client.id": "legacy_mm-explain"}
+        try:
+            self._admin = AdminClient(client_properties(admin_properties(properties), **own))
+        except KafkaException as error:
+            raise HostError(f"the client cannot be made: {error.args[0].str()}") from error
+
+    def partitions(self, deadline: Deadline) -> dict[str, int]:
+        """Topic -> number of partitions, of all topics the principal may see."""
+        try:
+            found = self._admin.list_topics(timeout=_seconds(deadline)).topics
+        except KafkaException as error:
+            raise HostError(f"listing topics failed: {error.args[0].str()}") from error
+        return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
+
+    def views(
+        self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, PartitionView]:
+        """Committed offset and log ends of each partition."""
+        committed = self._committed(group, partitions, deadline)
+        low = self._offsets(partitions, OffsetSpec.earliest(), deadline)  # type: ignore[no-untyped-call]
+        high = self._offsets(partitions, OffsetSpec.latest(), deadline)  # type: ignore[no-untyped-call]
+        return {each: PartitionView(committed.get(each), low[each], high[each]) for each in partitions}
+
+    def _committed(self, group: str, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
+        wanted = ConsumerGroupTopicPartitions(group, [ClientPartition(*each) for each in partitions])
+        (asked,) = self._admin.list_consumer_group_offsets([wanted], request_timeout=_seconds(deadline)).values()
+        answer = _answer(asked, f"reading the offsets of group {group}", deadline)
+        return {ours(each): each.offset for each in answer.topic_partitions if each.offset >= 0}
+
+    def _offsets(self, partitions: Collection[TopicPartition], spec: OffsetSpec, deadline: Deadline) -> Offsets:
+        wanted = {ClientPartition(*each): spec for each in partitions}
+        asked = self._admin.list_offsets(wanted, request_timeout=_seconds(deadline))
+        return {
+            ours(each): _answer(future, f"reading the ends of {ours(each)}", deadline).offset
+            for each, future in asked.items()
+        }
+
+
+def _seconds(deadline: Deadline) -> float:
+    return max(_LEAST_SECONDS, deadline.remaining())
+
+
+def _answer(future: Future[Any], what: str, deadline: Deadline) -> Any:
+    try:
+        return future.result(_seconds(deadline))
+    except KafkaException as error:
+        raise HostError(f"{what} failed: {error.args[0].str()}") from error
+    except TimeoutError:
+        raise HostError(f"{what} took too long") from None

@@ -1,0 +1,101 @@
+"""`legacy-mm explain` asks a real source and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import committed, create_topic, end_offsets, list_topics, members
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+COMMAND = Path(__file__).parents[2] / "bin" / "legacy-mm"
+
+
+class Explain:
+    """Writes the files of a mirror between two clusters and explains its command line."""
+
+    def __init__(self, folder: Path, source: Any, target: Any, group: str) -> None:
+        self._folder = folder
+        self._consumer = f"bootstrap.servers={source.bootstrap}\ngroup.id={group}\n"
+        self._producer = f"bootstrap.servers={target.bootstrap}\n"
+
+    def __call__(self, pattern: str, consumer: str = "") -> tuple[int, dict[str, Any]]:
+        (self._folder / "c.properties").write_text(self._consumer + consumer)
+        (self._folder / "p.properties").write_text(self._producer)
+        words = ["--consumer.config", "c.properties", "--producer.config", "p.properties", "--include", pattern]
+        done = subprocess.run(
+            [COMMAND, "explain", "--json", "--", *words],
+            cwd=self._folder,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert not done.stderr
+        return done.returncode, json.loads(done.stdout)
+
+
+@pytest.fixture
+def explain(tmp_path: Path, source: Any, target: Any, group: str) -> Explain:
+    return Explain(tmp_path, source, target, group)
+
+
+def starts(document: dict[str, Any]) -> dict[tuple[str, int], int | None]:
+    return {(row["topic"], row["partition"]): row["start"] for row in document["topics"]["partitions"]}
+
+
+def commit(bootstrap: str, group: str, topic: str, offsets: dict[int, int]) -> None:
+    client = Consumer({"bootstrap.servers": bootstrap, "group.id": group})
+    entries = [TopicPartition(topic, partition, offset) for partition, offset in offsets.items()]
+    client.commit(offsets=entries, asynchronous=False)
+    client.close()
+
+
+def test_topics_and_start_offsets(
+    source: Any, target: Any, topic: Callable[..., str], group: str, explain: Explain
+) -> None:
+    """The group's offsets, else the reset policy; afterwards both clusters are as they were."""
+    name, other = topic(), topic("other")
+    for each in (name, other):
+        create_topic(source.bootstrap, each, partitions=3)
+        load(source.bootstrap, each, 90, 100, partitions=3)
+    commit(source.bootstrap, group, name, {0: 7, 1: 1_000_000})
+    before = list_topics(source.bootstrap), list_topics(target.bootstrap)
+
+    code, latest = explain(f"{name[:-3]}(?=.).*")
+    assert code == 0
+    assert latest["topics"]["answered"]
+    ends = {(name, partition): end for partition, end in end_offsets(source.bootstrap, name).items()}
+    assert starts(latest) == {(name, 0): 7, (name, 1): ends[name, 1], (name, 2): ends[name, 2]}
+    _, earliest = explain(f"{name},{other}", "auto.offset.reset=earliest\n")
+    assert starts(earliest)[name, 0] == 7
+    assert {start for (_, partition), start in starts(earliest).items() if partition} == {0}
+    _, none = explain(name, "auto.offset.reset=none\n")
+    assert starts(none) == {(name, 0): 7, (name, 1): None, (name, 2): None}
+    because = {row["partition"]: row["because"] for row in none["topics"]["partitions"]}
+    assert because[0] == f"committed by the group, {ends[name, 0] - 7} records behind the end"
+    assert because[1].startswith("the group's offset 1000000 is not in the log (0 to ")
+
+    assert (list_topics(source.bootstrap), list_topics(target.bootstrap)) == before
+    assert members(source.bootstrap, group) == 0
+    assert committed(source.bootstrap, group, [name, other]) == {(name, 0): 7, (name, 1): 1_000_000}
+
+
+def test_a_pattern_that_java_refuses(source: Any, topic: Callable[..., str], explain: Explain) -> None:
+    create_topic(source.bootstrap, topic(), partitions=1)
+    code, document = explain("*")
+    assert code == document["exit_code"] == 255
+    assert document["outcome"] == "It would be refused: Invalid expression syntax: *"
+
+
+def test_nothing_matches(source: Any, topic: Callable[..., str], explain: Explain) -> None:
+    create_topic(source.bootstrap, topic(), partitions=1)
+    code, document = explain("no-such-topic")
+    assert (code, document["topics"]) == (0, {"answered": True, "why_not": "", "partitions": []})

@@ -1,0 +1,51 @@
+"""A row of the ledger is shown to those whom it concerns."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.compat.quirks import QUIRKS
+from legacy_mm.compat.relevance import Command, always
+
+QUIET = {"linger.ms": "0", "max.block.ms": "1", "batch.size": "262144", "max.in.flight.requests.per.connection": "5"}
+
+
+def shown(command: Command) -> set[str]:
+    return {row.id for row in QUIRKS if row.applies is not always and row.applies(command)}
+
+
+def test_a_file_that_spells_everything_out_concerns_nothing() -> None:
+    assert shown(Command(producer=QUIET)) == set()
+
+
+def test_nothing_read_nothing_said() -> None:
+    assert shown(Command()) == set()
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        (Command(producer=QUIET, streams=2), "buffer-memory-divided"),
+        (Command(producer=QUIET | {"max.in.flight.requests.per.connection": "1"}), "in-flight-by-meaning"),
+        (Command(producer=QUIET | {"batch.size": "100"}), "batch-size-by-meaning"),
+        (Command(producer=QUIET, consumer={"enable.auto.commit": " TRUE"}), "auto-commit-after-copy"),
+        (Command(producer=QUIET, consumer={"group.id": " "}), "empty-group-id"),
+        (Command(producer=QUIET, consumer={"interceptor.classes": "org.apache.kafka.X, a.B"}), "java-code-refused"),
+        (Command(producer=QUIET, consumer={"librdkafka.x": "1"}), "native-properties"),
+        (Command(producer=QUIET, options={"message.handler": ["x"]}), "handler-refused"),
+        (Command(producer=QUIET, refused=True), "null-pointer-lines"),
+    ],
+)
+def test_one_reason_one_row(command: Command, wanted: str) -> None:
+    assert shown(command) == {wanted}
+
+
+def test_without_idempotence_one_in_flight_is_one() -> None:
+    tuned = QUIET | {"max.in.flight.requests.per.connection": "1", "acks": "1"}
+    assert shown(Command(producer=tuned, idempotent=False)) == set()
+
+
+@pytest.mark.parametrize("name", ["batch.size", "max.in.flight.requests.per.connection"])
+def test_what_is_taken_literally_is_no_difference(name: str) -> None:
+    assert shown(Command(producer=QUIET | {name: "1"}, literal=True)) == set()
+    assert shown(Command(producer={key: QUIET[key] for key in QUIET if key != name}, literal=True))

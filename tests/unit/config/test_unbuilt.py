@@ -1,0 +1,31 @@
+"""Names that this release does not have are known, and none of them is one that it has."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.compat.client_properties.translate import CONSUMER_RULES, PRODUCER_RULES
+from legacy_mm.compat.command_line import LEGACY_OPTIONS
+from legacy_mm.config.catalogue import OPTIONS
+from legacy_mm.config.unbuilt import is_unbuilt
+
+LADDER = [
+    "preserve.partitions", "topic.creation", "sync.topic.configs.enabled", "emit.heartbeats.enabled",
+    "emit.checkpoints.enabled", "sync.group.offsets.enabled", "sync.topic.acls.enabled", "rename.topics",
+    "exactly.once", "replication.policy.class",
+]  # fmt: skip
+KIPS = [
+    "connector.type", "transaction.producer", "transforms", "transforms.a.type", "connector.class",
+    "sync.topic.configs", "emit.heartbeats", "refresh.groups", "refresh.topics.interval.seconds", "topics.blacklist",
+    "source.cluster.bootstrap.servers", "heartbeats.topic.retention.ms", "readahead.queue.capacity",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LADDER + KIPS)
+def test_a_name_of_the_kips_is_known(name: str) -> None:
+    assert is_unbuilt(name)
+
+
+def test_no_name_that_works_is_among_them() -> None:
+    working = [row.name for table in (OPTIONS, LEGACY_OPTIONS, CONSUMER_RULES, PRODUCER_RULES) for row in table]
+    assert not list(filter(is_unbuilt, working))

@@ -86,9 +86,7 @@ BEANS = (
         + " waiting-threads metadata-age",
     ),
     _client("producer", "producer-node-metrics", ",node-id={node_id}", _NODE, "producer_node"),
-    _client(
-        "producer", "producer-topic-metrics", ",topic={topic}", _counted("record-send byte"), "producer_topic"
-    ),
+    _client("producer", "producer-topic-metrics", ",topic={topic}", _counted("record-send byte"), "producer_topic"),
 )
 
 

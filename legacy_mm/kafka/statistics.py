@@ -41,7 +41,6 @@ _REQUEST_COUNTERS = {
 _NODE_COUNTERS = {"requests": "tx", "request_bytes": "txbytes", "responses": "rx", "response_bytes": "rxbytes"}
 _BROKER_SPREADS = {
     "latency_ms": ("rtt", _MICRO_TO_MILLI),
-    "throttle_ms": ("throttle", 1.0),
     "queue_ms": ("int_latency", _MICRO_TO_MILLI),
 }
 _TOPIC_SPREADS = {"batch_bytes": ("batchsize", 1.0), "batch_records": ("batchcnt", 1.0)}
@@ -107,8 +106,16 @@ def _client(stats: Json, brokers: Iterable[Json], topics: Iterable[Json]) -> Mea
     }
     carrying = [broker for broker in brokers if broker["req"].get("Fetch") or broker["req"].get("Produce")]
     spreads = _merged(_BROKER_SPREADS, carrying) | _merged(_TOPIC_SPREADS, topics)
+    if "latency_ms" in spreads:
+        spreads["throttle_ms"] = _throttle(carrying, spreads["latency_ms"][1])
     ages = [topic["metadata_age"] / 1000 for topic in topics]
     return Measured("client", "", counters, gauges, spreads, {"metadata": min(ages)} if ages else {})
+
+
+def _throttle(brokers: Iterable[Json], requests: float) -> Spread:
+    """librdkafka notes only the requests that were throttled; the others waited for nothing."""
+    found = [broker["throttle"] for broker in brokers]
+    return sum(each["sum"] for each in found), requests, max(each["max"] for each in found), 0.0
 
 
 def _nodes(brokers: Iterable[Json]) -> Iterator[Measured]:

@@ -83,7 +83,7 @@ def attributes(beans: MBeans) -> dict[str, set[str]]:
 
 
 def test_beans_of_both(seen: Seen) -> None:
-    """What we publish exists there by the same name and with the same types; what we lack is in the table."""
+    """Ledger: mbeans-with-a-source. What we publish exists there with the same types; what we lack is in the table."""
     assert set(seen.ours) <= set(seen.old)
     for bean, shown in seen.ours.items():
         for name, attribute in shown.items():

@@ -89,7 +89,6 @@ class CopyJob:
 
     def start(self, description: str) -> None:
         """Make the ticket good and give it to Spark."""
-        self._metrics.copy_started()
         self._channel.expect(self)
         self._runner.submit(self.ticket, description, self._spark_ended)
 
@@ -228,7 +227,8 @@ class CopyJob:
         self._runner.cancel(self.ticket)
 
     def release(self) -> None:
-        """Over and done: its ticket is refused from now on."""
+        """Over and done: its ticket is refused from now on, and its clients are gone."""
+        self._metrics.copy_ended()
         self._channel.forget(self)
         if not self._spark_over:
             self._runner.cancel(self.ticket)

@@ -96,8 +96,8 @@ class StreamMetrics:
             for scope in [scope for scope in self._scopes if self._is_partition(scope) and scope.labels not in left]:
                 del self._scopes[scope]
 
-    def copy_started(self) -> None:
-        """A new copy job begins to count at 0."""
+    def copy_ended(self) -> None:
+        """The clients of the copy job are gone; the next ones count from 0."""
         with self._lock:
             for client in ("consumer", "producer", "job"):
                 for meters in self._scopes.values():

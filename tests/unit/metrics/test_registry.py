@@ -61,16 +61,16 @@ def test_totals_survive_a_copy_job(bench: Bench) -> None:
     stream = bench.streams[0]
     for records in (10, 25):
         stream.progress(Progress({}, records, 1, False))
-    stream.copy_started()
+    stream.copy_ended()
     stream.progress(Progress({}, 5, 0, False))
     assert bench.read(MIRROR, "records").value == 30
     assert bench.read(MIRROR, "dropped").value == bench.read(PRODUCER, "errors").value == 1
 
 
-def test_the_membership_counts_on_when_a_copy_job_begins(bench: Bench) -> None:
+def test_the_membership_counts_on_when_a_copy_job_ends(bench: Bench) -> None:
     stream = bench.streams[0]
     stream.statistics(client("member", {"requests": 7}))
-    stream.copy_started()
+    stream.copy_ended()
     stream.statistics(client("member", {"requests": 9}))
     assert bench.read(consumer(0), "requests").value == 9
 
@@ -81,7 +81,7 @@ def test_membership_and_copying_client_are_one_consumer(bench: Bench) -> None:
     stream.statistics(client("consumer", {"requests": 40}, {"connections": 2}))
     assert bench.read(consumer(0), "requests").value == 42
     assert bench.read(consumer(0), "connections").value == 3
-    stream.copy_started()
+    stream.copy_ended()
     assert bench.read(consumer(0), "connections").value == 1
 
 
@@ -118,7 +118,7 @@ def test_the_lag_is_unknown_until_a_new_copy_job_tells_it(bench: Bench) -> None:
     stream = bench.streams[0]
     stream.assigned(frozenset({A0}))
     lag(stream, p0=4)
-    stream.copy_started()
+    stream.copy_ended()
     assert math.isnan(bench.lags()["0"])
 
 

@@ -1,4 +1,4 @@
-"""Time, in the one place that reads it: a monotonic clock and the `Deadline` a whole sequence shares."""
+"""Time, in the one place that reads it: two clocks, and the `Deadline` a whole sequence shares."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 monotonic = time.monotonic
 """Seconds that never go back; only differences mean anything."""
+wall = time.time
+"""Seconds since 1970, for people and other programs to read."""
 
 
 @dataclass(frozen=True, slots=True)

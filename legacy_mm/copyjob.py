@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from legacy_mm.errors import ChannelError
 from legacy_mm.model import Offsets, TopicPartition
@@ -110,6 +110,32 @@ class Progress(Frame):
     """Alive, but waiting for the target."""
 
 
+class Measured(NamedTuple):
+    """What a client counted at one place: itself, a broker, a topic or a partition."""
+
+    level: str
+    """`client`, `node`, `topic` or `partition`."""
+    name: str
+    """Empty, `1`, `orders` or `orders-3`."""
+    counters: Mapping[str, float]
+    """Totals since the client began."""
+    gauges: Mapping[str, float]
+    """Values of now."""
+    spreads: Mapping[str, tuple[float, float, float, float]]
+    """Sum, number, maximum and minimum of what was measured since the last report."""
+    ages: Mapping[str, float]
+    """Seconds since something happened."""
+
+
+@dataclass(frozen=True)
+class Statistics(Frame):
+    """Task -> driver, every few seconds: what changed in one client's numbers."""
+
+    client: str
+    """`consumer`, `producer` or `member`."""
+    measured: Sequence[Measured]
+
+
 @dataclass(frozen=True)
 class Log(Frame):
     """Task -> driver: an event to be logged there."""
@@ -190,6 +216,8 @@ def decode(text: bytes, ticket: Ticket | None = None) -> Frame:
         values = {spec.name: body[spec.name] for spec in fields(kind)}  # type: ignore[arg-type]
         if "offsets" in values:
             values["offsets"] = {TopicPartition(topic, number): offset for topic, number, offset in values["offsets"]}
+        if "measured" in values:
+            values["measured"] = [Measured(*row) for row in values["measured"]]
         return kind(**values)
     except (ValueError, KeyError, TypeError) as error:
         raise ChannelError(f"not a frame: {type(error).__name__}") from None

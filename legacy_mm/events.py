@@ -78,5 +78,6 @@ ZERO_TIMESTAMP = Event(
     logging.WARNING,
     "Records of {partition} carry the timestamp 0, which this engine cannot send: the target gets the present time",
 )
+MBEANS_FAILED = Event("mbeans-failed", logging.WARNING, "MBeans cannot be published ({reason}); going on without them")
 
 BY_NAME = {event.name: event for event in list(globals().values()) if isinstance(event, Event)}

@@ -7,13 +7,13 @@ listener. It is made by the command line, and received here.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from legacy_mm import events
-from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import Settings, SparkSettings
+from legacy_mm.clock import Deadline, wall
+from legacy_mm.config.settings import MetricsSettings, Settings, SparkSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob
 from legacy_mm.controlplane.positions import SourceGroupPositions
@@ -21,16 +21,22 @@ from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copyjob import Plan
 from legacy_mm.errors import HostError, StreamFailure
-from legacy_mm.kafka.client import TopicLister, require_resolvable
+from legacy_mm.kafka.client import TopicLister, client_version, require_resolvable
 from legacy_mm.kafka.membership import GroupMember
+from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
+from legacy_mm.metrics.registry import Registry, Snapshot, StreamMetrics
 from legacy_mm.mirror import Mirror, OnFailure
 from legacy_mm.model import Offsets
 from legacy_mm.policies.topic_naming import LegacyReplicationPolicy
 from legacy_mm.spark.channel import ChannelServer
 from legacy_mm.spark.identity import channel_identity
+from legacy_mm.spark.mbeans import MBeans
 from legacy_mm.spark.runner import SparkRunner, first_line
 from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
+
+if TYPE_CHECKING:
+    from legacy_mm.metrics.prometheus import Endpoint
 
 FLOW = "source->target"
 TASK_MODULE = "legacy_mm.dataplane.task"
@@ -38,14 +44,19 @@ _BEFORE_MAX_POLL_SECONDS = 5.0
 
 
 class Host:
-    """JVM, Spark application and control channel of this process; starting, while the caller goes on."""
+    """JVM, Spark application, control channel and metrics of this process; starting, while the caller goes on."""
 
-    def __init__(self, settings: SparkSettings, streams: int, *, quiet: bool) -> None:
+    def __init__(
+        self, settings: SparkSettings, streams: int, metrics: MetricsSettings, beans: Iterable[Bean], *, quiet: bool
+    ) -> None:
+        self.registries: list[Registry] = []
+        self._endpoint = self._serve_metrics(metrics)
         self.spark = SparkHost(settings, streams, preload=TASK_MODULE, quiet=quiet)
         self._context: Future[Any] = Future()
         address, tls, certificate = channel_identity(embedded=self.spark.embedded)
         self.channel = ChannelServer(address, tls, certificate)
         self.runner = SparkRunner(self._context, _task_entry)
+        self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
         threading.Thread(target=self._start_spark, name="spark-start", daemon=True).start()
 
     def failure(self) -> BaseException | None:
@@ -55,7 +66,10 @@ class Host:
         return None if self.spark.jvm.alive() else StreamFailure("the Java process for Spark has ended")
 
     def close(self, deadline: Deadline) -> None:
-        """End Spark and the channel; what does not end by the deadline is killed."""
+        """End Spark, the channel and the metrics; what does not end by the deadline is killed."""
+        self._publisher.stop()
+        if self._endpoint is not None:
+            self._endpoint.close()
         self.channel.close()
         self.spark.jvm.stop(deadline)
         self.spark.remove()
@@ -66,9 +80,21 @@ class Host:
             context = self.spark.context(archive)
             self._context.set_result(context)
             context.parallelize([0], 1).foreach(_nothing)
+            self._publisher.start()
         except Exception as error:  # noqa: BLE001 - asked for by `failure`
             if not self._context.done():
                 self._context.set_exception(HostError(f"Spark does not start: {first_line(error)}"))
+
+    def _snapshots(self) -> list[Snapshot]:
+        return [registry.snapshot() for registry in self.registries]
+
+    def _serve_metrics(self, settings: MetricsSettings) -> Endpoint | None:
+        """Invariant E: the server and its library are there only when asked for."""
+        if settings.port is None:
+            return None
+        from legacy_mm.metrics.prometheus import Endpoint
+
+        return Endpoint(settings.address, settings.port, self._snapshots)
 
 
 def check_addresses(settings: Settings) -> None:
@@ -81,11 +107,13 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
     """Put the objects of one flow together."""
     policy = LegacyReplicationPolicy()
     copies = _Copies(settings, host, policy.format_remote_topic)
+    registry = Registry(FLOW, settings.target.properties.get("client.id", ""), _facts())
+    host.registries.append(registry)
     mirror: Mirror
 
     def make_streams(on_failure: OnFailure) -> list[Stream]:
         return [
-            _stream(index, settings, copies, on_failure, lambda: mirror.existing_topics())
+            _stream(index, settings, copies, registry, on_failure, lambda: mirror.existing_topics())
             for index in range(settings.streams)
         ]
 
@@ -115,7 +143,7 @@ class _Copies:
         self._target: Mapping[str, str] = settings.target.properties
         self._lock = threading.Lock()
 
-    def start(self, stream: int, generation: int, offsets: Offsets) -> CopyJob:
+    def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
         """A copy job of this stream from these offsets, under way."""
         settings, host = self._settings, self._host
         names = {partition.topic: self._name_at_target("", partition.topic) for partition in offsets}
@@ -130,7 +158,7 @@ class _Copies:
             synchronous=settings.target.synchronous,
         )
         ticket = host.channel.new_ticket(FLOW, stream, generation)
-        job = CopyJob(ticket, plan, host.channel, host.runner, embedded=host.spark.embedded)
+        job = CopyJob(ticket, plan, host.channel, host.runner, metrics, embedded=host.spark.embedded)
         job.start(f"{FLOW} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
 
@@ -153,21 +181,29 @@ def _stream(
     index: int,
     settings: Settings,
     copies: _Copies,
+    registry: Registry,
     on_failure: OnFailure,
     existing_topics: Callable[[], frozenset[str] | None],
 ) -> Stream:
     source = settings.source
     properties = member_properties(settings, index)
+    client_id = _client_id(settings, index)
+    metrics = registry.stream(index, client_id)
     return Stream(
         index,
-        member=lambda listener: GroupMember(properties, _client_id(settings, index), listener),
+        member=lambda listener: GroupMember(properties, client_id, listener, metrics.statistics),
         commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
         positions=SourceGroupPositions(source.offset_reset, min(source.api_timeout, settings.shutdown_timeout / 2)),
-        start_copy=lambda generation, offsets: copies.start(index, generation, offsets),
+        start_copy=lambda generation, offsets: copies.start(index, generation, offsets, metrics),
         without_idempotence=copies.without_idempotence,
         revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),
+        metrics=metrics,
         on_failure=on_failure,
     )
+
+
+def _facts() -> dict[str, str | int]:
+    return {"version": client_version(), "start_time_ms": int(wall() * 1000)}
 
 
 def member_properties(settings: Settings, stream: int) -> dict[str, str]:

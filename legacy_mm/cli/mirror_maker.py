@@ -11,7 +11,7 @@ from typing import NoReturn
 from legacy_mm import lifecycle, logs, wiring
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.compat import command_line, messages
+from legacy_mm.compat import command_line, mbean_names, messages
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.translate import Help, NothingToDo, Run, Version, translate
 
@@ -51,7 +51,8 @@ def _mirror(outcome: Run, signals: lifecycle.Signals) -> int:
     logs.configure(level, messages.WORDING, outcome.secrets)
     _print(outcome.notes)
     wiring.check_addresses(settings)
-    host = wiring.Host(settings.spark, settings.streams, quiet=level not in ("DEBUG", "TRACE"))
+    quiet = level not in ("DEBUG", "TRACE")
+    host = wiring.Host(settings.spark, settings.streams, settings.metrics, mbean_names.BEANS, quiet=quiet)
     mirror = wiring.build_mirror(settings, host)
     return lifecycle.run(mirror, host, signals, settings.shutdown_timeout)
 

@@ -20,6 +20,7 @@ from legacy_mm.compat.messages import ASSIGNMENT_WARNING, INCLUDE_MISSING, TOOL
 from legacy_mm.config import validate
 from legacy_mm.config.catalogue import EMBEDDED, OwnOptions
 from legacy_mm.config.settings import (
+    MetricsSettings,
     OffsetReset,
     Settings,
     SourceSettings,
@@ -124,6 +125,7 @@ def _translate_run(line: ParsedLine, options: OwnOptions, notes: list[Note]) -> 
         streams=streams,
         commit_interval=_commit_interval(read.reading, interval_ms, notes),
         shutdown_timeout=options.shutdown_timeout_ms / 1000,
+        metrics=MetricsSettings(options.metrics_port, options.metrics_address),
     )
     return Run(settings, options, tuple(notes), (*read.secrets, *written.secrets), read, written)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from legacy_mm.config.option import Option, whole_number
+from legacy_mm.config.option import Option, port_number, whole_number
 
 Engine = Literal["records"]
 ProducerTuning = Literal["meaning", "literal"]
@@ -62,6 +62,21 @@ OPTIONS = (
         type=whole_number,
     ),
     Option(
+        name="metrics.port",
+        default=None,
+        argument="port",
+        help="Serve metrics for Prometheus at http://address:port/metrics; off by default.",
+        owner="legacy_mm.metrics.prometheus",
+        type=port_number,
+    ),
+    Option(
+        name="metrics.address",
+        default="127.0.0.1",
+        argument="address",
+        help="Where the metrics port listens: this host only by default, 0.0.0.0 for everybody.",
+        owner="legacy_mm.metrics.prometheus",
+    ),
+    Option(
         name="log.level",
         default="WARN",
         argument="level",
@@ -90,5 +105,7 @@ class OwnOptions:
     engine: Engine = "records"
     producer_tuning: ProducerTuning = "meaning"
     shutdown_timeout_ms: int = 30_000
+    metrics_port: int | None = None
+    metrics_address: str = "127.0.0.1"
     log_level: str = "WARN"
     features_config: str | None = None

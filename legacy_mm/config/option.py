@@ -45,3 +45,11 @@ def whole_number(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
+
+
+def port_number(text: str) -> int:
+    """A TCP port."""
+    number = whole_number(text)
+    if not 1 <= number <= 65_535:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port")
+    return number

@@ -66,6 +66,15 @@ class SparkSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class MetricsSettings:
+    """Where metrics can be scraped."""
+
+    port: int | None = None
+    """None: nowhere."""
+    address: str = "127.0.0.1"
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything one mirror needs to know."""
 
@@ -76,3 +85,4 @@ class Settings:
     streams: int
     commit_interval: float
     shutdown_timeout: float
+    metrics: MetricsSettings = MetricsSettings()

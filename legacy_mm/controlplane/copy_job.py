@@ -27,11 +27,13 @@ from legacy_mm.copyjob import (
     Progress,
     Resume,
     Started,
+    Statistics,
     Stop,
     Stopped,
     Ticket,
 )
 from legacy_mm.errors import ChannelError
+from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.spark.channel import ChannelServer, Peer, process_start
 from legacy_mm.spark.runner import SparkRunner
@@ -55,7 +57,14 @@ class CopyJob:
     """One Spark job with one task that copies one assignment from given offsets until it is told to stop."""
 
     def __init__(
-        self, ticket: Ticket, plan: Plan, channel: ChannelServer, runner: SparkRunner, *, embedded: bool
+        self,
+        ticket: Ticket,
+        plan: Plan,
+        channel: ChannelServer,
+        runner: SparkRunner,
+        metrics: StreamMetrics,
+        *,
+        embedded: bool,
     ) -> None:
         self.ticket = ticket
         self.partitions = frozenset(plan.offsets)
@@ -64,6 +73,7 @@ class CopyJob:
         self._plan = plan
         self._channel = channel
         self._runner = runner
+        self._metrics = metrics
         self._embedded = embedded
         self._changed = threading.Condition()
         self._since = monotonic()
@@ -101,6 +111,10 @@ class CopyJob:
             if (event := events.BY_NAME.get(frame.event)) is not None:
                 events.emit(event, **frame.fields)
             return
+        if isinstance(frame, Statistics):
+            self._metrics.statistics(frame)
+        elif isinstance(frame, Progress):
+            self._metrics.progress(frame)
         with self._changed:
             self._heard = monotonic()
             if isinstance(frame, Progress):
@@ -213,7 +227,8 @@ class CopyJob:
         self._runner.cancel(self.ticket)
 
     def release(self) -> None:
-        """Over and done: its ticket is refused from now on."""
+        """Over and done: its ticket is refused from now on, and its clients are gone."""
+        self._metrics.copy_ended()
         self._channel.forget(self)
         if not self._spark_over:
             self._runner.cancel(self.ticket)

@@ -19,6 +19,7 @@ from legacy_mm.controlplane.positions import PositionStore, after_gap
 from legacy_mm.errors import LegacyMMError, StreamFailure
 from legacy_mm.kafka.errors import CommitProblem
 from legacy_mm.kafka.membership import GroupMember, MembershipListener
+from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets, TopicPartition, describe_offsets, describe_partitions
 
 _POLL_SECONDS = 0.1
@@ -42,6 +43,7 @@ class Stream(threading.Thread):
         start_copy: StartCopy,
         without_idempotence: Callable[[str], bool],
         revoke_seconds: float,
+        metrics: StreamMetrics,
         on_failure: Callable[[int, BaseException], None],
     ) -> None:
         super().__init__(name=f"stream-{index}", daemon=True)
@@ -52,6 +54,7 @@ class Stream(threading.Thread):
         self._start_copy = start_copy
         self._without_idempotence = without_idempotence
         self._revoke_seconds = revoke_seconds
+        self._metrics = metrics
         self._on_failure = on_failure
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._member: GroupMember | None = None
@@ -138,6 +141,7 @@ class Stream(threading.Thread):
         """Assigned (1): note what came; `_tend_copy` proposes offsets and starts the job once poll() has returned."""
         self._generation += 1
         self._owned |= partitions
+        self._metrics.assigned(self._owned)
         self._commits.assigned()
         self._retry_at = 0.0
         if partitions:
@@ -167,12 +171,14 @@ class Stream(threading.Thread):
 
     def committed(self, offsets: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]) -> None:
         """Outcome of a commit, out of poll()."""
+        self._metrics.commit_settled()
         if self._commits.settled(offsets, failed) is CommitProblem.LOST:
             self.lost(frozenset())
 
     def _release(self, partitions: frozenset[TopicPartition]) -> None:
         self._generation += 1
         self._owned -= partitions
+        self._metrics.owns(self._owned)
         self._commits.forget(partitions)
         for partition in partitions:
             self._starts.pop(partition, None)
@@ -270,6 +276,7 @@ class Stream(threading.Thread):
         self._finish_job()
 
     def _send_commit(self, offsets: Offsets) -> None:
+        self._metrics.commit_sent()
         self._require_member().commit(offsets)
 
     def _require_member(self) -> GroupMember:

@@ -33,8 +33,8 @@ class RecordsEngine:
         self._report = report
         self._start = plan.offsets
         self._failures = SendFailures(abort=plan.abort_on_send_failure or plan.synchronous)
-        self._reader = PartitionReader(plan.source, plan.api_timeout)
-        self._sender = RecordSender(plan.target, plan.names, self._failures, self._zero_timestamp)
+        self._reader = PartitionReader(plan.source, plan.api_timeout, report)
+        self._sender = RecordSender(plan.target, plan.names, self._failures, self._zero_timestamp, report)
         self._zero_seen: set[TopicPartition] = set()
         self._safe = SafeOffsets()
         self._batch: list[Any] = []

@@ -7,7 +7,7 @@ import socket
 from collections.abc import Mapping
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException, libversion
 from confluent_kafka.admin import AdminClient
 
 from legacy_mm import events
@@ -57,6 +57,11 @@ def require_resolvable(bootstrap_servers: str) -> None:
         "org.apache.kafka.common.config.ConfigException: "
         f"No resolvable bootstrap urls given in bootstrap.servers ({bootstrap_servers})"
     )
+
+
+def client_version() -> str:
+    """The library that is the Kafka client here."""
+    return f"librdkafka {libversion()[0]}"
 
 
 class TopicLister:

@@ -6,15 +6,17 @@ commits work, and no record can leak out of `poll()`. Rule: one thread makes eve
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Protocol
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
+from legacy_mm.copyjob import Statistics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka.client import client_properties, ours
 from legacy_mm.kafka.errors import CommitProblem, commit_problem, ends_membership, is_membership_lost
+from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import Offsets, TopicPartition
 
 
@@ -37,7 +39,13 @@ class MembershipListener(Protocol):
 class GroupMember:
     """A member of the consumer group at the source."""
 
-    def __init__(self, properties: Mapping[str, str], client_id: str, listener: MembershipListener) -> None:
+    def __init__(
+        self,
+        properties: Mapping[str, str],
+        client_id: str,
+        listener: MembershipListener,
+        on_statistics: Callable[[Statistics], None],
+    ) -> None:
         self._listener = listener
         self._raised: BaseException | None = None
         cooperative = (
@@ -46,6 +54,7 @@ class GroupMember:
         )
         self._take = self._take_incrementally if cooperative else self._take_all
         own = {"client.id": client_id, "auto.offset.reset": "error", "on_commit": self._on_commit}
+        own |= statistics_properties("member", properties, on_statistics)
         self._consumer = Consumer(client_properties(properties, **own))
 
     def subscribe(self, topics: Collection[str]) -> None:

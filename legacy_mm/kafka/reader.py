@@ -12,9 +12,11 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
+from legacy_mm.copyjob import Statistics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka.client import client_properties, ours
 from legacy_mm.kafka.errors import ends_reading, is_out_of_range
+from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 
 BATCH_RECORDS = 400
@@ -37,9 +39,12 @@ class OutOfRange:
 class PartitionReader:
     """Reads the partitions of one copy job."""
 
-    def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
+    def __init__(
+        self, properties: Mapping[str, str], timeout: float, on_statistics: Callable[[Statistics], None]
+    ) -> None:
         self._timeout = timeout
-        self._consumer = Consumer(client_properties(properties, **{"auto.offset.reset": "error"}))
+        own = {"auto.offset.reset": "error", **statistics_properties("consumer", properties, on_statistics)}
+        self._consumer = Consumer(client_properties(properties, **own))
         self._gaps: list[OutOfRange] = []
         self._starts: dict[TopicPartition, int] = {}
         self._waiting: set[TopicPartition] = set()

@@ -16,8 +16,10 @@ from typing import Any
 
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Message, Producer
 
+from legacy_mm.copyjob import Statistics
 from legacy_mm.kafka.client import client_properties
 from legacy_mm.kafka.errors import refuses_idempotence
+from legacy_mm.kafka.statistics import statistics_properties
 
 _QUEUE_FULL_SECONDS = 0.05
 _ANY_PARTITION = -1
@@ -47,12 +49,14 @@ class RecordSender:
         names: Mapping[str, str],
         on_failure: Callable[[FailedSend], None],
         on_zero_timestamp: Callable[[Any], None],
+        on_statistics: Callable[[Statistics], None],
     ) -> None:
         self._names = names
         self._on_failure = on_failure
         self._on_zero_timestamp = on_zero_timestamp
         self._fatal: KafkaError | None = None
         own = {"on_delivery": self._on_delivery, "delivery.report.only.error": True}
+        own |= statistics_properties("producer", properties, on_statistics)
         made = client_properties(properties, **own)
         self._say = made["error_cb"]
         self._producer = Producer({**made, "error_cb": self._on_error})

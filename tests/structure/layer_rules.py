@@ -50,6 +50,7 @@ DOORS = {
     "configargparse": ("legacy_mm.cli",),
     "jproperties": ("legacy_mm.compat.properties_file",),
     "cryptography": ("legacy_mm.spark",),
+    "prometheus_client": ("legacy_mm.metrics.prometheus",),
 }
 
 # Who may end the process, and why.

@@ -6,7 +6,21 @@ import json
 
 import pytest
 
-from legacy_mm.copyjob import LENGTH, Frame, Gap, Hello, Lease, Plan, Progress, Stopped, Ticket, decode, encode
+from legacy_mm.copyjob import (
+    LENGTH,
+    Frame,
+    Gap,
+    Hello,
+    Lease,
+    Measured,
+    Plan,
+    Progress,
+    Statistics,
+    Stopped,
+    Ticket,
+    decode,
+    encode,
+)
 from legacy_mm.errors import ChannelError
 from legacy_mm.model import TopicPartition
 
@@ -22,6 +36,7 @@ PLAN = Plan(OFFSETS, {"orders": "orders"}, {"sasl.password": "geheim"}, {"x": "y
         Hello(11, "ab", 42, 4711, "host"),
         Progress(OFFSETS, 10, 0, True),
         Gap("orders", 1, 5, 10, 20, "deleted"),
+        Statistics("consumer", [Measured("partition", "orders-0", {"a": 1}, {"b": 0.5}, {}, {"c": 2.0})]),
         Stopped({}),
         Lease(),
     ],

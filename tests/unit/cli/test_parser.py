@@ -44,6 +44,8 @@ def test_repeated_spark_conf() -> None:
         (["--producer.tuning=both"], {}),
         (["--spark.conf=x"], {}),
         (["--log.level=info"], {}),
+        (["--metrics.port=0"], {}),
+        (["--metrics.port=65536"], {}),
     ],
 )
 def test_wrong_values_name_the_option(words: list[str], environment: dict[str, str]) -> None:

@@ -1,0 +1,159 @@
+"""Every metric there is: one row each, from which the old MBeans and Prometheus are made.
+
+A row says at which level it stands, its name, its unit, and how it is read out of the snapshot. Names are those of
+Kafka's Java clients with underscores; those of level `mirror` are ours. In Prometheus a metric is called
+`legacy_mm_` + level + name, without the level for `mirror`; rates are left to Prometheus, which has the totals.
+
+A metric without an honest source has no row. What librdkafka counts a little differently:
+`connection_creation_*` are attempts, also failed ones; `*_latency_*` are round trips of connections that carry Fetch
+or Produce; bytes of records are key and value; `waiting_threads` is the number of streams that wait for the target.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from legacy_mm.metrics.window import NOTHING_YET, Reading
+
+Kind = Literal["counter", "gauge", "rate"]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One row."""
+
+    level: str
+    name: str
+    source: str
+    """The measure in the snapshot."""
+    read: Callable[[Reading], float]
+    unit: str
+    kind: Kind = "gauge"
+    per: str = ""
+    """The measure to divide by."""
+
+    @property
+    def prometheus(self) -> str:
+        """The name for Prometheus."""
+        return "legacy_mm_" + (self.name if self.level == "mirror" else f"{self.level}_{self.name}")
+
+    def value(self, readings: Mapping[str, Reading]) -> float:
+        """The value in these readings of one scope; NaN where there is none, as Kafka's clients have it."""
+        value = self.read(readings.get(self.source, NOTHING_YET))
+        if not self.per:
+            return value
+        divisor = self.read(readings.get(self.per, NOTHING_YET))
+        return value / divisor if divisor else math.nan
+
+
+def _now(reading: Reading) -> float:
+    return reading.value
+
+
+def _total(reading: Reading) -> float:
+    return 0.0 if reading is NOTHING_YET else reading.value
+
+
+def _maximum(reading: Reading) -> float:
+    return reading.maximum
+
+
+def _minimum(reading: Reading) -> float:
+    return reading.minimum
+
+
+def _amount(reading: Reading) -> float:
+    return reading.amount
+
+
+def _per_hour(reading: Reading) -> float:
+    return reading.rate() * 3600
+
+
+def _counted(level: str, name: str, source: str, unit: str) -> Iterator[Metric]:
+    """`name-total` and `name-rate`."""
+    yield Metric(level, f"{name}_total", source, _total, unit, "counter")
+    yield Metric(level, f"{name}_rate", source, Reading.rate, f"{unit}/s", "rate")
+
+
+def _spread(level: str, name: str, source: str, unit: str) -> Iterator[Metric]:
+    """`name-avg` and `name-max`."""
+    yield Metric(level, f"{name}_avg", source, Reading.average, unit)
+    yield Metric(level, f"{name}_max", source, _maximum, unit)
+
+
+def _traffic(level: str) -> Iterator[Metric]:
+    """What Kafka counts for a client and for each of its nodes."""
+    yield from _counted(level, "request", "requests", "requests")
+    yield from _counted(level, "response", "responses", "responses")
+    yield from _counted(level, "outgoing_byte", "request_bytes", "bytes")
+    yield from _counted(level, "incoming_byte", "response_bytes", "bytes")
+    yield Metric(level, "request_size_avg", "request_bytes", _amount, "bytes", per="requests")
+
+
+def _connections(level: str) -> Iterator[Metric]:
+    yield Metric(level, "connection_count", "connections", _now, "connections")
+    yield from _counted(level, "connection_creation", "connects", "connections")
+    yield from _counted(level, "connection_close", "disconnects", "connections")
+    yield from _counted(level, "network_io", "exchanges", "requests and responses")
+
+
+def _consumed(level: str) -> Iterator[Metric]:
+    yield from _counted(level, "records_consumed", "received_records", "records")
+    yield from _counted(level, "bytes_consumed", "received_bytes", "bytes")
+
+
+METRICS = (
+    Metric("mirror", "records_copied_total", "records", _total, "records sent to the target", "counter"),
+    Metric("mirror", "records_dropped_total", "dropped", _total, "records that could not be sent", "counter"),
+    *_traffic("consumer"),
+    *_traffic("consumer_node"),
+    *_traffic("producer"),
+    *_traffic("producer_node"),
+    *_spread("consumer_node", "request_latency", "latency_ms", "ms"),
+    *_spread("producer_node", "request_latency", "latency_ms", "ms"),
+    *_connections("consumer"),
+    *_connections("producer"),
+    *_consumed("consumer"),
+    *_consumed("consumer_topic"),
+    *_counted("consumer", "fetch", "fetches", "requests"),
+    *_spread("consumer", "fetch_latency", "latency_ms", "ms"),
+    *_spread("consumer", "fetch_throttle_time", "throttle_ms", "ms"),
+    Metric("consumer", "fetch_size_avg", "received_bytes", _amount, "bytes", per="fetches"),
+    Metric("consumer", "records_per_request_avg", "received_records", _amount, "records", per="fetches"),
+    Metric("consumer", "records_lag_max", "lag", _maximum, "records"),
+    Metric("consumer", "records_lead_min", "lead", _minimum, "records"),
+    Metric("consumer_partition", "records_lag", "lag", _now, "records"),
+    *_spread("consumer_partition", "records_lag", "lag", "records"),
+    Metric("consumer_partition", "records_lead", "lead", _now, "records"),
+    Metric("consumer_partition", "records_lead_avg", "lead", Reading.average, "records"),
+    Metric("consumer_partition", "records_lead_min", "lead", _minimum, "records"),
+    Metric("consumer", "assigned_partitions", "assigned", _now, "partitions"),
+    *_counted("consumer", "commit", "commits", "commits"),
+    *_spread("consumer", "commit_latency", "commit_ms", "ms"),
+    *_counted("consumer", "heartbeat", "heartbeats", "requests"),
+    *_counted("consumer", "join", "joins", "requests"),
+    *_counted("consumer", "sync", "syncs", "requests"),
+    Metric("consumer", "rebalance_total", "rebalances", _total, "rebalances", "counter"),
+    Metric("consumer", "rebalance_rate_per_hour", "rebalances", _per_hour, "rebalances/h", "rate"),
+    Metric("consumer", "last_rebalance_seconds_ago", "rebalance", _now, "s"),
+    *_counted("producer", "record_send", "sent_records", "records"),
+    *_counted("producer", "record_error", "errors", "records"),
+    *_counted("producer_topic", "record_send", "sent_records", "records"),
+    *_counted("producer_topic", "byte", "sent_bytes", "bytes"),
+    Metric("producer", "record_size_avg", "sent_bytes", _amount, "bytes", per="sent_records"),
+    Metric("producer", "records_per_request_avg", "sent_records", _amount, "records", per="produces"),
+    *_spread("producer", "batch_size", "batch_bytes", "bytes"),
+    *_spread("producer", "record_queue_time", "queue_ms", "ms"),
+    *_spread("producer", "request_latency", "latency_ms", "ms"),
+    *_spread("producer", "produce_throttle_time", "throttle_ms", "ms"),
+    Metric("producer", "requests_in_flight", "requests_in_flight", _now, "requests"),
+    Metric("producer", "buffer_total_bytes", "buffer_bytes", _now, "bytes"),
+    Metric("producer", "buffer_available_bytes", "buffer_free_bytes", _now, "bytes"),
+    Metric("producer", "waiting_threads", "waiting", _now, "streams"),
+    Metric("producer", "metadata_age", "metadata", _now, "s"),
+)
+BY_PLACE = {(metric.level, metric.name): metric for metric in METRICS}

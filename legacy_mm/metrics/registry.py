@@ -1,0 +1,169 @@
+"""What is counted in a flow, and the frozen snapshot that JMX and Prometheus are made of.
+
+Each stream has a `StreamMetrics`, which is told what the stream does and what its clients report. As with the old tool
+a stream is one consumer (here: membership and copying client together), and the target sees one producer (here: the
+producers of all streams together).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from legacy_mm.clock import monotonic
+from legacy_mm.copyjob import Measured, Progress, Statistics
+from legacy_mm.metrics.meters import Meters, Source
+from legacy_mm.metrics.window import Reading
+from legacy_mm.model import TopicPartition
+
+Labels = tuple[tuple[str, str], ...]
+Fact = str | int
+
+
+class Scope(NamedTuple):
+    """What a measure belongs to: a level (`mirror`, `consumer`, `consumer_topic` ...) and the labels that say which."""
+
+    level: str
+    labels: Labels = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """Everything that is known at one moment."""
+
+    flow: str
+    readings: Mapping[Scope, Mapping[str, Reading]]
+    facts: Mapping[str, Fact]
+    """What stays the same for the whole run: versions, the time of the start."""
+
+
+class Registry:
+    """All measures of one flow. Any thread may call it and the `StreamMetrics` it gives out."""
+
+    def __init__(
+        self, flow: str, producer_id: str, facts: Mapping[str, Fact], clock: Callable[[], float] = monotonic
+    ) -> None:
+        self.lock = threading.Lock()
+        self.clock = clock
+        self.scopes: defaultdict[Scope, Meters] = defaultdict(Meters)
+        self._flow = flow
+        self._producer: Labels = (("client_id", producer_id),)
+        self._facts = dict(facts)
+
+    def stream(self, index: int, consumer_id: str) -> StreamMetrics:
+        """The metrics of one stream; its clients can be seen at once, though nothing is counted yet."""
+        with self.lock:
+            return StreamMetrics(self, index, (("client_id", consumer_id),), self._producer)
+
+    def snapshot(self) -> Snapshot:
+        """Everything as it is now."""
+        with self.lock:
+            now = self.clock()
+            readings = {scope: meters.read(now) for scope, meters in self.scopes.items()}
+        return Snapshot(self._flow, readings, self._facts)
+
+
+class StreamMetrics:
+    """What one stream tells, from its own thread and from that of its copy job's channel."""
+
+    def __init__(self, registry: Registry, index: int, consumer: Labels, producer: Labels) -> None:
+        self._scopes, self._lock, self._clock = registry.scopes, registry.lock, registry.clock
+        self._clients = {"consumer": consumer, "member": consumer, "producer": producer}
+        self._sources = {client: f"{client}-{index}" for client in (*self._clients, "job")}
+        self._owned: frozenset[TopicPartition] = frozenset()
+        self._commits: deque[float] = deque()
+        self._mirror = self._scopes[Scope("mirror")]
+        self._consumer = self._scopes[Scope("consumer", consumer)]
+        self._producer = self._scopes[Scope("producer", producer)]
+
+    def assigned(self, owned: frozenset[TopicPartition]) -> None:
+        """A rebalance is complete: the stream owns these."""
+        with self._lock:
+            now = self._clock()
+            self._consumer.counters["rebalances"].add(1, now)
+            self._consumer.ages["rebalance"].observe(0.0, now)
+        self.owns(owned)
+
+    def owns(self, owned: frozenset[TopicPartition]) -> None:
+        """Of all partitions only these are left."""
+        with self._lock:
+            self._owned = owned
+            self._consumer.gauges["assigned"].observe(self._sources["member"], len(owned), self._clock())
+            left = {_partition_labels(self._clients["consumer"], partition) for partition in owned}
+            for scope in [scope for scope in self._scopes if self._is_partition(scope) and scope.labels not in left]:
+                del self._scopes[scope]
+
+    def copy_ended(self) -> None:
+        """The clients of the copy job are gone; the next ones count from 0."""
+        with self._lock:
+            for client in ("consumer", "producer", "job"):
+                for meters in self._scopes.values():
+                    meters.forget(self._sources[client])
+
+    def progress(self, frame: Progress) -> None:
+        """Totals of the copy job."""
+        source = self._sources["job"]
+        with self._lock:
+            now = self._clock()
+            self._mirror.counters["records"].observe(source, frame.records, now)
+            self._mirror.counters["dropped"].observe(source, frame.dropped, now)
+            self._producer.counters["errors"].observe(source, frame.dropped, now)
+            self._producer.gauges["waiting"].observe(source, frame.blocked, now)
+
+    def statistics(self, frame: Statistics) -> None:
+        """Numbers of one client."""
+        source, labels = self._sources[frame.client], self._clients[frame.client]
+        side = "producer" if frame.client == "producer" else "consumer"
+        with self._lock:
+            now = self._clock()
+            for row in frame.measured:
+                if row.level != "partition":
+                    self._scopes[_scope(side, labels, row)].observe(source, row, now)
+                elif (partition := _partition(row.name)) in self._owned:
+                    self._scopes[_partition_scope(labels, partition)].observe(source, row, now)
+                    self._lag(source, row, now)
+
+    def commit_sent(self) -> None:
+        """Offsets went out."""
+        self._commits.append(self._clock())
+
+    def commit_settled(self) -> None:
+        """The oldest commit under way has its outcome."""
+        if not self._commits:
+            return
+        with self._lock:
+            now = self._clock()
+            milliseconds = (now - self._commits.popleft()) * 1000
+            self._consumer.counters["commits"].add(1, now)
+            self._consumer.spreads["commit_ms"].observe(milliseconds, 1, milliseconds, milliseconds, now)
+
+    def _lag(self, source: Source, row: Measured, now: float) -> None:
+        """The extremes of all partitions are the consumer's own."""
+        for name, value in row.gauges.items():
+            self._consumer.spreads[name].observe(value, 1, value, value, now)
+
+    def _is_partition(self, scope: Scope) -> bool:
+        return scope.level == "consumer_partition" and scope.labels[:1] == self._clients["consumer"]
+
+
+def _scope(side: str, client: Labels, row: Measured) -> Scope:
+    if row.level == "client":
+        return Scope(side, client)
+    label = ("node_id", f"node-{row.name}") if row.level == "node" else (row.level, row.name)
+    return Scope(f"{side}_{row.level}", (*client, label))
+
+
+def _partition_scope(consumer: Labels, partition: TopicPartition) -> Scope:
+    return Scope("consumer_partition", _partition_labels(consumer, partition))
+
+
+def _partition_labels(consumer: Labels, partition: TopicPartition) -> Labels:
+    return (*consumer, ("topic", partition.topic), ("partition", str(partition.partition)))
+
+
+def _partition(name: str) -> TopicPartition:
+    topic, _, number = name.rpartition("-")
+    return TopicPartition(topic, int(number))

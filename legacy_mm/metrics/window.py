@@ -1,0 +1,91 @@
+"""What was recorded lately, and what it amounts to, with the numbers Kafka's own sampled statistics give.
+
+Kafka keeps two samples of 30 s each. A rate is the amount in them over the time they span, but at least one full
+sample, so that a first record does not look like a burst.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from dataclasses import dataclass
+
+SAMPLE_SECONDS = 30.0
+SAMPLES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One measure at one moment: its present value (a counter's total), and what was recorded lately."""
+
+    value: float
+    amount: float
+    count: float
+    seconds: float
+    maximum: float
+    minimum: float
+
+    def rate(self) -> float:
+        """Per second."""
+        return self.amount / self.seconds
+
+    def average(self) -> float:
+        """Per recording; NaN when there was none, as Kafka's."""
+        return self.amount / self.count if self.count else math.nan
+
+
+NOTHING_YET = Reading(math.nan, 0.0, 0, SAMPLE_SECONDS, math.nan, math.nan)
+"""A measure that nobody has recorded."""
+
+
+@dataclass(slots=True)
+class _Sample:
+    start: float
+    amount: float
+    count: float
+    maximum: float
+    minimum: float
+
+
+class Window:
+    """The recordings of the last 30 to 60 seconds."""
+
+    __slots__ = ("_samples",)
+
+    def __init__(self) -> None:
+        self._samples: deque[_Sample] = deque()
+
+    def record(self, amount: float, now: float) -> None:
+        """One recording."""
+        self.record_many(amount, 1, amount, amount, now)
+
+    def record_many(self, amount: float, count: float, maximum: float, minimum: float, now: float) -> None:
+        """Recordings that were added up elsewhere."""
+        self._forget(now)
+        if not self._samples or now - self._samples[-1].start >= SAMPLE_SECONDS:
+            self._samples.append(_Sample(now, amount, count, maximum, minimum))
+            return
+        sample = self._samples[-1]
+        sample.amount += amount
+        sample.count += count
+        sample.maximum = max(sample.maximum, maximum)
+        sample.minimum = min(sample.minimum, minimum)
+
+    def read(self, value: float, now: float) -> Reading:
+        """The window as it is now, beside the present value."""
+        self._forget(now)
+        samples = self._samples
+        if not samples:
+            return Reading(value, 0.0, 0, SAMPLE_SECONDS, math.nan, math.nan)
+        return Reading(
+            value,
+            sum(sample.amount for sample in samples),
+            sum(sample.count for sample in samples),
+            max(now - samples[0].start, SAMPLE_SECONDS * (SAMPLES - 1)),
+            max(sample.maximum for sample in samples),
+            min(sample.minimum for sample in samples),
+        )
+
+    def _forget(self, now: float) -> None:
+        while self._samples and now - self._samples[0].start >= SAMPLES * SAMPLE_SECONDS:
+            self._samples.popleft()

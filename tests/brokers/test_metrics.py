@@ -1,0 +1,109 @@
+"""`/metrics` of a running mirror, scraped and parsed, against what was really copied."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import urllib.request
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.ports import LOOPBACK, Ports
+from legacy_mm.testbed.records import create_topic
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.jmx import java_pid, read_mbeans
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+SECONDS = 60.0
+FIRST, SECOND = 4_000, 1_000
+Samples = dict[str, dict[tuple[tuple[str, str], ...], float]]
+
+
+def scrape(port: int) -> Samples:
+    """Metric -> labels -> value."""
+    with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/metrics", timeout=10) as answer:
+        text = answer.read().decode()
+    found: Samples = {}
+    for metric in text_string_to_metric_families(text):
+        for sample in metric.samples:
+            found.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
+    return found
+
+
+def total(samples: Samples, name: str, **labels: str) -> float:
+    """The sum over all label values but these."""
+    wanted = set(labels.items())
+    return sum(value for found, value in samples.get(name, {}).items() if wanted <= set(found))
+
+
+def test_a_scrape_tells_what_was_copied(
+    source: Any, target: Any, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
+) -> None:
+    """Counters are the truth, lag ends at 0, and MBeans go with the partitions that another mirror takes over."""
+    name, ports = topic(), Ports()
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, partitions=4)
+    load(source.bootstrap, name, FIRST, 100)
+    files = (
+        {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": target.bootstrap},
+    )
+    port = ports.reserve()
+    tool = our_tool(*files, "--whitelist", name, "--num.streams", "2", "--metrics.port", str(port))
+    wait_until(lambda: total(scrape(port), "legacy_mm_records_copied_total") == FIRST, SECONDS, "the first records")
+    load(source.bootstrap, name, SECOND, 100)
+
+    def everything() -> bool:
+        seen = scrape(port)
+        return (
+            total(seen, "legacy_mm_records_copied_total") == FIRST + SECOND
+            and total(seen, "legacy_mm_consumer_topic_records_consumed_total", topic=name) == FIRST + SECOND
+            and total(seen, "legacy_mm_producer_record_send_total", client_id="producer-1") == FIRST + SECOND
+            and len(seen["legacy_mm_consumer_partition_records_lag"]) == 4
+        )
+
+    wait_until(everything, SECONDS, "all records in all counters")
+    seen = scrape(port)
+    assert set(seen["legacy_mm_consumer_partition_records_lag"].values()) == {0.0}
+    assert total(seen, "legacy_mm_records_dropped_total") == 0
+    assert total(seen, "legacy_mm_consumer_assigned_partitions") == 4
+    assert list(seen["legacy_mm_records_copied_total"]) == [(("flow", "source->target"),)]
+
+    other = our_tool(*files, "--whitelist", name)
+    wait_until(
+        lambda: 0 < total(scrape(port), "legacy_mm_consumer_assigned_partitions") < 4, SECONDS, "the other mirror"
+    )
+    left = total(scrape(port), "legacy_mm_consumer_assigned_partitions")
+
+    def shown() -> int:
+        return sum("partition=" in bean for bean in read_mbeans(java_pid(tool)))
+
+    wait_until(lambda: shown() == left, SECONDS, f"{left:g} partitions among the MBeans")
+    for process in (other, tool):
+        process.signal(signal.SIGTERM)
+        assert process.wait(SECONDS) == 143, process.output()
+    assert "MBeans" not in tool.output()
+    ports.release()
+
+
+def test_a_port_in_use_is_said_at_start(
+    source: Any, target: Any, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
+) -> None:
+    """One clear line and exit 1, before any Java is started."""
+    with socket.create_server((LOOPBACK, 0)) as taken:
+        port = taken.getsockname()[1]
+        tool = our_tool(
+            {"bootstrap.servers": source.bootstrap, "group.id": group},
+            {"bootstrap.servers": target.bootstrap},
+            "--whitelist",
+            topic(),
+            "--metrics.port",
+            str(port),
+        )
+        assert tool.wait(SECONDS) == 1
+    assert f"--metrics.port: cannot listen on {LOOPBACK}:{port}: Address already in use" in tool.output()

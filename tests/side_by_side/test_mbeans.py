@@ -1,0 +1,102 @@
+"""The MBeans that dashboards query: ours against the real tool's, read by a JMX client from both (contract 6.5)."""
+
+from __future__ import annotations
+
+import signal
+from collections import defaultdict
+from dataclasses import dataclass
+
+import pytest
+
+from legacy_mm.compat.mbean_names import absent
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import create_topic
+from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.jmx import MBeans, family, java_pid, read_mbeans
+from tests.side_by_side.conftest import Side
+
+pytestmark = pytest.mark.side_by_side
+SECONDS = 60.0
+RECORDS = 3_000
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What both tools showed once they had copied, committed and counted everything; G stands for the group."""
+
+    old: MBeans
+    ours: MBeans
+    topic: str
+
+
+@pytest.fixture
+def topic(topic: str) -> str:
+    """Dots become underscores in the consumer's beans, not in the producer's."""
+    return f"mbeans.{topic}"
+
+
+@pytest.fixture
+def seen(old: Side, ours: Side, topic: str, group: str) -> Seen:
+    """A group with a colon in its name, so that Kafka's clients quote their ids."""
+    for cluster in (old.source, old.target, ours.target):
+        create_topic(cluster.bootstrap, topic, partitions=2)
+    load(old.source.bootstrap, topic, RECORDS, 100)
+    return Seen(beans(old, f"{group}:old", topic), beans(ours, f"{group}:ours", topic), topic)
+
+
+def beans(side: Side, group: str, topic: str) -> MBeans:
+    """Run one side until its beans tell that all is done, stop it, and return them."""
+    tool = side.mirror(group, "--whitelist", topic, "--offset.commit.interval.ms", "1000")
+    found: MBeans = {}
+
+    def done() -> bool:
+        found.clear()
+        shown = read_mbeans(java_pid(tool))
+        found.update({bean.replace(group, "G"): attributes for bean, attributes in shown.items()})
+        return finished(found, topic)
+
+    wait_until(done, SECONDS, f"everything copied, committed and counted by the {side.name} tool")
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(SECONDS) == 143, tool.output()
+    return found
+
+
+def finished(beans: MBeans, topic: str) -> bool:
+    """Whether the numbers of sending, fetching and committing have come to their end."""
+    expected = {
+        f"kafka.producer:type=producer-topic-metrics,client-id=producer-1,topic={topic}": "record-send-total",
+        'kafka.consumer:type=consumer-fetch-manager-metrics,client-id="G-0"': "records-consumed-total",
+    }
+    commits = beans.get('kafka.consumer:type=consumer-coordinator-metrics,client-id="G-0"', {})
+    return (
+        all(bean in beans and beans[bean][name].number == RECORDS for bean, name in expected.items())
+        and commits["commit-total"].number > 0
+    )
+
+
+def attributes(beans: MBeans) -> dict[str, set[str]]:
+    """Attributes by family of beans."""
+    found: defaultdict[str, set[str]] = defaultdict(set)
+    for bean, shown in beans.items():
+        found[family(bean)] |= shown.keys()
+    return found
+
+
+def test_beans_of_both(seen: Seen) -> None:
+    """Ledger: mbeans-with-a-source. What we publish exists there with the same types; what we lack is in the table."""
+    assert set(seen.ours) <= set(seen.old)
+    for bean, shown in seen.ours.items():
+        for name, attribute in shown.items():
+            theirs = seen.old[bean].get(name)
+            assert theirs is not None, f"{bean} has no {name}"
+            assert (attribute.declared, attribute.java_class) == (theirs.declared, theirs.java_class), (bean, name)
+    old, ours = attributes(seen.old), attributes(seen.ours)
+    lacking = {bean: frozenset(old[bean] - ours.get(bean, set())) for bean in old}
+    assert {bean: names for bean, names in lacking.items() if names} == absent()
+
+    names = {"records-consumed-total", "records-lag", "record-send-total", "record-error-total", "assigned-partitions"}
+    for bean, shown in seen.ours.items():
+        for name in names & shown.keys():
+            assert shown[name].number == seen.old[bean][name].number, (bean, name)
+    dropped = "kafka.tools:type=MirrorMaker,name=MirrorMaker-numDroppedMessages"
+    assert seen.ours[dropped]["Value"].text == seen.old[dropped]["Value"].text == "0"

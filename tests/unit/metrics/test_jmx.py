@@ -1,0 +1,92 @@
+"""Bean names, attributes and types out of a snapshot; and the thread that hands them to Java."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+
+import pytest
+
+from legacy_mm.compat.mbean_names import ABSENT, BEANS, absent
+from legacy_mm.copyjob import Progress
+from legacy_mm.metrics import jmx
+from legacy_mm.metrics.catalogue import BY_PLACE, METRICS
+from legacy_mm.metrics.jmx import Publisher, beans_of, object_name
+from legacy_mm.metrics.registry import Registry
+from tests.fixtures.jmx import family
+
+FACTS: dict[str, str | int] = {"version": "1", "start_time_ms": 5}
+
+
+@pytest.mark.parametrize(
+    ("label", "shown"),
+    [
+        ("mirror-0", "mirror-0"),
+        ("a b%c.d_e", "a b%c.d_e"),
+        ("g:1-0", '"g:1-0"'),
+        ('a"b*c?d\\e', '"a\\"b\\*c\\?d\\\\e"'),
+        ("ümlaut", '"ümlaut"'),
+    ],
+)
+def test_labels_are_quoted_as_kafka_s_clients_quote_them(label: str, shown: str) -> None:
+    assert object_name("x:client-id={client_id}", (("client_id", label),)) == f"x:client-id={shown}"
+
+
+def test_a_topic_with_dots() -> None:
+    labels = (("client_id", "c"), ("topic", "a.b"))
+    assert object_name("x:{topic},{dotless_topic}", labels) == "x:a.b,a_b"
+
+
+def test_values_have_java_s_types() -> None:
+    registry = Registry("f", "producer-1", FACTS)
+    registry.stream(0, "g-0").progress(Progress({}, 7, 3, False))
+    beans = beans_of([registry.snapshot()], BEANS)
+    dropped = beans["kafka.tools:type=MirrorMaker,name=MirrorMaker-numDroppedMessages"]
+    assert dropped == [("Value", "java.lang.Object", "Integer", 3)]
+    assert ("version", "double", "String", "1") in beans["kafka.consumer:type=app-info,client-id=g-0"]
+    producer = {name: value for name, _, _, value in beans["kafka.producer:type=producer-metrics,client-id=producer-1"]}
+    assert producer["record-error-total"] == 3
+    assert producer["record-send-total"] == 0
+    assert isinstance(producer["request-latency-avg"], float)
+    assert math.isnan(producer["request-latency-avg"])
+
+
+def test_every_attribute_has_a_row_in_the_catalogue_and_every_row_an_attribute() -> None:
+    shown = {(bean.level, each.metric) for bean in BEANS for each in bean.attributes if each.metric not in FACTS}
+    assert shown <= BY_PLACE.keys()
+    assert {metric for metric in BY_PLACE if metric not in shown} == {("mirror", "records_copied_total")}
+
+
+def test_no_metric_is_there_twice() -> None:
+    assert len({metric.prometheus for metric in METRICS}) == len(METRICS) == len(BY_PLACE)
+
+
+def test_what_is_absent_is_not_published() -> None:
+    for bean in BEANS:
+        lacking = absent().get(family(bean.pattern), frozenset())
+        assert not lacking & {each.name for each in bean.attributes}
+    assert all(row.reason for row in ABSENT)
+
+
+def test_an_error_is_said_once_and_publishing_goes_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(jmx, "_PERIOD_SECONDS", 0.001)
+    calls, enough = [], threading.Event()
+
+    def refuse(beans: jmx.Beans) -> None:
+        calls.append(beans)
+        if len(calls) == 3:
+            enough.set()
+        raise OSError("Java is gone")
+
+    publisher = Publisher(dict, refuse)
+    with caplog.at_level(logging.WARNING, logger="legacy_mm"):
+        publisher.start()
+        assert enough.wait(10)
+        publisher.stop()
+        publisher.join(10)
+    assert [record.getMessage() for record in caplog.records] == [
+        "MBeans cannot be published (OSError); going on without them"
+    ]

@@ -1,0 +1,147 @@
+"""What streams tell, and what the snapshot makes of it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from legacy_mm.copyjob import Measured, Progress, Statistics
+from legacy_mm.metrics.registry import Registry, Scope, StreamMetrics
+from legacy_mm.metrics.window import Reading
+from legacy_mm.model import TopicPartition
+
+MIRROR = Scope("mirror")
+PRODUCER = Scope("producer", (("client_id", "producer-1"),))
+A0, A1 = TopicPartition("a", 0), TopicPartition("a", 1)
+
+
+class Bench:
+    """A registry with a hand-turned clock and two streams."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+        self.registry = Registry("x->y", "producer-1", {"version": "1"}, lambda: self.now)
+        self.streams = [self.registry.stream(index, f"g-{index}") for index in range(2)]
+
+    def read(self, scope: Scope, measure: str) -> Reading:
+        return self.registry.snapshot().readings[scope][measure]
+
+    def lags(self) -> dict[str, float]:
+        found = self.registry.snapshot().readings.items()
+        return {scope.labels[-1][1]: each["lag"].value for scope, each in found if scope.level == "consumer_partition"}
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def consumer(index: int) -> Scope:
+    return Scope("consumer", (("client_id", f"g-{index}"),))
+
+
+def client(name: str, counters: dict[str, float], gauges: dict[str, float] | None = None) -> Statistics:
+    return Statistics(name, [Measured("client", "", counters, gauges or {}, {}, {})])
+
+
+def lag(stream: StreamMetrics, **partitions: int) -> None:
+    rows = [
+        Measured("partition", f"a-{name[1:]}", {}, {"lag": value, "lead": 10 - value}, {}, {})
+        for name, value in partitions.items()
+    ]
+    stream.statistics(Statistics("consumer", rows))
+
+
+def test_everything_that_has_a_bean_is_there_from_the_start(bench: Bench) -> None:
+    assert set(bench.registry.snapshot().readings) == {MIRROR, PRODUCER, consumer(0), consumer(1)}
+
+
+def test_totals_survive_a_copy_job(bench: Bench) -> None:
+    stream = bench.streams[0]
+    for records in (10, 25):
+        stream.progress(Progress({}, records, 1, False))
+    stream.copy_ended()
+    stream.progress(Progress({}, 5, 0, False))
+    assert bench.read(MIRROR, "records").value == 30
+    assert bench.read(MIRROR, "dropped").value == bench.read(PRODUCER, "errors").value == 1
+
+
+def test_the_membership_counts_on_when_a_copy_job_ends(bench: Bench) -> None:
+    stream = bench.streams[0]
+    stream.statistics(client("member", {"requests": 7}))
+    stream.copy_ended()
+    stream.statistics(client("member", {"requests": 9}))
+    assert bench.read(consumer(0), "requests").value == 9
+
+
+def test_membership_and_copying_client_are_one_consumer(bench: Bench) -> None:
+    stream = bench.streams[0]
+    stream.statistics(client("member", {"requests": 2}, {"connections": 1}))
+    stream.statistics(client("consumer", {"requests": 40}, {"connections": 2}))
+    assert bench.read(consumer(0), "requests").value == 42
+    assert bench.read(consumer(0), "connections").value == 3
+    stream.copy_ended()
+    assert bench.read(consumer(0), "connections").value == 1
+
+
+def test_the_producers_of_all_streams_are_one(bench: Bench) -> None:
+    for index, stream in enumerate(bench.streams):
+        stream.statistics(client("producer", {"sent_records": 10 + index}, {"requests_in_flight": 1}))
+        stream.progress(Progress({}, 0, 0, index == 0))
+    assert bench.read(PRODUCER, "sent_records").value == 21
+    assert bench.read(PRODUCER, "requests_in_flight").value == 2
+    assert bench.read(PRODUCER, "waiting").value == 1
+
+
+def test_partitions_come_and_go_with_the_assignment(bench: Bench) -> None:
+    first, second = bench.streams
+    first.assigned(frozenset({A0, A1}))
+    lag(first, p0=4, p1=2, p7=1)
+    assert bench.lags() == {"0": 4, "1": 2}
+    first.owns(frozenset({A1}))
+    second.assigned(frozenset({A0}))
+    lag(second, p0=3)
+    assert bench.lags() == {"1": 2, "0": 3}
+    assert bench.read(consumer(0), "assigned").value == 1
+    assert bench.read(consumer(0), "rebalances").value == 1
+
+
+def test_a_consumer_has_the_extremes_of_its_partitions(bench: Bench) -> None:
+    stream = bench.streams[0]
+    stream.assigned(frozenset({A0, A1}))
+    lag(stream, p0=4, p1=2)
+    assert (bench.read(consumer(0), "lag").maximum, bench.read(consumer(0), "lead").minimum) == (4, 6)
+
+
+def test_the_lag_is_unknown_until_a_new_copy_job_tells_it(bench: Bench) -> None:
+    stream = bench.streams[0]
+    stream.assigned(frozenset({A0}))
+    lag(stream, p0=4)
+    stream.copy_ended()
+    assert math.isnan(bench.lags()["0"])
+
+
+def test_commits_are_counted_and_timed(bench: Bench) -> None:
+    stream = bench.streams[0]
+    for seconds in (0.5, 0.1):
+        stream.commit_sent()
+        bench.now += seconds
+        stream.commit_settled()
+    stream.commit_settled()
+    assert bench.read(consumer(0), "commits").value == 2
+    assert bench.read(consumer(0), "commit_ms").average() == pytest.approx(300.0)
+
+
+def test_an_age_grows_by_itself(bench: Bench) -> None:
+    bench.streams[0].assigned(frozenset({A0}))
+    bench.now += 12
+    assert bench.read(consumer(0), "rebalance").value == 12
+
+
+def test_brokers_and_topics_have_labels(bench: Bench) -> None:
+    rows = [Measured(level, name, {"requests": 1}, {}, {}, {}) for level, name in (("node", "1"), ("topic", "a.b"))]
+    bench.streams[0].statistics(Statistics("producer", rows))
+    readings = bench.registry.snapshot().readings
+    assert Scope("producer_node", (("client_id", "producer-1"), ("node_id", "node-1"))) in readings
+    assert Scope("producer_topic", (("client_id", "producer-1"), ("topic", "a.b"))) in readings

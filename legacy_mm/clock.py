@@ -9,6 +9,11 @@ monotonic = time.monotonic
 """Seconds that never go back; only differences mean anything."""
 
 
+def epoch_ms() -> int:
+    """Milliseconds since 1970, as Kafka writes times."""
+    return int(time.time() * 1000)
+
+
 @dataclass(frozen=True, slots=True)
 class Deadline:
     """A point in monotonic time that every call of one sequence shares, so that their *sum* is bounded."""

@@ -38,6 +38,7 @@ class GroupMember:
     """A member of the consumer group at the source."""
 
     def __init__(self, properties: Mapping[str, str], client_id: str, listener: MembershipListener) -> None:
+        self.name = f"Consumer clientId={client_id}, groupId={properties['group.id']}"
         self._listener = listener
         self._raised: BaseException | None = None
         cooperative = (

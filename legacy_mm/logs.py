@@ -122,7 +122,8 @@ class _Router(logging.Handler):
         """Close the files."""
         for handler in self._handlers.values():
             if isinstance(handler, logging.FileHandler):
-                handler.close()
+                with suppress(OSError):  # a full disk
+                    handler.close()
         super().close()
 
     def _open(self, appender: Appender) -> None:

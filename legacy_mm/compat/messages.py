@@ -16,6 +16,8 @@ from legacy_mm.compat.java_errors import java_error
 from legacy_mm.events import Event
 from legacy_mm.logs import Wording
 
+OWN = "legacy_mm"
+"""The logger of what the old tool had no line for."""
 TOOL = "kafka.tools.MirrorMaker$"
 THREAD = "kafka.tools.MirrorMaker$MirrorMakerThread"
 PRODUCER_CONFIG = "org.apache.kafka.clients.producer.ProducerConfig"

@@ -16,7 +16,7 @@ from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading
 from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
 from legacy_mm.compat.command_line import ParsedLine
-from legacy_mm.compat.messages import ASSIGNMENT_WARNING, INCLUDE_MISSING, TOOL
+from legacy_mm.compat.messages import ASSIGNMENT_WARNING, INCLUDE_MISSING, OWN
 from legacy_mm.config import validate
 from legacy_mm.config.catalogue import EMBEDDED, OwnOptions
 from legacy_mm.config.settings import (
@@ -146,7 +146,7 @@ def _read_producer(
         notes.append(
             Note(
                 logging.INFO,
-                TOOL,
+                OWN,
                 "buffer.memory is divided between the producers of "
                 f"{streams} streams: queue.buffering.max.kbytes="
                 f"{written.properties['queue.buffering.max.kbytes']} each.",
@@ -228,7 +228,7 @@ def _commit_interval(reading: Reading, interval_ms: int, notes: list[Note]) -> f
         notes.append(
             Note(
                 logging.INFO,
-                TOOL,
+                OWN,
                 f"enable.auto.commit=true: offsets of copied records are committed every "
                 f"{max(interval_ms, 0)} ms, none before its record is safe.",
             )

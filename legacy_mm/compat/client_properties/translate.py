@@ -56,7 +56,8 @@ _SECRET_WORDS = (
     ".pem",
     "keystore.key",
 )
-_QUOTED = re.compile(r"""=\s*(?:"([^"]+)"|'([^']+)')""")
+_SECRET_OPTION = re.compile(r"""(?:password|secret|token)\w*\s*=\s*(?:"([^"]+)"|'([^']+)')""", re.IGNORECASE)
+"""Of a login module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,5 +135,5 @@ def known_secrets(properties: Mapping[str, str]) -> tuple[str, ...]:
         if any(word in name.lower() for word in _SECRET_WORDS) and not name.endswith((".url", ".class"))
     ]
     login = [text for name, text in named if "jaas" in name]
-    quoted = [word for text in login for words in _QUOTED.findall(text) for word in words if word]
+    quoted = [word for text in login for words in _SECRET_OPTION.findall(text) for word in words if word]
     return (*(text for _, text in named if text), *quoted)

@@ -32,6 +32,7 @@ def emit(event: Event, *, error: BaseException | None = None, **fields: object) 
 
 STARTING = Event("starting", logging.INFO, "Starting mirror maker")
 STREAM_STARTED = Event("stream-started", logging.INFO, "Stream {stream} started")
+SUBSCRIBED = Event("subscribed", logging.INFO, "[{client}] Mirroring topics that match {pattern}")
 SHUTDOWN_STARTED = Event("shutdown-started", logging.INFO, "Start clean shutdown.")
 SHUTDOWN_FINISHED = Event("shutdown-finished", logging.INFO, "Mirror shut down")
 STREAMS_STOPPING = Event("streams-stopping", logging.INFO, "All streams are told to stop")

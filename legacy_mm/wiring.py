@@ -160,6 +160,7 @@ def _stream(
     properties = member_properties(settings, index)
     return Stream(
         index,
+        pattern=settings.topics.pattern,
         member=lambda listener: GroupMember(properties, _client_id(settings, index), listener),
         commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
         positions=SourceGroupPositions(source.offset_reset, min(source.api_timeout, settings.shutdown_timeout / 2)),

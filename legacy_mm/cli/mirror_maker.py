@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from legacy_mm import events, lifecycle, logs, wiring
@@ -28,7 +28,7 @@ def main(argv: Sequence[str]) -> NoReturn:
 def run(argv: Sequence[str]) -> int:
     """The exit code of the old tool for these words; raises LegacyMMError where it could not start."""
     signals = lifecycle.Signals()
-    log_settings = _configure_logs(argv)
+    log_settings = configure_logs(argv, os.environ)
     logging.getLogger(messages.TOOL).warning(messages.DEPRECATED.text)
     events.emit(events.STARTING)
     notes: list[Note] = []
@@ -49,13 +49,13 @@ def run(argv: Sequence[str]) -> int:
     return _mirror(outcome, signals, quiet=log_settings.level_of(logs.JAVA) > DEBUG)
 
 
-def _configure_logs(argv: Sequence[str]) -> LogSettings:
+def configure_logs(argv: Sequence[str], environment: Mapping[str, str]) -> LogSettings:
     """An explicit level wins over the log4j file, the file over our default; all of it before the first line."""
     try:
-        options = read_own_options(command_line.parse(argv).own_words, os.environ)
+        options = read_own_options(command_line.parse(argv).own_words, environment)
     except LegacyMMError:
         options = OwnOptions()  # `translate` finds it again, and says it in its turn
-    found = configuration.read(os.environ)
+    found = configuration.read(environment)
     settings = found.settings
     if options.log_level is not None:
         settings = settings.with_root_level(LEVELS[options.log_level])

@@ -22,6 +22,7 @@ TOOL = "kafka.tools.MirrorMaker$"
 THREAD = "kafka.tools.MirrorMaker$MirrorMakerThread"
 PRODUCER_CONFIG = "org.apache.kafka.clients.producer.ProducerConfig"
 CONSUMER_CONFIG = "org.apache.kafka.clients.consumer.ConsumerConfig"
+CONSUMER = "org.apache.kafka.clients.consumer.internals.ClassicKafkaConsumer"
 NETWORK = "org.apache.kafka.clients.NetworkClient"
 SUBSCRIPTIONS = "org.apache.kafka.clients.consumer.internals.SubscriptionState"
 SEND_CALLBACK = "org.apache.kafka.clients.producer.internals.ErrorLoggingCallback"
@@ -54,6 +55,9 @@ WORDING: Mapping[Event, Wording] = {
     events.STARTING: Wording(logging.INFO, TOOL, "Starting mirror maker"),
     events.STREAM_STARTED: Wording(
         logging.INFO, THREAD, _PREFIX + "Starting mirror maker thread mirrormaker-thread-{stream}"
+    ),
+    events.SUBSCRIBED: Wording(
+        logging.INFO, CONSUMER, "[{client}] Subscribed to pattern: '{pattern}'"
     ),
     events.SHUTDOWN_STARTED: Wording(logging.INFO, TOOL, "Start clean shutdown."),
     events.STREAMS_STOPPING: Wording(logging.INFO, TOOL, "Shutting down consumer threads."),

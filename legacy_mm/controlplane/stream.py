@@ -36,6 +36,7 @@ class Stream(threading.Thread):
         self,
         index: int,
         *,
+        pattern: str,
         member: Callable[[MembershipListener], GroupMember],
         commits: Callable[[Callable[[Offsets], None]], Commits],
         positions: PositionStore,
@@ -46,6 +47,8 @@ class Stream(threading.Thread):
     ) -> None:
         super().__init__(name=f"stream-{index}", daemon=True)
         self.index = index
+        self._pattern = pattern
+        self._subscribed = False
         self._make_member = member
         self._commits = commits(self._send_commit)
         self._positions = positions
@@ -70,7 +73,15 @@ class Stream(threading.Thread):
 
     def subscribe(self, topics: frozenset[str]) -> None:
         """Mirror these topics from the next rebalance on."""
-        self._orders.put(lambda: self._require_member().subscribe(topics))
+
+        def order() -> None:
+            member = self._require_member()
+            if not self._subscribed:
+                self._subscribed = True
+                events.emit(events.SUBSCRIBED, client=member.name, pattern=self._pattern)
+            member.subscribe(topics)
+
+        self._orders.put(order)
 
     def stop(self, deadline: Deadline, *, commit: bool) -> None:
         """Run the shutdown sequence; `commit` is False after a failure."""

@@ -129,3 +129,7 @@ def test_a_start_without_committed_offsets_names_where_it_begins(side: Side, top
     line = next(line for line in tool.output().splitlines() if "Resetting offset" in line)
     assert f"[Consumer clientId={group}-0, groupId={group}] Resetting offset" in line
     assert line.endswith(" (org.apache.kafka.clients.consumer.internals.SubscriptionState)")
+    assert (
+        f"INFO [Consumer clientId={group}-0, groupId={group}] Subscribed to pattern: '{topic}' "
+        "(org.apache.kafka.clients.consumer.internals.ClassicKafkaConsumer)\n"
+    ) in tool.output()

@@ -11,6 +11,11 @@ wall = time.time
 """Seconds since 1970, for people and other programs to read."""
 
 
+def epoch_ms() -> int:
+    """Milliseconds since 1970, as Kafka writes times."""
+    return int(time.time() * 1000)
+
+
 @dataclass(frozen=True, slots=True)
 class Deadline:
     """A point in monotonic time that every call of one sequence shares, so that their *sum* is bounded."""

@@ -11,6 +11,7 @@ import logging
 from dataclasses import dataclass
 
 logger = logging.getLogger("legacy_mm")
+TRACE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,22 +27,31 @@ def emit(event: Event, *, error: BaseException | None = None, **fields: object) 
     """Log an event with its fields; `error` adds the cause (its traceback only at debug level)."""
     if logger.isEnabledFor(event.level):
         extra = {"event": event, "fields": fields}
-        logger.log(event.level, event.text.format(**fields), exc_info=error, extra=extra)
+        logger.log(event.level, event.text.format(**fields), exc_info=error, extra=extra, stacklevel=2)
 
 
 STARTING = Event("starting", logging.INFO, "Starting mirror maker")
 STREAM_STARTED = Event("stream-started", logging.INFO, "Stream {stream} started")
+SUBSCRIBED = Event("subscribed", logging.INFO, "[{client}] Mirroring topics that match {pattern}")
 SHUTDOWN_STARTED = Event("shutdown-started", logging.INFO, "Start clean shutdown.")
 SHUTDOWN_FINISHED = Event("shutdown-finished", logging.INFO, "Mirror shut down")
+STREAMS_STOPPING = Event("streams-stopping", logging.INFO, "All streams are told to stop")
+STREAM_STOPPING = Event("stream-stopping", logging.INFO, "Stream {stream} is told to stop")
+FLUSHING = Event("flushing", logging.INFO, "Stream {stream}: the copying ends")
+COMMITTING_LAST = Event("committing-last", logging.INFO, "Stream {stream}: last commit")
+LEAVING = Event("leaving", logging.INFO, "Stream {stream} leaves the group")
 STREAM_STOPPED = Event("stream-stopped", logging.INFO, "Stream {stream} stopped")
+STREAM_OVER = Event("stream-over", logging.INFO, "Stream {stream} is over")
+CLOSING = Event("closing", logging.INFO, "Spark and the control channel are closed")
 STREAM_FAILED = Event("stream-failed", logging.ERROR, "Stream {stream} failed: {reason}")
-STREAM_EXITED = Event("stream-exited", logging.ERROR, "A stream failed, stopping the whole mirror.")
+SENDING_ENDED = Event("sending-ended", logging.INFO, "A record could not be sent: no more is sent")
+STREAM_EXITED = Event("stream-exited", logging.ERROR, "Stream {stream} failed, stopping the whole mirror.")
 COMMIT_SKIPPED = Event("commit-skipped", logging.INFO, "Send failure: offsets are not committed.")
 PATTERN_INVALID = Event("pattern-invalid", logging.ERROR, "Invalid topic pattern: {pattern}")
 SEND_FAILED = Event(
     "send-failed",
     logging.ERROR,
-    "Record for topic {topic} (key {key_size}, value {value_size}) could not be sent: {reason}",
+    "Record for topic {topic} (key {key_size}, value {value_size}) could not be sent: {reason} ({code})",
 )
 TOPICS_CHANGED = Event("topics-changed", logging.INFO, "Topics now mirrored: {topics}")
 ASSIGNED = Event("assigned", logging.INFO, "Stream {stream}, generation {generation}: assigned {partitions}")
@@ -51,9 +61,21 @@ COPY_STARTED = Event("copy-started", logging.INFO, "Stream {stream} copies from 
 COPY_LOST = Event(
     "copy-lost", logging.WARNING, "Stream {stream}: copy job lost ({reason}); copying again from the safe offsets"
 )
+COMMITTING = Event("committing", TRACE, "Stream {stream} commits {offsets}")
 COMMITTED = Event("committed", logging.DEBUG, "Stream {stream} committed {offsets}")
 COMMIT_RETRY = Event(
-    "commit-retry", logging.WARNING, "Stream {stream}: commit failed ({reason}); it will be tried again"
+    "commit-retry",
+    logging.WARNING,
+    "Stream {stream}: commit failed ({reason}); it will be tried again (retry {retries}, last commit {last_commit})",
+)
+COMMIT_REBALANCED = Event(
+    "commit-rebalanced", logging.WARNING, "Stream {stream}: commit refused, the group has rebalanced ({reason})"
+)
+TOPICS_UNKNOWN = Event(
+    "topics-unknown", logging.WARNING, "Whether topics still exist is not known, so their offsets are kept"
+)
+OFFSET_RESET = Event(
+    "offset-reset", logging.INFO, "[{client}] {partition} has no committed offset: copying from {offset}"
 )
 TOPICS_VANISHED = Event(
     "topics-vanished", logging.WARNING, "Offsets of topics that no longer exist are forgotten: {topics}"

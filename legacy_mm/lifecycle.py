@@ -40,15 +40,13 @@ def run(mirror: Mirror, host: Host, signals: Signals, shutdown_timeout: float) -
     mirror.start()
     ending = _wait(mirror, host, signals)
     deadline = Deadline.after(shutdown_timeout)
-    if isinstance(ending, BaseException):
-        events.emit(events.COMMIT_SKIPPED)
-        events.emit(events.STREAM_EXITED)
     events.emit(events.SHUTDOWN_STARTED)
     complete = mirror.stop(deadline, commit=isinstance(ending, int))
     if isinstance(ending, int):
         _report_uncommitted(mirror)
     if not complete:
         events.emit(events.STOP_OVERDUE, seconds=shutdown_timeout, what="a stream that does not come back")
+    events.emit(events.CLOSING)
     host.close(Deadline.after(_JVM_SECONDS if complete else _GRACE_SECONDS))
     events.emit(events.SHUTDOWN_FINISHED)
     if isinstance(ending, int):

@@ -1,75 +1,265 @@
-"""Logging: one line layout, levels by their log4j names, events worded by a table, secrets never printed."""
+"""Logging: events in the old tool's words, each line to the appenders of its logger, secrets never printed.
+
+One handler on Python's root logger does what log4j does: the level and the appenders of a line are those of the
+logger its *wording* names, so that `log4j.logger.kafka.tools=INFO` in an old file means what it always meant.
+"""
 
 from __future__ import annotations
 
+import gzip
 import logging
+import shutil
 import sys
-from collections.abc import Iterable, Mapping
+import threading
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
+from logging.handlers import BaseRotatingHandler, RotatingFileHandler
 from pathlib import Path
+from typing import Any, NamedTuple
 
+from legacy_mm.clock import epoch_ms
+from legacy_mm.config.log_settings import DEBUG, Appender, LogFile, LogSettings
 from legacy_mm.events import Event
+from legacy_mm.log_layouts import Line, formatted_traceback, formatter, rolled_path
+from legacy_mm.log_secrets import Secrets
 
-_LEVEL_NAMES = {logging.WARNING: "WARN", logging.CRITICAL: "FATAL"}
-LEVELS = {
-    "TRACE": logging.DEBUG,
-    "DEBUG": logging.DEBUG,
-    "INFO": logging.INFO,
-    "WARN": logging.WARNING,
-    "ERROR": logging.ERROR,
-    "OFF": logging.CRITICAL + 1,
-}
+_LOUD = ("py4j", "pyspark")
+"""Packages whose debug lines nobody asked for, whatever the root level is."""
+JAVA = "org.apache.spark"
+"""The logger of lines that Spark's Java process and its workers print."""
+_THREADS = {"MainThread": "main"}
+_own = logging.getLogger("legacy_mm")
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How the old tool says an event: level, logger and text (`str.format` fields of the event)."""
+    """How the old tool says an event: level, logger, text (`str.format` fields), and what it put on the lines below."""
 
     level: int
     logger: str
     text: str
+    detail: Callable[[Mapping[str, object]], str] | None = None
 
 
-class Log4jFormatter(logging.Formatter):
-    """`[%d] %p %m (%c)%n`, the layout of the old tool's `tools-log4j.properties`."""
+def configure(settings: LogSettings, wording: Mapping[Event, Wording], secrets: Iterable[str] = ()) -> None:
+    """Log by these settings from now on; an appender that cannot be opened is said, and is not fatal."""
+    root = logging.getLogger()
+    for handler in root.handlers:
+        if isinstance(handler, _Router):
+            handler.close()
+    router = _Router(settings, wording)
+    router.secrets.add(secrets)
+    root.handlers = [router]
+    root.setLevel(max(1, settings.lowest_level()))
+    for name in _LOUD:
+        logging.getLogger(name).setLevel(logging.WARNING)
+    for problem in router.problems:
+        _own.warning("%s", problem)
 
-    def __init__(self, wording: Mapping[Event, Wording], secrets: Iterable[str], *, tracebacks: bool) -> None:
+
+def hide(secrets: Iterable[str]) -> None:
+    """Never print these from now on."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, _Router):
+            handler.secrets.add(secrets)
+
+
+def catch_strays() -> None:
+    """One line for what Python itself would print: warnings, and exceptions that nobody caught."""
+    warnings.showwarning = lambda message, category, *_: _own.warning("%s: %s", category.__name__, message)
+    threading.excepthook = lambda stray: _say_stray(stray.exc_type, stray.exc_value, stray.exc_traceback)
+    sys.unraisablehook = lambda stray: _say_stray(stray.exc_type, stray.exc_value, stray.exc_traceback)
+
+
+def _say_stray(kind: type[BaseException], error: BaseException | None, where: Any) -> None:
+    _own.warning("Uncaught %s: %s", kind.__name__, error, exc_info=(kind, error, where) if error else None)
+
+
+class _Route(NamedTuple):
+    """What one logger does."""
+
+    level: int
+    handlers: tuple[logging.Handler, ...]
+
+
+class _Router(logging.Handler):
+    """Words each record, hides secrets, and hands the line to the appenders of its logger."""
+
+    def __init__(self, settings: LogSettings, wording: Mapping[Event, Wording]) -> None:
         super().__init__()
+        self.secrets = Secrets()
+        self.problems: list[str] = []
+        self._settings = settings
         self._wording = wording
-        self._secrets = sorted((secret for secret in secrets if secret), key=len, reverse=True)
-        self._tracebacks = tracebacks
+        self._routes: dict[str, _Route] = {}
+        self._handlers: dict[str, logging.Handler] = {}
+        wanted = {appender.name: appender for name in settings.loggers for appender in settings.appenders_of(name)}
+        for appender in wanted.values():
+            self._open(appender)
+        silenced = bool(wanted) and not self.problems
+        # log4j is silent when it has no appender; a mirror must not be, unless that was asked for
+        self._fallback = None if self._handlers or silenced else _open(settings.fallback)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say it, if its logger speaks at this level."""
+        if Path(record.pathname).parent.name == "py4j":
+            return  # that Java is gone is said by an event of ours, or is a clean stop
+        event = getattr(record, "event", None)
+        wording = self._wording.get(event) if event is not None else None
+        level, logger = (wording.level, wording.logger) if wording else (record.levelno, record.name)
+        route = self._routes.get(logger) or self._find_route(logger)
+        if level < route.level:
+            return
+        vars(record)["line"] = self._line(record, event, wording, debug=route.level <= DEBUG)
+        for handler in route.handlers:
+            if level >= handler.level:
+                handler.handle(record)
+
+    def close(self) -> None:
+        """Close the files."""
+        for handler in self._handlers.values():
+            if isinstance(handler, logging.FileHandler):
+                with suppress(OSError):  # a full disk
+                    handler.close()
+        super().close()
+
+    def _open(self, appender: Appender) -> None:
+        if appender.target is None:
+            return
+        try:
+            self._handlers[appender.name] = _open(appender)
+        except OSError as error:
+            reason = f"{error.strerror}: {error.filename}"
+            self.problems.append(f"Log appender {appender.name} is left out, its file cannot be opened: {reason}")
+
+    def _find_route(self, logger: str) -> _Route:
+        found = [self._handlers.get(appender.name) for appender in self._settings.appenders_of(logger)]
+        handlers = tuple(handler for handler in found if handler is not None)
+        if not handlers and self._fallback is not None:
+            handlers = (self._fallback,)
+        return self._routes.setdefault(logger, _Route(self._settings.level_of(logger), handlers))
+
+    def _line(self, record: logging.LogRecord, event: Event | None, wording: Wording | None, *, debug: bool) -> Line:
+        hidden = self.secrets.hidden
+        fields = {name: _plain(value, hidden) for name, value in getattr(record, "fields", {}).items()}
+        message = wording.text.format(**fields) if wording else record.getMessage()
+        details = [wording.detail(fields)] if wording and wording.detail else []
+        details += [record.detail] if hasattr(record, "detail") else []
+        thrown = None
+        if record.exc_info and record.exc_info[0] is not None and debug:
+            details.append(formatted_traceback(record.exc_info))
+            thrown = (record.exc_info[0].__name__, hidden(str(record.exc_info[1])))
+        return Line(
+            level=wording.level if wording else record.levelno,
+            logger=wording.logger if wording else record.name,
+            message=hidden(message),
+            created=record.created,
+            age=record.relativeCreated / 1000,
+            thread=_THREADS.get(record.threadName or "", record.threadName or ""),
+            file=record.filename,
+            number=record.lineno,
+            function=record.funcName or "",
+            detail=hidden("\n".join(details)),
+            event=event.name if event is not None else "",
+            fields=fields,
+            thrown=thrown,
+        )
+
+
+def _plain(value: object, hidden: Callable[[str], str]) -> object:
+    return value if value is None or isinstance(value, int | float) else hidden(str(value))
+
+
+class _Formatter(logging.Formatter):
+    """A layout behind the interface of Python's handlers."""
+
+    def __init__(self, render: Callable[[Line], str]) -> None:
+        super().__init__()
+        self._render = render
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as one line, its cause below it at debug level."""
-        level, logger, text = record.levelno, record.name, record.getMessage()
-        wording = self._wording.get(getattr(record, "event", None))  # type: ignore[arg-type]
-        if wording is not None:
-            level, logger = wording.level, wording.logger
-            text = wording.text.format(**getattr(record, "fields", {}))
-        name = _LEVEL_NAMES.get(level, logging.getLevelName(level))
-        line = f"[{self.formatTime(record)}] {name} {text} ({logger})"
-        if (detail := getattr(record, "detail", None)) is not None:
-            line += f"\n{detail}"
-        if record.exc_info and self._tracebacks:
-            line += "\n" + self.formatException(record.exc_info)
-        for secret in self._secrets:
-            line = line.replace(secret, "[hidden]")
-        return line
+        """The line that `_Router` put on the record."""
+        return self._render(vars(record)["line"])
 
 
-def configure(level: str, wording: Mapping[Event, Wording], secrets: Iterable[str] = ()) -> None:
-    """Log to standard error from this level on; events use `wording` where it has a row."""
-    number = LEVELS[level]
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Log4jFormatter(wording, secrets, tracebacks=number <= logging.DEBUG))
-    handler.addFilter(_is_not_py4j)
-    root = logging.getLogger()
-    root.handlers = [handler]
-    root.setLevel(logging.WARNING if level != "TRACE" else number)
-    for ours in ("legacy_mm", "kafka", "org.apache.kafka"):
-        logging.getLogger(ours).setLevel(number)
+def _open(appender: Appender) -> logging.Handler:
+    """A handler of Python's for an appender; raises OSError."""
+    target = appender.target
+    handler: logging.StreamHandler[Any]
+    if isinstance(target, LogFile):
+        Path(target.path).parent.mkdir(parents=True, exist_ok=True)
+        handler = _open_file(target)
+    else:
+        handler = logging.StreamHandler(sys.stdout if target and target.stream == "stdout" else sys.stderr)
+    handler.terminator = ""  # the layout ends its lines itself
+    handler.setFormatter(_Formatter(formatter(appender.layout)))
+    handler.setLevel(appender.threshold)
+    vars(handler)["handleError"] = _complaint(appender.name)
+    return handler
 
 
-def _is_not_py4j(record: logging.LogRecord) -> bool:
-    """py4j also logs through the root logger; that Java is gone is said by an event of ours, or is a clean stop."""
-    return Path(record.pathname).parent.name != "py4j"
+def _complaint(name: str) -> Callable[[logging.LogRecord], None]:
+    """What to do when a line cannot be written: say so once, go on."""
+    said = threading.Event()
+
+    def complain(_: logging.LogRecord) -> None:
+        if not said.is_set():
+            said.set()
+            error = sys.exc_info()[1]
+            with suppress(OSError, ValueError):
+                sys.stderr.write(f"Log appender {name} cannot write: {error}\n")
+
+    return complain
+
+
+def _open_file(file: LogFile) -> logging.FileHandler:
+    mode = "a" if file.append else "w"
+    rolled = file.rolled or f"{file.path}.%i"
+    if file.max_bytes:
+        sized = RotatingFileHandler(file.path, mode, file.max_bytes, max(1, file.backups), encoding="utf-8")
+        sized.namer = lambda name: str(rolled_path(rolled, datetime.now(), int(name.rpartition(".")[2])))
+        sized.rotator = _move
+        return sized
+    if file.dated:
+        return _DatedFile(file.path, mode, rolled)
+    return logging.FileHandler(file.path, mode, encoding="utf-8")
+
+
+class _DatedFile(BaseRotatingHandler):
+    """Rolled when the name that its date pattern makes of the present time changes, as log4j does it."""
+
+    def __init__(self, path: str, mode: str, rolled: str) -> None:
+        begun = Path(path).stat().st_mtime if Path(path).exists() else epoch_ms() / 1000
+        super().__init__(path, mode, encoding="utf-8")
+        self._rolled = rolled
+        self._name = self._name_at(begun)
+
+    def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - Python's name
+        """True with the first line of a new period."""
+        return self._name_at(record.created) != self._name
+
+    def doRollover(self) -> None:  # noqa: N802 - Python's name
+        """Move the file to the name of its period and begin a new one."""
+        self.close()
+        _move(self.baseFilename, str(self._name))
+        self._name = self._name_at(epoch_ms() / 1000)
+        self.stream = self._open()
+
+    def _name_at(self, seconds: float) -> Path:
+        return rolled_path(self._rolled, datetime.fromtimestamp(seconds), 1)
+
+
+def _move(source: str, destination: str) -> None:
+    """Rename, or compress where the name ends in .gz; a missing source is no matter."""
+    if not Path(source).exists():
+        return
+    Path(destination).parent.mkdir(parents=True, exist_ok=True)
+    if destination.endswith(".gz"):
+        with Path(source).open("rb") as plain, gzip.open(destination, "wb") as packed:
+            shutil.copyfileobj(plain, packed)
+        Path(source).unlink()
+    else:
+        Path(source).replace(destination)

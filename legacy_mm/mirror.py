@@ -14,6 +14,7 @@ from legacy_mm import events
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.stream import Stream, reason_of
 from legacy_mm.controlplane.topic_watch import TopicWatch
+from legacy_mm.errors import SendFailure
 from legacy_mm.model import Offsets, TopicPartition
 
 _LAST_WORDS_SECONDS = 0.5
@@ -32,7 +33,6 @@ class Mirror:
 
     def start(self) -> None:
         """Join the group and begin to look for topics; returns at once."""
-        events.emit(events.STARTING)
         for stream in self._streams:
             stream.start()
         self._watch.start()
@@ -49,11 +49,15 @@ class Mirror:
     def stop(self, deadline: Deadline, *, commit: bool) -> bool:
         """Stop all streams side by side; True when every one of them came to its end before the deadline."""
         self._watch.stop()
+        events.emit(events.STREAMS_STOPPING)
         for stream in self._streams:
+            events.emit(events.STREAM_STOPPING, stream=stream.index)
             stream.stop(deadline, commit=commit)
         last = Deadline(deadline.at + _LAST_WORDS_SECONDS)
         for stream in self._streams:
             stream.join(last.remaining())
+            if not stream.is_alive():
+                events.emit(events.STREAM_OVER, stream=stream.index)
         return not any(stream.is_alive() for stream in self._streams)
 
     def uncommitted(self) -> Offsets:
@@ -65,9 +69,30 @@ class Mirror:
 
     def report_failure(self, error: BaseException) -> BaseException:
         """Say what ended the mirror from outside its streams; the same error back."""
-        events.emit(events.STREAM_FAILED, error=error, stream=0, reason=reason_of(error))
+        _say_failure(0, error)
         return error
 
     def _failed(self, stream: int, error: BaseException) -> None:
-        events.emit(events.STREAM_FAILED, error=error, stream=stream, reason=reason_of(error))
+        _say_failure(stream, error)
         self.failures.put(error)
+
+
+_AFTER_FAILURE = (
+    events.FLUSHING,
+    events.COMMITTING_LAST,
+    events.COMMIT_SKIPPED,
+    events.LEAVING,
+    events.STREAM_STOPPED,
+    events.STREAM_OVER,
+    events.STREAM_EXITED,
+)
+
+
+def _say_failure(stream: int, error: BaseException) -> None:
+    """What ended the stream, and the end of its life as the old tool told it."""
+    if isinstance(error, SendFailure):
+        events.emit(events.SENDING_ENDED)  # the record has had its own line
+    else:
+        events.emit(events.STREAM_FAILED, error=error, stream=stream, reason=reason_of(error))
+    for event in _AFTER_FAILURE:
+        events.emit(event, stream=stream)

@@ -191,6 +191,7 @@ def _stream(
     metrics = registry.stream(index, client_id)
     return Stream(
         index,
+        pattern=settings.topics.pattern,
         member=lambda listener: GroupMember(properties, client_id, listener, metrics.statistics),
         commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
         positions=SourceGroupPositions(source.offset_reset, min(source.api_timeout, settings.shutdown_timeout / 2)),

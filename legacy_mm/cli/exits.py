@@ -40,7 +40,8 @@ def exit_with(run: Callable[[], int]) -> NoReturn:
 def _say(error: LegacyMMError) -> None:
     if isinstance(error, StreamFailure):
         _tool_logger().error("%s", error)
-        events.emit(events.STREAM_EXITED)
+        events.emit(events.STREAM_FAILED, stream=0, reason=str(error))
+        events.emit(events.STREAM_EXITED, stream=0)
     elif str(error) == messages.INCLUDE_MISSING:
         _tool_logger().error("%s", error)
     else:

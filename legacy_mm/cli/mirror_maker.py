@@ -5,17 +5,19 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NoReturn
 
-from legacy_mm import lifecycle, logs, wiring
+from legacy_mm import events, lifecycle, logs, wiring
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, mbean_names, messages
 from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.log4j import configuration
 from legacy_mm.compat.translate import Help, NothingToDo, Run, Version, translate
-
-_DEFAULT_LEVEL = "WARN"
+from legacy_mm.config.catalogue import OwnOptions
+from legacy_mm.config.log_settings import DEBUG, LEVELS, LogSettings
+from legacy_mm.errors import LegacyMMError
 
 
 def main(argv: Sequence[str]) -> NoReturn:
@@ -26,11 +28,12 @@ def main(argv: Sequence[str]) -> NoReturn:
 def run(argv: Sequence[str]) -> int:
     """The exit code of the old tool for these words; raises LegacyMMError where it could not start."""
     signals = lifecycle.Signals()
-    logs.configure(_DEFAULT_LEVEL, messages.WORDING)
+    log_settings = configure_logs(argv, os.environ)
     logging.getLogger(messages.TOOL).warning(messages.DEPRECATED.text)
+    events.emit(events.STARTING)
     notes: list[Note] = []
     try:
-        outcome = translate(argv, lambda words: read_own_options(words, os.environ), notes)
+        outcome = translate(argv, lambda words: read_own_options(words, os.environ), notes, logs.hide)
     except Exception:
         _print(notes)
         raise
@@ -43,15 +46,33 @@ def run(argv: Sequence[str]) -> int:
     if isinstance(outcome, NothingToDo):
         _print(notes)
         return 0
-    return _mirror(outcome, signals)
+    return _mirror(outcome, signals, quiet=log_settings.level_of(logs.JAVA) > DEBUG)
 
 
-def _mirror(outcome: Run, signals: lifecycle.Signals) -> int:
-    settings, level = outcome.settings, outcome.options.log_level
-    logs.configure(level, messages.WORDING, outcome.secrets)
+def configure_logs(argv: Sequence[str], environment: Mapping[str, str]) -> LogSettings:
+    """An explicit level wins over the log4j file, the file over our default; all of it before the first line."""
+    try:
+        options = read_own_options(command_line.parse(argv).own_words, environment)
+    except LegacyMMError:
+        options = OwnOptions()  # `translate` finds it again, and says it in its turn
+    found = configuration.read(environment)
+    settings = found.settings
+    if options.log_level is not None:
+        settings = settings.with_root_level(LEVELS[options.log_level])
+    if options.log_format == "json":
+        settings = settings.with_json_console()
+    logs.configure(settings, messages.WORDING)
+    logs.catch_strays()
+    for problem in found.problems:
+        logging.getLogger("legacy_mm").warning("%s", problem)
+    return settings
+
+
+def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
+    settings = outcome.settings
+    logs.hide(outcome.secrets)
     _print(outcome.notes)
     wiring.check_addresses(settings)
-    quiet = level not in ("DEBUG", "TRACE")
     host = wiring.Host(settings.spark, settings.streams, settings.metrics, mbean_names.BEANS, quiet=quiet)
     mirror = wiring.build_mirror(settings, host)
     return lifecycle.run(mirror, host, signals, settings.shutdown_timeout)

@@ -12,13 +12,20 @@ import logging
 from collections.abc import Mapping
 
 from legacy_mm import events
+from legacy_mm.compat.java_errors import java_error
 from legacy_mm.events import Event
 from legacy_mm.logs import Wording
 
+OWN = "legacy_mm"
+"""The logger of what the old tool had no line for."""
 TOOL = "kafka.tools.MirrorMaker$"
 THREAD = "kafka.tools.MirrorMaker$MirrorMakerThread"
 PRODUCER_CONFIG = "org.apache.kafka.clients.producer.ProducerConfig"
 CONSUMER_CONFIG = "org.apache.kafka.clients.consumer.ConsumerConfig"
+CONSUMER = "org.apache.kafka.clients.consumer.internals.ClassicKafkaConsumer"
+NETWORK = "org.apache.kafka.clients.NetworkClient"
+SUBSCRIPTIONS = "org.apache.kafka.clients.consumer.internals.SubscriptionState"
+SEND_CALLBACK = "org.apache.kafka.clients.producer.internals.ErrorLoggingCallback"
 VERSION = "3.9.1"
 
 _PREFIX = "[mirrormaker-thread-{stream}] "
@@ -41,35 +48,82 @@ ASSIGNMENT_WARNING = (
 )
 """A plain line on stderr, not a log line."""
 
+_COMMIT_FAILED = "Failed to commit offsets because "
+_IF_REGULARLY = "If you see this regularly, it could indicate that you need to "
+
 WORDING: Mapping[Event, Wording] = {
     events.STARTING: Wording(logging.INFO, TOOL, "Starting mirror maker"),
     events.STREAM_STARTED: Wording(
-        logging.INFO,
-        THREAD,
-        _PREFIX + "Starting mirror maker thread mirrormaker-thread-{stream}",
+        logging.INFO, THREAD, _PREFIX + "Starting mirror maker thread mirrormaker-thread-{stream}"
+    ),
+    events.SUBSCRIBED: Wording(
+        logging.INFO, CONSUMER, "[{client}] Subscribed to pattern: '{pattern}'"
     ),
     events.SHUTDOWN_STARTED: Wording(logging.INFO, TOOL, "Start clean shutdown."),
+    events.STREAMS_STOPPING: Wording(logging.INFO, TOOL, "Shutting down consumer threads."),
+    events.STREAM_STOPPING: Wording(
+        logging.INFO, THREAD, _PREFIX + "mirrormaker-thread-{stream} shutting down"
+    ),
+    events.FLUSHING: Wording(logging.INFO, THREAD, _PREFIX + "Flushing producer."),
+    events.COMMITTING_LAST: Wording(logging.INFO, THREAD, _PREFIX + "Committing consumer offsets."),
+    events.LEAVING: Wording(logging.INFO, THREAD, _PREFIX + "Shutting down consumer connectors."),
     events.STREAM_STOPPED: Wording(logging.INFO, THREAD, _PREFIX + "Mirror maker thread stopped"),
+    events.STREAM_OVER: Wording(
+        logging.INFO, THREAD, _PREFIX + "Mirror maker thread shutdown complete"
+    ),
+    events.CLOSING: Wording(logging.INFO, TOOL, "Closing producer."),
     events.SHUTDOWN_FINISHED: Wording(
         logging.INFO, TOOL, "Kafka mirror maker shutdown successfully"
     ),
     events.STREAM_FAILED: Wording(
-        logging.ERROR, THREAD, _PREFIX + "Mirror maker thread failure due to {reason}"
+        logging.ERROR,
+        THREAD,
+        _PREFIX + "Mirror maker thread failure due to ",
+        lambda fields: str(fields["reason"]),
     ),
     events.STREAM_EXITED: Wording(
         logging.ERROR,
         THREAD,
-        "Mirror maker thread exited abnormally, stopping the whole mirror maker.",
+        _PREFIX + "Mirror maker thread exited abnormally, stopping the whole mirror maker.",
     ),
     events.COMMIT_SKIPPED: Wording(
         logging.INFO, TOOL, "Exiting on send failure, skip committing offsets."
     ),
+    events.COMMITTING: Wording(events.TRACE, TOOL, "Committing offsets."),
+    events.COMMIT_RETRY: Wording(
+        logging.WARNING,
+        TOOL,
+        _COMMIT_FAILED + "the offset commit request processing can not be completed in time. "
+        f"{_IF_REGULARLY}increase the consumer's default.api.timeout.ms Last successful offset "
+        "commit timestamp={last_commit}, retry count={retries}",
+    ),
+    events.COMMIT_REBALANCED: Wording(
+        logging.WARNING,
+        TOOL,
+        _COMMIT_FAILED + "the consumer group has rebalanced and assigned partitions to another "
+        f"instance. {_IF_REGULARLY}either increase the consumer's session.timeout.ms or reduce "
+        "the number of records handled on each iteration with max.poll.records",
+    ),
+    events.TOPICS_UNKNOWN: Wording(
+        logging.WARNING,
+        TOOL,
+        "Failed to list all authorized topics after committing offsets timed out: ",
+    ),
     events.PATTERN_INVALID: Wording(logging.ERROR, TOOL, "Invalid expression syntax: {pattern}"),
     events.SEND_FAILED: Wording(
         logging.ERROR,
-        "org.apache.kafka.clients.producer.internals.ErrorLoggingCallback",
-        "Error when sending message to topic {topic} with key: {key_size}, "
-        "value: {value_size} with error: {reason}",
+        SEND_CALLBACK,
+        "Error when sending message to topic {topic} with key: {key_size}, value: {value_size} "
+        "with error:",
+        java_error,
     ),
+    events.SENDING_ENDED: Wording(logging.INFO, TOOL, "Closing producer due to send failure."),
+    events.OFFSET_RESET: Wording(
+        logging.INFO,
+        SUBSCRIPTIONS,
+        "[{client}] Resetting offset for partition {partition} to position "
+        "FetchPosition{{offset={offset}}}.",
+    ),
+    events.CLIENT_ERROR: Wording(logging.WARNING, NETWORK, "[{client}] {text}"),
 }
 """Our event -> the old tool's line."""

@@ -8,15 +8,15 @@ caller's list as they come up, so they are there when an error is raised.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from legacy_mm.compat import command_line, defaults, properties_file, topic_pattern
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading
-from legacy_mm.compat.client_properties.translate import Translated, apply
+from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
 from legacy_mm.compat.command_line import ParsedLine
-from legacy_mm.compat.messages import ASSIGNMENT_WARNING, INCLUDE_MISSING, TOOL
+from legacy_mm.compat.messages import ASSIGNMENT_WARNING, INCLUDE_MISSING, OWN
 from legacy_mm.config import validate
 from legacy_mm.config.catalogue import EMBEDDED, OwnOptions
 from legacy_mm.config.settings import (
@@ -70,10 +70,15 @@ class Run:
 
 Translation = Run | Help | Version | NothingToDo
 ReadOwnOptions = Callable[[Sequence[str]], OwnOptions]
+Hide = Callable[[Iterable[str]], None]
+"""Told the secrets of a file as soon as it is read, so that no error on the way shows one."""
 
 
 def translate(
-    argv: Sequence[str], read_own_options: ReadOwnOptions, notes: list[Note] | None = None
+    argv: Sequence[str],
+    read_own_options: ReadOwnOptions,
+    notes: list[Note] | None = None,
+    hide: Hide = lambda secrets: None,
 ) -> Translation:
     """The outcome of a command line; raises LegacyMMError with the old words and exit code."""
     notes = [] if notes is None else notes
@@ -88,11 +93,14 @@ def translate(
     options = read_own_options(line.own_words)
     validate.check_spark_conf(options.spark_master, options.spark_conf)
     validate.check_timeouts(shutdown_timeout_ms=options.shutdown_timeout_ms)
-    return _translate_run(line, options, notes)
+    return _translate_run(line, options, notes, hide)
 
 
-def _translate_run(line: ParsedLine, options: OwnOptions, notes: list[Note]) -> Translation:
+def _translate_run(
+    line: ParsedLine, options: OwnOptions, notes: list[Note], hide: Hide
+) -> Translation:
     consumer_file = properties_file.load(line.value("consumer.config") or "")
+    hide(known_secrets(consumer_file))
     if not line.has("include") and not line.has("whitelist"):
         raise ConfigurationError(INCLUDE_MISSING)
     if "partition.assignment.strategy" not in consumer_file:
@@ -101,6 +109,7 @@ def _translate_run(line: ParsedLine, options: OwnOptions, notes: list[Note]) -> 
     interval_ms = line.integer("offset.commit.interval.ms")
     streams = line.integer("num.streams")
     producer_file = properties_file.load(line.value("producer.config") or "")
+    hide(known_secrets(producer_file))
     written = _read_producer(producer_file, options, streams, notes)
     _refuse_listener(line)
     pattern = line.value("include" if line.has("include") else "whitelist") or ""
@@ -142,7 +151,7 @@ def _read_producer(
         notes.append(
             Note(
                 logging.INFO,
-                TOOL,
+                OWN,
                 "buffer.memory is divided between the producers of "
                 f"{streams} streams: queue.buffering.max.kbytes="
                 f"{written.properties['queue.buffering.max.kbytes']} each.",
@@ -224,7 +233,7 @@ def _commit_interval(reading: Reading, interval_ms: int, notes: list[Note]) -> f
         notes.append(
             Note(
                 logging.INFO,
-                TOOL,
+                OWN,
                 f"enable.auto.commit=true: offsets of copied records are committed every "
                 f"{max(interval_ms, 0)} ms, none before its record is safe.",
             )

@@ -14,6 +14,7 @@ from legacy_mm.config.option import Option, port_number, whole_number
 
 Engine = Literal["records"]
 ProducerTuning = Literal["meaning", "literal"]
+LogFormat = Literal["log4j", "json"]
 
 EMBEDDED = "embedded"
 """The value of `--spark.master` that means: Spark in this process's own tree."""
@@ -78,11 +79,20 @@ OPTIONS = (
     ),
     Option(
         name="log.level",
-        default="WARN",
+        default=None,
         argument="level",
-        help="Least level of the lines on stderr.",
+        help="Level of the root logger, whatever a log4j file says; without both it is WARN.",
         owner="legacy_mm.logs",
         choices=("TRACE", "DEBUG", "INFO", "WARN", "ERROR"),
+    ),
+    Option(
+        name="log.format",
+        default="log4j",
+        argument="format",
+        help="How lines on the console look: log4j is the layout of the log4j file or of Kafka's tool, "
+        "json is one object per line.",
+        owner="legacy_mm.logs",
+        choices=("log4j", "json"),
     ),
     Option(
         name="features.config",
@@ -107,5 +117,6 @@ class OwnOptions:
     shutdown_timeout_ms: int = 30_000
     metrics_port: int | None = None
     metrics_address: str = "127.0.0.1"
-    log_level: str = "WARN"
+    log_level: str | None = None
+    log_format: LogFormat = "log4j"
     features_config: str | None = None

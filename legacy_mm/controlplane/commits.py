@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from legacy_mm import events
-from legacy_mm.clock import monotonic
+from legacy_mm.clock import epoch_ms, monotonic
 from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka.errors import CommitProblem
 from legacy_mm.model import Offsets, TopicPartition, describe_offsets
@@ -41,6 +41,8 @@ class Commits:
         self._last = monotonic()
         self._retry_at: float | None = None
         self._failing_since: float | None = None
+        self._retries = 0
+        self._last_success_ms = -1
 
     def note(self, offsets: Offsets) -> None:
         """These offsets are safe now."""
@@ -74,6 +76,7 @@ class Commits:
         offsets = {p: offset for p, offset in self.pending().items() if self._sent.get(p) != offset}
         if offsets:
             self._sent |= offsets
+            events.emit(events.COMMITTING, stream=self._stream, offsets=describe_offsets(offsets))
             self._send(offsets)
 
     def waiting(self) -> bool:
@@ -88,10 +91,11 @@ class Commits:
             self._sent.pop(partition, None)
         self._durable |= {partition: offset for partition, offset in done.items() if partition in self._safe}
         if done:
+            self._last_success_ms = epoch_ms()
             events.emit(events.COMMITTED, stream=self._stream, offsets=describe_offsets(done))
         failed = {partition: problem for partition, problem in failed.items() if partition in self._safe}
         if not failed:
-            self._failing_since = None
+            self._failing_since, self._retries = None, 0
             return None
         return self._on_failure(failed)
 
@@ -116,21 +120,38 @@ class Commits:
         if problem is CommitProblem.FATAL:
             raise StreamFailure(f"offsets cannot be committed: {reason}")
         if problem is CommitProblem.LOST:
+            self._say_failure(problem, reason)
             return problem
         if self._failing_since is None:
             self._failing_since = now
-            events.emit(events.COMMIT_RETRY, stream=self._stream, reason=reason)
+            self._say_failure(problem, reason)
         elif now - self._failing_since > self._api_timeout:
             self._failing_since = now
-            events.emit(events.COMMIT_RETRY, stream=self._stream, reason=reason)
             self._forget_vanished_topics()
+            self._say_failure(problem, reason)
         self._retry_at = now + (_REJOIN_SECONDS if problem is CommitProblem.REJOINING else _RETRY_SECONDS)
         return problem
+
+    def _say_failure(self, problem: CommitProblem, reason: str) -> None:
+        if problem is not CommitProblem.RETRY:
+            events.emit(events.COMMIT_REBALANCED, stream=self._stream, reason=reason)
+            return
+        self._retries += 1
+        events.emit(
+            events.COMMIT_RETRY,
+            stream=self._stream,
+            reason=reason,
+            retries=self._retries,
+            last_commit=self._last_success_ms,
+        )
 
     def _forget_vanished_topics(self) -> None:
         """As the old tool: offsets of topics that are not listed any more would be refused for ever."""
         existing = self._existing_topics()
-        vanished = frozenset(p for p in self._safe if existing is not None and p.topic not in existing)
+        if existing is None:
+            events.emit(events.TOPICS_UNKNOWN)
+            return
+        vanished = frozenset(partition for partition in self._safe if partition.topic not in existing)
         if vanished:
             topics = ", ".join(sorted({partition.topic for partition in vanished}))
             events.emit(events.TOPICS_VANISHED, topics=topics)

@@ -16,11 +16,11 @@ from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
 from legacy_mm.controlplane.positions import PositionStore, after_gap
-from legacy_mm.errors import LegacyMMError, StreamFailure
+from legacy_mm.errors import LegacyMMError, SendFailure, StreamFailure
 from legacy_mm.kafka.errors import CommitProblem
 from legacy_mm.kafka.membership import GroupMember, MembershipListener
 from legacy_mm.metrics.registry import StreamMetrics
-from legacy_mm.model import Offsets, TopicPartition, describe_offsets, describe_partitions
+from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 
 _POLL_SECONDS = 0.1
 _REPLANS = 3
@@ -37,6 +37,7 @@ class Stream(threading.Thread):
         self,
         index: int,
         *,
+        pattern: str,
         member: Callable[[MembershipListener], GroupMember],
         commits: Callable[[Callable[[Offsets], None]], Commits],
         positions: PositionStore,
@@ -48,6 +49,8 @@ class Stream(threading.Thread):
     ) -> None:
         super().__init__(name=f"stream-{index}", daemon=True)
         self.index = index
+        self._pattern = pattern
+        self._subscribed = False
         self._make_member = member
         self._commits = commits(self._send_commit)
         self._positions = positions
@@ -62,6 +65,7 @@ class Stream(threading.Thread):
         self._generation = 0
         self._job: CopyJob | None = None
         self._starts: dict[TopicPartition, int] = {}
+        self._reset: frozenset[TopicPartition] = frozenset()
         self._unacknowledged: dict[TopicPartition, int] = {}
         self._retry_at = 0.0
         self._replans: deque[float] = deque(maxlen=_REPLANS)
@@ -72,7 +76,15 @@ class Stream(threading.Thread):
 
     def subscribe(self, topics: frozenset[str]) -> None:
         """Mirror these topics from the next rebalance on."""
-        self._orders.put(lambda: self._require_member().subscribe(topics))
+
+        def order() -> None:
+            member = self._require_member()
+            if not self._subscribed:
+                self._subscribed = True
+                events.emit(events.SUBSCRIBED, client=member.name, pattern=self._pattern)
+            member.subscribe(topics)
+
+        self._orders.put(order)
 
     def stop(self, deadline: Deadline, *, commit: bool) -> None:
         """Run the shutdown sequence; `commit` is False after a failure."""
@@ -110,6 +122,7 @@ class Stream(threading.Thread):
         the deadline; (3) listener; (4) close with nothing left to do."""
         member = self._require_member()
         # (1)
+        events.emit(events.FLUSHING, stream=self.index)
         if self._job is not None:
             self._job.stop(deadline)
         while self._job is not None and not deadline.expired():
@@ -120,7 +133,10 @@ class Stream(threading.Thread):
             self._job.kill()
             self._finish_job()
         # (2)
-        if self._commit_at_stop:
+        events.emit(events.COMMITTING_LAST, stream=self.index)
+        if not self._commit_at_stop:
+            events.emit(events.COMMIT_SKIPPED)
+        else:
             self._commits.commit()
             while self._commits.waiting() and not deadline.expired():
                 member.poll(_POLL_SECONDS / 5)
@@ -128,6 +144,7 @@ class Stream(threading.Thread):
             if self._commits.waiting():
                 return
         # (4)
+        events.emit(events.LEAVING, stream=self.index)
         self._commits.forget(self._owned)
         member.close()
 
@@ -209,6 +226,7 @@ class Stream(threading.Thread):
             self._retry_at = monotonic() + _RETRY_SECONDS
             return
         offsets = {partition: offset for partition, offset in known.items() if offset is not None} | proposed
+        self._reset = frozenset(partition for partition, offset in offsets.items() if offset in (EARLIEST, LATEST))
         self._job = self._start_copy(self._generation, offsets)
 
     def _resume_at(self, partition: TopicPartition) -> int | None:
@@ -223,6 +241,10 @@ class Stream(threading.Thread):
             self._starts |= started
             offsets = describe_offsets(started)
             events.emit(events.COPY_STARTED, stream=self.index, offsets=offsets, worker=job.worker)
+            for partition in sorted(self._reset & started.keys()):
+                client = self._require_member().name
+                events.emit(events.OFFSET_RESET, client=client, partition=partition, offset=started[partition])
+            self._reset -= started.keys()
         self._commits.note({p: offset for p, offset in job.take_safe().items() if p in self._owned})
         answers: dict[TopicPartition, int] = {}
         for gap in job.take_gaps():
@@ -257,7 +279,7 @@ class Stream(threading.Thread):
             self._finish_killed(job)
             return
         if trouble.fatal:
-            raise StreamFailure(trouble.reason)
+            raise SendFailure(trouble.reason) if trouble.kind == "SendFailure" else StreamFailure(trouble.reason)
         now = monotonic()
         if len(self._replans) == _REPLANS and now - self._replans[0] < _REPLANS_SECONDS:
             raise StreamFailure(f"the copy job failed {_REPLANS + 1} times within 5 minutes: {trouble.reason}")

@@ -32,7 +32,7 @@ class RecordsEngine:
     def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
         self._report = report
         self._start = plan.offsets
-        self._failures = SendFailures(abort=plan.abort_on_send_failure or plan.synchronous)
+        self._failures = SendFailures(abort=plan.abort_on_send_failure, synchronous=plan.synchronous)
         self._reader = PartitionReader(plan.source, plan.api_timeout, report)
         self._sender = RecordSender(plan.target, plan.names, self._failures, self._zero_timestamp, report)
         self._zero_seen: set[TopicPartition] = set()

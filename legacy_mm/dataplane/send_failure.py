@@ -1,30 +1,37 @@
-"""What a record that cannot be sent means: the end (`abort.on.send.failure`), or a count and a line."""
+"""What a record that cannot be sent means: the end (`abort.on.send.failure`), or a count and a line.
+
+A synchronous producer has no callback that counts and tells: the failure itself ends the stream, whatever the flag
+says.
+"""
 
 from __future__ import annotations
 
 from legacy_mm import events
-from legacy_mm.errors import SendFailure
+from legacy_mm.errors import SendFailure, StreamFailure
 from legacy_mm.kafka.sender import FailedSend
 
 
 class SendFailures:
     """Keeps the first failure that must end the copying; counts the others. Called from librdkafka: never raises."""
 
-    def __init__(self, *, abort: bool) -> None:
-        self._abort = abort
+    def __init__(self, *, abort: bool, synchronous: bool = False) -> None:
+        self._abort = abort or synchronous
+        self._synchronous = synchronous
         self.dropped = 0
         self._ending: FailedSend | None = None
 
     def __call__(self, failed: FailedSend) -> None:
         """A record failed for good."""
-        self.dropped += 1
-        if not failed.refuses_idempotence:
+        if not self._synchronous:
+            self.dropped += 1
+        if not failed.refuses_idempotence and not self._synchronous:
             events.emit(
                 events.SEND_FAILED,
                 topic=failed.topic,
                 key_size=_size(failed.key_size),
                 value_size=_size(failed.value_size),
                 reason=failed.reason,
+                code=failed.code,
             )
         if self._abort or failed.fatal:
             self._ending = self._ending or failed
@@ -38,7 +45,8 @@ class SendFailures:
             raise IdempotenceRefused(ending.reason)
         if ending.fatal and not self._abort:
             raise ProducerBroken(ending.reason)
-        raise SendFailure(f"sending to {ending.topic or 'the target'} failed: {ending.reason}")
+        failure = StreamFailure if self._synchronous else SendFailure
+        raise failure(f"sending to {ending.topic or 'the target'} failed: {ending.reason}")
 
 
 def _size(size: int | None) -> str:

@@ -16,6 +16,7 @@ from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
+_native = logging.getLogger("legacy_mm.librdkafka")
 
 
 def client_properties(properties: Mapping[str, str], **own: object) -> dict[str, Any]:
@@ -24,10 +25,18 @@ def client_properties(properties: Mapping[str, str], **own: object) -> dict[str,
     return {
         **properties,
         "log_level": 3,
-        "logger": logging.getLogger("legacy_mm.librdkafka"),
+        "logger": _NativeLog(),
         "error_cb": lines,
         **own,
     }
+
+
+class _NativeLog:
+    """librdkafka's own lines, at debug level whatever it calls them: what matters comes to `error_cb` too."""
+
+    def log(self, _: int, text: str, *arguments: object) -> None:
+        """As `logging.Logger.log`."""
+        _native.debug(text, *arguments)
 
 
 class _ErrorLines:

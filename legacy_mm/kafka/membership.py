@@ -46,6 +46,7 @@ class GroupMember:
         listener: MembershipListener,
         on_statistics: Callable[[Statistics], None],
     ) -> None:
+        self.name = f"Consumer clientId={client_id}, groupId={properties['group.id']}"
         self._listener = listener
         self._raised: BaseException | None = None
         cooperative = (

@@ -30,12 +30,16 @@ _milliseconds = itemgetter(1)
 
 @dataclass(frozen=True, slots=True)
 class FailedSend:
-    """A record that could not be sent. Sizes are bytes, None for null; `fatal`: this producer can send no more."""
+    """A record that could not be sent. Sizes are bytes, None for null; `fatal`: this producer can send no more.
+
+    `code` is librdkafka's name of the error, such as MSG_SIZE_TOO_LARGE.
+    """
 
     topic: str
     key_size: int | None
     value_size: int | None
     reason: str
+    code: str
     fatal: bool
     refuses_idempotence: bool
 
@@ -103,7 +107,9 @@ class RecordSender:
         error = self._fatal
         if error is None:
             return None
-        return FailedSend("", None, None, error.str(), fatal=True, refuses_idempotence=refuses_idempotence(error))
+        return FailedSend(
+            "", None, None, error.str(), error.name(), fatal=True, refuses_idempotence=refuses_idempotence(error)
+        )
 
     def _timestamps(self, records: Sequence[Any]) -> list[int]:
         """Milliseconds; 0, which librdkafka takes for its own clock, where a record has none or has 0."""
@@ -127,6 +133,7 @@ class RecordSender:
                 _size(record.key()),
                 _size(record.value()),
                 error.str(),
+                error.name(),
                 fatal=bool(error.fatal()) or error.code() == KafkaError._FATAL,
                 refuses_idempotence=refuses_idempotence(error),
             )

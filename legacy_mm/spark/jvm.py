@@ -7,6 +7,7 @@ closes). The only module that speaks py4j.
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
@@ -23,6 +24,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError, InvalidPattern, StreamFailure
 from legacy_mm.spark.java import find_java, pyspark_jars
 
+_logger = logging.getLogger("org.apache.spark")
 _START_SECONDS = 60.0
 _OPENED = (
     "java.base/java.lang java.base/java.lang.invoke java.base/java.lang.reflect java.base/java.io java.base/java.net "
@@ -39,7 +41,10 @@ class Jvm:
     """A running gateway JVM."""
 
     def __init__(self, heap: str, environment: Mapping[str, str], log: Path | None) -> None:
-        """Start it without waiting; `environment` is the JVM's whole environment, `log` takes its standard error."""
+        """Start it without waiting; `environment` is the JVM's whole environment.
+
+        Its standard error goes to `log`, or line by line to our own log at debug level, where secrets are hidden.
+        """
         self._log = log
         self._connecting = threading.Lock()
         self._folder = tempfile.TemporaryDirectory(prefix="legacy_mm-jvm-")
@@ -53,10 +58,12 @@ class Jvm:
                 ["/bin/sh", "-c", _IGNORING_SIGNALS, "sh", *command],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
-                stderr=files.enter_context(log.open("wb")) if log else None,
+                stderr=files.enter_context(log.open("wb")) if log else subprocess.PIPE,
                 env={**environment, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._connection_info)},
             )
         self._gateway: Any = None
+        if self._process.stderr is not None:
+            threading.Thread(target=_log_lines, args=(self._process.stderr,), name="java-log", daemon=True).start()
 
     @property
     def pid(self) -> int:
@@ -139,6 +146,11 @@ class TopicMatcher:
         except (Py4JError, OSError) as error:
             raise StreamFailure("the Java process for Spark does not answer") from error
         return frozenset(found.split("\n")) - {""}
+
+
+def _log_lines(lines: IO[bytes]) -> None:
+    for line in lines:
+        _logger.debug("%s", line.decode(errors="replace").rstrip())
 
 
 def python_executable() -> str:

@@ -20,12 +20,13 @@ LAYERS = {
     "kafka": 2, "wire": 2, "spark": 2, "handlers": 2, "metrics": 2,
     "controlplane": 3, "dataplane": 3,
     "mirror": 4, "wiring": 4, "lifecycle": 4, "logs": 4,
+    "log_layouts": 4, "log_secrets": 4,
     "compat": 5,
     "dedicated": 6, "testbed": 6,
     "cli": 7, "__main__": 7,
 }  # fmt: skip
 ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "mirror", "wiring", "lifecycle"}
-ROOT_FILES |= {"logs", "__main__"}
+ROOT_FILES |= {"logs", "log_layouts", "log_secrets", "__main__"}
 
 # Who alone may import a package, and why.
 IMPORTED_BY = {

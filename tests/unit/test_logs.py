@@ -1,29 +1,48 @@
-"""The log line: the old layout, the old words, and never a secret."""
+"""Lines of events and loggers: the old words, to the right places, and never a secret."""
 
 from __future__ import annotations
 
+import gzip
+import json
 import logging
 import re
+import threading
+import warnings
+from datetime import datetime
+from pathlib import Path
 
 import pytest
 
 from legacy_mm import events, logs
-from legacy_mm.compat.messages import WORDING
+from legacy_mm.compat.messages import TOOL, WORDING
+from legacy_mm.config.log_settings import (
+    DEBUG,
+    INFO,
+    LEVELS,
+    OFF,
+    WARN,
+    Appender,
+    Console,
+    Layout,
+    LogFile,
+    LoggerSettings,
+    LogSettings,
+)
+
+BARE = Layout("%p %m (%c)%n")
 
 
-@pytest.fixture(autouse=True)
-def restore_logging() -> object:
-    """Leave the process's logging as it was."""
-    root = logging.getLogger()
-    handlers, level = root.handlers, root.level
-    yield
-    root.handlers, root.level = handlers, level
-    for name in ("legacy_mm", "kafka", "org.apache.kafka", "py4j"):
-        logging.getLogger(name).setLevel(logging.NOTSET)
+def at(level: str) -> LogSettings:
+    return LogSettings().with_root_level(LEVELS[level])
+
+
+def to_file(path: Path, level: int = INFO, **file: object) -> LogSettings:
+    appender = Appender("file", LogFile(str(path), **file), BARE)  # type: ignore[arg-type]
+    return LogSettings({"": LoggerSettings(level, ("file",))}, {"file": appender})
 
 
 def test_the_old_layout_and_words(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.configure("INFO", WORDING)
+    logs.configure(at("INFO"), WORDING)
     events.emit(events.SHUTDOWN_STARTED)
     line = capsys.readouterr().err
     assert re.fullmatch(
@@ -32,7 +51,7 @@ def test_the_old_layout_and_words(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_healthy_mirror_is_silent_by_default(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.configure("WARN", WORDING)
+    logs.configure(LogSettings(), WORDING)
     for event in (events.STARTING, events.ASSIGNED, events.SHUTDOWN_STARTED, events.SHUTDOWN_FINISHED):
         events.emit(event, stream=0, generation=1, partitions="[]")
     assert capsys.readouterr().err == ""
@@ -43,22 +62,171 @@ def test_the_level_of_an_event_is_the_level_of_its_wording() -> None:
     assert {event.name: event.level for event in WORDING} == {e.name: w.level for e, w in WORDING.items()}
 
 
+def test_levels_and_places_are_those_of_the_logger_the_wording_names(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    logs.configure(
+        LogSettings(
+            {
+                "": LoggerSettings(WARN, ("out",)),
+                "kafka.tools": LoggerSettings(INFO, ("file",)),
+                "kafka.tools.MirrorMaker$MirrorMakerThread": LoggerSettings(INFO, ("file",), additive=False),
+                "org.apache.kafka": LoggerSettings(OFF),
+            },
+            {
+                "out": Appender("out", Console("stdout"), BARE),
+                "file": Appender("file", LogFile(str(tmp_path / "a" / "mm.log")), BARE),
+            },
+        ),
+        WORDING,
+    )
+    events.emit(events.STARTING)
+    events.emit(events.STREAM_STARTED, stream=3)
+    events.emit(events.TOPICS_CHANGED, topics="t")
+    events.emit(events.CLIENT_ERROR, client="c", text="away")
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert printed.out == f"INFO Starting mirror maker ({TOOL})\n"
+    assert (tmp_path / "a" / "mm.log").read_text() == (
+        f"INFO Starting mirror maker ({TOOL})\n"
+        "INFO [mirrormaker-thread-3] Starting mirror maker thread mirrormaker-thread-3 "
+        "(kafka.tools.MirrorMaker$MirrorMakerThread)\n"
+    )
+
+
+def test_thresholds(tmp_path: Path) -> None:
+    path = tmp_path / "mm.log"
+    appender = Appender("file", LogFile(str(path)), BARE, threshold=WARN)
+    logs.configure(LogSettings({"": LoggerSettings(DEBUG, ("file",))}, {"file": appender}), WORDING)
+    logging.getLogger("a").info("quiet")
+    logging.getLogger("a").error("loud")
+    assert path.read_text() == "ERROR loud (a)\n"
+
+
+def test_a_file_rolled_by_size(tmp_path: Path) -> None:
+    path = tmp_path / "mm.log"
+    logs.configure(to_file(path, max_bytes=30, backups=2), {})
+    for number in range(6):
+        logging.getLogger("a").info("line %d of many", number)
+    found = {file.name: file.read_text() for file in tmp_path.iterdir()}
+    assert found == {
+        "mm.log": "INFO line 5 of many (a)\n",
+        "mm.log.1": "INFO line 4 of many (a)\n",
+        "mm.log.2": "INFO line 3 of many (a)\n",
+    }
+
+
+def test_a_file_rolled_by_size_under_other_names_and_packed(tmp_path: Path) -> None:
+    rolled = str(tmp_path / "old" / "mm-%d{yyyy}-%i.log.gz")
+    logs.configure(to_file(tmp_path / "mm.log", max_bytes=30, rolled=rolled), {})
+    for number in range(3):
+        logging.getLogger("a").info("line %d of many", number)
+    (packed,) = (tmp_path / "old").iterdir()
+    assert packed.name == f"mm-{datetime.now():%Y}-1.log.gz"
+    assert gzip.decompress(packed.read_bytes()) == b"INFO line 1 of many (a)\n"
+
+
+def test_a_file_rolled_by_date_is_moved_under_the_name_of_its_own_period(tmp_path: Path) -> None:
+    path = tmp_path / "mm.log"
+    logs.configure(to_file(path, dated=True, rolled=f"{path}%d{{'.'yyyy-MM-dd}}"), {})
+    logging.getLogger("a").info("today")
+    record = logging.LogRecord("a", logging.INFO, "x.py", 1, "tomorrow", (), None)
+    record.created += 86_400
+    logging.getLogger("a").handle(record)
+    assert (tmp_path / f"mm.log.{datetime.now():%Y-%m-%d}").read_text() == "INFO today (a)\n"
+    assert path.read_text() == "INFO tomorrow (a)\n"
+
+
+def test_a_file_that_cannot_be_opened_is_said_and_the_console_is_used(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").touch()
+    logs.configure(to_file(tmp_path / "file" / "mm.log"), WORDING)
+    events.emit(events.STARTING)
+    first, second = capsys.readouterr().err.splitlines()
+    assert re.search(r"WARN Log appender file is left out, its file cannot be opened: .* \(legacy_mm\)$", first)
+    assert second.endswith(f"INFO Starting mirror maker ({TOOL})")
+
+
+def test_a_full_disk_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure(to_file(Path("/dev/full")), {})
+    for _ in range(3):
+        logging.getLogger("a").info("x")
+    assert capsys.readouterr().err == "Log appender file cannot write: [Errno 28] No space left on device\n"
+
+
+def test_json_for_the_console_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    console = Appender("out", Console(), BARE)
+    file = Appender("file", LogFile(str(tmp_path / "mm.log")), BARE)
+    settings = LogSettings({"": LoggerSettings(INFO, ("out", "file"))}, {"out": console, "file": file})
+    logs.configure(settings.with_json_console(), WORDING)
+    events.emit(events.STREAM_FAILED, error=ValueError("x"), stream=1, reason="no luck")
+    told = json.loads(capsys.readouterr().err)
+    del told["time"]
+    assert told == {
+        "level": "ERROR",
+        "logger": "kafka.tools.MirrorMaker$MirrorMakerThread",
+        "message": "[mirrormaker-thread-1] Mirror maker thread failure due to ",
+        "event": "stream-failed",
+        "fields": {"stream": 1, "reason": "no luck"},
+        "detail": "no luck",
+    }
+    assert (tmp_path / "mm.log").read_text().startswith("ERROR [mirrormaker-thread-1]")
+
+
+def test_json_names_the_exception_at_debug_level(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure(at("DEBUG").with_json_console(), WORDING)
+    events.emit(events.STREAM_FAILED, error=ValueError("x"), stream=1, reason="no luck")
+    assert json.loads(capsys.readouterr().err)["exception"] == {"class": "ValueError", "message": "x"}
+
+
+SECRETS = ["geheim", "geheimer", "sl/ash:at@", "PEM line one\nPEM line two, long enough"]
+LEAKS = [
+    "login with geheim failed",
+    "geheimer",
+    "https://h/?p=sl%2Fash%3Aat%40",
+    "only PEM line two, long enough of it",
+    '{"key": "PEM line one\\nPEM line two, long enough"}',
+    "https://somebody:unknown1@registry/x",
+    'required password="unknown2" x',
+    "ssl.key.password=unknown3, next",
+    "Authorization: Basic unknown4",
+    "-----BEGIN RSA PRIVATE KEY-----\nunknown5\n-----END RSA PRIVATE KEY-----",
+]
+PLAIN = re.compile(r"geheim|sl/ash|sl%2Fash|PEM line|unknown\d")
+
+
 @pytest.mark.parametrize("level", ["WARN", "TRACE"])
-def test_invariant_g_no_secret_even_in_a_traceback(level: str, capsys: pytest.CaptureFixture[str]) -> None:
-    logs.configure(level, WORDING, ["geheim", "geheimer"])
+@pytest.mark.parametrize("json_lines", [False, True])
+@pytest.mark.parametrize("leak", LEAKS)
+def test_invariant_g_no_secret_in_any_part_of_a_line(
+    leak: str, json_lines: bool, level: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = at(level).with_json_console() if json_lines else at(level)
+    logs.configure(settings, WORDING, SECRETS[:1])
+    logs.hide(SECRETS[1:])
     try:
-        raise ValueError("password=geheimer")
+        raise ValueError(leak)
     except ValueError as error:
-        events.emit(events.STREAM_FAILED, error=error, stream=0, reason="login with geheim failed")
-        logging.getLogger("kafka.tools.MirrorMaker$").error("geheim", extra={"detail": "geheim again"})
+        events.emit(events.STREAM_FAILED, error=error, stream=0, reason=leak)
+    logging.getLogger(TOOL).error("%s", leak, extra={"detail": f"{leak} again"})
+    logging.getLogger("legacy_mm.librdkafka").error(leak)
+    logging.getLogger(logs.JAVA).error(leak)
     printed = capsys.readouterr().err
-    assert "geheim" not in printed
-    assert printed.count("[hidden]") >= 3
+    assert not PLAIN.search(printed), printed
+    assert printed.count("[hidden]") >= 5
+
+
+def test_hiding_leaves_what_is_no_secret(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure(LogSettings(), WORDING, ["", "kafka"])
+    text = "keystore password was incorrect; sasl.oauthbearer.token.endpoint.url = http://host:1/path"
+    logging.getLogger(TOOL).error(text)
+    assert capsys.readouterr().err.endswith(f"ERROR {text} ({TOOL})\n")
 
 
 def test_tracebacks_are_for_debug_logging_only(capsys: pytest.CaptureFixture[str]) -> None:
     for level, expected in (("WARN", False), ("DEBUG", True)):
-        logs.configure(level, WORDING)
+        logs.configure(at(level), WORDING)
         try:
             raise ValueError("x")
         except ValueError as error:
@@ -66,11 +234,34 @@ def test_tracebacks_are_for_debug_logging_only(capsys: pytest.CaptureFixture[str
         assert ("Traceback" in capsys.readouterr().err) is expected
 
 
+def test_what_python_would_print_becomes_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    logs.configure(LogSettings(), WORDING, ["geheim"])
+    logs.catch_strays()
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        logs.catch_strays()
+        warnings.warn("geheim is old", DeprecationWarning, stacklevel=1)
+
+    def fail() -> None:
+        raise ValueError("geheim")
+
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    lines = [line.partition("] ")[2] for line in capsys.readouterr().err.splitlines()]
+    assert lines == [
+        "WARN DeprecationWarning: [hidden] is old (legacy_mm)",
+        "WARN Uncaught ValueError: [hidden] (legacy_mm)",
+    ]
+
+
 def test_py4j_speaks_through_the_root_logger_and_is_not_heard(capsys: pytest.CaptureFixture[str]) -> None:
-    logs.configure("WARN", WORDING)
+    logs.configure(at("TRACE"), WORDING)
     for folder in ("py4j", "legacy_mm"):
         path = f"/site-packages/{folder}/java_gateway.py"
         logging.getLogger().handle(logging.LogRecord("root", logging.ERROR, path, 1, f"from {folder}", (), None))
+    logging.getLogger("py4j.clientserver").debug("Command to send: a password")
     printed = capsys.readouterr().err
     assert "from legacy_mm" in printed
     assert "from py4j" not in printed
+    assert "Command" not in printed

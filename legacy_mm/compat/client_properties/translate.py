@@ -8,6 +8,7 @@ Whoever wants native tuning writes `librdkafka.<name>`.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -49,7 +50,20 @@ _NATIVE_REFUSED = {
     "delivery.report.only.error": "the mirror counts what is delivered",
     "plugin.library.paths": "foreign code could change records",
 }
-_SECRET_WORDS = ("password", "secret", "passphrase", "token", "oauthbearer.config", ".pem")
+_SECRET_WORDS = (
+    "password",
+    "passphrase",
+    "secret",
+    "token",
+    "credential",
+    "user.info",
+    "jaas",
+    ".pem",
+    "keystore.key",
+    "oauthbearer.config",
+)
+_SECRET_OPTION = re.compile(r"""(?:password|secret|token)\w*\s*=\s*(?:"([^"]+)"|'([^']+)')""", re.IGNORECASE)
+"""Of a login module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +141,17 @@ def _secrets(
 ) -> tuple[str, ...]:
     secret_names = {rule.name for rule in rules if isinstance(rule.type, Secret)}
     found = {text for name, text in properties.items() if name in secret_names}
-    found |= {text for name, text in chosen.items() if is_secret_setting(name)}
-    return tuple(sorted(found - {""}))
+    return tuple(sorted({*found, *known_secrets(properties), *known_secrets(chosen)} - {""}))
+
+
+def known_secrets(properties: Mapping[str, str]) -> tuple[str, ...]:
+    """Values that no line may show, as far as the names of the properties tell, known to us or not."""
+    named = [(name, text) for name, text in properties.items() if is_secret_setting(name)]
+    login = [text for name, text in named if "jaas" in name]
+    quoted = [word for text in login for words in _SECRET_OPTION.findall(text) for word in words if word]
+    return (*(text for _, text in named if text), *quoted)
 
 
 def is_secret_setting(name: str) -> bool:
-    """True for a librdkafka property whose value no line may show."""
-    return any(word in name for word in _SECRET_WORDS)
+    """True for a property, of Java or of librdkafka, whose value no line may show."""
+    return any(word in name.lower() for word in _SECRET_WORDS) and not name.endswith((".url", ".class"))

@@ -26,6 +26,14 @@ def cli_golden() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
+def loop_golden() -> dict[str, Any]:
+    golden: dict[str, Any] | None = recorded("legacy-loop-golden.json")
+    if golden is None:
+        pytest.skip(f"{CONTRACTS} is not here")
+    return golden
+
+
+@pytest.fixture(scope="session")
 def config_map() -> dict[str, Any]:
     found: dict[str, Any] | None = recorded("config-map.json")
     if found is None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import string
 from typing import Any
 
@@ -13,6 +15,32 @@ from legacy_mm.events import Event
 
 def fields(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name}
+
+
+_TOOL_LINE = re.compile(
+    r"(?P<level>[A-Z]+) (?P<text>.*) \((?P<logger>kafka\.tools\.MirrorMaker\$.*|.*ErrorLoggingCallback)\)"
+)
+WITHOUT_A_ROW = {"Initiating consumer", "[mirrormaker-thread-0] null"}
+"""Said at debug level about Java's own consumer; quirk wake-up-line."""
+
+
+def test_every_line_of_the_recorded_loop_has_a_row(loop_golden: dict[str, Any]) -> None:
+    """Level, logger and words, in 34 driven runs of the old loop."""
+    samples = {"stream": 0, "topic": "t", "key_size": "2 bytes", "value_size": "2 bytes", "last_commit": -1}
+    worded = {
+        (logging.getLevelName(row.level).replace("WARNING", "WARN"), row.logger, row.text.format(**samples, retries=n))
+        for row in WORDING.values()
+        for n in range(1, 10)
+        if fields(row.text) <= {*samples, "retries"}
+    }
+    recorded = {
+        (match["level"], match["logger"], match["text"])
+        for scenario in loop_golden["scenarios"]
+        for line in scenario["trace"]
+        if (match := _TOOL_LINE.fullmatch(line)) and match["text"] not in WITHOUT_A_ROW
+    }
+    assert len(recorded) > 12
+    assert recorded <= worded
 
 
 @pytest.mark.parametrize("event", WORDING, ids=lambda event: event.name)

@@ -33,6 +33,23 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(monkeypatch)
 
 
+def test_what_a_failing_commit_says(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    """As the old tool: how often it was tried, and when it last worked; a rebalance has words of its own."""
+    bench.commits.note({A: 5})
+    bench.commits.commit()
+    bench.commits.settled({}, {A: (CommitProblem.RETRY, "timed out")})
+    bench.now += 61
+    bench.commits.settled({}, {A: (CommitProblem.RETRY, "timed out")})
+    bench.commits.settled({A: 5}, {})
+    bench.commits.settled({}, {A: (CommitProblem.RETRY, "timed out")})
+    bench.commits.settled({A: 5}, {})
+    bench.commits.settled({}, {A: (CommitProblem.REJOINING, "illegal generation")})
+    told = [vars(record) for record in caplog.records]
+    assert [each["event"].name for each in told] == ["commit-retry"] * 3 + ["commit-rebalanced"]
+    retries = [each["fields"] for each in told[:3]]
+    assert [(each["retries"], each["last_commit"] == -1) for each in retries] == [(1, True), (2, True), (1, False)]
+
+
 def test_commits_when_strictly_more_than_the_interval_has_passed(bench: Bench) -> None:
     bench.commits.note({A: 5})
     bench.later(60.0)

@@ -1,0 +1,1 @@
+"""log4j's configuration files, of both generations, become `LogSettings`. Start with `configuration.py`."""

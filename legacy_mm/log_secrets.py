@@ -1,0 +1,50 @@
+"""What no line may show: known values, in every form they may come in, and whatever looks like a credential."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+from urllib.parse import quote
+
+HIDDEN = "[hidden]"
+_LEAST_PART = 8
+_LOOKS_SECRET = (
+    (re.compile(r"-----BEGIN ([A-Z ]*PRIVATE KEY)-----.*?(-----END \1-----|\Z)", re.DOTALL), HIDDEN),
+    (re.compile(r"(?<=://)[^/\s@]+(?=@)"), HIDDEN),
+    (re.compile(r"(authorization\s*[=:]\s*)(?:(?:basic|bearer)\s+)?\S+", re.IGNORECASE), rf"\1{HIDDEN}"),
+    (
+        re.compile(
+            r"""((?:password|passwd|passphrase|secret|token)["']?\s*=\s*)("[^"]*"|'[^']*'|[^\s,;&"']+)""", re.IGNORECASE
+        ),
+        rf"\1{HIDDEN}",
+    ),
+)
+"""The net below the list: a line of a library may quote what we never knew to be a secret."""
+
+
+class Secrets:
+    """Values that are hidden wherever they turn up."""
+
+    def __init__(self) -> None:
+        self._known: list[str] = []
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Hide these too, whole, line by line, and as JSON or a URL would write them."""
+        forms = {form for secret in secrets if secret for form in _forms(secret)}
+        self._known = sorted(forms | set(self._known), key=len, reverse=True)
+
+    def hidden(self, text: str) -> str:
+        """The text without a secret."""
+        for secret in self._known:
+            if secret in text:
+                text = text.replace(secret, HIDDEN)
+        for pattern, replacement in _LOOKS_SECRET:
+            text = pattern.sub(replacement, text)
+        return text
+
+
+def _forms(secret: str) -> set[str]:
+    parts = [part.strip() for part in secret.splitlines()] if "\n" in secret else []
+    whole = {secret, secret.strip(), json.dumps(secret)[1:-1], repr(secret)[1:-1], quote(secret, safe="")}
+    return {form for form in whole if form} | {part for part in parts if len(part) >= _LEAST_PART}

@@ -1,0 +1,226 @@
+"""log4j configuration files of both generations, and the variables that name them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.compat.log4j.configuration import read
+from legacy_mm.compat.log4j.found import Found
+from legacy_mm.config.log_settings import (
+    DEBUG,
+    ERROR,
+    INFO,
+    LEGACY_PATTERN,
+    OFF,
+    WARN,
+    Appender,
+    Console,
+    Layout,
+    LogFile,
+    LoggerSettings,
+    LogSettings,
+)
+
+FILES = Path(__file__).parent / "log4j_files"
+LOGS = "/var/log/mirror"
+
+
+def reading(path: Path | str, option: str = "log4j.configuration", **environment: str) -> Found:
+    return read({"LOG_DIR": LOGS, "KAFKA_LOG4J_OPTS": f"-D{option}=file:{path}", **environment})
+
+
+def written(folder: Path, *lines: str) -> Found:
+    file = folder / "log4j.properties"
+    file.write_text("\n".join(lines))
+    return reading(file)
+
+
+def test_nothing_said_is_the_old_tool_s_default() -> None:
+    settings = read({"KAFKA_LOG4J_OPTS": "-Dkafka.logs.dir=/tmp"}).settings
+    assert settings == LogSettings()
+    assert settings.level_of("kafka.tools.MirrorMaker$") == WARN
+    assert settings.appenders_of("any") == (Appender("console", Console("stderr"), Layout(LEGACY_PATTERN)),)
+
+
+def test_the_tools_file_of_a_release() -> None:
+    found = reading(FILES / "tools-log4j.properties")
+    assert found == Found(
+        LogSettings(
+            {"": LoggerSettings(WARN, ("stderr",)), "org.reflections": LoggerSettings(ERROR)},
+            {"stderr": Appender("stderr", Console("stderr"), Layout(LEGACY_PATTERN))},
+        )
+    )
+
+
+def test_the_broker_s_file() -> None:
+    found = reading(FILES / "broker-log4j.properties")
+    assert found.problems == ()
+    settings = found.settings
+    console, file = settings.appenders_of("kafka.tools.MirrorMaker$")
+    assert console.target == Console("stdout")
+    assert file.target == LogFile(
+        f"{LOGS}/server.log", dated=True, rolled=f"{LOGS}/server.log%d{{'.'yyyy-MM-dd-HH}}"
+    )
+    assert [appender.name for appender in settings.appenders_of("state.change.logger.x")] == ["stateFile"]
+    assert settings.level_of("anything") == INFO
+
+
+def test_the_connect_file() -> None:
+    settings = reading(FILES / "connect-log4j.properties").settings
+    for appender in settings.appenders_of("x"):
+        assert appender.layout == Layout("[%d] %p %X{connector.context}%m (%c:%L)%n")
+
+
+@pytest.mark.parametrize("name", ["strimzi.properties", "confluent.properties"])
+def test_files_of_images(name: str) -> None:
+    found = reading(FILES / name)
+    assert found.problems == ()
+    assert found.settings.level_of("kafka.tools.MirrorMaker$") == INFO
+    (appender,) = found.settings.appenders_of("kafka.tools.MirrorMaker$")
+    assert appender.target == Console("stdout")
+
+
+def test_a_system_property_wins_over_the_file_s_own() -> None:
+    found = reading(FILES / "strimzi.properties", KAFKA_OPTS=" -Dmirrormaker.root.logger=DEBUG -Xmx1g ")
+    assert found.settings.level_of("x") == DEBUG
+
+
+def test_xml_of_version_1() -> None:
+    found = reading(FILES / "version1.xml")
+    rolling = Appender(
+        "rolling",
+        LogFile(f"{LOGS}/mm.log", max_bytes=5 << 20, backups=4),
+        Layout("%-5p %c{1} - %m%n"),
+        threshold=WARN,
+    )
+    assert found.settings.appenders == {"rolling": rolling}
+    assert found.settings.loggers == {
+        "": LoggerSettings(INFO, ("rolling", "mail")),
+        "kafka.tools": LoggerSettings(DEBUG, ("rolling",), additive=False),
+    }
+    assert found.problems == (
+        "Log appender mail (org.apache.log4j.net.SMTPAppender) is not supported: it is left out",
+    )
+
+
+@pytest.mark.parametrize("name", ["version2.properties", "version2.xml", "version2.json"])
+def test_version_2_says_the_same_in_every_form(name: str) -> None:
+    found = reading(FILES / name, "log4j2.configurationFile")
+    assert found.problems == ()
+    assert found.settings.loggers == {
+        "": LoggerSettings(INFO, ("STDERR", "FILE")),
+        "kafka.tools": LoggerSettings(DEBUG, ("FILE",), additive=False),
+    }
+    assert found.settings.appenders["STDERR"] == Appender(
+        "STDERR", Console("stderr"), Layout("[%d{yyyy-MM-dd'T'HH:mm:ss,SSS}] %p %m (%c)%n")
+    )
+    assert found.settings.appenders["FILE"] == Appender(
+        "FILE",
+        LogFile(
+            f"{LOGS}/mm.log",
+            max_bytes=10 << 20,
+            backups=20,
+            rolled=f"{LOGS}/mm-%d{{yyyy-MM-dd}}-%i.log.gz",
+        ),
+        Layout(json=True),
+        threshold=WARN,
+    )
+
+
+def test_version_2_in_short_form(tmp_path: Path) -> None:
+    found = written(
+        tmp_path,
+        "appender.a.type=Console",
+        "appender.a.name=out",
+        "rootLogger=ERROR, out",
+        "logger.kafka=DEBUG",
+        "logger.kafka.name=kafka",
+    )
+    assert found.settings.loggers == {"": LoggerSettings(ERROR, ("out",)), "kafka": LoggerSettings(DEBUG)}
+    assert found.settings.appenders["out"] == Appender("out", Console("stdout"), Layout("%m%n"))
+
+
+@pytest.mark.parametrize("variable", ["KAFKA_LOG4J_OPTS", "KAFKA_OPTS"])
+@pytest.mark.parametrize(
+    "option", ["log4j.configuration", "log4j.configurationFile", "log4j2.configurationFile"]
+)
+@pytest.mark.parametrize("form", ["file:{}", "file://{}", "{}"])
+def test_where_a_file_is_named(variable: str, option: str, form: str) -> None:
+    path = form.format(FILES / "strimzi.properties")
+    assert read({variable: f"-Dx=y -D{option}={path}"}).settings.level_of("x") == INFO
+
+
+def test_the_last_one_named_counts() -> None:
+    missing = "-Dlog4j.configuration=file:/nowhere"
+    found = reading(FILES / "strimzi.properties", KAFKA_OPTS=missing)
+    assert "/nowhere" in found.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "why"),
+    [
+        ("missing.properties", None, "No such file"),
+        ("empty.properties", "", "no root logger"),
+        ("half.properties", "log4j.logger.a=INFO", "no log4j.rootLogger"),
+        ("broken.xml", "<Configuration>", "no element found"),
+        ("broken.json", "{", "Expecting"),
+        ("log4j2.yaml", (FILES / "tools-log4j2.yaml").read_text(), "YAML is not supported"),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_said_once_and_logging_goes_to_the_console(
+    tmp_path: Path, name: str, content: str | None, why: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    found = reading(tmp_path / name)
+    assert found.settings == LogSettings()
+    (problem,) = found.problems
+    assert problem.startswith(f"Could not read the log4j configuration file:{tmp_path / name}: ")
+    assert why in problem
+
+
+def test_what_is_not_supported_is_said_once_per_appender(tmp_path: Path) -> None:
+    found = written(
+        tmp_path,
+        "log4j.rootLogger=DEBUG#x.Level, sys, html, nameless, absent",
+        "log4j.appender.sys=org.apache.log4j.net.SyslogAppender",
+        "log4j.appender.html=org.apache.log4j.ConsoleAppender",
+        "log4j.appender.html.layout=org.apache.log4j.HTMLLayout",
+        "log4j.appender.html.filter.a=org.apache.log4j.varia.StringMatchFilter",
+        "log4j.appender.html.filter.a.StringToMatch=x",
+        "log4j.appender.nameless=org.apache.log4j.FileAppender",
+    )
+    assert found.problems == (
+        "Log appender sys (org.apache.log4j.net.SyslogAppender) is not supported: it is left out",
+        "Log appender html: filter org.apache.log4j.varia.StringMatchFilter, layout org.apache.log4j.HTMLLayout"
+        " is not supported, the rest of it is honoured",
+        "Log appender nameless names no file: it is left out",
+        "Log appender absent (without a class) is not supported: it is left out",
+    )
+    assert list(found.settings.appenders) == ["html"]
+    assert found.settings.level_of("x") == DEBUG
+
+
+def test_levels_are_inherited_and_the_repository_s_threshold_holds(tmp_path: Path) -> None:
+    settings = written(
+        tmp_path,
+        "log4j.threshold=ERROR",
+        "log4j.rootCategory=OFF, a",
+        "log4j.category.kafka=INHERITED",
+        "log4j.logger.kafka.tools=",
+        "log4j.appender.a=org.apache.log4j.ConsoleAppender",
+        "log4j.appender.a.layout=org.apache.log4j.SimpleLayout",
+    ).settings
+    assert settings.level_of("kafka.tools.MirrorMaker$") == OFF
+    (appender,) = settings.appenders_of("kafka.tools.MirrorMaker$")
+    assert (appender.threshold, appender.layout) == (ERROR, Layout("%p - %m%n"))
+
+
+def test_environment_and_defaults_in_values(tmp_path: Path) -> None:
+    file = tmp_path / "l.properties"
+    file.write_text("log4j.rootLogger=${env:LEVEL}, ${sys:name:-${fallback}}\nfallback=out\n"
+                    "log4j.appender.out=org.apache.log4j.ConsoleAppender\n")
+    found = reading(file, LEVEL="ERROR")
+    assert found.settings.loggers[""] == LoggerSettings(ERROR, ("out",))

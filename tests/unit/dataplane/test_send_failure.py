@@ -1,0 +1,60 @@
+"""A record that cannot be sent: counted and told, or the end (contract 4.4)."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from legacy_mm.dataplane.send_failure import IdempotenceRefused, SendFailures
+from legacy_mm.errors import SendFailure, StreamFailure
+from legacy_mm.kafka.sender import FailedSend
+
+
+def failed(*, fatal: bool = False, refuses_idempotence: bool = False) -> FailedSend:
+    return FailedSend("t", None, 9, "too large", "MSG_SIZE_TOO_LARGE", fatal, refuses_idempotence)
+
+
+def test_with_abort_it_is_told_and_ends_the_copying(caplog: pytest.LogCaptureFixture) -> None:
+    failures = SendFailures(abort=True)
+    failures(failed())
+    assert failures.dropped == 1
+    (record,) = caplog.records
+    assert record.levelno == logging.ERROR
+    assert vars(record)["fields"] == {
+        "topic": "t",
+        "key_size": "null",
+        "value_size": "9 bytes",
+        "reason": "too large",
+        "code": "MSG_SIZE_TOO_LARGE",
+    }
+    with pytest.raises(SendFailure, match="too large"):
+        failures.raise_if_ending(None)
+
+
+def test_without_abort_it_is_counted_and_told(caplog: pytest.LogCaptureFixture) -> None:
+    failures = SendFailures(abort=False)
+    failures(failed())
+    failures(failed())
+    failures.raise_if_ending(None)
+    assert (failures.dropped, len(caplog.records)) == (2, 2)
+
+
+@pytest.mark.parametrize("abort", [True, False])
+def test_a_synchronous_producer_fails_as_a_stream_whatever_the_flag(
+    abort: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures = SendFailures(abort=abort, synchronous=True)
+    failures(failed())
+    assert (failures.dropped, caplog.records) == (0, [])
+    with pytest.raises(StreamFailure, match="too large") as raised:
+        failures.raise_if_ending(None)
+    assert not isinstance(raised.value, SendFailure)
+
+
+def test_a_refused_producer_id_is_not_a_lost_record(caplog: pytest.LogCaptureFixture) -> None:
+    failures = SendFailures(abort=True)
+    failures(failed(refuses_idempotence=True))
+    assert caplog.records == []
+    with pytest.raises(IdempotenceRefused):
+        failures.raise_if_ending(None)

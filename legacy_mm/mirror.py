@@ -32,7 +32,6 @@ class Mirror:
 
     def start(self) -> None:
         """Join the group and begin to look for topics; returns at once."""
-        events.emit(events.STARTING)
         for stream in self._streams:
             stream.start()
         self._watch.start()

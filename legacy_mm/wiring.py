@@ -73,8 +73,8 @@ class Host:
 
 def check_addresses(settings: Settings) -> None:
     """Raise ConfigurationError when a bootstrap list resolves to nothing: no JVM is started for it."""
-    require_resolvable(settings.target.properties["bootstrap.servers"])
-    require_resolvable(settings.source.properties["bootstrap.servers"])
+    require_resolvable("producer", settings.target.properties["bootstrap.servers"])
+    require_resolvable("consumer", settings.source.properties["bootstrap.servers"])
 
 
 def build_mirror(settings: Settings, host: Host) -> Mirror:
@@ -96,6 +96,7 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
             matcher=lambda: host.spark.jvm.topic_matcher(topics.pattern, topics.pattern_text),
             is_internal=policy.is_internal_topic if topics.exclude_internal else _never,
             pattern_text=topics.pattern_text,
+            inverted=topics.inverted,
             interval=source.metadata_max_age,
             on_change=lambda found: mirror.subscribe(found),
             on_failure=on_failure,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import jproperties
@@ -35,17 +36,44 @@ class MalformedFile(ConfigurationError):
     """The text is no properties file."""
 
 
-def load(path: str) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class FileErrors:
+    """What Java says of a file that it cannot read; `{}` is the path."""
+
+    missing: str
+    directory: str
+    denied: str
+    empty_path: str
+    """An empty path names the working directory, but not for every class of Java's."""
+
+
+STREAM_ERRORS = FileErrors(
+    missing="java.io.FileNotFoundException: {} (No such file or directory)",
+    directory="java.io.FileNotFoundException: {} (Is a directory)",
+    denied="java.io.FileNotFoundException: {} (Permission denied)",
+    empty_path="java.io.FileNotFoundException:  (No such file or directory)",
+)
+"""Up to 2.0."""
+PATH_ERRORS = FileErrors(
+    missing="java.nio.file.NoSuchFileException: {}",
+    directory="java.io.IOException: Is a directory",
+    denied="java.nio.file.AccessDeniedException: {}",
+    empty_path="java.io.IOException: Is a directory",
+)
+
+
+def load(path: str, errors: FileErrors = PATH_ERRORS) -> dict[str, str]:
     """Properties of a file; raises ConfigurationError with the old tool's words."""
+    if not path:
+        raise ConfigurationError(errors.empty_path)
     try:
-        # an empty path names the working directory, as it does in Java
         content = Path(path).read_bytes()
     except FileNotFoundError:
-        raise ConfigurationError(f"java.nio.file.NoSuchFileException: {path}") from None
+        raise ConfigurationError(errors.missing.format(path)) from None
     except IsADirectoryError:
-        raise ConfigurationError("java.io.IOException: Is a directory") from None
+        raise ConfigurationError(errors.directory.format(path)) from None
     except PermissionError:
-        raise ConfigurationError(f"java.nio.file.AccessDeniedException: {path}") from None
+        raise ConfigurationError(errors.denied.format(path)) from None
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"java.nio.file.FileSystemException: {path}: {error}") from None
     try:

@@ -69,6 +69,21 @@ OPTIONS = (
         owner="legacy_mm.logs",
         choices=("TRACE", "DEBUG", "INFO", "WARN", "ERROR"),
     ),
+    Option(
+        name="legacy.release",
+        default="3.9",
+        argument="release",
+        help="The release of Kafka whose command line and messages these are, such as 0.8.2, 1.1 or 2.8.1.",
+        owner="legacy_mm.compat.releases",
+    ),
+    Option(
+        name="source.bootstrap.servers",
+        default="",
+        argument="host:port,...",
+        help="Brokers of the source, for a consumer file that names only zookeeper.connect (--legacy.release "
+        "0.8.0 to 1.1).",
+        owner="legacy_mm.compat.zookeeper_files",
+    ),
 )
 
 
@@ -82,3 +97,5 @@ class OwnOptions:
     producer_tuning: ProducerTuning = "meaning"
     shutdown_timeout_ms: int = 30_000
     log_level: str = "WARN"
+    legacy_release: str = "3.9"
+    source_bootstrap_servers: str = ""

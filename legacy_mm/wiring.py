@@ -93,7 +93,7 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
         source, topics = settings.source, settings.topics
         return TopicWatch(
             lister=lambda: TopicLister(source.properties, source.api_timeout),
-            matcher=lambda: host.spark.jvm.topic_matcher(topics.pattern, topics.pattern_text),
+            matcher=lambda: host.spark.jvm.topic_matcher(topics.pattern),
             is_internal=policy.is_internal_topic if topics.exclude_internal else _never,
             pattern_text=topics.pattern_text,
             inverted=topics.inverted,

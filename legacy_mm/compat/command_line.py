@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from legacy_mm.compat import legacy_options, releases
 from legacy_mm.compat.joptsimple import LegacyOption, OptionError
@@ -25,6 +26,18 @@ _INTEGER_RANGE = range(-(2**31), 2**31)
 _STRAY_WORDS = LegacyOption("[arguments]", "")
 _OWN = {row.name: row for row in OWN_OPTIONS}
 _TAKE_A_VALUE = {row.option.name for row in legacy_options.ROWS if row.option.argument is not None} | set(_OWN)
+
+
+Role = Literal["option", "value", "ignored", "after --", "not an option"]
+
+
+class Word(NamedTuple):
+    """One word of the command line, as it was read."""
+
+    text: str
+    role: Role
+    option: str = ""
+    """The option that it is, or whose value it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +94,21 @@ def early_value(name: str, argv: Sequence[str], environment: Mapping[str, str]) 
     return environment.get(_OWN[name].environment_variable)
 
 
-def parse(argv: Sequence[str], grammar: Grammar = CURRENT) -> ParsedLine:
-    """Sort the words by option; raises OptionError with the old tool's message."""
-    return _Reader(argv, grammar).read()
+def parse(argv: Sequence[str], grammar: Grammar = CURRENT, seen: list[Word] | None = None) -> ParsedLine:
+    """Sort the words by option; raises OptionError with the old tool's message.
+
+    What was read is added to `seen` as it comes up, so it is there when an error is raised.
+    """
+    return _Reader(argv, grammar, [] if seen is None else seen).read()
 
 
 class _Reader:
     """One pass over the words."""
 
-    def __init__(self, argv: Sequence[str], grammar: Grammar) -> None:
+    def __init__(self, argv: Sequence[str], grammar: Grammar, seen: list[Word]) -> None:
         self._words: Iterator[str] = iter(argv)
         self._grammar = grammar
+        self._seen = seen
         self._own_given: set[str] = set()
         self._line = ParsedLine(grammar)
 
@@ -99,19 +116,23 @@ class _Reader:
         """Everything up to the end or to `--`."""
         for word in self._words:
             if word == "--":
+                self._seen += [Word(word, "ignored"), *(Word(rest, "after --") for rest in self._words)]
                 break
             if not word.startswith("-") or word == "-":
+                self._seen.append(Word(word, "ignored"))
                 continue
             name, separator, value = _bare(word).partition("=")
             inline = value if separator else None
             if name in _OWN:
+                self._seen.append(Word(word, "option", name))
                 self._take_own(name, inline)
             elif (option := self._recognised(name)) is not None:
+                self._seen.append(Word(word, "option", option.name))
                 self._take(option, inline)
             elif word.startswith("--"):
-                raise self._unrecognized(name)
+                raise self._unrecognized(word, name)
             else:
-                self._take_cluster(word[1:], name)
+                self._take_cluster(word, name)
         return self._line
 
     def _recognised(self, name: str) -> LegacyOption | None:
@@ -138,18 +159,20 @@ class _Reader:
         value = self._argument(name) if inline is None else inline
         self._line.own_words.append(f"--{name}={value}")
 
-    def _take_cluster(self, letters: str, name: str) -> None:
+    def _take_cluster(self, word: str, name: str) -> None:
         """`-abc`: options of one letter, the last of which may have its value in the same word."""
+        letters = word[1:]
         options: list[LegacyOption] = []
         for place, letter in enumerate(letters):
             option = self._recognised(letter)
             if option is None:
-                raise self._unrecognized(letter, name)
+                raise self._unrecognized(word, letter, name)
             options.append(option)
             if option.argument is not None:
                 if place and not self._grammar.joptsimple.values_in_clusters:
                     raise self._grammar.joptsimple.illegal_cluster(letter)
                 break
+        self._seen.append(Word(word, "option", options[-1].name))
         for option in options[:-1]:
             self._take(option, None)
         self._take(options[-1], letters[len(options) :] or None)
@@ -158,9 +181,11 @@ class _Reader:
         following = next(self._words, None)
         if following is None:
             raise self._grammar.joptsimple.missing_argument(name)
+        self._seen.append(Word(following, "value", name))
         return following
 
-    def _unrecognized(self, name: str, written: str = "") -> OptionError:
+    def _unrecognized(self, word: str, name: str, written: str = "") -> OptionError:
+        self._seen.append(Word(word, "not an option", written or name))
         error = self._grammar.joptsimple.unrecognized(name)
         release = releases.option_was_in(written or name, self._grammar.release)
         if release is not None:

@@ -16,9 +16,9 @@ from legacy_mm import events
 from legacy_mm.events import Event
 from legacy_mm.logs import Wording
 
+OWN = "legacy_mm"
+"""The logger of what the old tool had no line for."""
 TOOL = "kafka.tools.MirrorMaker$"
-OURS = "legacy_mm"
-"""Lines that the old tool never had."""
 THREAD = "kafka.tools.MirrorMaker$MirrorMakerThread"
 PRODUCER_CONFIG = "org.apache.kafka.clients.producer.ProducerConfig"
 CONSUMER_CONFIG = "org.apache.kafka.clients.consumer.ConsumerConfig"

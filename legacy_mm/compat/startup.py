@@ -31,7 +31,7 @@ def report(error: LegacyMMError, grammar: Grammar) -> int:
     else:
         sys.stderr.write(f'Exception in thread "main" {error}\n')
     for line in getattr(error, "__notes__", ()):
-        _log(logging.WARNING, messages.OURS, line)
+        _log(logging.WARNING, messages.OWN, line)
     logging.getLogger(messages.TOOL).debug("", exc_info=error)
     return error.exit_code
 

@@ -12,7 +12,7 @@ from legacy_mm.compat import defaults, properties_file, zookeeper_files
 from legacy_mm.compat.client_properties.rule import Note, config_exception
 from legacy_mm.compat.client_properties.translate import Translated, apply
 from legacy_mm.compat.command_line import ParsedLine
-from legacy_mm.compat.messages import ONE_LIST_WANTED, OURS
+from legacy_mm.compat.messages import ONE_LIST_WANTED, OWN
 from legacy_mm.compat.releases import Step
 from legacy_mm.compat.startup import PlainRefusal
 from legacy_mm.config.catalogue import OwnOptions
@@ -125,7 +125,7 @@ def _numbers(start: Start) -> None:
     line.integer("queue.size")
     for name, reason in _NO_EFFECT.items():
         if line.has(name):
-            start.note(logging.WARNING, f"--{name} has no effect here: {reason}.", logger=OURS)
+            start.note(logging.WARNING, f"--{name} has no effect here: {reason}.", logger=OWN)
 
 
 def _producer(start: Start) -> None:
@@ -146,7 +146,7 @@ def _producer(start: Start) -> None:
             logging.INFO,
             "buffer.memory is divided between the producers of "
             f"{streams} streams: queue.buffering.max.kbytes={share} each.",
-            logger=OURS,
+            logger=OWN,
         )
 
 
@@ -184,7 +184,7 @@ def _use_zookeeper_file(start: Start) -> None:
     start.notes += defaults.override_notes(start.line.grammar.zookeeper_defaults, start.consumer_file)
     servers = start.options.source_bootstrap_servers
     start.consumer_file = zookeeper_files.consumer(start.consumer_file, servers)
-    start.note(logging.WARNING, _OFFSETS_IN_ZOOKEEPER, logger=OURS)
+    start.note(logging.WARNING, _OFFSETS_IN_ZOOKEEPER, logger=OWN)
 
 
 def _require_servers(start: Start, properties: Mapping[str, str]) -> None:

@@ -15,7 +15,7 @@ from legacy_mm.compat import command_line, steps, topic_pattern
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading
 from legacy_mm.compat.client_properties.translate import Translated
-from legacy_mm.compat.messages import OURS
+from legacy_mm.compat.messages import OWN
 from legacy_mm.compat.releases import CURRENT, Grammar
 from legacy_mm.compat.steps import Start
 from legacy_mm.config import validate
@@ -208,7 +208,7 @@ def _commit_interval(reading: Reading, interval_ms: int, notes: list[Note]) -> f
         notes.append(
             Note(
                 logging.INFO,
-                OURS,
+                OWN,
                 f"enable.auto.commit=true: offsets of copied records are committed every "
                 f"{max(interval_ms, 0)} ms, none before its record is safe.",
             )

@@ -46,6 +46,7 @@ class Case:
     level: str
     """Root level of log4j."""
     code: int
+    """Exit status as a shell shows it."""
     stdout: str
     stderr: str
     signal: str | None = None
@@ -130,7 +131,7 @@ def _read(path: Path) -> Iterable[Case]:
             argv=row["argv"],
             files=row["files"],
             level=row["log4j_root"],
-            code=row["exit"],
+            code=row["exit"] if row["exit"] >= 0 else 128 - row["exit"],
             stdout=row["stdout"],
             stderr=row["stderr"],
             signal=ended,
@@ -168,7 +169,7 @@ def difference(case: Case, outcome: Outcome) -> str:
     if outcome.stdout != case.stdout:
         return f"stdout {outcome.stdout[:300]!r}, recorded {case.stdout[:300]!r}"
     said, recorded = tool_lines(outcome.stderr), tool_lines(case.stderr)
-    if case.signal:
+    if case.signal or case.id in DECIDED_BY_JAVA:
         said, recorded = startup_lines(said), startup_lines(recorded)
     if said != recorded:
         return f"stderr {_first_difference(said, recorded)}"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.compat.command_line import ParsedLine, early_value, parse
+from legacy_mm.compat.command_line import ParsedLine, Word, early_value, parse
 from legacy_mm.compat.joptsimple import OptionError
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.releases import grammar_of
@@ -156,6 +156,22 @@ def test_no_name_of_ours_is_an_old_one() -> None:
 def test_an_early_value_is_found_wherever_it_stands(words: str, found: str | None) -> None:
     environment = {"LEGACY_MM_LEGACY_RELEASE": "of the environment"}
     assert early_value("legacy.release", words.split(), environment) == found
+
+
+def test_every_word_has_a_role() -> None:
+    seen: list[Word] = []
+    with pytest.raises(OptionError):
+        parse(["x", "-whitel", "t", "--engine=records", "--bogus", "--"], grammar_of("0.9"), seen)
+    assert seen == [
+        Word("x", "ignored"),
+        Word("-whitel", "option", "whitelist"),
+        Word("t", "value", "whitelist"),
+        Word("--engine=records", "option", "engine"),
+        Word("--bogus", "not an option", "bogus"),
+    ]
+    seen.clear()
+    parse(["-hwt", "--", "--help"], grammar_of("0.10.1"), seen)
+    assert seen == [Word("-hwt", "option", "whitelist"), Word("--", "ignored"), Word("--help", "after --")]
 
 
 def test_an_option_of_an_older_release_is_named() -> None:

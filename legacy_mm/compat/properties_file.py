@@ -79,7 +79,8 @@ def load(path: str, errors: FileErrors = PATH_ERRORS) -> dict[str, str]:
     try:
         return loads(content)
     except MalformedFile as error:
-        raise MalformedFile(f"{error} ({path})") from None
+        error.add_note(f"The file is {path}.")
+        raise
 
 
 def loads(content: bytes) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Iterable
 
 from legacy_mm.compat import messages
 from legacy_mm.compat.releases import Grammar
@@ -30,6 +31,7 @@ def report(error: LegacyMMError, grammar: Grammar) -> int:
         _log(logging.ERROR, messages.TOOL, messages.START_FAILED.text, str(error))
     else:
         sys.stderr.write(f'Exception in thread "main" {error}\n')
+    _say_last(error.last_words)
     for line in getattr(error, "__notes__", ()):
         _log(logging.WARNING, messages.OWN, line)
     logging.getLogger(messages.TOOL).debug("", exc_info=error)
@@ -38,7 +40,11 @@ def report(error: LegacyMMError, grammar: Grammar) -> int:
 
 def report_nothing_to_do() -> None:
     """There was no stream to start, so the hook that ends the process is all there is."""
-    for text in messages.HOOK:
+    _say_last(messages.HOOK)
+
+
+def _say_last(texts: Iterable[str]) -> None:
+    for text in texts:
         _log(logging.INFO, messages.TOOL, text)
 
 

@@ -12,7 +12,7 @@ from legacy_mm.compat import defaults, properties_file, zookeeper_files
 from legacy_mm.compat.client_properties.rule import Note, config_exception
 from legacy_mm.compat.client_properties.translate import Translated, apply
 from legacy_mm.compat.command_line import ParsedLine
-from legacy_mm.compat.messages import ONE_LIST_WANTED, OWN
+from legacy_mm.compat.messages import HOOK, ONE_LIST_WANTED, OWN
 from legacy_mm.compat.releases import Step
 from legacy_mm.compat.startup import PlainRefusal
 from legacy_mm.config.catalogue import OwnOptions
@@ -44,6 +44,14 @@ class Start:
     streams: int = 1
     pattern: str = ""
     inverted: bool = False
+    hook: bool = False
+    """From here on, the old tool had a shutdown hook."""
+
+    def last_words(self) -> tuple[str, ...]:
+        """What the hook says if the tool ends now: its end only if there was a producer to close."""
+        if not self.hook:
+            return ()
+        return HOOK if self.written is not None else HOOK[:-1]
 
     @property
     def zookeeper(self) -> bool:
@@ -115,10 +123,11 @@ def _refuse_mixed_consumers(start: Start) -> None:
 
 def _numbers(start: Start) -> None:
     line = start.line
-    if "abort.on.send.failure" in line.grammar.options:
+    if line.grammar.catches_errors:
         start.abort = line.boolean("abort.on.send.failure")
         start.interval_ms = line.integer("offset.commit.interval.ms")
         start.streams = line.integer("num.streams")
+        start.hook = True
         return
     line.integer("num.producers")
     start.streams = line.integer("num.streams")

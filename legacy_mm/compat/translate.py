@@ -102,7 +102,12 @@ def translate(
     options = read_own_options(line.own_words)
     validate.check_spark_conf(options.spark_master, options.spark_conf)
     validate.check_timeouts(shutdown_timeout_ms=options.shutdown_timeout_ms)
-    return _translate_run(Start(line, options, [] if notes is None else notes))
+    start = Start(line, options, [] if notes is None else notes)
+    try:
+        return _translate_run(start)
+    except ConfigurationError as error:
+        error.last_words = start.last_words()
+        raise
 
 
 def _translate_run(start: Start) -> Translation:

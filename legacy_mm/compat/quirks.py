@@ -105,7 +105,7 @@ QUIRKS = (
     ),
     Quirk(
         "empty-group-id",
-        "runs with an empty group.id",
+        "runs with an empty group.id, up to 2.1 also without one",
         "refuses it, exit 1",
         "librdkafka ends the whole process",
         _TRANSLATE + "test_empty_group_id",

@@ -102,6 +102,8 @@ class Grammar:
     internal_topics: bool = False
     """Kafka's consumer mirrors them."""
     empty_pattern_fails: bool = False
+    group_demanded: bool = False
+    """A stream without group.id fails as it subscribes; before, no group was the group of that empty name."""
 
     @property
     def name(self) -> str:
@@ -183,7 +185,11 @@ _CHANGES: tuple[tuple[Version, Mapping[str, Any]], ...] = (
     ((2, 1), {"producer_defaults": defaults.PRODUCER_DEFAULTS, "file_errors": properties_file.PATH_ERRORS}),
     (
         (2, 2),
-        {"about": "This tool helps to continuously copy data between two Kafka clusters.", "help_fails": True},
+        {
+            "about": "This tool helps to continuously copy data between two Kafka clusters.",
+            "help_fails": True,
+            "group_demanded": True,
+        },
     ),
     ((2, 3), {"version": "commit"}),
     ((2, 6), {"empty_pattern_fails": True}),

@@ -117,7 +117,7 @@ def _translate_run(start: Start) -> Translation:
     written, options = start.written, start.options
     assert written is not None  # the step "producer" is in every release
     read = steps.translated_consumer(start)
-    _refuse_group(read.reading)
+    _refuse_group(read.reading, start.line.grammar)
     _refuse_handler(start)
     settings = Settings(
         source=_source(read),
@@ -134,12 +134,13 @@ def _translate_run(start: Start) -> Translation:
     return Run(settings, options, tuple(start.notes), (*read.secrets, *written.secrets))
 
 
-def _refuse_group(reading: Reading) -> None:
-    if reading.given("group.id") and not reading.text("group.id"):
+def _refuse_group(reading: Reading, grammar: Grammar) -> None:
+    given = reading.given("group.id")
+    if not reading.text("group.id") and (given or not grammar.group_demanded):
         raise ConfigurationError(
             "group.id is empty: this client cannot be a member of such a group; give it a name"
         )
-    if not reading.given("group.id") and reading.boolean("enable.auto.commit", False):
+    if not given and reading.boolean("enable.auto.commit", False):
         raise ConfigurationError(
             "org.apache.kafka.common.errors.InvalidConfigurationException: enable.auto.commit "
             "cannot be set to true when default group id (null) is used."

@@ -107,8 +107,9 @@ LEDGER = (
     Different("no-zookeeper", ("blacklist-zk", "zk-unreachable"), _BEFORE_2_0),
     Different("no-zookeeper", ("zk-and-bootstrap",), ("0.8.2.2", "0.9.0.1")),
     Different("pattern-hang", ("invalid-regex-star",), ("0.9.0.1",)),
-    Different("log-on-stderr", ("producer-type-sync-info",), ("0.8.2.2",)),
-    Different("version-by-script", ("version",), ("2.0.1",)),
+    Different("log-on-stderr", ("producer-type-sync-info", "overrides-info", "streams-zero-info"), ("0.8.2.2",)),
+    Different("version-by-script", ("version",), ("2.0.1", "2.1.1", "2.2.2")),
+    Different("empty-group-id", ("no-group",), ("0.10.0.1", "0.10.1.1", "0.11.0.3", "1.0.2", "2.1.1")),
 )  # fmt: skip
 
 

@@ -14,11 +14,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from legacy_mm.spark.java import find_java
+from legacy_mm.testbed.jars import kafka_jars
+from legacy_mm.testbed.java_files import write_log_configuration
+from legacy_mm.testbed.releases import OLD
 from legacy_mm.testbed.tools import CHECKOUT, LAUNCHER, ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 
 RECORDED = CHECKOUT / "compat" / "recorded"
-CURRENT = "3.9.1"
 STARTED = 143
 """What a runner answers for a tool that would mirror, if it does not let it: as after SIGTERM."""
 
@@ -30,7 +33,7 @@ _PLAIN = ("WARNING: ", "Exception in thread ")
 _TOOL = "kafka.tools.MirrorMaker$"
 _THREAD = "kafka.tools.MirrorMaker$MirrorMakerThread"
 _SECONDS = 60.0
-_FIRST_FAILURE = "Connection refused"
+_FIRST_FAILURE = re.compile("Connection refused|could not be established")
 _HOOK = "Start clean shutdown."
 
 
@@ -127,7 +130,7 @@ def _read(path: Path) -> Iterable[Case]:
     for row in json.loads(path.read_text()).get("cases", ()):
         ended = "SIGTERM" if row.get("sigterm_after_4s") else row.get("signal")
         yield Case(
-            release=row.get("version", CURRENT),
+            release=row.get("version", OLD),
             id=row["id"],
             argv=row["argv"],
             files=row["files"],
@@ -221,12 +224,26 @@ def replay(cases: Iterable[Case], runner: Runner, folder: Path) -> tuple[dict[st
 
 def run_script(case: Case, folder: Path) -> Outcome:
     """Our command as a process of its own; a signal is sent when it has tried to connect."""
-    stderr = folder / "stderr"
     environment = {"LEGACY_MM_LEGACY_RELEASE": case.release, "LEGACY_MM_LOG_LEVEL": case.level}
-    command = ["/bin/sh", "-c", f'exec "$0" "$@" 2>{stderr.name}', str(LAUNCHER), *case.argv]
+    return _run([str(LAUNCHER)], case, folder, environment)
+
+
+def run_old(case: Case, folder: Path) -> Outcome:
+    """The real tool of 3.9.1 itself: what it said once it must say again, or the harness is wrong."""
+    log = write_log_configuration(folder / "log4j.properties", generation=1, level=case.level, file=None)
+    return _run([str(find_java()), log, "-cp", f"{kafka_jars(OLD)}/*", _TOOL.removesuffix("$")], case, folder, {})
+
+
+def _run(tool: Sequence[str], case: Case, folder: Path, environment: Mapping[str, str]) -> Outcome:
+    stderr = folder / "stderr"
+    command = ["/bin/sh", "-c", f'exec "$0" "$@" 2>{stderr.name}', *tool, *case.argv]
     with ToolProcess(command, folder, environment) as process:
         if case.signal:
-            wait_until(lambda: _FIRST_FAILURE in stderr.read_text(errors="replace"), _SECONDS, _FIRST_FAILURE)
+            wait_until(lambda: _FIRST_FAILURE.search(_text(stderr)) is not None, _SECONDS, "a connection to fail")
             process.signal(signal.Signals[case.signal])
         code = process.wait(_SECONDS)
-    return Outcome(code, process.output(), stderr.read_text(errors="replace"))
+    return Outcome(code, process.output(), _text(stderr))
+
+
+def _text(path: Path) -> str:
+    return path.read_text(errors="replace") if path.exists() else ""

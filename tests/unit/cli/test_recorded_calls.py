@@ -51,6 +51,11 @@ def test_the_ledger_knows_the_rows() -> None:
     assert {row.quirk for row in LEDGER} <= {row.id for row in QUIRKS}
 
 
+def test_no_call_is_recorded_twice() -> None:
+    names = [(case.release, case.id) for case in recorded_cases()]
+    assert len(names) == len(set(names))
+
+
 def test_every_row_names_recorded_cases() -> None:
     cases = recorded_cases()
     assert [row for row in LEDGER if not any(row.names(case) for case in cases)] == []

@@ -22,6 +22,8 @@ class LegacyMMError(Exception):
 
     exit_code = 1
     retriable = False
+    last_words: tuple[str, ...] = ()
+    """What is said after it, at info level, before the process ends."""
 
 
 class UsageError(LegacyMMError):

@@ -147,7 +147,7 @@ class _Router(logging.Handler):
         fields = {name: _plain(value, hidden) for name, value in getattr(record, "fields", {}).items()}
         message = wording.text.format(**fields) if wording else record.getMessage()
         details = [wording.detail(fields)] if wording and wording.detail else []
-        details += [record.detail] if hasattr(record, "detail") else []
+        details += [detail] if (detail := getattr(record, "detail", None)) else []
         thrown = None
         if record.exc_info and record.exc_info[0] is not None and debug:
             details.append(formatted_traceback(record.exc_info))

@@ -99,8 +99,8 @@ class Host:
 
 def check_addresses(settings: Settings) -> None:
     """Raise ConfigurationError when a bootstrap list resolves to nothing: no JVM is started for it."""
-    require_resolvable(settings.target.properties["bootstrap.servers"])
-    require_resolvable(settings.source.properties["bootstrap.servers"])
+    require_resolvable("producer", settings.target.properties["bootstrap.servers"])
+    require_resolvable("consumer", settings.source.properties["bootstrap.servers"])
 
 
 def build_mirror(settings: Settings, host: Host) -> Mirror:
@@ -121,9 +121,10 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
         source, topics = settings.source, settings.topics
         return TopicWatch(
             lister=lambda: TopicLister(source.properties, source.api_timeout),
-            matcher=lambda: host.spark.jvm.topic_matcher(topics.pattern, topics.pattern_text),
+            matcher=lambda: host.spark.jvm.topic_matcher(topics.pattern),
             is_internal=policy.is_internal_topic if topics.exclude_internal else _never,
             pattern_text=topics.pattern_text,
+            inverted=topics.inverted,
             interval=source.metadata_max_age,
             on_change=lambda found: mirror.subscribe(found),
             on_failure=on_failure,

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import NoReturn
 
 from legacy_mm import events
-from legacy_mm.compat import command_line, messages
-from legacy_mm.errors import LegacyMMError, StreamFailure, UsageError
+from legacy_mm.compat import messages
+from legacy_mm.errors import LegacyMMError, StreamFailure
 
 INTERNAL_ERROR = 1
 
@@ -22,9 +22,6 @@ def exit_with(run: Callable[[], int]) -> NoReturn:
         code = run()
     except KeyboardInterrupt:
         code = 128 + signal.SIGINT
-    except UsageError as error:
-        sys.stderr.write(f"{error}\n{command_line.option_table()}")
-        code = error.exit_code
     except LegacyMMError as error:
         _say(error)
         code = error.exit_code
@@ -42,8 +39,6 @@ def _say(error: LegacyMMError) -> None:
         _tool_logger().error("%s", error)
         events.emit(events.STREAM_FAILED, stream=0, reason=str(error))
         events.emit(events.STREAM_EXITED, stream=0)
-    elif str(error) == messages.INCLUDE_MISSING:
-        _tool_logger().error("%s", error)
     else:
         _tool_logger().error("%s", messages.START_FAILED.text, extra={"detail": str(error)})
     _tool_logger().debug("", exc_info=error)

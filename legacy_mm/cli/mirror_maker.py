@@ -2,22 +2,30 @@
 
 from __future__ import annotations
 
+import faulthandler
 import logging
 import os
+import signal
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import NoReturn
 
 from legacy_mm import events, lifecycle, logs, wiring
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.compat import command_line, mbean_names, messages
+from legacy_mm.compat import command_line, mbean_names, messages, startup
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.log4j import configuration
+from legacy_mm.compat.releases import CURRENT
 from legacy_mm.compat.translate import Help, NothingToDo, Run, Version, translate
 from legacy_mm.config.catalogue import OwnOptions
 from legacy_mm.config.log_settings import DEBUG, LEVELS, LogSettings
 from legacy_mm.errors import LegacyMMError
+
+_STDOUT = 1
+Start = Callable[[Run, lifecycle.Signals], int]
 
 
 def main(argv: Sequence[str]) -> NoReturn:
@@ -25,54 +33,61 @@ def main(argv: Sequence[str]) -> NoReturn:
     exit_with(lambda: run(argv))
 
 
-def run(argv: Sequence[str]) -> int:
-    """The exit code of the old tool for these words; raises LegacyMMError where it could not start."""
+def run(argv: Sequence[str], mirror: Start | None = None) -> int:
+    """The exit code of the old tool for these words; `mirror` does the mirroring."""
     signals = lifecycle.Signals()
+    faulthandler.register(signal.SIGQUIT, file=_STDOUT)
     log_settings = configure_logs(argv, os.environ)
-    logging.getLogger(messages.TOOL).warning(messages.DEPRECATED.text)
+    grammar = command_line.grammar_asked_for(argv, os.environ)
+    if grammar.deprecated:
+        logging.getLogger(messages.TOOL).warning(messages.DEPRECATED.text)
     events.emit(events.STARTING)
     notes: list[Note] = []
     try:
-        outcome = translate(argv, lambda words: read_own_options(words, os.environ), notes, logs.hide)
-    except Exception:
+        outcome = translate(argv, lambda words: read_own_options(words, os.environ), notes, grammar, logs.hide)
+        if isinstance(outcome, Run):
+            logs.hide(outcome.secrets)
+            wiring.check_addresses(outcome.settings)
+    except LegacyMMError as error:
         _print(notes)
-        raise
+        return startup.report(error, grammar)
     if isinstance(outcome, Help):
-        sys.stderr.write(command_line.usage())
-        return 1
+        (sys.stderr if outcome.exit_code else sys.stdout).write(outcome.text)
+        return outcome.exit_code
     if isinstance(outcome, Version):
-        sys.stdout.write(f"{messages.VERSION}\n")
+        sys.stdout.write(f"{outcome.text}\n")
         return 0
+    _print(notes)
     if isinstance(outcome, NothingToDo):
-        _print(notes)
+        startup.report_nothing_to_do()
         return 0
-    return _mirror(outcome, signals, quiet=log_settings.level_of(logs.JAVA) > DEBUG)
+    quiet = log_settings.level_of(logs.JAVA) > DEBUG
+    return (mirror or partial(_mirror, quiet=quiet))(outcome, signals)
 
 
 def configure_logs(argv: Sequence[str], environment: Mapping[str, str]) -> LogSettings:
     """An explicit level wins over the log4j file, the file over our default; all of it before the first line."""
-    try:
-        options = read_own_options(command_line.parse(argv).own_words, environment)
-    except LegacyMMError:
-        options = OwnOptions()  # `translate` finds it again, and says it in its turn
+    options, grammar, own_words = OwnOptions(), CURRENT, []
+    with suppress(LegacyMMError):  # here and below: `run` finds it again, and says it in its turn
+        grammar = command_line.grammar_asked_for(argv, environment)
+        own_words = command_line.parse(argv, grammar).own_words
+    with suppress(LegacyMMError):
+        options = read_own_options(own_words, environment)
     found = configuration.read(environment)
     settings = found.settings
     if options.log_level is not None:
         settings = settings.with_root_level(LEVELS[options.log_level])
     if options.log_format == "json":
         settings = settings.with_json_console()
-    logs.configure(settings, messages.WORDING)
+    logs.configure(settings, messages.wording(grammar.fatal_level))
     logs.catch_strays()
     for problem in found.problems:
-        logging.getLogger("legacy_mm").warning("%s", problem)
+        logging.getLogger(messages.OWN).warning("%s", problem)
     return settings
 
 
 def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
     settings = outcome.settings
-    logs.hide(outcome.secrets)
-    _print(outcome.notes)
-    wiring.check_addresses(settings)
     host = wiring.Host(settings.spark, settings.streams, settings.metrics, mbean_names.BEANS, quiet=quiet)
     mirror = wiring.build_mirror(settings, host)
     return lifecycle.run(mirror, host, signals, settings.shutdown_timeout)

@@ -56,7 +56,8 @@ def _matching(topics: TopicSettings, counts: Mapping[str, int]) -> Collection[st
         return ()
     host = SparkHost(SparkSettings(), streams=1, preload="")
     try:
-        return host.jvm.topic_matcher(topics.pattern, topics.pattern_text).matching(names)
+        matching = host.jvm.topic_matcher(topics.pattern).matching(names)
+        return set(names) - matching if topics.inverted else matching
     finally:
         host.jvm.stop(Deadline.after(_STOP_SECONDS))
         host.remove()

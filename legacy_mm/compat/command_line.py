@@ -1,108 +1,32 @@
-"""The words of the old command line, read as the old tool's parser (joptsimple 5.0.4) read them.
+"""The words of the old command line, read as that release's option library read them.
 
-Its habits, all recorded (contract 1.2): one dash or two before a full name; `name=value` or the
-next word, whatever that looks like; stray words are ignored, and so is everything after `--`;
-no abbreviations; a repeated option is an error only when its value is read, and numbers are
-converted only then. Our own options (`config.catalogue`) obey the same habits and are handed
-on, in one form, to `cli.parser`.
+Its habits (contract 1.2): one dash or two before a full name; `name=value` or the next word,
+whatever that looks like; stray words are ignored, and so is everything after `--`; a repeated
+option is an error only when its value is read, and numbers are converted only then. Up to 0.10.2
+a name may be cut short. What else differs between releases is a trait of `joptsimple.Joptsimple`.
+Our own options (`config.catalogue`) obey the habits of 3.9 under any release, and are handed on,
+in one form, to `cli.parser`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 from typing import Literal, NamedTuple
 
+from legacy_mm.compat import legacy_options, releases
+from legacy_mm.compat.joptsimple import LegacyOption, OptionError
+from legacy_mm.compat.releases import CURRENT, Grammar
 from legacy_mm.config import unbuilt
 from legacy_mm.config.catalogue import OPTIONS as OWN_OPTIONS
-from legacy_mm.errors import ConfigurationError
 
-_INTEGER = re.compile(r"[+-]?[0-9]+")
+# Java knows the digits of every script, one char each
+_INTEGER = re.compile(r"[+-]?(?:(?![\U00010000-\U0010ffff])\d)+")
 _INTEGER_RANGE = range(-(2**31), 2**31)
-
-
-class OptionError(ConfigurationError):
-    """The words cannot be read; the message is the old tool's exception, class name included."""
-
-
-@dataclass(frozen=True, slots=True)
-class LegacyOption:
-    """An option of release 3.9."""
-
-    name: str
-    description: str
-    argument: str | None = None
-    """What the usage calls the value; None: a flag."""
-    type: str = "String"
-    default: str | None = None
-
-
-LEGACY_OPTIONS = (
-    LegacyOption(
-        "abort.on.send.failure",
-        "Configure the mirror maker to exit on a failed send.",
-        "Stop the entire mirror maker when a send failure occurs",
-        default="true",
-    ),
-    LegacyOption(
-        "consumer.config",
-        "Embedded consumer config for consuming from the source cluster.",
-        "config file",
-    ),
-    LegacyOption(
-        "consumer.rebalance.listener",
-        "The consumer rebalance listener to use for mirror maker consumer.",
-        "A custom rebalance listener of type ConsumerRebalanceListener",
-    ),
-    LegacyOption("help", "Print usage information."),
-    LegacyOption("include", "List of included topics to mirror.", "Java regex (String)"),
-    LegacyOption(
-        "message.handler",
-        "Message handler which will process every record in-between consumer and producer.",
-        "A custom message handler of type MirrorMakerMessageHandler",
-    ),
-    LegacyOption(
-        "message.handler.args",
-        "Arguments used by custom message handler for mirror maker.",
-        "Arguments passed to message handler constructor.",
-    ),
-    LegacyOption(
-        "new.consumer",
-        "DEPRECATED Use new consumer in mirror maker (this is the default so this option will be "
-        "removed in a future version).",
-    ),
-    LegacyOption(
-        "num.streams",
-        "Number of consumption streams.",
-        "Number of threads",
-        type="Integer",
-        default="1",
-    ),
-    LegacyOption(
-        "offset.commit.interval.ms",
-        "Offset commit interval in ms.",
-        "offset commit interval in millisecond",
-        type="Integer",
-        default="60000",
-    ),
-    LegacyOption("producer.config", "Embedded producer config.", "config file"),
-    LegacyOption(
-        "rebalance.listener.args",
-        "Arguments used by custom rebalance listener for mirror maker consumer.",
-        "Arguments passed to custom rebalance listener constructor as a string.",
-    ),
-    LegacyOption("version", "Display Kafka version."),
-    LegacyOption(
-        "whitelist",
-        "DEPRECATED, use --include instead; ignored if --include specified. List of included "
-        "topics to mirror.",
-        "Java regex (String)",
-    ),
-)
-_LEGACY = {row.name: row for row in LEGACY_OPTIONS}
+_STRAY_WORDS = LegacyOption("[arguments]", "")
 _OWN = {row.name: row for row in OWN_OPTIONS}
+_TAKE_A_VALUE = {row.option.name for row in legacy_options.ROWS if row.option.argument is not None} | set(_OWN)
 
 
 Role = Literal["option", "value", "ignored", "after --", "not an option"]
@@ -121,6 +45,7 @@ class Word(NamedTuple):
 class ParsedLine:
     """The words, sorted by option; values are converted when they are asked for."""
 
+    grammar: Grammar = CURRENT
     given: dict[str, list[str]] = field(default_factory=dict)
     """Old options that were given, with their values in order; flags have none."""
     own_words: list[str] = field(default_factory=list)
@@ -130,25 +55,23 @@ class ParsedLine:
         """True if the option was given."""
         return name in self.given
 
+    def values(self, name: str) -> list[str]:
+        """All its values, in order."""
+        return self.given.get(name, [])
+
     def value(self, name: str) -> str | None:
         """The one value, or the default; raises OptionError when it was given more than once."""
-        values = self.given.get(name, [])
+        values = self.values(name)
         if len(values) > 1:
-            raise OptionError(
-                "joptsimple.MultipleArgumentsForOptionException: Found multiple arguments for "
-                f"option {name}, but you asked for only one"
-            )
-        return values[0] if values else _LEGACY[name].default
+            raise self.grammar.joptsimple.multiple_arguments(name)
+        return values[0] if values else self.grammar.options[name].default
 
     def integer(self, name: str) -> int:
-        """The value as Java's `Integer.valueOf` reads it."""
-        text = self.value(name) or ""
-        if not _INTEGER.fullmatch(text) or int(text) not in _INTEGER_RANGE:
-            raise OptionError(
-                "joptsimple.OptionArgumentConversionException: Cannot parse argument "
-                f"'{text}' of option {name}"
-            )
-        return int(text)
+        """The value as Java's `Integer.valueOf` reads it; all of them are read before there are too many."""
+        for text in self.values(name):
+            if not _INTEGER.fullmatch(text) or int(text) not in _INTEGER_RANGE:
+                raise self.grammar.joptsimple.not_an_integer(name, text)
+        return int(self.value(name) or 0)
 
     def boolean(self, name: str) -> bool:
         """The value as Scala's `toBoolean` reads it: no trimming, any case."""
@@ -158,98 +81,131 @@ class ParsedLine:
         return text.lower() == "true"
 
 
-def parse(argv: Sequence[str], seen: list[Word] | None = None) -> ParsedLine:
+def early_value(name: str, argv: Sequence[str], environment: Mapping[str, str]) -> str | None:
+    """An option of ours that must be known before the words are parsed, wherever it stands."""
+    words = iter(argv)
+    for word in words:
+        if word == "--":
+            break
+        found, separator, value = _bare(word).partition("=")
+        if found == name and word.startswith("-"):
+            return value if separator else next(words, None)
+        if found in _TAKE_A_VALUE and word.startswith("-") and not separator:
+            next(words, None)
+    return environment.get(_OWN[name].environment_variable)
+
+
+def grammar_asked_for(argv: Sequence[str], environment: Mapping[str, str]) -> Grammar:
+    """The grammar that `--legacy.release` or its variable names; raises ConfigurationError."""
+    release = early_value("legacy.release", argv, environment)
+    return releases.grammar_of(release) if release else CURRENT
+
+
+def parse(argv: Sequence[str], grammar: Grammar = CURRENT, seen: list[Word] | None = None) -> ParsedLine:
     """Sort the words by option; raises OptionError with the old tool's message.
 
     What was read is added to `seen` as it comes up, so it is there when an error is raised.
     """
-    line = ParsedLine()
-    seen = [] if seen is None else seen
-    own_given: set[str] = set()
-    words = iter(argv)
-    for word in words:
-        if word == "--":
-            seen += [Word(word, "ignored"), *(Word(rest, "after --") for rest in words)]
-            break
-        if not word.startswith("-") or word == "-":
-            seen.append(Word(word, "ignored"))
-            continue
-        name, has_value, value = word.removeprefix("-").removeprefix("-").partition("=")
-        inline = value if has_value else None
-        known = name in _LEGACY or name in _OWN
-        seen.append(Word(word, "option" if known else "not an option", name))
-        if name in _LEGACY:
-            values = line.given.setdefault(name, [])
-            if _LEGACY[name].argument is not None:
-                values.append(_argument(name, inline, words, seen))
-        elif name in _OWN:
-            if name in own_given and not _OWN[name].repeated:
-                raise OptionError(f"Option {name} was given more than once")
-            own_given.add(name)
-            line.own_words.append(f"--{name}={_argument(name, inline, words, seen)}")
-        elif unbuilt.is_unbuilt(name):
-            raise OptionError(unbuilt.refusal(name))
-        else:
-            # one dash: a cluster of one-letter options, of which the old tool has none
-            unknown = name if word.startswith("--") else word[1]
-            raise OptionError(
-                f"joptsimple.UnrecognizedOptionException: {unknown} is not a recognized option"
+    return _Reader(argv, grammar, [] if seen is None else seen).read()
+
+
+class _Reader:
+    """One pass over the words."""
+
+    def __init__(self, argv: Sequence[str], grammar: Grammar, seen: list[Word]) -> None:
+        self._words: Iterator[str] = iter(argv)
+        self._grammar = grammar
+        self._seen = seen
+        self._own_given: set[str] = set()
+        self._line = ParsedLine(grammar)
+
+    def read(self) -> ParsedLine:
+        """Everything up to the end or to `--`."""
+        for word in self._words:
+            if word == "--":
+                self._seen += [Word(word, "ignored"), *(Word(rest, "after --") for rest in self._words)]
+                break
+            if not word.startswith("-") or word == "-":
+                self._seen.append(Word(word, "ignored"))
+                continue
+            name, separator, value = _bare(word).partition("=")
+            inline = value if separator else None
+            if name in _OWN:
+                self._seen.append(Word(word, "option", name))
+                self._take_own(name, inline)
+            elif (option := self._recognised(name)) is not None:
+                self._seen.append(Word(word, "option", option.name))
+                self._take(option, inline)
+            elif unbuilt.is_unbuilt(name):
+                self._seen.append(Word(word, "not an option", name))
+                raise OptionError(unbuilt.refusal(name))
+            elif word.startswith("--"):
+                raise self._unrecognized(word, name)
+            else:
+                self._take_cluster(word, name)
+        return self._line
+
+    def _recognised(self, name: str) -> LegacyOption | None:
+        """The option of that name, or where names may be cut short, the only one that begins so."""
+        options = dict(self._grammar.options)
+        if self._grammar.joptsimple.lists_stray_words:
+            options[_STRAY_WORDS.name] = _STRAY_WORDS
+        if name in options or not self._grammar.abbreviations or not name:
+            return options.get(name)
+        beginning = [option for full, option in options.items() if full.startswith(name)]
+        return beginning[0] if len(beginning) == 1 else None
+
+    def _take(self, option: LegacyOption, inline: str | None) -> None:
+        values = self._line.given.setdefault(option.name, [])
+        if option.argument is not None:
+            if inline == "" and self._grammar.joptsimple.blank_is_absent:
+                inline = None
+            values.append(self._argument(option.name) if inline is None else inline)
+
+    def _take_own(self, name: str, inline: str | None) -> None:
+        if name in self._own_given and not _OWN[name].repeated:
+            raise OptionError(f"Option {name} was given more than once")
+        self._own_given.add(name)
+        value = self._argument(name) if inline is None else inline
+        self._line.own_words.append(f"--{name}={value}")
+
+    def _take_cluster(self, word: str, name: str) -> None:
+        """`-abc`: options of one letter, the last of which may have its value in the same word."""
+        letters = word[1:]
+        options: list[LegacyOption] = []
+        for place, letter in enumerate(letters):
+            option = self._recognised(letter)
+            if option is None:
+                raise self._unrecognized(word, letter, name)
+            options.append(option)
+            if option.argument is not None:
+                if place and not self._grammar.joptsimple.values_in_clusters:
+                    raise self._grammar.joptsimple.illegal_cluster(letter)
+                break
+        self._seen.append(Word(word, "option", options[-1].name))
+        for option in options[:-1]:
+            self._take(option, None)
+        self._take(options[-1], letters[len(options) :] or None)
+
+    def _argument(self, name: str) -> str:
+        following = next(self._words, None)
+        if following is None:
+            raise self._grammar.joptsimple.missing_argument(name)
+        self._seen.append(Word(following, "value", name))
+        return following
+
+    def _unrecognized(self, word: str, name: str, written: str = "") -> OptionError:
+        self._seen.append(Word(word, "not an option", written or name))
+        error = self._grammar.joptsimple.unrecognized(name)
+        release = releases.option_was_in(written or name, self._grammar.release)
+        if release is not None:
+            text, variable = releases.dotted(release[:-1]), _OWN["legacy.release"].environment_variable
+            error.add_note(
+                f"--{written or name} was an option up to Kafka {text}: to have it, add "
+                f"--legacy.release {text} or set {variable}={text}."
             )
-    return line
+        return error
 
 
-def _argument(name: str, inline: str | None, words: Iterator[str], seen: list[Word]) -> str:
-    if inline is not None:
-        return inline
-    following = next(words, None)
-    if following is None:
-        raise OptionError(
-            f"joptsimple.OptionMissingRequiredArgumentException: Option {name} requires an argument"
-        )
-    seen.append(Word(following, "value", name))
-    return following
-
-
-_WIDTH = 39
-_GAP = "  "
-_INDENT = "  "
-ABOUT = "This tool helps to continuously copy data between two Kafka clusters."
-
-
-def usage() -> str:
-    """What 3.9.1 prints for `--help` and for no words at all."""
-    return f"{ABOUT}\n{option_table()}"
-
-
-def option_table() -> str:
-    """The options in joptsimple's two columns, padding included; follows every UsageError."""
-    rows = [("Option", "Description"), ("------", "-----------")]
-    rows += [(_synopsis(row), _described(row)) for row in LEGACY_OPTIONS]
-    lines: list[tuple[str, str]] = []
-    for left, right in rows:
-        lines += zip_longest(_wrap(left), _wrap(right), fillvalue="")
-    left_width, right_width = (max(len(line[side]) for line in lines) for side in (0, 1))
-    table = [f"{left:<{left_width}}{_GAP}{right:<{right_width}}" for left, right in lines]
-    return "\n".join(table) + "\n"
-
-
-def _synopsis(row: LegacyOption) -> str:
-    if row.argument is None:
-        return f"--{row.name}"
-    return f"--{row.name} <{row.type}: {row.argument}>"
-
-
-def _described(row: LegacyOption) -> str:
-    return row.description if row.default is None else f"{row.description} (default: {row.default})"
-
-
-def _wrap(text: str) -> list[str]:
-    """Break as joptsimple does: a word counts with its blank; later lines are indented."""
-    lines: list[str] = []
-    current = ""
-    for word in re.findall(r"\S+\s*", text):
-        if len(current) + len(word) > _WIDTH:
-            lines.append(current.rstrip())
-            current = _INDENT
-        current += word
-    return [*lines, current]
+def _bare(word: str) -> str:
+    return word.removeprefix("-").removeprefix("-")

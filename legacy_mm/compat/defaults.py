@@ -28,6 +28,16 @@ PRODUCER_DEFAULTS = (
     Default("max.in.flight.requests.per.connection", "1"),
 )
 """In the order of the old log lines; what in-flight means to us: `client_properties.producer`."""
+PRODUCER_DEFAULTS_0_10 = (Default("retries", "2147483647"), *PRODUCER_DEFAULTS[1:])
+PRODUCER_DEFAULTS_0_9 = (
+    Default("retries", "2147483647"),
+    Default("block.on.buffer.full", "true"),
+    *PRODUCER_DEFAULTS[2:],
+)
+ZOOKEEPER_CONSUMER_DEFAULTS = (
+    Default("auto.commit.enable", "false"),
+    Default("consumer.timeout.ms", "10000"),
+)
 
 
 def override_notes(

@@ -16,8 +16,8 @@ from legacy_mm.compat import command_line, jaas, properties_file, variables
 from legacy_mm.compat.client_properties.origin import origins, understood
 from legacy_mm.compat.client_properties.rule import Note, Rule, Secret, Side, trim
 from legacy_mm.compat.client_properties.translate import RULES, Translated, is_secret_setting
-from legacy_mm.compat.command_line import LEGACY_OPTIONS, Role, Word
-from legacy_mm.compat.messages import VERSION
+from legacy_mm.compat.command_line import Role, Word
+from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.permissions import Permission, permissions
 from legacy_mm.compat.properties_file import Entry
 from legacy_mm.compat.quirks import QUIRKS
@@ -31,7 +31,7 @@ from legacy_mm.errors import ConfigurationError, LegacyMMError
 
 _LAUNCHERS = {"kafka-mirror-maker", "kafka-mirror-maker.sh", "kafka.tools.MirrorMaker"}
 _FILES: Mapping[Side, str] = {"consumer": "consumer.config", "producer": "producer.config"}
-_OPTIONS = {row.name: row.description for row in LEGACY_OPTIONS} | {
+_OPTIONS = {row.option.name: row.option.description for row in ROWS} | {
     row.name: f"Option of ours: {row.help}" for row in OPTIONS
 }
 _ROLES: Mapping[Role, str] = {
@@ -44,12 +44,6 @@ _OUTSIDE_THE_CLIENTS: Mapping[tuple[str, str], str] = {
     ("producer", "producer.type"): "read by the mirror itself: with sync, every record waits for its acknowledgement",
 }
 _REFUSED = "It would be refused: "
-_OUTCOMES: Mapping[type, tuple[int, str]] = {
-    Run: (0, "It would run."),
-    NothingToDo: (0, "It would end at once, because no stream is asked for."),
-    Version: (0, f"It would print the version, {VERSION}."),
-    Help: (1, "It would print the usage."),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +160,7 @@ class _Facts:
     options: list[OptionRow] = field(default_factory=list)
     files: dict[Side, list[Entry]] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
-    result: Translation | LegacyMMError = field(default_factory=Help)
+    result: Translation | LegacyMMError = field(default_factory=NothingToDo)
 
     @property
     def run(self) -> Run | None:
@@ -191,10 +185,10 @@ class _Facts:
 def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -> Explained:
     """All that can be said of a command line in this environment without asking a cluster."""
     launcher, argv = _split(words)
-    facts = _find_out(argv, own)
+    facts = _find_out(argv, environment, own)
     veil = Veil(_secrets(facts))
     settings = facts.run.settings if facts.run else None
-    code, outcome = _OUTCOMES.get(type(facts.result), (0, ""))
+    code, outcome = _ending(facts.result)
     explanation = Explanation(
         exit_code=code,
         outcome=outcome,
@@ -216,6 +210,19 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -
     return explained
 
 
+def _ending(result: Translation | LegacyMMError) -> tuple[int, str]:
+    match result:
+        case Run():
+            return 0, "It would run."
+        case NothingToDo():
+            return 0, "It would end at once, because no stream is asked for."
+        case Version(text=text):
+            return 0, f"It would print the version, {text}."
+        case Help(exit_code=code):
+            return code, "It would print the usage."
+    return 0, ""
+
+
 def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """The old command itself, with what stands before it, and its arguments."""
     for position, word in enumerate(words):
@@ -224,20 +231,25 @@ def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     return (), words
 
 
-def _find_out(argv: Sequence[str], own: Reader) -> _Facts:
+def _find_out(argv: Sequence[str], environment: Mapping[str, str], own: Reader) -> _Facts:
     facts = _Facts()
+    try:
+        grammar = command_line.grammar_asked_for(argv, environment)
+    except LegacyMMError as error:
+        facts.result = error
+        return facts
     # what fails here fails in `translate` too, which keeps the old order of checks
     with suppress(ConfigurationError):
-        line = command_line.parse(argv, facts.words)
+        line = command_line.parse(argv, grammar, facts.words)
         facts.options += [OptionRow(*row) for row in own.rows(line.own_words)]
     facts.given = _given(facts.words)
     for side, option in _FILES.items():
         facts.files[side] = []
         for path in facts.given.get(option, ())[:1]:
             with suppress(ConfigurationError):
-                facts.files[side] = properties_file.load_entries(path)
+                facts.files[side] = properties_file.load_entries(path, grammar.file_errors)
     try:
-        facts.result = translate(argv, own.typed, facts.notes)
+        facts.result = translate(argv, own.typed, facts.notes, grammar)
     except LegacyMMError as error:
         facts.result = error
     return facts

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 
 from legacy_mm import events
 from legacy_mm.compat.java_errors import java_error
@@ -38,15 +39,27 @@ DEPRECATED = Wording(
 )
 START_FAILED = Wording(logging.ERROR, TOOL, "Exception when starting mirror maker.")
 INCLUDE_MISSING = "include list must be specified"
+ONE_LIST_WANTED = "Exactly one of whitelist or blacklist is required."
 
-ASSIGNMENT_WARNING = (
-    "WARNING: The default partition assignment strategy of the mirror maker will change from "
+HOOK = (
+    "Start clean shutdown.",
+    "Shutting down consumer threads.",
+    "Closing producer.",
+    "Kafka mirror maker shutdown successfully",
+)
+"""What the shutdown hook says when there are no threads."""
+
+_ASSIGNMENT_WARNING = (
+    "WARNING: The default partition assignment strategy of the {}mirror maker will change from "
     "'range' to 'roundrobin' in an upcoming release (so that better load balancing can be "
     "achieved). If you prefer to make this switch in advance of that release add the following to "
-    "the corresponding config: 'partition.assignment.strategy="
+    "the corresponding {}config: 'partition.assignment.strategy="
     "org.apache.kafka.clients.consumer.RoundRobinAssignor'"
 )
+ASSIGNMENT_WARNING = _ASSIGNMENT_WARNING.format("", "")
 """A plain line on stderr, not a log line."""
+ASSIGNMENT_WARNING_NEW_CONSUMER = _ASSIGNMENT_WARNING.format("new-consumer-based ", "new-consumer ")
+"""The same up to 1.1."""
 
 _COMMIT_FAILED = "Failed to commit offsets because "
 _IF_REGULARLY = "If you see this regularly, it could indicate that you need to "
@@ -127,3 +140,9 @@ WORDING: Mapping[Event, Wording] = {
     events.CLIENT_ERROR: Wording(logging.WARNING, NETWORK, "[{client}] {text}"),
 }
 """Our event -> the old tool's line."""
+
+
+def wording(fatal: int) -> Mapping[Event, Wording]:
+    """The table for a release whose fatal lines have this level."""
+    rows = {event: replace(WORDING[event], level=fatal) for event in (events.STREAM_FAILED, events.STREAM_EXITED)}
+    return {**WORDING, **rows}

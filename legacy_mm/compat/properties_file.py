@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -45,9 +46,35 @@ class Entry(NamedTuple):
     text: str
 
 
-def load(path: str) -> dict[str, str]:
+@dataclass(frozen=True, slots=True)
+class FileErrors:
+    """What Java says of a file that it cannot read; `{}` is the path."""
+
+    missing: str
+    directory: str
+    denied: str
+    empty_path: str
+    """An empty path names the working directory, but not for every class of Java's."""
+
+
+STREAM_ERRORS = FileErrors(
+    missing="java.io.FileNotFoundException: {} (No such file or directory)",
+    directory="java.io.FileNotFoundException: {} (Is a directory)",
+    denied="java.io.FileNotFoundException: {} (Permission denied)",
+    empty_path="java.io.FileNotFoundException:  (No such file or directory)",
+)
+"""Up to 2.0."""
+PATH_ERRORS = FileErrors(
+    missing="java.nio.file.NoSuchFileException: {}",
+    directory="java.io.IOException: Is a directory",
+    denied="java.nio.file.AccessDeniedException: {}",
+    empty_path="java.io.IOException: Is a directory",
+)
+
+
+def load(path: str, errors: FileErrors = PATH_ERRORS) -> dict[str, str]:
     """Properties of a file; raises ConfigurationError with the old tool's words."""
-    return _last_ones(load_entries(path))
+    return _last_ones(load_entries(path, errors))
 
 
 def loads(content: bytes) -> dict[str, str]:
@@ -55,23 +82,25 @@ def loads(content: bytes) -> dict[str, str]:
     return _last_ones(parse(content))
 
 
-def load_entries(path: str) -> list[Entry]:
+def load_entries(path: str, errors: FileErrors = PATH_ERRORS) -> list[Entry]:
     """As `load`, with line numbers and with the entries that a later one of the same name replaces."""
+    if not path:
+        raise ConfigurationError(errors.empty_path)
     try:
-        # an empty path names the working directory, as it does in Java
         content = Path(path).read_bytes()
     except FileNotFoundError:
-        raise ConfigurationError(f"java.nio.file.NoSuchFileException: {path}") from None
+        raise ConfigurationError(errors.missing.format(path)) from None
     except IsADirectoryError:
-        raise ConfigurationError("java.io.IOException: Is a directory") from None
+        raise ConfigurationError(errors.directory.format(path)) from None
     except PermissionError:
-        raise ConfigurationError(f"java.nio.file.AccessDeniedException: {path}") from None
+        raise ConfigurationError(errors.denied.format(path)) from None
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"java.nio.file.FileSystemException: {path}: {error}") from None
     try:
         return parse(content)
     except MalformedFile as error:
-        raise MalformedFile(f"{error} ({path})") from None
+        error.add_note(f"The file is {path}.")
+        raise
 
 
 def parse(content: bytes) -> list[Entry]:

@@ -43,6 +43,7 @@ class Quirk:
 
 
 _TRANSLATE = "tests/unit/compat/test_translate.py::"
+_RECORDED = "tests/unit/cli/test_recorded_calls.py::"
 _PRODUCER = "tests/unit/compat/test_client_properties.py::"
 _WITHOUT_KEYS = (
     "org.apache.kafka.clients.producer.roundrobinpartitioner",
@@ -132,7 +133,7 @@ QUIRKS = (
         "every start-up error is followed by a NullPointerException, some by a second one",
         "only the error itself is printed",
         "they were accidents, and nobody can act on them",
-        "tests/unit/compat/test_legacy_cli_golden.py::test_recorded_outcome",
+        _RECORDED + "test_recorded_calls",
         refused,
     ),
     Quirk(
@@ -145,7 +146,7 @@ QUIRKS = (
     ),
     Quirk(
         "empty-group-id",
-        "runs with an empty group.id",
+        "runs with an empty group.id, up to 2.1 also without one",
         "refuses it, exit 1",
         "librdkafka ends the whole process",
         _TRANSLATE + "test_empty_group_id",
@@ -275,5 +276,61 @@ QUIRKS = (
         "absent (compat/mbean_names.py tells why for each); app-info has librdkafka's version",
         "a zero that nobody counted would deceive",
         "tests/side_by_side/test_mbeans.py::test_beans_of_both",
+    ),
+    Quirk(
+        "client-log-lines",
+        "Java's clients log what they are made of, every connection and every unknown property",
+        "the clients of this tool say what they have to say in their own words",
+        "they are other clients",
+        _RECORDED + "test_recorded_calls",
+    ),
+    Quirk(
+        "stack-frames",
+        "an exception is followed by its stack frames",
+        "an exception is followed by its causes",
+        "the frames were places in Java code that is not here",
+        _RECORDED + "test_lines_of_the_tool",
+    ),
+    Quirk(
+        "thread-dump",
+        "SIGQUIT prints the stacks of all Java threads on stdout",
+        "prints those of its own threads",
+        "there are no Java threads to show",
+        "tests/brokers/test_recorded_runs.py::test_signals",
+    ),
+    Quirk(
+        "no-zookeeper",
+        "up to 1.1 a consumer file with zookeeper.connect makes the tool ask ZooKeeper for brokers and offsets",
+        "the brokers must be named, by --source.bootstrap.servers or in the file; offsets in ZooKeeper are not seen",
+        "Kafka has no ZooKeeper any more",
+        "tests/unit/compat/test_old_releases.py::test_zookeeper_files_need_brokers",
+    ),
+    Quirk(
+        "one-consumer-file",
+        "0.8 reads from every --consumer.config that is given",
+        "several different files are refused; the same file twice counts once",
+        "one process mirrors one source, so far",
+        "tests/unit/compat/test_old_releases.py::test_several_consumer_files",
+    ),
+    Quirk(
+        "pattern-hang",
+        "0.9 hangs on a pattern that does not compile, and only SIGKILL ends it",
+        "ends with 255, as every later release",
+        "a process that does nothing and cannot be stopped helps nobody",
+        "tests/brokers/test_recorded_runs.py::test_patterns_that_java_refuses",
+    ),
+    Quirk(
+        "log-on-stderr",
+        "0.8 logs to stdout",
+        "logs to stderr, as every later release",
+        "one place for the lines of all releases",
+        _RECORDED + "test_recorded_calls",
+    ),
+    Quirk(
+        "version-by-script",
+        "in 2.0 to 2.2 the class refuses --version, but the start script answers it wherever it stands",
+        "the command answers as the script did",
+        "nobody called the class without the script",
+        "tests/unit/compat/test_old_releases.py::test_version",
     ),
 )

@@ -1,5 +1,5 @@
-"""A command line of release 3.9 becomes `Settings`, in the old tool's order of checks (contract
-1.4).
+"""A command line of some release of the old tool becomes `Settings`, in that release's order of checks
+(contract 1.4, 1.6).
 
 What the old tool printed before a check failed is printed here too: notes are added to the
 caller's list as they come up, so they are there when an error is raised.
@@ -8,15 +8,16 @@ caller's list as they come up, so they are there when an error is raised.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.compat import command_line, defaults, properties_file, topic_pattern
+from legacy_mm.compat import command_line, steps, topic_pattern
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading
-from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
-from legacy_mm.compat.command_line import ParsedLine
-from legacy_mm.compat.messages import ASSIGNMENT_WARNING, INCLUDE_MISSING, OWN
+from legacy_mm.compat.client_properties.translate import Translated
+from legacy_mm.compat.messages import OWN
+from legacy_mm.compat.releases import CURRENT, Grammar
+from legacy_mm.compat.steps import Hide, Start
 from legacy_mm.config import validate
 from legacy_mm.config.catalogue import EMBEDDED, OwnOptions
 from legacy_mm.config.settings import (
@@ -26,6 +27,7 @@ from legacy_mm.config.settings import (
     SourceSettings,
     SparkSettings,
     TargetSettings,
+    TopicSettings,
 )
 from legacy_mm.errors import ConfigurationError, InvalidPattern, StreamFailure, UsageError
 
@@ -37,16 +39,26 @@ _RESETS: Mapping[str, OffsetReset] = {
 }
 _LEAST_METADATA_AGE_MS = 1_000
 _MOST_METADATA_AGE_MS = 3_600_000
+_INVALID_GROUP = (
+    "org.apache.kafka.common.errors.InvalidGroupIdException: To use the group management or offset commit APIs, "
+    "you must provide a valid group.id in the consumer configuration."
+)
+_EMPTY_PATTERN = "java.lang.IllegalArgumentException: Topic pattern to subscribe to cannot be empty"
 
 
 @dataclass(frozen=True, slots=True)
 class Help:
-    """Usage on stderr, exit 1."""
+    """A text and the exit code: the usage on stderr and 1, or the options on stdout and 0."""
+
+    text: str
+    exit_code: int
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
     """The old tool's version on stdout, exit 0."""
+
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,124 +82,99 @@ class Run:
 
 Translation = Run | Help | Version | NothingToDo
 ReadOwnOptions = Callable[[Sequence[str]], OwnOptions]
-Hide = Callable[[Iterable[str]], None]
-"""Told the secrets of a file as soon as it is read, so that no error on the way shows one."""
 
 
 def translate(
     argv: Sequence[str],
     read_own_options: ReadOwnOptions,
     notes: list[Note] | None = None,
+    grammar: Grammar = CURRENT,
     hide: Hide = lambda secrets: None,
 ) -> Translation:
     """The outcome of a command line; raises LegacyMMError with the old words and exit code."""
-    notes = [] if notes is None else notes
-    line = command_line.parse(argv)
-    if not argv or line.has("help"):
-        return Help()
+    if grammar.version == "script" and "--version" in argv:
+        return Version(grammar.version_text)
+    if not argv and grammar.usage_without_words:
+        return Help(grammar.usage(), 1)
+    line = command_line.parse(argv, grammar)
+    if line.has("help"):
+        return Help(grammar.usage(), 1) if grammar.help_fails else Help(grammar.option_table(), 0)
     if line.has("version"):
-        return Version()
+        return Version(grammar.version_text)
     for name in _REQUIRED:
         if not line.has(name):
             raise UsageError(f'Missing required argument "[{name}]"')
     options = read_own_options(line.own_words)
     validate.check_spark_conf(options.spark_master, options.spark_conf)
     validate.check_timeouts(shutdown_timeout_ms=options.shutdown_timeout_ms)
-    return _translate_run(line, options, notes, hide)
+    start = Start(line, options, [] if notes is None else notes, hide)
+    try:
+        return _translate_run(start)
+    except ConfigurationError as error:
+        error.last_words = start.last_words()
+        raise
 
 
-def _translate_run(
-    line: ParsedLine, options: OwnOptions, notes: list[Note], hide: Hide
-) -> Translation:
-    consumer_file = properties_file.load(line.value("consumer.config") or "")
-    hide(known_secrets(consumer_file))
-    if not line.has("include") and not line.has("whitelist"):
-        raise ConfigurationError(INCLUDE_MISSING)
-    if "partition.assignment.strategy" not in consumer_file:
-        notes.append(Note(logging.WARNING, "", ASSIGNMENT_WARNING))
-    abort = line.boolean("abort.on.send.failure")
-    interval_ms = line.integer("offset.commit.interval.ms")
-    streams = line.integer("num.streams")
-    producer_file = properties_file.load(line.value("producer.config") or "")
-    hide(known_secrets(producer_file))
-    written = _read_producer(producer_file, options, streams, notes)
-    _refuse_listener(line)
-    pattern = line.value("include" if line.has("include") else "whitelist") or ""
-    if streams <= 0:
+def _translate_run(start: Start) -> Translation:
+    steps.run(start)
+    if start.streams <= 0:
         return NothingToDo()
-    read = _read_consumer(consumer_file, streams, notes)
-    _refuse_handler(line)
-    topics = topic_pattern.topic_settings(
-        pattern, exclude_internal=read.reading.boolean("exclude.internal.topics", True)
-    )
-    # Java compiles an empty pattern; the consumer refuses it, as it does a group without a name
-    if not topics.pattern or not read.reading.given("group.id"):
-        raise InvalidPattern(f"Invalid expression syntax: {pattern}")
+    written, options = start.written, start.options
+    assert written is not None  # the step "producer" is in every release
+    read = steps.translated_consumer(start)
+    _refuse_group(read.reading, start.line.grammar)
+    _refuse_handler(start)
     settings = Settings(
         source=_source(read),
-        target=_target(written, abort=abort, synchronous=_is_synchronous(producer_file)),
-        topics=topics,
+        target=_target(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file)),
+        topics=_topics(start, read.reading),
         spark=SparkSettings(
             master=None if options.spark_master == EMBEDDED else options.spark_master,
             conf=options.spark_conf,
         ),
-        streams=streams,
-        commit_interval=_commit_interval(read.reading, interval_ms, notes),
+        streams=start.streams,
+        commit_interval=_commit_interval(read.reading, start.interval_ms, start.notes),
         shutdown_timeout=options.shutdown_timeout_ms / 1000,
         metrics=MetricsSettings(options.metrics_port, options.metrics_address),
     )
-    return Run(settings, options, tuple(notes), (*read.secrets, *written.secrets), read, written)
+    return Run(settings, options, tuple(start.notes), (*read.secrets, *written.secrets), read, written)
 
 
-def _read_producer(
-    properties: Mapping[str, str], options: OwnOptions, streams: int, notes: list[Note]
-) -> Translated:
-    notes += defaults.override_notes(defaults.PRODUCER_DEFAULTS, properties)
-    known = {name: text for name, text in properties.items() if name != "producer.type"}
-    literal = options.producer_tuning == "literal"
-    written = apply("producer", known, streams=max(streams, 1), literal=literal)
-    notes += written.reading.notes
-    if streams > 1:
-        notes.append(
-            Note(
-                logging.INFO,
-                OWN,
-                "buffer.memory is divided between the producers of "
-                f"{streams} streams: queue.buffering.max.kbytes="
-                f"{written.properties['queue.buffering.max.kbytes']} each.",
-            )
-        )
-    return written
-
-
-def _read_consumer(properties: Mapping[str, str], streams: int, notes: list[Note]) -> Translated:
-    notes += defaults.override_notes(defaults.CONSUMER_DEFAULTS, properties)
-    read = apply("consumer", properties, streams=streams)
-    notes += read.reading.notes
-    if read.reading.given("group.id") and not read.reading.text("group.id"):
+def _refuse_group(reading: Reading, grammar: Grammar) -> None:
+    given = reading.given("group.id")
+    if not reading.text("group.id") and (given or not grammar.group_demanded):
         raise ConfigurationError(
             "group.id is empty: this client cannot be a member of such a group; give it a name"
         )
-    if not read.reading.given("group.id") and read.reading.boolean("enable.auto.commit", False):
+    if not given and reading.boolean("enable.auto.commit", False):
         raise ConfigurationError(
             "org.apache.kafka.common.errors.InvalidConfigurationException: enable.auto.commit "
             "cannot be set to true when default group id (null) is used."
         )
-    return read
 
 
-def _refuse_listener(line: ParsedLine) -> None:
-    if line.has("consumer.rebalance.listener"):
-        raise ConfigurationError(
-            f"consumer.rebalance.listener {line.value('consumer.rebalance.listener')} is not "
-            "supported: Java rebalance listeners cannot be run yet"
-        )
+def _topics(start: Start, reading: Reading) -> TopicSettings:
+    """The topics; raises InvalidPattern for what the consumer refuses when a stream subscribes."""
+    grammar = start.line.grammar
+    topics = topic_pattern.topic_settings(
+        start.pattern,
+        exclude_internal=reading.boolean("exclude.internal.topics", True)
+        and (start.zookeeper or not grammar.internal_topics),
+        cleaned=start.zookeeper or grammar.pattern_cleaned,
+        inverted=start.inverted,
+    )
+    obstacle = "" if reading.given("group.id") else _INVALID_GROUP
+    if not topics.pattern and grammar.empty_pattern_fails:
+        obstacle = obstacle or _EMPTY_PATTERN
+    if obstacle:
+        raise InvalidPattern(f"Invalid expression syntax: {start.pattern}") from ConfigurationError(obstacle)
+    return topics
 
 
-def _refuse_handler(line: ParsedLine) -> None:
-    if line.has("message.handler"):
+def _refuse_handler(start: Start) -> None:
+    if start.line.has("message.handler"):
         raise StreamFailure(
-            f"message.handler {line.value('message.handler')} is not supported yet: message "
+            f"message.handler {start.line.value('message.handler')} is not supported yet: message "
             "handlers come in a later release"
         )
 

@@ -103,6 +103,21 @@ OPTIONS = (
         owner="legacy_mm.cli.parser",
         is_file_of_options=True,
     ),
+    Option(
+        name="legacy.release",
+        default="3.9",
+        argument="release",
+        help="The release of Kafka whose command line and messages these are, such as 0.8.2, 1.1 or 2.8.1.",
+        owner="legacy_mm.compat.releases",
+    ),
+    Option(
+        name="source.bootstrap.servers",
+        default="",
+        argument="host:port,...",
+        help="Brokers of the source, for a consumer file that names only zookeeper.connect (--legacy.release "
+        "0.8.0 to 1.1).",
+        owner="legacy_mm.compat.zookeeper_files",
+    ),
 )
 
 
@@ -120,3 +135,5 @@ class OwnOptions:
     log_level: str | None = None
     log_format: LogFormat = "log4j"
     features_config: str | None = None
+    legacy_release: str = "3.9"
+    source_bootstrap_servers: str = ""

@@ -53,6 +53,8 @@ class TopicSettings:
     pattern_text: str
     """The user's own text, for messages."""
     exclude_internal: bool = True
+    inverted: bool = False
+    """Mirrored is what the pattern does not match."""
 
 
 @dataclass(frozen=True, slots=True)

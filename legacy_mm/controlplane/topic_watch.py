@@ -26,6 +26,7 @@ class TopicWatch(threading.Thread):
         matcher: Callable[[], TopicMatcher],
         is_internal: Callable[[str], bool],
         pattern_text: str,
+        inverted: bool,
         interval: float,
         on_change: Callable[[frozenset[str]], None],
         on_failure: Callable[[int, BaseException], None],
@@ -35,6 +36,7 @@ class TopicWatch(threading.Thread):
         self._make_matcher = matcher
         self._is_internal = is_internal
         self._pattern_text = pattern_text
+        self._inverted = inverted
         self._interval = interval
         self._on_change = on_change
         self._on_failure = on_failure
@@ -52,15 +54,17 @@ class TopicWatch(threading.Thread):
     def run(self) -> None:
         """Look, match, tell, wait."""
         try:
+            # first of all: a pattern that does not compile ends the mirror, whether or not the source answers
+            matcher = self._make_matcher()
             lister = self._make_lister()
-            matcher: TopicMatcher | None = None
             mirrored: frozenset[str] | None = None
             while not self._stopping.is_set():
                 topics = self._look(lister)
-                matcher = matcher or self._make_matcher()
                 if topics is not None:
                     self._existing = topics
-                    found = matcher.matching(name for name in topics if not self._is_internal(name))
+                    candidates = frozenset(name for name in topics if not self._is_internal(name))
+                    matching = matcher.matching(candidates)
+                    found = candidates - matching if self._inverted else matching
                     if found != mirrored:
                         mirrored = found
                         events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")

@@ -53,7 +53,7 @@ class _ErrorLines:
             events.emit(events.CLIENT_ERROR, client=self._client, text=text)
 
 
-def require_resolvable(bootstrap_servers: str) -> None:
+def require_resolvable(client: str, bootstrap_servers: str) -> None:
     """Raise ConfigurationError, in the Java client's words, when no bootstrap name resolves."""
     for server in bootstrap_servers.split(","):
         host, _, port = server.strip().rpartition(":")
@@ -63,7 +63,8 @@ def require_resolvable(bootstrap_servers: str) -> None:
         except (OSError, ValueError):
             continue
     raise ConfigurationError(
-        "org.apache.kafka.common.config.ConfigException: "
+        f"org.apache.kafka.common.KafkaException: Failed to construct kafka {client}\n"
+        "Caused by: org.apache.kafka.common.config.ConfigException: "
         f"No resolvable bootstrap urls given in bootstrap.servers ({bootstrap_servers})"
     )
 

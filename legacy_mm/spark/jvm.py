@@ -104,9 +104,9 @@ class Jvm:
             self._process.kill()
             self._process.wait()
 
-    def topic_matcher(self, pattern: str, text: str) -> TopicMatcher:
+    def topic_matcher(self, pattern: str) -> TopicMatcher:
         """`java.util.regex` for a topic pattern; raises InvalidPattern with Java's own message."""
-        return TopicMatcher(self.connect().jvm, pattern, text)
+        return TopicMatcher(self.connect().jvm, pattern)
 
     def _await_gateway(self) -> tuple[int, str]:
         deadline = Deadline.after(_START_SECONDS)
@@ -128,13 +128,13 @@ class Jvm:
 class TopicMatcher:
     """Which topic names a Java regular expression matches as a whole."""
 
-    def __init__(self, jvm: Any, pattern: str, text: str) -> None:
+    def __init__(self, jvm: Any, pattern: str) -> None:
         self._lines = jvm.java.util.regex.Pattern.compile("\n")
         self._joining = jvm.java.util.stream.Collectors.joining("\n")
         try:
             self._matches = jvm.java.util.regex.Pattern.compile(pattern).asMatchPredicate()
         except Py4JJavaError as error:
-            raise InvalidPattern(f"Invalid expression syntax: {text}") from error
+            raise InvalidPattern(f"java.lang.RuntimeException: {pattern} is an invalid regex.") from error
 
     def matching(self, names: Iterable[str]) -> frozenset[str]:
         """The names that match; one call to Java whatever their number. Raises StreamFailure when the JVM is gone."""

@@ -20,9 +20,10 @@ from legacy_mm.compat.client_properties.rule import (
     Rule,
     Rules,
     Same,
+    Side,
     Text,
     TextList,
-    config_exception,
+    construction_exception,
 )
 from legacy_mm.errors import ConfigurationError
 
@@ -51,18 +52,18 @@ OURS = {"log.connection.close": Ours("false", "brokers close idle connections; t
 def _bootstrap_servers(reading: Reading) -> Emitted:
     servers = [word for word in reading.words("bootstrap.servers") if word]
     if not servers:
-        raise config_exception("No resolvable bootstrap urls given in bootstrap.servers")
-    return {"bootstrap.servers": ",".join(map(_host_and_port, servers))}
+        raise construction_exception(reading.side, "No resolvable bootstrap urls given in bootstrap.servers")
+    return {"bootstrap.servers": ",".join(_host_and_port(reading.side, server) for server in servers)}
 
 
-def _host_and_port(server: str) -> str:
+def _host_and_port(side: Side, server: str) -> str:
     """`SSL://[::1]:9092` as `[::1]:9092`: Java drops any scheme and demands a port."""
     match = _HOST_AND_PORT.fullmatch(server)
     if match is None or not match[1]:
-        raise config_exception(f"Invalid url in bootstrap.servers: {server}")
+        raise construction_exception(side, f"Invalid url in bootstrap.servers: {server}")
     host, port = match[1], int(match[2])
     if port not in _PORTS:
-        raise config_exception(f"Invalid port in bootstrap.servers: {server}")
+        raise construction_exception(side, f"Invalid port in bootstrap.servers: {server}")
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 

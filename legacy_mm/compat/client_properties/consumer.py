@@ -65,6 +65,12 @@ def _assignors(reading: Reading) -> Emitted:
     if not names:
         raise config_exception("partition.assignment.strategy must not be empty")
     for name in names:
+        if "." not in name:
+            raise ConfigurationError(
+                "org.apache.kafka.common.KafkaException: Failed to construct kafka consumer\n"
+                f"Caused by: org.apache.kafka.common.KafkaException: {name} ClassNotFoundException exception occurred\n"
+                f"Caused by: java.lang.ClassNotFoundException: {name}"
+            )
         if name not in _EAGER and name not in _COOPERATIVE and name != _STICKY:
             raise ConfigurationError(
                 f"partition.assignment.strategy: {name} is not supported, because it is Java code"

@@ -30,6 +30,7 @@ from legacy_mm.compat.client_properties.rule import (
     Text,
     boolean,
     config_exception,
+    construction_exception,
 )
 
 _IN_FLIGHT = "max.in.flight.requests.per.connection"
@@ -165,8 +166,8 @@ def _timeouts(reading: Reading) -> Emitted:
     linger = reading.integer("linger.ms", 0)
     delivery = reading.integer("delivery.timeout.ms", INT_MAX)
     if delivery < min(linger + request, INT_MAX):
-        raise config_exception(
-            "delivery.timeout.ms should be equal to or larger than linger.ms + request.timeout.ms"
+        raise construction_exception(
+            "producer", "delivery.timeout.ms should be equal to or larger than linger.ms + request.timeout.ms"
         )
     emitted = {}
     if reading.given("request.timeout.ms"):

@@ -47,6 +47,13 @@ def config_exception(text: str) -> ConfigurationError:
     return ConfigurationError(f"org.apache.kafka.common.config.ConfigException: {text}")
 
 
+def construction_exception(side: Side, text: str) -> ConfigurationError:
+    """The error of a client that read its properties and cannot be made of them."""
+    return ConfigurationError(
+        f"org.apache.kafka.common.KafkaException: Failed to construct kafka {side}\nCaused by: {config_exception(text)}"
+    )
+
+
 def trim(text: str) -> str:
     """As `String.trim`: the clients trim every value."""
     return text.strip(_JAVA_BLANKS)

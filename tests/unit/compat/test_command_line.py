@@ -6,7 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.compat.command_line import OptionError, ParsedLine, Word, parse
+from legacy_mm.compat.command_line import ParsedLine, Word, early_value, parse
+from legacy_mm.compat.joptsimple import OptionError
+from legacy_mm.compat.legacy_options import ROWS
+from legacy_mm.compat.releases import grammar_of
 from legacy_mm.config.catalogue import OPTIONS
 
 
@@ -47,9 +50,7 @@ def test_forms(words: str, value: str) -> None:
 def test_unknown(words: str, unknown: str) -> None:
     with pytest.raises(OptionError) as refused:
         parse(words.split())
-    assert str(refused.value) == (
-        f"joptsimple.UnrecognizedOptionException: {unknown} is not a recognized option"
-    )
+    assert str(refused.value) == (f"joptsimple.UnrecognizedOptionException: {unknown} is not a recognized option")
 
 
 def test_missing_value() -> None:
@@ -72,19 +73,26 @@ def test_repeated_option_fails_only_when_read() -> None:
         line.value("whitelist")
 
 
-@pytest.mark.parametrize(
-    "text", [" 1", "1.5", "0x2", "1_0", "", "abc", "2147483648", "١", "+", "-"]
-)
+@pytest.mark.parametrize("text", [" 1", "1.5", "0x2", "1_0", "", "abc", "2147483648", "\U0001d7d9", "+", "-"])
 def test_no_integers(text: str) -> None:
     with pytest.raises(OptionError) as refused:
         parse([f"--num.streams={text}"]).integer("num.streams")
-    assert str(refused.value).endswith(f"Cannot parse argument '{text}' of option num.streams")
+    assert str(refused.value) == (
+        f"joptsimple.OptionArgumentConversionException: Cannot parse argument '{text}' of option num.streams\n"
+        "Caused by: joptsimple.internal.ReflectionException: java.lang.NumberFormatException: "
+        f'For input string: "{text}"\n'
+        f'Caused by: java.lang.NumberFormatException: For input string: "{text}"'
+    )
 
 
 @given(st.integers(-(2**31), 2**31 - 1))
 def test_integers(number: int) -> None:
     for text in {f"{number}", f"{number:+d}", f"{number:012d}"}:
         assert parse(["-num.streams", text]).integer("num.streams") == number
+
+
+def test_digits_of_any_script() -> None:
+    assert parse(["--num.streams", "-١٢"]).integer("num.streams") == -12
 
 
 @pytest.mark.parametrize("text", ["yes", "1", "", " true", "tru"])
@@ -127,9 +135,7 @@ def test_never_anything_but_an_option_error(words: list[str]) -> None:
 
 
 def test_no_name_of_ours_is_an_old_one() -> None:
-    from legacy_mm.compat.command_line import LEGACY_OPTIONS
-
-    assert not {row.name for row in OPTIONS} & {row.name for row in LEGACY_OPTIONS}
+    assert not {row.name for row in OPTIONS} & {row.option.name for row in ROWS}
 
 
 @pytest.mark.parametrize("words", ["--exactly.once", "--connector.type=sink", "-transforms a", "--topics x"])
@@ -142,25 +148,50 @@ def test_features_that_are_not_there_are_refused_in_one_sentence(words: str) -> 
     )
 
 
-def test_every_word_is_accounted_for() -> None:
-    seen: list[Word] = []
-    argv = ["x", "-include", "--whitelist", "--new.consumer=1", "--log.level=INFO", "--", "--help", "y"]
-    parse(argv, seen)
-    assert seen == [
-        Word("x", "ignored"),
-        Word("-include", "option", "include"),
-        Word("--whitelist", "value", "include"),
-        Word("--new.consumer=1", "option", "new.consumer"),
-        Word("--log.level=INFO", "option", "log.level"),
-        Word("--", "ignored"),
-        Word("--help", "after --"),
-        Word("y", "after --"),
-    ]
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("--include t --legacy.release 0.9", "0.9"),
+        ("-legacy.release=1.1 --bogus", "1.1"),
+        ("--include --legacy.release 0.9", "of the environment"),
+        ("--queue.size --legacy.release 0.9", "of the environment"),
+        ("-- --legacy.release 0.9", "of the environment"),
+        ("--legacy.release", None),
+    ],
+)
+def test_an_early_value_is_found_wherever_it_stands(words: str, found: str | None) -> None:
+    environment = {"LEGACY_MM_LEGACY_RELEASE": "of the environment"}
+    assert early_value("legacy.release", words.split(), environment) == found
 
 
-def test_words_are_there_when_a_line_is_refused() -> None:
+def test_every_word_has_a_role() -> None:
     seen: list[Word] = []
     with pytest.raises(OptionError):
-        parse(["--num.streams", "2", "--bogus", "z"], seen)
-    assert seen[-1] == Word("--bogus", "not an option", "bogus")
-    assert len(seen) == 3
+        parse(["x", "-whitel", "t", "--engine=records", "--bogus", "--"], grammar_of("0.9"), seen)
+    assert seen == [
+        Word("x", "ignored"),
+        Word("-whitel", "option", "whitelist"),
+        Word("t", "value", "whitelist"),
+        Word("--engine=records", "option", "engine"),
+        Word("--bogus", "not an option", "bogus"),
+    ]
+    seen.clear()
+    parse(["-hwt", "--", "--help"], grammar_of("0.10.1"), seen)
+    assert seen == [Word("-hwt", "option", "whitelist"), Word("--", "ignored"), Word("--help", "after --")]
+
+
+def test_an_option_of_an_older_release_is_named() -> None:
+    with pytest.raises(OptionError) as refused:
+        parse(["--queue.size", "5"])
+    assert refused.value.__notes__ == [
+        "--queue.size was an option up to Kafka 0.8.2: to have it, add --legacy.release 0.8.2 or set "
+        "LEGACY_MM_LEGACY_RELEASE=0.8.2."
+    ]
+    assert parse(["--queue.size", "5"], grammar_of("0.8.2")).integer("queue.size") == 5
+
+
+@pytest.mark.parametrize("words", ["--bogus", "--whitel t", "-z"])
+def test_a_word_that_no_release_had_gets_no_hint(words: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        parse(words.split())
+    assert not hasattr(refused.value, "__notes__")

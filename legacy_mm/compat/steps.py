@@ -1,0 +1,221 @@
+"""What the old tool did between parsing its words and running, step by step; each release has its own
+order of steps (`Grammar.steps`), so the first thing that is wrong is the one that is said.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from legacy_mm.compat import defaults, properties_file, zookeeper_files
+from legacy_mm.compat.client_properties.rule import Note, config_exception
+from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
+from legacy_mm.compat.command_line import ParsedLine
+from legacy_mm.compat.messages import HOOK, ONE_LIST_WANTED, OWN
+from legacy_mm.compat.releases import Step
+from legacy_mm.compat.startup import PlainRefusal
+from legacy_mm.config.catalogue import OwnOptions
+from legacy_mm.errors import ConfigurationError
+
+_NO_EFFECT = {
+    "num.producers": "every stream has its own producer",
+    "queue.size": "there is no queue between the clients",
+    "new.producer": "it is the only producer",
+}
+_OFFSETS_IN_ZOOKEEPER = (
+    "Offsets that the group has in ZooKeeper are not seen: where Kafka has none for it, auto.offset.reset decides."
+)
+
+
+Hide = Callable[[Iterable[str]], None]
+"""Takes secrets as soon as they are known: no later line shows them."""
+
+
+@dataclass
+class Start:
+    """What the steps have found so far."""
+
+    line: ParsedLine
+    options: OwnOptions
+    notes: list[Note]
+    hide: Hide
+    consumer_file: Mapping[str, str] = field(default_factory=dict, repr=False)
+    producer_file: Mapping[str, str] = field(default_factory=dict, repr=False)
+    written: Translated | None = field(default=None, repr=False)
+    """The producer's side, translated."""
+    abort: bool = True
+    interval_ms: int = 60_000
+    streams: int = 1
+    pattern: str = ""
+    inverted: bool = False
+    hook: bool = False
+    """From here on, the old tool had a shutdown hook."""
+
+    def last_words(self) -> tuple[str, ...]:
+        """What the hook says if the tool ends now: its end only if there was a producer to close."""
+        if not self.hook:
+            return ()
+        return HOOK if self.written is not None else HOOK[:-1]
+
+    @property
+    def zookeeper(self) -> bool:
+        """The ZooKeeper consumer is in force."""
+        match self.line.grammar.consumer:
+            case "zookeeper":
+                return True
+            case "flag":
+                return not self.line.has("new.consumer")
+            case "file":
+                return zookeeper_files.ZOOKEEPER_CONNECT in self.consumer_file
+            case "kafka":
+                return False
+
+    def note(self, level: int, text: str, logger: str) -> None:
+        """A line to print in its place."""
+        self.notes.append(Note(level, logger, text))
+
+
+def run(start: Start) -> None:
+    """All steps of the release; raises the error of the first that fails."""
+    for step in start.line.grammar.steps:
+        _STEPS[step](start)
+
+
+def _consumer(start: Start) -> None:
+    grammar = start.line.grammar
+    paths: Sequence[str] = list(dict.fromkeys(start.line.values("consumer.config")))
+    if grammar.consumer != "zookeeper":
+        paths = [start.line.value("consumer.config") or ""]
+    files = [properties_file.load(path, grammar.file_errors) for path in paths]
+    for file in files:
+        start.hide(known_secrets(file))
+    if len(files) > 1:
+        raise ConfigurationError(
+            f"--consumer.config is given for {len(files)} files: several sources in one process are not supported "
+            "yet; start one mirror for each file"
+        )
+    start.consumer_file = files[0]
+    if grammar.consumer == "zookeeper":
+        _use_zookeeper_file(start)
+
+
+def _topics(start: Start) -> None:
+    line, grammar = start.line, start.line.grammar
+    if start.zookeeper and grammar.consumer == "file":
+        _refuse_mixed_consumers(start)
+    if start.zookeeper or not grammar.refusals_logged:
+        if line.has("whitelist") == line.has("blacklist"):
+            raise PlainRefusal(ONE_LIST_WANTED)
+    elif line.has("blacklist"):
+        raise PlainRefusal("blacklist can not be used when using new consumer in mirror maker. Use whitelist instead.")
+    elif not line.has("whitelist") and not line.has("include"):
+        raise PlainRefusal(grammar.topics_missing)
+    named = "partition.assignment.strategy" in start.consumer_file
+    if grammar.assignment_warning and not start.zookeeper and not named:
+        start.note(logging.WARNING, grammar.assignment_warning, logger="")
+
+
+def _refuse_mixed_consumers(start: Start) -> None:
+    if start.line.has("new.consumer"):
+        raise PlainRefusal(
+            "The consumer configuration parameter `zookeeper.connect` is not valid when using --new.consumer"
+        )
+    if zookeeper_files.BOOTSTRAP_SERVERS in start.consumer_file:
+        raise PlainRefusal(
+            "The configuration parameters `zookeeper.connect` (old consumer) and `bootstrap.servers` (new consumer) "
+            "cannot be used together."
+        )
+
+
+def _numbers(start: Start) -> None:
+    line = start.line
+    if line.grammar.catches_errors:
+        start.abort = line.boolean("abort.on.send.failure")
+        start.interval_ms = line.integer("offset.commit.interval.ms")
+        start.streams = line.integer("num.streams")
+        start.hook = True
+        return
+    line.integer("num.producers")
+    start.streams = line.integer("num.streams")
+    line.integer("queue.size")
+    for name, reason in _NO_EFFECT.items():
+        if line.has(name):
+            start.note(logging.WARNING, f"--{name} has no effect here: {reason}.", logger=OWN)
+
+
+def _producer(start: Start) -> None:
+    grammar, streams = start.line.grammar, start.streams
+    loaded = properties_file.load(start.line.value("producer.config") or "", grammar.file_errors)
+    start.hide(known_secrets(loaded))
+    if grammar.consumer == "zookeeper" and not start.line.has("new.producer"):
+        loaded = zookeeper_files.producer(loaded)
+    start.producer_file = loaded
+    start.notes += defaults.override_notes(grammar.producer_defaults, loaded)
+    _require_servers(start, loaded)
+    known = {name: text for name, text in loaded.items() if name != "producer.type"}
+    literal = start.options.producer_tuning == "literal"
+    start.written = apply("producer", known, streams=max(streams, 1), literal=literal)
+    start.notes += start.written.reading.notes
+    if streams > 1:
+        share = start.written.properties["queue.buffering.max.kbytes"]
+        start.note(
+            logging.INFO,
+            "buffer.memory is divided between the producers of "
+            f"{streams} streams: queue.buffering.max.kbytes={share} each.",
+            logger=OWN,
+        )
+
+
+def _listener(start: Start) -> None:
+    if start.line.has("consumer.rebalance.listener"):
+        raise ConfigurationError(
+            f"consumer.rebalance.listener {start.line.value('consumer.rebalance.listener')} is not "
+            "supported: Java rebalance listeners cannot be run yet"
+        )
+
+
+def _pattern(start: Start) -> None:
+    start.inverted = start.line.has("blacklist") and not start.line.has("whitelist")
+    chosen = "include" if start.line.has("include") else "blacklist" if start.inverted else "whitelist"
+    start.pattern = start.line.value(chosen) or ""
+
+
+def translated_consumer(start: Start) -> Translated:
+    """The consumer's side, with what is said of it; only a tool that has streams comes so far."""
+    grammar = start.line.grammar
+    if start.zookeeper:
+        if grammar.consumer != "zookeeper":
+            _use_zookeeper_file(start)
+    else:
+        start.notes += defaults.override_notes(grammar.consumer_defaults, start.consumer_file)
+        _require_servers(start, start.consumer_file)
+        if start.inverted:
+            raise ConfigurationError("java.lang.IllegalArgumentException: White list cannot be empty for new consumer")
+    read = apply("consumer", start.consumer_file, streams=start.streams)
+    start.notes += read.reading.notes
+    return read
+
+
+def _use_zookeeper_file(start: Start) -> None:
+    start.notes += defaults.override_notes(start.line.grammar.zookeeper_defaults, start.consumer_file)
+    servers = start.options.source_bootstrap_servers
+    start.consumer_file = zookeeper_files.consumer(start.consumer_file, servers)
+    start.note(logging.WARNING, _OFFSETS_IN_ZOOKEEPER, logger=OWN)
+
+
+def _require_servers(start: Start, properties: Mapping[str, str]) -> None:
+    if start.line.grammar.servers_required and zookeeper_files.BOOTSTRAP_SERVERS not in properties:
+        raise config_exception(
+            'Missing required configuration "bootstrap.servers" which has no default value.'
+        )
+
+
+_STEPS: Mapping[Step, Callable[[Start], None]] = {
+    "consumer": _consumer,
+    "topics": _topics,
+    "numbers": _numbers,
+    "producer": _producer,
+    "listener": _listener,
+    "pattern": _pattern,
+}

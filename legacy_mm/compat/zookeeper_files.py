@@ -1,0 +1,76 @@
+"""Properties files of the ZooKeeper consumer and of the Scala producer (0.8 to 1.1), made into files
+of Kafka's own clients (config-map 3).
+
+No client of ours speaks ZooKeeper: the brokers must be named, in the file or by an option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from legacy_mm.errors import ConfigurationError
+
+_ASSIGNORS = "org.apache.kafka.clients.consumer."
+
+ZOOKEEPER_CONNECT = "zookeeper.connect"
+BOOTSTRAP_SERVERS = "bootstrap.servers"
+_CONSUMER_NAMES = {
+    "fetch.message.max.bytes": "max.partition.fetch.bytes",
+    "fetch.wait.max.ms": "fetch.max.wait.ms",
+    "socket.receive.buffer.bytes": "receive.buffer.bytes",
+}
+_PRODUCER_NAMES = {
+    "metadata.broker.list": BOOTSTRAP_SERVERS,
+    "request.required.acks": "acks",
+    "message.send.max.retries": "retries",
+    "queue.buffering.max.ms": "linger.ms",
+    "compression.codec": "compression.type",
+}
+_VALUES: Mapping[str, Mapping[str, str]] = {
+    "auto.offset.reset": {"smallest": "earliest", "largest": "latest"},
+    "partition.assignment.strategy": {
+        "range": _ASSIGNORS + "RangeAssignor",
+        "roundrobin": _ASSIGNORS + "RoundRobinAssignor",
+    },
+    "compression.type": {"0": "none", "1": "gzip", "2": "snappy", "3": "lz4"},
+}
+_OTHER_SENSE = ("partitioner.class", "queue.buffering.max.messages", "client.id")
+"""Names of the Scala producer that mean something else, or another class, in Kafka's own."""
+
+
+def consumer(properties: Mapping[str, str], servers: str) -> dict[str, str]:
+    """A file of the ZooKeeper consumer as one of Kafka's; `servers` stands in where it names none."""
+    for name in (ZOOKEEPER_CONNECT, "group.id"):
+        _require(properties, name)
+    reset = properties.get("auto.offset.reset", "largest")
+    if reset not in _VALUES["auto.offset.reset"]:
+        raise ConfigurationError(
+            f"kafka.common.InvalidConfigException: Wrong value {reset} of auto.offset.reset in ConsumerConfig; "
+            "Valid values are smallest and largest"
+        )
+    addresses = servers or properties.get(BOOTSTRAP_SERVERS, "")
+    if not addresses:
+        raise ConfigurationError(
+            f"{ZOOKEEPER_CONNECT}={properties[ZOOKEEPER_CONNECT]}: this tool does not speak ZooKeeper; name the "
+            "brokers of the source with --source.bootstrap.servers or LEGACY_MM_SOURCE_BOOTSTRAP_SERVERS"
+        )
+    return {**_renamed(properties, _CONSUMER_NAMES), BOOTSTRAP_SERVERS: addresses}
+
+
+def producer(properties: Mapping[str, str]) -> dict[str, str]:
+    """A file of the Scala producer as one of Kafka's."""
+    _require(properties, "metadata.broker.list")
+    kept = {name: text for name, text in properties.items() if name not in _OTHER_SENSE}
+    return _renamed(kept, _PRODUCER_NAMES)
+
+
+def _require(properties: Mapping[str, str], name: str) -> None:
+    if name not in properties:
+        raise ConfigurationError(
+            f"java.lang.IllegalArgumentException: requirement failed: Missing required property '{name}'"
+        )
+
+
+def _renamed(properties: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
+    renamed = {names.get(name, name): text for name, text in properties.items()}
+    return {name: _VALUES.get(name, {}).get(text, text) for name, text in renamed.items()}

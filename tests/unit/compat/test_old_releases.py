@@ -1,0 +1,191 @@
+"""What `--legacy.release` changes beyond the recorded calls: releases by name, old files, old options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.cli.parser import read_own_options
+from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.releases import CURRENT, find_release, grammar_of
+from legacy_mm.compat.startup import PlainRefusal
+from legacy_mm.compat.translate import Help, Run, Translation, Version, translate
+from legacy_mm.config.settings import Settings
+from legacy_mm.errors import ConfigurationError
+
+ZOOKEEPER = "zookeeper.connect=zk:2181\ngroup.id=g\n"
+KAFKA = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"
+BROKERS = "--source.bootstrap.servers=127.0.0.1:1"
+FILES = ("--consumer.config", "c", "--producer.config", "p")
+
+
+class Tool:
+    """Writes the two files and translates."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.notes: list[Note] = []
+
+    def __call__(self, release: str, *words: str, consumer: str = ZOOKEEPER, producer: str = "") -> Translation:
+        (self._folder / "c").write_text(consumer)
+        (self._folder / "p").write_text(
+            producer or "bootstrap.servers=127.0.0.1:2\nmetadata.broker.list=127.0.0.1:2\n"
+        )
+        self.notes.clear()
+        return translate(
+            [*FILES, *words], lambda own: read_own_options(own, {}), self.notes, grammar_of(release)
+        )
+
+    def settings(self, release: str, *words: str, **files: str) -> Settings:
+        result = self(release, *words, **files)
+        assert isinstance(result, Run)
+        return result.settings
+
+
+@pytest.fixture
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
+    monkeypatch.chdir(tmp_path)
+    return Tool(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "release"),
+    [
+        ("3.9", (3, 9, 1)),
+        ("3.9.0", (3, 9, 0)),
+        ("0.8.2", (0, 8, 2, 2)),
+        ("0.8.2.1", (0, 8, 2, 1)),
+        ("0.10", (0, 10, 2, 2)),
+        ("2", (2, 8, 2)),
+    ],
+)
+def test_a_release_is_found(text: str, release: tuple[int, ...]) -> None:
+    assert find_release(text) == release
+
+
+@pytest.mark.parametrize("text", ["", "4.0", "0.7", "3.10", "2.9.0", "3.9.1.1", "latest", "-1", "٣.9"])
+def test_no_release_of_the_tool(text: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"0\.8\.0 to 3\.9"):
+        find_release(text)
+
+
+def test_the_current_release_is_the_default(tool: Tool) -> None:
+    assert grammar_of(read_own_options([], {}).legacy_release) == CURRENT
+
+
+@pytest.mark.parametrize(
+    ("release", "words", "text"),
+    [
+        ("2.0.1", ["--include", "--version"], "2.0.1 (Commit:fa14705e51bd2ce5)"),
+        ("2.3", ["--version"], "2.3.1 (Commit:18a913733fb71c01)"),
+        ("3.4.0", ["--version"], "3.4.0 (Commit:unknown)"),
+        ("3.5", ["--version"], "3.5.2"),
+    ],
+)
+def test_version(release: str, words: list[str], text: str) -> None:
+    """Quirk version-by-script."""
+    answer = translate(words, lambda own: read_own_options(own, {}), [], grammar_of(release))
+    assert answer == Version(text)
+
+
+def test_no_words_before_0_8_2() -> None:
+    with pytest.raises(Exception, match=r'Missing required argument "\[consumer\.config\]"'):
+        translate([], lambda own: read_own_options(own, {}), [], grammar_of("0.8.1"))
+    assert isinstance(translate([], lambda own: read_own_options(own, {}), [], grammar_of("0.8.2")), Help)
+
+
+@pytest.mark.parametrize("release", ["0.8.0", "0.8.2", "0.9", "0.10.0", "0.10.2", "1.1"])
+def test_zookeeper_files_need_brokers(tool: Tool, release: str) -> None:
+    """Quirk no-zookeeper."""
+    with pytest.raises(ConfigurationError, match=r"zk:2181.*--source\.bootstrap\.servers"):
+        tool(release, "--whitelist", "t")
+    made = tool.settings(release, "--whitelist", "a, b", BROKERS)
+    assert made.source.properties["bootstrap.servers"] == "127.0.0.1:1"
+    assert made.topics.pattern == "a|b"
+    assert any("ZooKeeper" in note.text and note.logger == "legacy_mm" for note in tool.notes)
+
+
+@pytest.mark.parametrize("release", ["0.8.2", "0.9", "0.10.0", "1.1"])
+def test_blacklist(tool: Tool, release: str) -> None:
+    topics = tool.settings(release, "--blacklist", "a,b.*", BROKERS).topics
+    assert (topics.pattern, topics.inverted, topics.exclude_internal) == ("a|b.*", True, True)
+    assert not tool.settings(release, "--whitelist", "a", BROKERS).topics.inverted
+
+
+def test_the_file_names_brokers_where_the_release_allowed_both(tool: Tool) -> None:
+    both = ZOOKEEPER + "bootstrap.servers=127.0.0.1:1\n"
+    assert tool.settings("0.9", "--whitelist", "t", consumer=both).source.group_id == "g"
+    with pytest.raises(PlainRefusal, match="cannot be used together"):
+        tool("1.1", "--whitelist", "t", consumer=both)
+
+
+def test_zookeeper_consumer_file(tool: Tool) -> None:
+    file = ZOOKEEPER + (
+        "auto.offset.reset=smallest\npartition.assignment.strategy=roundrobin\nfetch.message.max.bytes=7000\n"
+        "auto.commit.enable=true\nqueued.max.message.chunks=3\n"
+    )
+    source = tool.settings("1.1", "--whitelist", "t", BROKERS, consumer=file).source
+    assert source.offset_reset == "earliest"
+    assert source.properties["partition.assignment.strategy"] == "roundrobin"
+    assert source.properties["fetch.message.max.bytes"] == "7000"
+    assert (
+        "Property auto.commit.enable is overridden to true - data loss or message reordering is possible."
+        in [note.text for note in tool.notes]
+    )
+    with pytest.raises(ConfigurationError, match=r"Wrong value latest of auto\.offset\.reset in ConsumerConfig"):
+        tool("1.1", "--whitelist", "t", BROKERS, consumer=ZOOKEEPER + "auto.offset.reset=latest\n")
+
+
+def test_scala_producer_file(tool: Tool) -> None:
+    file = (
+        "metadata.broker.list=127.0.0.1:7\nrequest.required.acks=-1\ncompression.codec=2\nproducer.type=sync\n"
+        "queue.buffering.max.messages=10\npartitioner.class=kafka.producer.DefaultPartitioner\n"
+    )
+    target = tool.settings("0.8.2", "--whitelist", "t", BROKERS, producer=file).target
+    assert target.properties["bootstrap.servers"] == "127.0.0.1:7"
+    assert target.properties["compression.type"] == "snappy"
+    assert target.properties["acks"] in ("all", "-1")
+    assert target.synchronous
+    with pytest.raises(ConfigurationError, match=r"Missing required property 'metadata\.broker\.list'"):
+        tool("0.8.2", "--whitelist", "t", BROKERS, producer=KAFKA)
+    assert tool.settings("0.8.2", "--new.producer", "--whitelist", "t", BROKERS, producer=KAFKA)
+
+
+def test_options_without_effect_are_said_once(tool: Tool) -> None:
+    tool("0.8.2", "--num.prod", "3", "--queue.size", "9", "--new.producer", "--whitelist", "t", BROKERS)
+    said = [note.text for note in tool.notes if "has no effect" in note.text]
+    assert [text.split()[0] for text in said] == ["--num.producers", "--queue.size", "--new.producer"]
+
+
+def test_several_consumer_files(tool: Tool, tmp_path: Path) -> None:
+    """Quirk one-consumer-file."""
+    assert tool.settings("0.8.2", "--consumer.config", "c", "--whitelist", "t", BROKERS)
+    (tmp_path / "other").write_text(ZOOKEEPER)
+    with pytest.raises(ConfigurationError, match="given for 2 files"):
+        tool("0.8.2", "--consumer.config", "other", "--whitelist", "t", BROKERS)
+
+
+@pytest.mark.parametrize(
+    ("release", "pattern", "exclude_internal"),
+    [("0.9", "a, b", False), ("0.10.0", "a, b", True), ("0.10.1", "a, b", True), ("0.10.2", "a|b", True)],
+)
+def test_patterns_of_the_new_consumer(tool: Tool, release: str, pattern: str, exclude_internal: bool) -> None:
+    topics = tool.settings(release, "--new.consumer", "--whitelist", "a, b", consumer=KAFKA).topics
+    assert (topics.pattern, topics.exclude_internal) == (pattern, exclude_internal)
+
+
+@pytest.mark.parametrize(
+    ("release", "names"),
+    [
+        ("0.9", ["retries", "block.on.buffer.full", "acks", "max.in.flight.requests.per.connection"]),
+        ("1.1", ["retries", "max.block.ms", "acks", "max.in.flight.requests.per.connection"]),
+        ("2.1", ["delivery.timeout.ms", "max.block.ms", "acks", "max.in.flight.requests.per.connection"]),
+    ],
+)
+def test_overridden_producer_properties(tool: Tool, release: str, names: list[str]) -> None:
+    producer = "bootstrap.servers=127.0.0.1:2\nretries=1\nmax.in.flight.requests.per.connection=2\nacks=1\n"
+    producer += "max.block.ms=1\nblock.on.buffer.full=false\ndelivery.timeout.ms=40000\n"
+    tool(release, "--new.consumer", "--whitelist", "t", consumer=KAFKA, producer=producer)
+    said = [note.text.split()[1] for note in tool.notes if "overridden" in note.text]
+    assert said == names

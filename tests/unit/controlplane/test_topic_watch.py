@@ -1,0 +1,64 @@
+"""Which topics the watch tells its streams to mirror."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from legacy_mm.controlplane.topic_watch import TopicWatch
+from legacy_mm.errors import InvalidPattern
+
+
+class Cluster:
+    """Lists its topics, matches those that begin with an a."""
+
+    def topics(self) -> list[str]:
+        return ["__consumer_offsets", "a", "ab", "b"]
+
+    def matching(self, names: Iterable[str]) -> frozenset[str]:
+        return frozenset(name for name in names if name.startswith("a"))
+
+
+def watch(**changes: Any) -> TopicWatch:
+    arguments: dict[str, Any] = {
+        "lister": Cluster,
+        "matcher": Cluster,
+        "is_internal": lambda name: name.startswith("__"),
+        "pattern_text": "a.*",
+        "inverted": False,
+        "interval": 60.0,
+        "on_change": lambda found: None,
+        "on_failure": lambda stream, error: None,
+    }
+    return TopicWatch(**{**arguments, **changes})
+
+
+@pytest.mark.parametrize(("inverted", "mirrored"), [(False, {"a", "ab"}), (True, {"b"})])
+def test_what_is_mirrored(inverted: bool, mirrored: set[str]) -> None:
+    told: queue.SimpleQueue[frozenset[str]] = queue.SimpleQueue()
+    topic_watch = watch(inverted=inverted, on_change=told.put)
+    topic_watch.start()
+    try:
+        assert told.get(timeout=10) == mirrored
+    finally:
+        topic_watch.stop()
+        topic_watch.join(10)
+    assert topic_watch.existing_topics() == frozenset(Cluster().topics())
+
+
+def test_a_pattern_that_does_not_compile_ends_it_before_it_looks() -> None:
+    failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
+
+    def refuse() -> Cluster:
+        raise InvalidPattern("* is an invalid regex.")
+
+    def look() -> Cluster:
+        raise AssertionError("it looked")
+
+    topic_watch = watch(matcher=refuse, lister=look, on_failure=lambda stream, error: failures.put(error))
+    topic_watch.start()
+    assert isinstance(failures.get(timeout=10), InvalidPattern)
+    topic_watch.join(10)

@@ -11,26 +11,29 @@ from typing import NoReturn
 from legacy_mm import lifecycle, logs, wiring
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.compat import command_line, messages
+from legacy_mm.compat import command_line, environment, java_process, messages
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.translate import Help, NothingToDo, Run, Version, translate
 
 _DEFAULT_LEVEL = "WARN"
 
 
-def main(argv: Sequence[str]) -> NoReturn:
-    """Run the mirror that these words ask for, and end the process."""
-    exit_with(lambda: run(argv))
+def main(argv: Sequence[str], java_words: Sequence[str] = ()) -> NoReturn:
+    """Run the mirror that these words ask for, and end the process; `java_words` stood before the class name."""
+    exit_with(lambda: run(argv, java_words))
 
 
-def run(argv: Sequence[str]) -> int:
+def run(argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
     """The exit code of the old tool for these words; raises LegacyMMError where it could not start."""
+    variables = environment.read(os.environ, java_words)
+    if variables.debug:
+        sys.stdout.write(f"{variables.debug}\n")
     signals = lifecycle.Signals()
     logs.configure(_DEFAULT_LEVEL, messages.WORDING)
     logging.getLogger(messages.TOOL).warning(messages.DEPRECATED.text)
     notes: list[Note] = []
     try:
-        outcome = translate(argv, lambda words: read_own_options(words, os.environ), notes)
+        outcome = translate(argv, lambda words: read_own_options(words, os.environ), notes, variables)
     except Exception:
         _print(notes)
         raise
@@ -43,7 +46,8 @@ def run(argv: Sequence[str]) -> int:
     if isinstance(outcome, NothingToDo):
         _print(notes)
         return 0
-    return _mirror(outcome, signals)
+    with java_process.listed(argv, outcome.settings.spark.jvm.options):
+        return _mirror(outcome, signals)
 
 
 def _mirror(outcome: Run, signals: lifecycle.Signals) -> int:

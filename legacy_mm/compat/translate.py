@@ -11,11 +11,12 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.compat import command_line, defaults, properties_file, topic_pattern
+from legacy_mm.compat import command_line, defaults, jaas, properties_file, topic_pattern
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading
 from legacy_mm.compat.client_properties.translate import Translated, apply
 from legacy_mm.compat.command_line import ParsedLine
+from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import ASSIGNMENT_WARNING, INCLUDE_MISSING, TOOL
 from legacy_mm.config import validate
 from legacy_mm.config.catalogue import EMBEDDED, OwnOptions
@@ -34,6 +35,7 @@ _RESETS: Mapping[str, OffsetReset] = {
     "earliest": "earliest",
     "none": "none",
 }
+_EMPTY = Environment()
 _LEAST_METADATA_AGE_MS = 1_000
 _MOST_METADATA_AGE_MS = 3_600_000
 
@@ -69,7 +71,10 @@ ReadOwnOptions = Callable[[Sequence[str]], OwnOptions]
 
 
 def translate(
-    argv: Sequence[str], read_own_options: ReadOwnOptions, notes: list[Note] | None = None
+    argv: Sequence[str],
+    read_own_options: ReadOwnOptions,
+    notes: list[Note] | None = None,
+    environment: Environment = _EMPTY,
 ) -> Translation:
     """The outcome of a command line; raises LegacyMMError with the old words and exit code."""
     notes = [] if notes is None else notes
@@ -84,10 +89,14 @@ def translate(
     options = read_own_options(line.own_words)
     validate.check_spark_conf(options.spark_master, options.spark_conf)
     validate.check_timeouts(shutdown_timeout_ms=options.shutdown_timeout_ms)
-    return _translate_run(line, options, notes)
+    return _translate_run(line, options, notes, environment)
 
 
-def _translate_run(line: ParsedLine, options: OwnOptions, notes: list[Note]) -> Translation:
+def _translate_run(
+    line: ParsedLine, options: OwnOptions, notes: list[Note], environment: Environment
+) -> Translation:
+    notes += environment.notes
+    login_file = environment.jvm.system_property(jaas.LOGIN_FILE)
     consumer_file = properties_file.load(line.value("consumer.config") or "")
     if not line.has("include") and not line.has("whitelist"):
         raise ConfigurationError(INCLUDE_MISSING)
@@ -97,12 +106,12 @@ def _translate_run(line: ParsedLine, options: OwnOptions, notes: list[Note]) -> 
     interval_ms = line.integer("offset.commit.interval.ms")
     streams = line.integer("num.streams")
     producer_file = properties_file.load(line.value("producer.config") or "")
-    written = _read_producer(producer_file, options, streams, notes)
+    written = _read_producer(jaas.with_login(producer_file, login_file), options, streams, notes)
     _refuse_listener(line)
     pattern = line.value("include" if line.has("include") else "whitelist") or ""
     if streams <= 0:
         return NothingToDo()
-    read = _read_consumer(consumer_file, streams, notes)
+    read = _read_consumer(jaas.with_login(consumer_file, login_file), streams, notes)
     _refuse_handler(line)
     topics = topic_pattern.topic_settings(
         pattern, exclude_internal=read.reading.boolean("exclude.internal.topics", True)
@@ -117,12 +126,13 @@ def _translate_run(line: ParsedLine, options: OwnOptions, notes: list[Note]) -> 
         spark=SparkSettings(
             master=None if options.spark_master == EMBEDDED else options.spark_master,
             conf=options.spark_conf,
+            jvm=environment.jvm,
         ),
         streams=streams,
         commit_interval=_commit_interval(read.reading, interval_ms, notes),
         shutdown_timeout=options.shutdown_timeout_ms / 1000,
     )
-    return Run(settings, options, tuple(notes), (*read.secrets, *written.secrets))
+    return Run(settings, options, tuple(notes), (*read.secrets, *written.secrets, *environment.secrets))
 
 
 def _read_producer(

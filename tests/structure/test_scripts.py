@@ -47,7 +47,7 @@ def test_a_chain_of_symlinks_on_the_path_finds_the_checkout(checkout: Path, tmp_
     (tmp_path / "first").symlink_to(checkout / "bin" / name)
     (tmp_path / name).symlink_to("first")
     words = [name, *command(checkout, name)[1:], "x"]
-    done = run(*words, PATH=f"{tmp_path}:{os.environ['PATH']}", CDPATH="/tmp")
+    done = run(*words, environment={"PATH": f"{tmp_path}:{os.environ['PATH']}", "CDPATH": "/tmp"})
     assert words_given(done.stdout) == [*TO_THE_TOOL, "x"]
 
 
@@ -149,14 +149,16 @@ def test_another_class_goes_to_the_kafka_we_stand_before(
     linked = tmp_path / "kafka" / "bin" / "kafka-run-class.sh"
     linked.parent.mkdir(parents=True, exist_ok=True)
     linked.symlink_to(checkout / "bin" / "kafka-run-class.sh")
-    done = run(linked, *words, **{name: text.replace("{}", str(tmp_path)) for name, text in variables.items()})
+    environment = {name: text.replace("{}", str(tmp_path)) for name, text in variables.items()}
+    done = run(linked, *words, environment=environment)
     assert done.stdout.splitlines()[0] == f"Kafka in {found.parent}"
     assert words_given(done.stdout) == words
 
 
 @pytest.mark.parametrize("words", [["kafka.Kafka"], ["-name"], ["-daemon"], ["-name", "x"], ["-cp"]])
 def test_a_class_of_no_kafka_is_refused_in_one_line(checkout: Path, words: list[str]) -> None:
-    done = run(checkout / "bin" / "kafka-run-class.sh", *words, PATH=f"{checkout}/bin:/usr/bin:/bin")
+    path = {"PATH": f"{checkout}/bin:/usr/bin:/bin"}
+    done = run(checkout / "bin" / "kafka-run-class.sh", *words, environment=path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
     assert "LEGACY_MM_KAFKA_HOME" in done.stderr
@@ -178,7 +180,8 @@ def test_daemon_writes_its_file_only_into_a_folder_that_is_there(checkout: Path)
     assert done.stderr == f"{script}: {logs}/mm.out: No such file or directory\n"
     assert not logs.exists()
     for environment in ({"KAFKA_LOG4J_OPTS": "-Dx"}, {}):  # only that variable makes the folder
-        done = run(*words, **environment)  # returns when the daemon, which holds no pipe of ours, is on its way
+        # returns when the daemon, which holds no pipe of ours, is on its way
+        done = run(*words, environment=environment)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
         assert_appears(logs / "mm.out", "<x>")
         (logs / "mm.out").write_text("of an earlier run")

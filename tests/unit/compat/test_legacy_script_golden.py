@@ -85,10 +85,11 @@ def ours(case: dict[str, Any], folder: Path) -> Outcome:
     for name in ("c.properties", "p.properties"):
         (folder / name).touch()
     before = set(files_in(folder))
-    done = run(f"bin/{case['script']}", *case["argv"], cwd=folder, **case["env"])
+    done = run(f"bin/{case['script']}", *case["argv"], cwd=folder, environment=case["env"])
     given = words_given(done.stdout)
     words = tuple(given[len(TO_PYTHON) :]) if given else None
-    says, java = "" if given else done.stdout, ()
+    says = "" if given else done.stdout
+    java: tuple[str, ...] = ()
     if given:
         gc_log = re.search(r"^gc (.+)$", done.stdout, re.MULTILINE)
         found = environment.read({**case["env"], "KAFKA_GC_LOG_OPTS": gc_log[1] if gc_log else ""})

@@ -28,6 +28,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
     variables = environment.read(os.environ, java_words)
     if variables.debug:
         sys.stdout.write(f"{variables.debug}\n")
+        sys.stdout.flush()
     signals = lifecycle.Signals()
     logs.configure(_DEFAULT_LEVEL, messages.WORDING)
     logging.getLogger(messages.TOOL).warning(messages.DEPRECATED.text)

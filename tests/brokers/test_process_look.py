@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
 import socket
@@ -108,7 +109,12 @@ def test_jps_finds_exactly_one(tool: ToolProcess, jps: Path | None) -> None:
     assert not [line for line in printed(jps) if line.startswith(f"{tool.pid} ")]
 
 
-def test_a_thread_dump_is_printed_and_nothing_ends(tool: ToolProcess) -> None:
-    tool.signal(signal.SIGQUIT)
+def test_a_thread_dump_is_printed_and_nothing_ends(tool: ToolProcess, source: Any, target: Any) -> None:
+    """Also when it goes to the whole group, as from a terminal's control-backslash."""
+    family = tool.tree.pids()
+    os.killpg(tool.pid, signal.SIGQUIT)
     tool.wait_for_output("Current thread", COPIED)
-    assert tool.running()
+    name = tool.command[-1]
+    load(source.bootstrap, name, 100, 20, seed=8)
+    wait_until(lambda: sum(end_offsets(target.bootstrap, name).values()) >= 200, COPIED, "100 records more")
+    assert tool.tree.pids() == family

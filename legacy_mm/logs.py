@@ -66,7 +66,7 @@ def configure(level: str, wording: Mapping[Event, Wording], secrets: Iterable[st
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING if level != "TRACE" else number)
-    for ours in ("legacy_mm", "kafka", "org.apache.kafka"):
+    for ours in ("legacy_mm", "kafka", "org.apache.kafka", "org.apache.spark"):
         logging.getLogger(ours).setLevel(number)
 
 

@@ -8,6 +8,7 @@ one process of that name is the one that handles signals. The only module that s
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import pwd
@@ -31,9 +32,11 @@ from legacy_mm.errors import HostError, InvalidPattern, StreamFailure
 from legacy_mm.spark import jvm_options
 from legacy_mm.spark.java import find_java, java_version, pyspark_jars
 
+_logger = logging.getLogger("org.apache.spark")
 _START_SECONDS = 60.0
 _LAST_WORDS_SECONDS = 1.0
 _KEPT_LINES = 100
+_TOLD_LINES = 3
 _OPENED = (
     "java.base/java.lang java.base/java.lang.invoke java.base/java.lang.reflect java.base/java.io java.base/java.net "
     "java.base/java.nio java.base/java.util java.base/java.util.concurrent java.base/java.util.concurrent.atomic "
@@ -50,11 +53,10 @@ _IGNORING_SIGNALS = 'trap "" HUP INT TERM; exec "$@"'
 class Jvm:
     """A running gateway JVM."""
 
-    def __init__(self, settings: JvmSettings, environment: Mapping[str, str], *, quiet: bool) -> None:
-        """Start it without waiting; `environment` is the JVM's whole environment, `quiet` hides its stderr."""
+    def __init__(self, settings: JvmSettings, environment: Mapping[str, str]) -> None:
+        """Start it without waiting; `environment` is the JVM's whole environment."""
         self._settings = settings
         self._environment = environment
-        self._quiet = quiet
         self._connecting = threading.Lock()
         self._folder = tempfile.TemporaryDirectory(prefix="legacy_mm-jvm-")
         self._connection_info = Path(self._folder.name) / "gateway"
@@ -82,7 +84,7 @@ class Jvm:
             env={**self._environment, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._connection_info)},
         )
         assert self._process.stderr is not None
-        self._words = _LastWords(self._process.stderr, quiet=self._quiet)
+        self._words = _LastWords(self._process.stderr)
 
     def _leave_out(self, options: Iterable[str]) -> None:
         for option in options:
@@ -158,19 +160,19 @@ class Jvm:
         said = self._words.all()
         refused = jvm_options.refused("\n".join(said), self._options)
         if not refused:
-            reason = "; ".join(line for line in said if line and not _ASIDE.match(line))
+            telling = [line for line in said if line and not _ASIDE.match(line)]
+            reason = "; ".join(telling[:_TOLD_LINES])
             raise HostError(f"the Java process for Spark ended with code {code}: {reason or 'it said nothing'}")
         self._leave_out(refused)
         self._start()
 
 
 class _LastWords(threading.Thread):
-    """Reads the JVM's standard error to its end, so that it never blocks, and keeps the last lines."""
+    """Reads the JVM's standard error to its end, logs it at debug level, where secrets are hidden, and keeps some."""
 
-    def __init__(self, stream: IO[bytes], *, quiet: bool) -> None:
+    def __init__(self, stream: IO[bytes]) -> None:
         super().__init__(name="jvm-stderr", daemon=True)
         self._stream = stream
-        self._quiet = quiet
         self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
         self.start()
 
@@ -178,8 +180,7 @@ class _LastWords(threading.Thread):
         with self._stream:
             for line in self._stream:
                 self._lines.append(line.decode(errors="replace").rstrip())
-                if not self._quiet:
-                    sys.stderr.write(f"{self._lines[-1]}\n")
+                _logger.debug("%s", self._lines[-1])
 
     def all(self) -> list[str]:
         """The lines of a JVM that has ended."""

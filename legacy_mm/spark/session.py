@@ -59,7 +59,7 @@ class SparkHost:
         (self.folder / "log4j2.properties").write_text(_LOG4J2.format(level="OFF" if quiet else "WARN"))
         environment = self._environment(conf_dir)
         os.environ["SPARK_HOME"] = environment["SPARK_HOME"]
-        self.jvm = Jvm(settings.jvm, environment, quiet=quiet)
+        self.jvm = Jvm(settings.jvm, environment)
 
     def context(self, archive: Path | None = None) -> Any:
         """Make the SparkContext (blocks until the application runs) and wake the Python daemon by an empty job."""

@@ -45,7 +45,7 @@ def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
         import pyspark
 
         variables = {"SPARK_CONF_DIR": str(tmp_path), "SPARK_HOME": str(Path(pyspark.__file__).parent)}
-        started.append(Jvm(settings, variables, quiet=True))
+        started.append(Jvm(settings, variables))
         return started[-1]
 
     yield make

@@ -1,19 +1,17 @@
 #!/bin/sh
-# The old command under its old name. The process keeps this script's PID, as it did with Java.
-here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd -P) || exit 1
+# The old command under its old name: kafka.tools.MirrorMaker, whose process keeps the PID of this script.
+#
+#     kafka-mirror-maker.sh --consumer.config FILE --producer.config FILE --include PATTERN
+#
+# As in Kafka's own script, everything else is in kafka-run-class.sh beside it:
+#   - the variables that it obeys (KAFKA_HEAP_OPTS, KAFKA_OPTS, JMX_PORT, LOG_DIR ...)
+#   - which Python and which Java it takes
+#   - the options -daemon, -name and -loggc, which are its own and not this script's
+#
+# `legacy-mm options` lists what Kafka's tool did not have, `legacy-mm quirks` what is different.
+#
+# Image builds and roles patch this script by line number: line 16 was, and is, before the first command.
+# They also copy it under other names within this folder, and link to it from others.
 
-if [ -f "$here/../setup.cfg" ]; then # a checkout; the symlink called java makes `ps` and `pgrep java` find us
-    python=$here/../.venv/libexec/java
-    [ -x "$python" ] || "$here/setup" >&2 || exit 1
-elif [ -x "$here/../libexec/java" ] && [ -f "$here/../pyvenv.cfg" ]; then # a checkout's .venv/bin
-    python=$here/../libexec/java
-else # installed by pip
-    python=$here/python
-    [ -x "$python" ] || python=$here/python3
-fi
-if [ ! -x "$python" ]; then
-    echo "kafka-mirror-maker.sh: no Python beside $here: install legacy-mm into a virtual environment" >&2
-    exit 1
-fi
-# -P: a folder called legacy_mm or pyspark in the user's working directory must not shadow ours.
-exec "$python" -P -m legacy_mm kafka.tools.MirrorMaker "$@"
+here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd -P) || exit 1
+exec "$here/kafka-run-class.sh" kafka.tools.MirrorMaker "$@"

@@ -1,26 +1,76 @@
 #!/bin/sh
-# For callers of `kafka-run-class.sh [-daemon] [-name N] [-loggc] kafka.tools.MirrorMaker ...`; no other class is here.
+# kafka-run-class.sh [-daemon] [-name NAME] [-loggc] [JAVA OPTIONS] CLASS [WORDS]
+# Runs the class kafka.tools.MirrorMaker, and hands every other class to the Kafka whose script this one stands before:
+# that of LEGACY_MM_KAFKA_HOME or KAFKA_HOME, one kept beside this script (kafka-run-class.sh.orig), or one on the PATH.
 here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd -P) || exit 1
+
+class_among() { # prints the first word that is neither an option nor the value of one
+    while [ $# -gt 0 ]; do
+        case $1 in
+            -name | -cp | -classpath | --class-path | -p | --module-path | \
+                --add-opens | --add-exports | --add-modules | --add-reads)
+                shift
+                [ $# -eq 0 ] || shift
+                ;;
+            -*) shift ;;
+            *) break ;;
+        esac
+    done
+    echo "${1-}"
+}
+
+hand_over() { # becomes the first kafka-run-class that is not ours
+    folders=${LEGACY_MM_KAFKA_HOME:+$LEGACY_MM_KAFKA_HOME/bin:}${KAFKA_HOME:+$KAFKA_HOME/bin:}
+    folders=$folders$(dirname -- "$0"):$here:$PATH
+    IFS=:
+    for folder in $folders; do
+        for script in "$folder"/kafka-run-class.sh "$folder"/kafka-run-class.sh.* "$folder"/kafka-run-class; do
+            if [ -f "$script" ] && [ -x "$script" ] && ! grep -q LEGACY_MM_KAFKA_HOME "$script"; then
+                unset IFS
+                exec "$script" "$@"
+            fi
+        done
+    done
+    echo "kafka-run-class.sh: '$class' is not in legacy-mm: name the Kafka that has it with LEGACY_MM_KAFKA_HOME" >&2
+    exit 1
+}
+
+find_python() { # sets `python`, and `look` where its own name does not make `ps` show a java
+    python='' look=''
+    if [ -f "$here/../setup.cfg" ]; then # a checkout
+        python=$here/../.venv/libexec/java
+        [ -x "$python" ] || "$here/setup" >&2 || exit 1
+    elif [ -f "$here/../pyvenv.cfg" ]; then # a virtual environment; the link works because that file is above it
+        python=$here/../libexec/java
+        [ -x "$python" ] || { mkdir -p -- "$here/../libexec" && ln -s ../bin/python "$python"; } 2>/dev/null
+    fi
+    [ -x "$python" ] && return
+    look='-X java'
+    for python in "$here/python3" "$here/python" "$(sed -n '1s/^#!//p' "$here/legacy-mm" 2>/dev/null)"; do
+        [ -x "$python" ] && return
+    done
+    echo "kafka-run-class.sh: no Python beside $here: install legacy-mm into a virtual environment" >&2
+    exit 1
+}
 
 if [ $# -eq 0 ]; then
     echo "USAGE: $0 [-daemon] [-name servicename] [-loggc] classname [opts]"
     exit 1
 fi
+class=$(class_among "$@")
+[ "$class" = kafka.tools.MirrorMaker ] || hand_over "$@"
+
 LOG_DIR=${LOG_DIR:-$(dirname -- "$here")/logs}
 name='' daemon='' gc_log='' console=''
-while [ $# -gt 0 ]; do
+while :; do
     case $1 in
-        -name) name=${2-} console=$LOG_DIR/$name.out && shift $(($# > 1 ? 2 : 1)) ;;
+        -name) name=$2 console=$LOG_DIR/$2.out && shift 2 ;;
         -daemon) daemon=yes && shift ;;
         -loggc) gc_log=yes && shift ;;
         *) break ;;
     esac
 done
-if [ "${1-}" != kafka.tools.MirrorMaker ]; then
-    echo "kafka-run-class.sh: legacy-mm runs only the class kafka.tools.MirrorMaker, not '${1-}'" >&2
-    exit 1
-fi
-shift
+find_python
 if [ -n "${KAFKA_LOG4J_OPTS-}" ]; then # only then did the old script make the folder (contract 2.2)
     mkdir -p -- "$LOG_DIR"
 fi
@@ -28,8 +78,13 @@ if [ -n "$gc_log" ] && [ -z "${KAFKA_GC_LOG_OPTS-}" ]; then
     KAFKA_GC_LOG_OPTS="-Xlog:gc*:file=$LOG_DIR/$name-gc.log:time,tags:filecount=10,filesize=100M"
     export KAFKA_GC_LOG_OPTS
 fi
+# -P: a folder called legacy_mm or pyspark in the user's working directory must not shadow ours.
 if [ -z "$daemon" ]; then
-    exec "$here/kafka-mirror-maker.sh" "$@"
+    exec "$python" -P $look -m legacy_mm "$@"
 fi
-# Without -name, or without the folder, the old script failed at the redirection and still exited 0; so do we.
-nohup "$here/kafka-mirror-maker.sh" "$@" >"$console" 2>&1 </dev/null &
+# Without -name, or without the folder, the old script failed at the redirection and still exited 0.
+if [ -n "$console" ] && [ -d "$LOG_DIR" ]; then
+    nohup "$python" -P $look -m legacy_mm "$@" >|"$console" 2>&1 </dev/null &
+else
+    echo "$0: $console: No such file or directory" >&2
+fi

@@ -1,13 +1,19 @@
-"""`python -m legacy_mm kafka.tools.MirrorMaker ...`: the old class name is there for `ps` and `pgrep -f` to find."""
+"""`python -m legacy_mm [Java options] kafka.tools.MirrorMaker ...`, as the start script calls it.
+
+The class name is there for `ps` and `pgrep -f` to find; whoever leaves it out gets a process that looks like itself.
+"""
 
 from __future__ import annotations
 
 import sys
 
 from legacy_mm.cli.mirror_maker import main
-
-CLASS_NAME = "kafka.tools.MirrorMaker"
+from legacy_mm.compat import java_process
 
 if __name__ == "__main__":
     words = sys.argv[1:]
-    main(words[1:] if words[:1] == [CLASS_NAME] else words)
+    if java_process.CLASS_NAME in words:
+        java_process.take_on()
+        at = words.index(java_process.CLASS_NAME)
+        main(words[at + 1 :], words[:at])
+    main(words)

@@ -101,5 +101,18 @@ ZERO_TIMESTAMP = Event(
     "Records of {partition} carry the timestamp 0, which this engine cannot send: the target gets the present time",
 )
 MBEANS_FAILED = Event("mbeans-failed", logging.WARNING, "MBeans cannot be published ({reason}); going on without them")
+JVM_OPTION_LEFT_OUT = Event(
+    "jvm-option-left-out", logging.WARNING, "Java option {option} is left out: Java {release} does not take it"
+)
+JVM_HEAP_RAISED = Event(
+    "jvm-heap-raised",
+    logging.INFO,
+    "The Java heap would be {bytes} bytes; it is raised to 512 MB, the least that Spark takes",
+)
+JAVA_PASSED_OVER = Event(
+    "java-passed-over",
+    logging.WARNING,
+    "JAVA_HOME={home} is passed over: it holds no Java {least} or newer that runs; {java} is used",
+)
 
 BY_NAME = {event.name: event for event in list(globals().values()) if isinstance(event, Event)}

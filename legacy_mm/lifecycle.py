@@ -6,8 +6,10 @@ whatever a stream is stuck in, the process ends `_GRACE_SECONDS` after it at the
 
 from __future__ import annotations
 
+import os
 import queue
 import signal
+from contextlib import suppress
 from types import FrameType
 
 from legacy_mm import events
@@ -59,10 +61,20 @@ def _wait(mirror: Mirror, host: Host, signals: Signals) -> int | BaseException:
         try:
             return signals.arrived.get(timeout=_LOOK_SECONDS)
         except queue.Empty:
+            _bury_orphans(host.spark.jvm.pid)
             if not mirror.failures.empty():
                 return mirror.failures.get()
             if (error := host.failure()) is not None:
                 return mirror.report_failure(error)
+
+
+def _bury_orphans(jvm: int) -> None:
+    """As PID 1 of a container we inherit the children of processes that ended, and nobody else waits for them."""
+    if os.getpid() != 1:
+        return
+    with suppress(ChildProcessError):
+        while (child := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) and child.si_pid != jvm:
+            os.waitpid(child.si_pid, 0)
 
 
 def _report_uncommitted(mirror: Mirror) -> None:

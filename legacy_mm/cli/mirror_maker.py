@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import faulthandler
 import logging
 import os
-import signal
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -15,7 +13,7 @@ from typing import NoReturn
 from legacy_mm import events, lifecycle, logs, wiring
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.compat import command_line, mbean_names, messages, startup
+from legacy_mm.compat import command_line, environment, java_process, mbean_names, messages, startup
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.log4j import configuration
 from legacy_mm.compat.releases import CURRENT
@@ -24,19 +22,21 @@ from legacy_mm.config.catalogue import OwnOptions
 from legacy_mm.config.log_settings import DEBUG, LEVELS, LogSettings
 from legacy_mm.errors import LegacyMMError
 
-_STDOUT = 1
 Start = Callable[[Run, lifecycle.Signals], int]
 
 
-def main(argv: Sequence[str]) -> NoReturn:
-    """Run the mirror that these words ask for, and end the process."""
-    exit_with(lambda: run(argv))
+def main(argv: Sequence[str], java_words: Sequence[str] = ()) -> NoReturn:
+    """Run the mirror that these words ask for, and end the process; `java_words` stood before the class name."""
+    exit_with(lambda: run(argv, java_words))
 
 
-def run(argv: Sequence[str], mirror: Start | None = None) -> int:
+def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | None = None) -> int:
     """The exit code of the old tool for these words; `mirror` does the mirroring."""
+    variables = environment.read(os.environ, java_words)
+    if variables.debug:
+        sys.stdout.write(f"{variables.debug}\n")
+        sys.stdout.flush()
     signals = lifecycle.Signals()
-    faulthandler.register(signal.SIGQUIT, file=_STDOUT)
     log_settings = configure_logs(argv, os.environ)
     grammar = command_line.grammar_asked_for(argv, os.environ)
     if grammar.deprecated:
@@ -44,7 +44,9 @@ def run(argv: Sequence[str], mirror: Start | None = None) -> int:
     events.emit(events.STARTING)
     notes: list[Note] = []
     try:
-        outcome = translate(argv, lambda words: read_own_options(words, os.environ), notes, grammar, logs.hide)
+        outcome = translate(
+            argv, lambda words: read_own_options(words, os.environ), notes, grammar, logs.hide, variables
+        )
         if isinstance(outcome, Run):
             logs.hide(outcome.secrets)
             wiring.check_addresses(outcome.settings)
@@ -62,18 +64,19 @@ def run(argv: Sequence[str], mirror: Start | None = None) -> int:
         startup.report_nothing_to_do()
         return 0
     quiet = log_settings.level_of(logs.JAVA) > DEBUG
-    return (mirror or partial(_mirror, quiet=quiet))(outcome, signals)
+    with java_process.listed(argv, outcome.settings.spark.jvm.options):
+        return (mirror or partial(_mirror, quiet=quiet))(outcome, signals)
 
 
-def configure_logs(argv: Sequence[str], environment: Mapping[str, str]) -> LogSettings:
+def configure_logs(argv: Sequence[str], variables: Mapping[str, str]) -> LogSettings:
     """An explicit level wins over the log4j file, the file over our default; all of it before the first line."""
     options, grammar, own_words = OwnOptions(), CURRENT, []
     with suppress(LegacyMMError):  # here and below: `run` finds it again, and says it in its turn
-        grammar = command_line.grammar_asked_for(argv, environment)
+        grammar = command_line.grammar_asked_for(argv, variables)
         own_words = command_line.parse(argv, grammar).own_words
     with suppress(LegacyMMError):
-        options = read_own_options(own_words, environment)
-    found = configuration.read(environment)
+        options = read_own_options(own_words, variables)
+    found = configuration.read(variables)
     settings = found.settings
     if options.log_level is not None:
         settings = settings.with_root_level(LEVELS[options.log_level])

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import OffsetReset, Settings, SparkSettings, TopicSettings
+from legacy_mm.config.settings import JvmSettings, OffsetReset, Settings, SparkSettings, TopicSettings
 from legacy_mm.kafka.survey import PartitionView, SourceSurvey
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.topic_naming import LegacyReplicationPolicy
@@ -39,7 +39,7 @@ def look(settings: Settings) -> Topics:
     """Ask the source; raises HostError when it does not answer, InvalidPattern when Java refuses the pattern."""
     survey = SourceSurvey(settings.source.properties)
     counts = survey.partitions(Deadline.after(_ASK_SECONDS))
-    names = _matching(settings.topics, counts)
+    names = _matching(settings.topics, settings.spark.jvm.java_home, counts)
     partitions = [TopicPartition(name, number) for name in sorted(names) for number in range(counts[name])]
     if not partitions:
         return Topics(answered=True)
@@ -48,13 +48,13 @@ def look(settings: Settings) -> Topics:
     return Topics(answered=True, partitions=starts)
 
 
-def _matching(topics: TopicSettings, counts: Mapping[str, int]) -> Collection[str]:
+def _matching(topics: TopicSettings, java_home: str | None, counts: Mapping[str, int]) -> Collection[str]:
     """The names that Java's own regular expressions match; no Java is started for nothing."""
     is_internal = LegacyReplicationPolicy().is_internal_topic
     names = [name for name in counts if not (topics.exclude_internal and is_internal(name))]
     if not names:
         return ()
-    host = SparkHost(SparkSettings(), streams=1, preload="")
+    host = SparkHost(SparkSettings(jvm=JvmSettings(java_home=java_home)), streams=1, preload="")
     try:
         matching = host.jvm.topic_matcher(topics.pattern).matching(names)
         return set(names) - matching if topics.inverted else matching

@@ -17,6 +17,7 @@ from legacy_mm.compat.client_properties.origin import origins, understood
 from legacy_mm.compat.client_properties.rule import Note, Rule, Secret, Side, trim
 from legacy_mm.compat.client_properties.translate import RULES, Translated, is_secret_setting
 from legacy_mm.compat.command_line import Role, Word
+from legacy_mm.compat.environment import read as read_environment
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.permissions import Permission, permissions
 from legacy_mm.compat.properties_file import Entry
@@ -249,7 +250,7 @@ def _find_out(argv: Sequence[str], environment: Mapping[str, str], own: Reader) 
             with suppress(ConfigurationError):
                 facts.files[side] = properties_file.load_entries(path, grammar.file_errors)
     try:
-        facts.result = translate(argv, own.typed, facts.notes, grammar)
+        facts.result = translate(argv, own.typed, facts.notes, grammar, environment=read_environment(environment))
     except LegacyMMError as error:
         facts.result = error
     return facts

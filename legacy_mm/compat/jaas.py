@@ -1,19 +1,24 @@
-r"""`sasl.jaas.config` as Kafka's `JaasConfig` reads it: `<module> <flag> (<option>=<value>)* ;`.
+r"""Logins: `sasl.jaas.config`, or the entry `KafkaClient` of the file that `-Djava.security.auth.login.config` names.
 
-The words are those of `java.io.StreamTokenizer`: quotes of both kinds with `\n` and octal
-escapes that may not span lines, three ways of comments, and numbers, which are no values unless
-quoted. Errors never hold a word of the text, because it holds a password.
+The property is read as Kafka's `JaasConfig` reads it: `<module> <flag> (<option>=<value>)* ;`. A file holds entries
+`<name> { <module> ... };`. The words are those of `java.io.StreamTokenizer`: quotes of both kinds with `\n` and octal
+escapes that may not span lines, three ways of comments, and numbers, which are no values unless quoted. Errors never
+hold a word of the text, because it holds a password.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, NamedTuple
 
 from legacy_mm.errors import ConfigurationError
 
+LOGIN_FILE = "java.security.auth.login.config"
+"""The system property that names a login file."""
+_ENTRY = "KafkaClient"
 _FLAGS = ("REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL")
 _TOKEN = re.compile(
     r"""
@@ -75,6 +80,48 @@ def parse(text: str) -> LoginModule:
     if position + 1 < len(rest):
         raise _error("it holds more than one login module")
     return LoginModule(module.text, options)
+
+
+def with_login(properties: Mapping[str, str], path: str | None) -> dict[str, str]:
+    """The properties of a client, with the login file's entry where they want SASL and name no login themselves."""
+    protocol = properties.get("security.protocol", "").strip().upper()
+    if path is None or not protocol.startswith("SASL_") or properties.get("sasl.jaas.config"):
+        return dict(properties)
+    # Java also takes an address, and a second equals sign for: this file alone
+    file = Path(re.sub(r"^file:(?://(?=/))?", "", path.removeprefix("=")))
+    try:
+        text = file.read_text()
+    except OSError as error:
+        raise ConfigurationError(
+            f"java.lang.SecurityException: java.io.IOException: {file} ({error.strerror})"
+        ) from None
+    return {**properties, "sasl.jaas.config": _entry(text, path)}
+
+
+def no_entry(path: str | None) -> str:
+    """What Kafka says when neither the property nor the file holds a login."""
+    return (
+        f"java.lang.IllegalArgumentException: Could not find a '{_ENTRY}' entry in the JAAS configuration. "
+        f"System property '{LOGIN_FILE}' is {path or 'not set'}"
+    )
+
+
+def _entry(text: str, path: str) -> str:
+    """The entry's content, written as a `sasl.jaas.config`."""
+    tokens = list(_tokens(text))
+    opening, closing = Token("sign", "{"), Token("sign", "}")
+    for position, token in enumerate(tokens[:-1]):
+        if token == Token("text", _ENTRY) and tokens[position + 1] == opening:
+            content = tokens[position + 2 :]
+            if closing in content:
+                return " ".join(_written(token) for token in content[: content.index(closing)])
+    raise ConfigurationError(no_entry(path))
+
+
+def _written(token: Token) -> str:
+    if token.kind != "text":
+        return token.text
+    return '"' + re.sub(r'["\\\r\n]', lambda found: f"\\{ord(found[0]):03o}", token.text) + '"'
 
 
 def _error(why: str) -> ConfigurationError:

@@ -44,6 +44,7 @@ class Quirk:
 
 _TRANSLATE = "tests/unit/compat/test_translate.py::"
 _RECORDED = "tests/unit/cli/test_recorded_calls.py::"
+_SCRIPT = "tests/unit/compat/test_legacy_script_golden.py::"
 _PRODUCER = "tests/unit/compat/test_client_properties.py::"
 _WITHOUT_KEYS = (
     "org.apache.kafka.clients.producer.roundrobinpartitioner",
@@ -332,5 +333,40 @@ QUIRKS = (
         "the command answers as the script did",
         "nobody called the class without the script",
         "tests/unit/compat/test_old_releases.py::test_version",
+    ),
+    Quirk(
+        "start-script-of-3.9",
+        "releases differ: 0.8.2 and 0.9.0.0 split and glob the tool's words, others in KAFKA_DEBUG, RMI port, -loggc",
+        "the start script is that of 3.9, whatever --legacy.release says",
+        "the later habits are the safer ones, and no working call depends on the earlier",
+        _SCRIPT + "test_recorded_case",
+    ),
+    Quirk(
+        "java-defaults",
+        "256 MB of heap, the G1 collector and local JMX, unless variables say otherwise",
+        "our own choice for Spark's driver, 512 MB at least; what a variable sets holds",
+        "it is another Java program; JMX costs time at the start and is there as soon as JMX_PORT or KAFKA_JMX_OPTS is",
+        _SCRIPT + "test_recorded_case",
+    ),
+    Quirk(
+        "java-options-left-out",
+        "an option that Java does not know ends the start with exit 1",
+        "it is left out with a WARN line, and a JAVA_HOME below 17 is passed over",
+        "an environment written for Java 8 must start",
+        "tests/unit/spark/test_jvm.py::test_default_options_of_every_release",
+    ),
+    Quirk(
+        "no-libs-folder",
+        "without jars beside it the start script says: Classpath is empty",
+        "there is no such folder",
+        "the program is a Python package",
+        _SCRIPT + "test_recorded_case",
+    ),
+    Quirk(
+        "bare-java",
+        "java -cp ... kafka.tools.MirrorMaker",
+        "write kafka-run-class.sh for java: it takes the same words, Java options and class path included",
+        "a jar could only start this program as a second process",
+        "tests/structure/test_scripts.py::test_java_options_before_the_class_stay_before_it",
     ),
 )

@@ -8,10 +8,11 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.compat import defaults, properties_file, zookeeper_files
+from legacy_mm.compat import defaults, jaas, properties_file, zookeeper_files
 from legacy_mm.compat.client_properties.rule import Note, config_exception
 from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
 from legacy_mm.compat.command_line import ParsedLine
+from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import HOOK, ONE_LIST_WANTED, OWN
 from legacy_mm.compat.releases import Step
 from legacy_mm.compat.startup import PlainRefusal
@@ -38,6 +39,7 @@ class Start:
 
     line: ParsedLine
     options: OwnOptions
+    environment: Environment
     notes: list[Note]
     hide: Hide
     consumer_file: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -57,6 +59,10 @@ class Start:
         if not self.hook:
             return ()
         return HOOK if self.written is not None else HOOK[:-1]
+
+    def with_login(self, properties: Mapping[str, str]) -> Mapping[str, str]:
+        """A client's properties with the login that the file named in KAFKA_OPTS has for it."""
+        return jaas.with_login(properties, self.environment.jvm.system_property(jaas.LOGIN_FILE))
 
     @property
     def zookeeper(self) -> bool:
@@ -155,7 +161,7 @@ def _producer(start: Start) -> None:
     _require_servers(start, loaded)
     known = {name: text for name, text in loaded.items() if name != "producer.type"}
     literal = start.options.producer_tuning == "literal"
-    start.written = apply("producer", known, streams=max(streams, 1), literal=literal)
+    start.written = apply("producer", start.with_login(known), streams=max(streams, 1), literal=literal)
     start.notes += start.written.reading.notes
     if streams > 1:
         share = start.written.properties["queue.buffering.max.kbytes"]
@@ -192,7 +198,7 @@ def translated_consumer(start: Start) -> Translated:
         _require_servers(start, start.consumer_file)
         if start.inverted:
             raise ConfigurationError("java.lang.IllegalArgumentException: White list cannot be empty for new consumer")
-    read = apply("consumer", start.consumer_file, streams=start.streams)
+    read = apply("consumer", start.with_login(start.consumer_file), streams=start.streams)
     start.notes += read.reading.notes
     return read
 

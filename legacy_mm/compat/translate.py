@@ -15,6 +15,7 @@ from legacy_mm.compat import command_line, steps, topic_pattern
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading
 from legacy_mm.compat.client_properties.translate import Translated
+from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import OWN
 from legacy_mm.compat.releases import CURRENT, Grammar
 from legacy_mm.compat.steps import Hide, Start
@@ -37,6 +38,7 @@ _RESETS: Mapping[str, OffsetReset] = {
     "earliest": "earliest",
     "none": "none",
 }
+_EMPTY = Environment()
 _LEAST_METADATA_AGE_MS = 1_000
 _MOST_METADATA_AGE_MS = 3_600_000
 _INVALID_GROUP = (
@@ -90,6 +92,7 @@ def translate(
     notes: list[Note] | None = None,
     grammar: Grammar = CURRENT,
     hide: Hide = lambda secrets: None,
+    environment: Environment = _EMPTY,
 ) -> Translation:
     """The outcome of a command line; raises LegacyMMError with the old words and exit code."""
     if grammar.version == "script" and "--version" in argv:
@@ -107,7 +110,9 @@ def translate(
     options = read_own_options(line.own_words)
     validate.check_spark_conf(options.spark_master, options.spark_conf)
     validate.check_timeouts(shutdown_timeout_ms=options.shutdown_timeout_ms)
-    start = Start(line, options, [] if notes is None else notes, hide)
+    hide(environment.secrets)
+    start = Start(line, options, environment, [] if notes is None else notes, hide)
+    start.notes += environment.notes
     try:
         return _translate_run(start)
     except ConfigurationError as error:
@@ -131,13 +136,15 @@ def _translate_run(start: Start) -> Translation:
         spark=SparkSettings(
             master=None if options.spark_master == EMBEDDED else options.spark_master,
             conf=options.spark_conf,
+            jvm=start.environment.jvm,
         ),
         streams=start.streams,
         commit_interval=_commit_interval(read.reading, start.interval_ms, start.notes),
         shutdown_timeout=options.shutdown_timeout_ms / 1000,
         metrics=MetricsSettings(options.metrics_port, options.metrics_address),
     )
-    return Run(settings, options, tuple(start.notes), (*read.secrets, *written.secrets), read, written)
+    secrets = (*read.secrets, *written.secrets, *start.environment.secrets)
+    return Run(settings, options, tuple(start.notes), secrets, read, written)
 
 
 def _refuse_group(reading: Reading, grammar: Grammar) -> None:

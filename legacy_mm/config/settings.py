@@ -13,6 +13,8 @@ ClientProperties = Mapping[str, str]
 """librdkafka property -> value, translated and checked. May hold secrets: never printed, never given to Spark."""
 
 OffsetReset = Literal["earliest", "latest", "none"]
+LEAST_HEAP = 512 * 1024 * 1024
+"""Bytes; Spark's driver refuses to start below 450 MiB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,29 @@ class TopicSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class JvmSettings:
+    """What the user asks of the Java process that drives Spark; our own flags fill in the rest."""
+
+    options: tuple[str, ...] = field(default=(), repr=False)
+    """Java options; of two that set the same thing the later one holds. May carry passwords as `-D` properties."""
+    class_path: str = ""
+    """Goes behind Spark's jars."""
+    java_home: str | None = None
+
+    def system_property(self, name: str) -> str | None:
+        """The value that `-Dname=value` gives, or None."""
+        start = f"-D{name}="
+        return next((option.removeprefix(start) for option in reversed(self.options) if option.startswith(start)), None)
+
+
+@dataclass(frozen=True, slots=True)
 class SparkSettings:
     """Where the copy tasks run."""
 
     master: str | None = None
     """None: embedded, in this process's own tree."""
     conf: Mapping[str, str] = field(default_factory=dict)
-    heap: str = "512m"
+    jvm: JvmSettings = JvmSettings()
 
 
 @dataclass(frozen=True, slots=True)

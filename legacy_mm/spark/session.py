@@ -59,7 +59,7 @@ class SparkHost:
         (self.folder / "log4j2.properties").write_text(_LOG4J2.format(level="OFF" if quiet else "WARN"))
         environment = self._environment(conf_dir)
         os.environ["SPARK_HOME"] = environment["SPARK_HOME"]
-        self.jvm = Jvm(settings.heap, environment, self.folder / "jvm.log" if quiet else None)
+        self.jvm = Jvm(settings.jvm, environment)
 
     def context(self, archive: Path | None = None) -> Any:
         """Make the SparkContext (blocks until the application runs) and wake the Python daemon by an empty job."""
@@ -114,7 +114,8 @@ class SparkHost:
             "LEGACY_MM_PRELOAD": self._preload,
         }
         if self.embedded:
-            kept |= {"SPARK_LOCAL_HOSTNAME": "localhost", "SPARK_LOCAL_IP": "127.0.0.1"}
+            # named here, because Hadoop finds no name for a user without a passwd entry
+            kept |= {"SPARK_LOCAL_HOSTNAME": "localhost", "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_USER": "legacy_mm"}
         return kept
 
     def _passes(self, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Spark's Python daemon, made deaf to TERM and INT (`spark.python.daemon.module`).
+"""Spark's Python daemon, made deaf to TERM, INT and QUIT (`spark.python.daemon.module`).
 
 systemd, `timeout`, terminals and `kill -- -PGID` signal every process of the tree, but only the main process may
 react: it stops the tasks in order. HUP stays as pyspark has it, because it is how the daemon ends its workers when
@@ -15,7 +15,7 @@ from typing import Any
 
 import pyspark.daemon
 
-_DEAF = (signal.SIGTERM, signal.SIGINT)
+_DEAF = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 
 
 def _install(number: int, handler: Any) -> Any:

@@ -46,6 +46,7 @@ class ToolProcess:
 
     def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        self.command = tuple(command)
         self.name = Path(command[0]).name
         self._output = folder / "output.log"
         self._output.unlink(missing_ok=True)

@@ -10,62 +10,69 @@ from pathlib import Path
 import pytest
 
 from tests.structure.source_tree import CHECKOUT
+from tests.structure.stand_in import PROGRAM, TO_PYTHON, make_checkout, run, words_given, write_program
 
-STAND_IN = '#!/bin/sh\necho "pid $$"\necho "folder $(pwd)"\nfor word; do echo "<$word>"; done\n'
-TO_THE_TOOL = ["<-P>", "<-m>", "<legacy_mm>", "<kafka.tools.MirrorMaker>"]
-AWKWARD = ["--whitelist", "a b.*", "", "*", "$HOME", "-x"]
+CLASS = "kafka.tools.MirrorMaker"
+TO_THE_TOOL = [*TO_PYTHON, CLASS]
+AWKWARD = ["--whitelist", "a b.*", "", "*", "$HOME", "-x", "-name", "kafka.Kafka"]
+NAMES = ["kafka-mirror-maker.sh", "kafka-mirror-maker", "kafka-run-class.sh", "kafka-run-class"]
+SHELLS = [(), ("sh",), ("dash",), ("bash", "-x"), ("busybox", "ash", "-C"), ("bash", "-C")]
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A checkout in a folder with a blank, its .venv made of the stand-in."""
-    folder = tmp_path / "a checkout"
-    shutil.copytree(CHECKOUT / "bin", folder / "bin")
-    (folder / "setup.cfg").touch()
-    write_stand_in(folder / ".venv" / "libexec" / "java")
-    return folder
+    """In a folder with a blank."""
+    return make_checkout(tmp_path / "a checkout")
 
 
-def write_stand_in(path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(STAND_IN)
-    path.chmod(0o755)
+def command(checkout: Path, name: str) -> list[str | Path]:
+    """The script of that name, asked for the mirror maker."""
+    return [checkout / "bin" / name, *([CLASS] if "run-class" in name else [])]
 
 
-def run(
-    *words: str | Path, cwd: Path | None = None, **environment: str
-) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        words, cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=False
-    )
-
-
-def words_given(printed: str) -> list[str]:
-    return [line for line in printed.splitlines() if line.startswith("<")]
-
-
-@pytest.mark.parametrize("shell", [(), ("sh",), ("bash", "-x"), ("busybox", "ash")], ids=str)
+@pytest.mark.parametrize("shell", SHELLS, ids=str)
+@pytest.mark.parametrize("name", NAMES)
 def test_words_arrive_unchanged_from_any_shell(
-    checkout: Path, tmp_path: Path, shell: tuple[str, ...]
+    checkout: Path, tmp_path: Path, name: str, shell: tuple[str, ...]
 ) -> None:
     if shell and not shutil.which(shell[0]):
         pytest.skip(f"no {shell[0]} here")
-    done = run(*shell, checkout / "bin/kafka-mirror-maker.sh", *AWKWARD, cwd=tmp_path)
-    assert words_given(done.stdout) == [*TO_THE_TOOL, *(f"<{word}>" for word in AWKWARD)]
+    done = run(*shell, *command(checkout, name), *AWKWARD, cwd=tmp_path)
+    assert words_given(done.stdout) == [*TO_THE_TOOL, *AWKWARD]
     assert f"folder {tmp_path}" in done.stdout
 
 
-def test_a_chain_of_symlinks_on_the_path_finds_the_checkout(checkout: Path, tmp_path: Path) -> None:
-    (tmp_path / "first").symlink_to(checkout / "bin" / "kafka-mirror-maker.sh")
-    (tmp_path / "kafka-mirror-maker.sh").symlink_to("first")
-    done = run("kafka-mirror-maker.sh", "x", PATH=f"{tmp_path}:{os.environ['PATH']}", CDPATH="/tmp")
-    assert words_given(done.stdout) == [*TO_THE_TOOL, "<x>"]
+@pytest.mark.parametrize("name", NAMES)
+def test_a_chain_of_symlinks_on_the_path_finds_the_checkout(checkout: Path, tmp_path: Path, name: str) -> None:
+    (tmp_path / "first").symlink_to(checkout / "bin" / name)
+    (tmp_path / name).symlink_to("first")
+    words = [name, *command(checkout, name)[1:], "x"]
+    done = run(*words, environment={"PATH": f"{tmp_path}:{os.environ['PATH']}", "CDPATH": "/tmp"})
+    assert words_given(done.stdout) == [*TO_THE_TOOL, "x"]
 
 
-def test_the_process_keeps_the_pid_of_the_script(checkout: Path) -> None:
-    started = subprocess.Popen(
-        [checkout / "bin" / "kafka-mirror-maker.sh"], stdout=subprocess.PIPE, text=True
-    )
+def test_a_renamed_copy_beside_it_works(checkout: Path) -> None:
+    copy = shutil.copy(checkout / "bin" / "kafka-mirror-maker.sh", checkout / "bin" / "mirror-to-berlin.sh")
+    assert words_given(run(copy, "x").stdout) == [*TO_THE_TOOL, "x"]
+
+
+def test_a_line_put_in_at_16_is_run_before_the_tool(checkout: Path) -> None:
+    script = checkout / "bin" / "kafka-mirror-maker.sh"
+    lines = script.read_text().splitlines(keepends=True)
+    script.write_text("".join([*lines[:15], "echo patched\n", *lines[15:]]))
+    assert run(script, "x").stdout.startswith("patched\npid ")
+    assert any(line.startswith("exec ") for line in lines[15:])
+
+
+def test_a_read_only_installation_is_not_touched(checkout: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in checkout.rglob("*")}
+    assert run(checkout / "bin" / "kafka-mirror-maker.sh", "x").returncode == 0
+    assert {path: path.stat().st_mtime_ns for path in checkout.rglob("*")} == before
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_process_keeps_the_pid_of_the_script(checkout: Path, name: str) -> None:
+    started = subprocess.Popen(command(checkout, name), stdout=subprocess.PIPE, text=True)
     printed, _ = started.communicate(timeout=30)
     assert f"pid {started.pid}\n" in printed
 
@@ -77,26 +84,84 @@ def test_a_missing_venv_is_made_with_nothing_on_stdout(checkout: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (1, "", "from setup\n")
 
 
-def test_installed_by_pip_it_takes_the_python_beside_it(tmp_path: Path) -> None:
-    script = shutil.copy(CHECKOUT / "bin" / "kafka-mirror-maker.sh", tmp_path)
-    missing = run(script)
+@pytest.fixture
+def installed(tmp_path: Path) -> Path:
+    """The script as pip lays it out, still without a Python."""
+    bin_folder = tmp_path / "prefix" / "bin"
+    bin_folder.mkdir(parents=True)
+    for name in NAMES:
+        shutil.copy(CHECKOUT / "bin" / name, bin_folder)
+    return bin_folder / "kafka-mirror-maker.sh"
+
+
+def test_installed_by_pip_it_takes_the_python_beside_it(installed: Path) -> None:
+    missing = run(installed)
     assert (missing.returncode, missing.stdout) == (1, "")
     assert missing.stderr.count("\n") == 1
-    write_stand_in(tmp_path / "python")
-    assert words_given(run(script, "x").stdout) == [*TO_THE_TOOL, "<x>"]
+    write_program(installed.parent / "python")
+    # -X java says nothing to Python, and `ps | grep java` finds it
+    assert words_given(run(installed, "x").stdout) == ["-P", "-X", "java", "-m", "legacy_mm", CLASS, "x"]
 
 
-def test_run_class_hands_the_mirror_maker_on(checkout: Path) -> None:
-    script = checkout / "bin" / "kafka-run-class.sh"
-    done = run(script, "-name", "mm", "kafka.tools.MirrorMaker", *AWKWARD)
-    assert words_given(done.stdout) == [*TO_THE_TOOL, *(f"<{word}>" for word in AWKWARD)]
+def test_installed_elsewhere_it_takes_the_python_of_its_sister_command(installed: Path, tmp_path: Path) -> None:
+    python = write_program(tmp_path / "python3.99")
+    write_program(installed.parent / "legacy-mm", f"#!{python}\nimport sys\n")
+    assert words_given(run(installed, "x").stdout)[-2:] == [CLASS, "x"]
 
 
-@pytest.mark.parametrize("words", [["kafka.Kafka"], ["-name"], ["-daemon"], ["-name", "x"]])
-def test_run_class_refuses_everything_else_in_one_line(checkout: Path, words: list[str]) -> None:
-    done = run(checkout / "bin" / "kafka-run-class.sh", *words)
+def test_in_a_virtual_environment_it_makes_itself_a_java(installed: Path) -> None:
+    (installed.parents[1] / "pyvenv.cfg").touch()
+    write_program(installed.parent / "python", PROGRAM.replace("folder $(pwd)", "named ${0##*/}"))
+    for _ in range(2):
+        done = run(installed, "x")
+        assert "named java\n" in done.stdout
+        assert words_given(done.stdout) == [*TO_THE_TOOL, "x"]
+
+
+def test_java_options_before_the_class_stay_before_it(checkout: Path) -> None:
+    """Ledger: bare-java."""
+    words = ["-cp", "/opt/kafka/libs/*", "-Xmx1g", "-Da=b c", "--add-opens", "x/y=z", CLASS, "--include", "t"]
+    done = run(checkout / "bin" / "kafka-run-class.sh", "-name", "mm", *words)
+    assert words_given(done.stdout) == [*TO_PYTHON, *words]
+
+
+KAFKA = '#!/bin/sh\necho "Kafka in ${0%/*}"\nfor word; do echo "<$word>"; done\n'
+BROKER = ["-name", "kafkaServer", "-loggc", "kafka.Kafka", "server properties", "--override", "a=*"]
+
+
+@pytest.mark.parametrize(
+    ("file", "variables"),
+    [
+        ("home/bin/kafka-run-class.sh", {"LEGACY_MM_KAFKA_HOME": "{}/home", "KAFKA_HOME": "{}/other"}),
+        ("home/bin/kafka-run-class", {"KAFKA_HOME": "{}/home"}),
+        ("kafka/bin/kafka-run-class.sh.orig", {"KAFKA_HOME": "{}/kafka"}),
+        ("kafka/bin/kafka-run-class.sh.orig", {}),
+        ("on the path/kafka-run-class.sh", {"PATH": "{}/kafka/bin:{}/on the path:" + os.environ["PATH"]}),
+    ],
+    ids=["home", "home without .sh", "home is where we are", "kept beside", "on the PATH"],
+)
+@pytest.mark.parametrize("words", [BROKER, ["-daemon", *BROKER], ["-Da=b", "kafka.Kafka"]], ids=lambda words: words[0])
+def test_another_class_goes_to_the_kafka_we_stand_before(
+    checkout: Path, tmp_path: Path, file: str, variables: dict[str, str], words: list[str]
+) -> None:
+    """A broker's start script calls the script beside it, which is a link to ours."""
+    found = write_program(tmp_path / file, KAFKA)
+    linked = tmp_path / "kafka" / "bin" / "kafka-run-class.sh"
+    linked.parent.mkdir(parents=True, exist_ok=True)
+    linked.symlink_to(checkout / "bin" / "kafka-run-class.sh")
+    environment = {name: text.replace("{}", str(tmp_path)) for name, text in variables.items()}
+    done = run(linked, *words, environment=environment)
+    assert done.stdout.splitlines()[0] == f"Kafka in {found.parent}"
+    assert words_given(done.stdout) == words
+
+
+@pytest.mark.parametrize("words", [["kafka.Kafka"], ["-name"], ["-daemon"], ["-name", "x"], ["-cp"]])
+def test_a_class_of_no_kafka_is_refused_in_one_line(checkout: Path, words: list[str]) -> None:
+    path = {"PATH": f"{checkout}/bin:/usr/bin:/bin"}
+    done = run(checkout / "bin" / "kafka-run-class.sh", *words, environment=path)
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.count("\n") == 1
+    assert "LEGACY_MM_KAFKA_HOME" in done.stderr
 
 
 def test_run_class_without_words_prints_its_usage(checkout: Path) -> None:
@@ -108,14 +173,18 @@ def test_run_class_without_words_prints_its_usage(checkout: Path) -> None:
 
 def test_daemon_writes_its_file_only_into_a_folder_that_is_there(checkout: Path) -> None:
     script = checkout / "bin" / "kafka-run-class.sh"
-    words = (script, "-daemon", "-name", "mm", "kafka.tools.MirrorMaker", "x")
+    words = (script, "-daemon", "-name", "mm", CLASS, "x")
     logs = checkout / "logs"
-    assert run(*words).returncode == 0
-    assert not logs.exists()
-    logs.mkdir()
-    done = run(*words)  # returns when the daemon, which holds no pipe of ours, is on its way
+    done = run(*words)
     assert (done.returncode, done.stdout) == (0, "")
-    assert_appears(logs / "mm.out", "<x>")
+    assert done.stderr == f"{script}: {logs}/mm.out: No such file or directory\n"
+    assert not logs.exists()
+    for environment in ({"KAFKA_LOG4J_OPTS": "-Dx"}, {}):  # only that variable makes the folder
+        # returns when the daemon, which holds no pipe of ours, is on its way
+        done = run(*words, environment=environment)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        assert_appears(logs / "mm.out", "<x>")
+        (logs / "mm.out").write_text("of an earlier run")
 
 
 def assert_appears(path: Path, text: str) -> None:

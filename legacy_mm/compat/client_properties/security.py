@@ -179,9 +179,7 @@ def _login(reading: Reading) -> Emitted:
             f"{', '.join(_MECHANISM_MODULES)}"
         )
     if not reading.text("sasl.jaas.config"):
-        raise ConfigurationError(
-            f"sasl.jaas.config is missing: a login file named to Java alone is {_NOT_YET}"
-        )
+        raise ConfigurationError(jaas.no_entry(None))
     module = jaas.parse(reading.text("sasl.jaas.config"))
     if module.name != _MECHANISM_MODULES[mechanism]:
         raise ConfigurationError(

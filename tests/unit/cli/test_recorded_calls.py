@@ -31,7 +31,7 @@ def run_forked(case: Case, folder: Path) -> Outcome:
 
         sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
         os.environ |= {"LEGACY_MM_LEGACY_RELEASE": case.release, "LEGACY_MM_LOG_LEVEL": case.level}
-        exit_with(lambda: mirror_maker.run(case.argv, lambda outcome, signals: STARTED))
+        exit_with(lambda: mirror_maker.run(case.argv, mirror=lambda outcome, signals: STARTED))
     _, status = os.waitpid(child, 0)
     code = os.waitstatus_to_exitcode(status)
     recorded = case.code if case.signal and code == STARTED else code

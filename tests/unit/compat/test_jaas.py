@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from legacy_mm.compat.jaas import parse
+from legacy_mm.compat.jaas import parse, with_login
 from legacy_mm.errors import ConfigurationError
 
 READ = {
@@ -58,3 +60,50 @@ def test_nothing_is_shown() -> None:
         parse("M required password=9hush9;")
     assert "hush" not in str(refused.value)
     assert "hush" not in repr(parse("M required password=hush;"))
+
+
+SASL = {"security.protocol": " sasl_ssl ", "sasl.mechanism": "PLAIN"}
+LOGINS = r"""
+// written for Java
+KafkaServer { org.Other required password="no"; };
+KafkaClient {
+    org.apache.kafka.common.security.plain.PlainLoginModule required
+    username=alice /* the mirror */
+    password="a\"b\\c; }'é";
+};
+"""
+
+
+@pytest.mark.parametrize("written", ["{}", "={}", "file:{}", "file://{}"])
+def test_a_login_file_is_read_where_the_properties_name_no_login(tmp_path: Path, written: str) -> None:
+    file = tmp_path / "jaas.conf"
+    file.write_text(LOGINS)
+    found = with_login(SASL, written.format(file))
+    login = parse(found.pop("sasl.jaas.config"))
+    assert found == SASL
+    assert login.name == "org.apache.kafka.common.security.plain.PlainLoginModule"
+    assert login.options == {"username": "alice", "password": "a\"b\\c; }'é"}
+
+
+@pytest.mark.parametrize(
+    "properties", [{}, {"security.protocol": "SSL"}, {**SASL, "sasl.jaas.config": "M required;"}]
+)
+def test_a_login_file_nobody_needs_is_not_opened(properties: dict[str, str]) -> None:
+    assert with_login(properties, "/nowhere/jaas.conf") == properties
+
+
+def test_no_file_leaves_the_properties_alone() -> None:
+    assert with_login(SASL, None) == SASL
+
+
+@pytest.mark.parametrize("text", ["", "KafkaServer { M required; };", "KafkaClient { M required;", "KafkaClient"])
+def test_a_file_without_the_entry(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "jaas.conf"
+    file.write_text(text)
+    with pytest.raises(ConfigurationError, match=r"Could not find a 'KafkaClient' entry .*login\.config' is /"):
+        with_login(SASL, str(file))
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(ConfigurationError, match=r"IOException: /nowhere/jaas\.conf \(No such file or directory\)"):
+        with_login(SASL, "/nowhere/jaas.conf")

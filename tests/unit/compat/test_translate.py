@@ -8,6 +8,7 @@ import pytest
 
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.environment import read
 from legacy_mm.compat.translate import NothingToDo, Run, Translation, translate
 from legacy_mm.config.settings import Settings
 from legacy_mm.errors import (
@@ -31,15 +32,23 @@ class Tool:
         self.notes: list[Note] = []
 
     def __call__(
-        self, *words: str, consumer: str = CONSUMER, producer: str = PRODUCER, include: str = "t"
+        self,
+        *words: str,
+        consumer: str = CONSUMER,
+        producer: str = PRODUCER,
+        include: str = "t",
+        variables: dict[str, str] | None = None,
     ) -> Translation:
         (self._folder / "c.properties").write_text(consumer)
         (self._folder / "p.properties").write_text(producer)
         argv = [*FILES, "--include", include, *words]
-        return translate(argv, lambda own: read_own_options(own, {}), self.notes)
+        environment = read(variables or {})
+        return translate(argv, lambda own: read_own_options(own, {}), self.notes, environment=environment)
 
-    def settings(self, *words: str, **files: str) -> Settings:
-        result = self(*words, **files)
+    def settings(
+        self, *words: str, consumer: str = CONSUMER, producer: str = PRODUCER, include: str = "t"
+    ) -> Settings:
+        result = self(*words, consumer=consumer, producer=producer, include=include)
         assert isinstance(result, Run)
         return result.settings
 
@@ -215,3 +224,24 @@ def test_notes_and_repr_hold_no_secret(tool: Tool) -> None:
 def test_buffer_division_is_said(tool: Tool) -> None:
     tool.settings("--num.streams", "2")
     assert any("buffer.memory is divided" in note.text for note in tool.notes)
+
+
+def test_the_environment_reaches_java_and_the_login(tool: Tool, tmp_path: Path) -> None:
+    """Both clients take the login of the file, its password is a secret, and the heap is spoken of."""
+    (tmp_path / "jaas.conf").write_text(
+        "KafkaClient { org.apache.kafka.common.security.plain.PlainLoginModule required "
+        'username="u" password="hush"; };'
+    )
+    sasl = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+    options = "-Djava.security.auth.login.config=jaas.conf -Djavax.net.ssl.keyStorePassword=hush2"
+    variables = {"KAFKA_OPTS": options, "KAFKA_HEAP_OPTS": "-Xmx64m", "CLASSPATH": "h.jar"}
+    run = tool(consumer=CONSUMER + sasl, producer=PRODUCER + sasl, variables=variables)
+    assert isinstance(run, Run)
+    assert run.settings.spark.jvm == read(variables).jvm
+    assert run.settings.source.properties["sasl.password"] == "hush"
+    assert run.settings.target.properties["sasl.password"] == "hush"
+    assert {"hush", "hush2"} <= set(run.secrets)
+    assert "hush" not in repr(run)
+    assert [note.text for note in tool.notes if "512 MB" in note.text] == [
+        "-Xmx64m is raised to 512 MB, the least that Spark takes."
+    ]

@@ -1,0 +1,100 @@
+"""The variables of the old start script, and what it made of them (contract 2.2).
+
+The script put unquoted variables on Java's command line, so each is split at blanks, and quotes are plain characters.
+A variable that is unset or empty leaves our own choice in force.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.messages import TOOL
+from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
+
+_BLANKS = re.compile(r"[^ \t\n]+")
+_MAXIMUM_HEAP = re.compile(r"(?:-Xmx|-XX:MaxHeapSize=)(\d+)([kmgt]?)", re.IGNORECASE)
+_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
+_SECRET_PROPERTY = re.compile(r"-D[^=]*(?:password|passphrase|secret|token)[^=]*=(.+)", re.IGNORECASE | re.DOTALL)
+_CLASS_PATH = ("-cp", "-classpath", "--class-path")
+_JMX = "-Dcom.sun.management.jmxremote"
+_JMX_DEFAULT = f"{_JMX}=true {_JMX}.authenticate=false {_JMX}.ssl=false"
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """What the variables ask for."""
+
+    jvm: JvmSettings = JvmSettings()
+    notes: tuple[Note, ...] = ()
+    debug: str | None = None
+    """The line the script printed on stdout when KAFKA_DEBUG was set."""
+    secrets: tuple[str, ...] = field(default=(), repr=False)
+    """Values of `-D` properties that no line may show."""
+
+
+def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment:
+    """The settings for Java; `words` are Java options that stood before the class name, which came last."""
+    debugging = _debug_options(variables)
+    texts = (
+        variables.get("KAFKA_HEAP_OPTS", ""),
+        variables.get("KAFKA_JVM_PERFORMANCE_OPTS", ""),
+        variables.get("KAFKA_GC_LOG_OPTS", ""),
+        _jmx_options(variables),
+        debugging,
+        variables.get("KAFKA_OPTS", ""),
+    )
+    asked = [*(word for text in texts for word in _BLANKS.findall(text)), *words]
+    asked, class_path = _without_class_path(asked)
+    options = tuple(_with_enough_heap(option) for option in asked)
+    small = next((option for option, kept in zip(asked, options, strict=True) if option != kept), None)
+    return Environment(
+        jvm=JvmSettings(options, class_path or variables.get("CLASSPATH", ""), variables.get("JAVA_HOME") or None),
+        notes=() if small is None else (_raised(small),),
+        debug=f"Enabling Java debug options: {debugging}" if debugging else None,
+        secrets=tuple(found[1] for option in options if (found := _SECRET_PROPERTY.fullmatch(option))),
+    )
+
+
+def _jmx_options(variables: Mapping[str, str]) -> str:
+    options, port = variables.get("KAFKA_JMX_OPTS", ""), variables.get("JMX_PORT", "")
+    if not port:
+        return options
+    options = f"{options or _JMX_DEFAULT} {_JMX}.port={port}"
+    return options if f"{_JMX}.rmi.port=" in options else f"{options} {_JMX}.rmi.port={port}"
+
+
+def _debug_options(variables: Mapping[str, str]) -> str:
+    if not variables.get("KAFKA_DEBUG"):
+        return ""
+    suspend, port = variables.get("DEBUG_SUSPEND_FLAG") or "n", variables.get("JAVA_DEBUG_PORT") or "5005"
+    usual = f"-agentlib:jdwp=transport=dt_socket,server=y,suspend={suspend},address={port}"
+    return variables.get("JAVA_DEBUG_OPTS") or usual
+
+
+def _without_class_path(asked: Sequence[str]) -> tuple[list[str], str]:
+    """The other options, and the last class path among them: ours, on which Spark is, must not be replaced."""
+    options, class_path = [], ""
+    words = iter(asked)
+    for word in words:
+        if word in _CLASS_PATH:
+            class_path = next(words, "")
+        elif word.startswith("--class-path="):
+            class_path = word.partition("=")[2]
+        else:
+            options.append(word)
+    return options, class_path
+
+
+def _with_enough_heap(option: str) -> str:
+    size = _MAXIMUM_HEAP.fullmatch(option)
+    if size and int(size[1]) * _UNITS[size[2].lower()] < LEAST_HEAP:
+        return f"-Xmx{LEAST_HEAP}"
+    return option
+
+
+def _raised(option: str) -> Note:
+    return Note(logging.INFO, TOOL, f"{option} is raised to 512 MB, the least that Spark takes.")

@@ -1,0 +1,95 @@
+"""Java options of a user who wrote them for another Java: which are left out, and which of ours give way.
+
+Options that Java has removed are known from a table; what the table does not know, the JVM itself names when it
+refuses to start.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+_OURS = ("-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:-UsePerfData", "-Djava.awt.headless=true")
+_OUR_HEAP = ("-Xmx512m", "-Xms32m", "-Xmn12m")
+"""A driver keeps 30 MB; the first heap of Java's own choice, on a big host, touches 100 MB more."""
+_OUR_COLLECTOR = "-XX:+UseSerialGC"
+_COLLECTOR = re.compile(r"-XX:\+Use(?:Serial|Parallel|ParallelOld|G1|Z|Shenandoah|Epsilon|ConcMarkSweep|ParNew)GC")
+_HEAP = re.compile(r"-Xm[sx].*|-XX:(?:Max|Initial)HeapSize=.*|-XX:(?:Max|Min|Initial)RAM.*")
+_MAXIMUM_HEAP = re.compile(r"-Xmx.*|-XX:MaxHeapSize=.*")
+
+# The release that removed it -> names; some were taken without effect for a few releases more.
+_REMOVED = {
+    9: "PrintGCDateStamps PrintGCTimeStamps PrintGCApplicationStoppedTime PrintGCApplicationConcurrentTime "
+    "PrintGCCause PrintTenuringDistribution PrintHeapAtGC PrintAdaptiveSizePolicy PrintPromotionFailure "
+    "PrintReferenceGC "
+    "UseGCLogFileRotation NumberOfGCLogFiles GCLogFileSize UseFastAccessorMethods UseSplitVerifier UseStringCache "
+    "-Xbootclasspath/p -Djava.endorsed.dirs -Djava.ext.dirs -Xincgc",
+    10: "UseParNewGC -d64 -d32",
+    11: "UnlockCommercialFeatures UseCGroupMemoryLimitForHeap",
+    12: "AggressiveOpts",
+    14: "UseConcMarkSweepGC CMSClassUnloadingEnabled CMSScavengeBeforeRemark CMSParallelRemarkEnabled "
+    "CMSIncrementalMode CMSConcurrentMTEnabled CMSInitiatingOccupancyFraction UseCMSInitiatingOccupancyOnly "
+    "CMSIncrementalPacing CMSPermGenSweepingEnabled CMSParallelInitialMarkEnabled CMSEdenChunksRecordAlways "
+    "CMSMaxAbortablePrecleanTime CMSWaitDuration CMSFullGCsBeforeCompaction "
+    "UseCMSCompactAtFullCollection PrintFLSStatistics",
+    15: "UseParallelOldGC",
+    17: "PermSize MaxPermSize",
+    18: "UseBiasedLocking",
+    24: "-Djava.security.manager",
+}
+_GONE_IN = {name: release for release, names in _REMOVED.items() for name in names.split()}
+
+_NAMED = re.compile(
+    r"""(?:Unrecognized|Improperly\ specified)\ VM\ option\ '(?P<flag>[^']+)'
+      | VM\ option\ '(?P<locked>[^']+)'\ is\ (?:experimental|diagnostic|develop)
+      | Unrecognized\ option:\ (?P<word>\S+)
+      | ^(?P<start>-\S+?)\ is\ (?:no\ longer\ a\ supported\ option|not\ supported)
+      | (?P<collectors>Multiple\ garbage\ collectors\ selected|Conflicting\ collector)""",
+    re.VERBOSE | re.MULTILINE,
+)
+
+
+def removed(options: Iterable[str], release: int) -> list[str]:
+    """Those of the options that this release of Java has removed."""
+    return [option for option in options if _GONE_IN.get(_name(option), release + 1) <= release]
+
+
+def refused(said: str, options: Sequence[str]) -> list[str]:
+    """Those of the options that a JVM named when it refused to start, by what it said."""
+    found = _NAMED.search(said)
+    if found is None:
+        return []
+    if found["collectors"]:
+        return [option for option in options if _COLLECTOR.fullmatch(option)]
+    flag = found["flag"] or found["locked"]
+    if flag:
+        return [option for option in options if re.fullmatch(rf"-XX:[+-]?{re.escape(flag)}", option)]
+    return [option for option in options if option.startswith(found["word"] or found["start"])]
+
+
+def with_ours(options: Sequence[str]) -> list[str]:
+    """Our flags, then the user's, which hold where both set the same thing."""
+    ours = list(_OURS)
+    if not any(_HEAP.fullmatch(option) for option in options):
+        ours += _OUR_HEAP
+    if not any(_COLLECTOR.fullmatch(option) for option in options):
+        ours.append(_OUR_COLLECTOR)
+    return [*ours, *options]
+
+
+def computed_heap(java: Path, options: Sequence[str]) -> int | None:
+    """The heap in bytes where options leave it to Java, such as -XX:MaxRAMPercentage; None where nothing does."""
+    deciding = [option for option in options if _HEAP.fullmatch(option)]
+    if not deciding or any(_MAXIMUM_HEAP.fullmatch(option) for option in deciding):
+        return None
+    command = [str(java), *deciding, "-XX:+PrintFlagsFinal", "-version"]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stdout
+    found = re.search(r"\bMaxHeapSize\s*:?=\s*(\d+)", answer)
+    return int(found[1]) if found else 0
+
+
+def _name(option: str) -> str:
+    flag = re.match(r"-XX:[+-]?(\w+)", option)
+    return flag[1] if flag else re.split("[=:]", option)[0]

@@ -1,0 +1,121 @@
+"""The variables of the old start script, one by one."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from legacy_mm.compat import environment
+from legacy_mm.config.settings import JvmSettings
+
+JMX = "-Dcom.sun.management.jmxremote"
+
+
+def options(*words: str, **variables: str) -> tuple[str, ...]:
+    return environment.read(variables, words).jvm.options
+
+
+def test_nothing_set_asks_for_nothing() -> None:
+    assert environment.read({}) == environment.Environment(JvmSettings())
+
+
+def test_the_order_is_that_of_the_old_command_line() -> None:
+    found = options(
+        "-Dword",
+        KAFKA_OPTS="-Dopts",
+        KAFKA_JMX_OPTS="-Djmx",
+        KAFKA_GC_LOG_OPTS="-Dgc",
+        KAFKA_JVM_PERFORMANCE_OPTS="-Dperformance",
+        KAFKA_HEAP_OPTS="-Xmx2g",
+        KAFKA_DEBUG="y",
+        JAVA_DEBUG_OPTS="-agentlib:x",
+    )
+    assert found == ("-Xmx2g", "-Dperformance", "-Dgc", "-Djmx", "-agentlib:x", "-Dopts", "-Dword")
+
+
+def test_variables_are_split_at_blanks_and_quotes_are_characters() -> None:
+    assert options(KAFKA_OPTS='  -Da="b c"\t-javaagent:a.jar=1\n-Dd=\u00a0e ') == (
+        '-Da="b',
+        'c"',
+        "-javaagent:a.jar=1",
+        "-Dd=\u00a0e",
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        ("-Xmx256M -Xms128M", ("-Xmx536870912", "-Xms128M")),
+        ("-Xmx524287k", ("-Xmx536870912",)),
+        ("-XX:MaxHeapSize=100m", ("-Xmx536870912",)),
+        ("-Xmx512m", ("-Xmx512m",)),
+        ("-Xmx2G -Xms2G", ("-Xmx2G", "-Xms2G")),
+        ("-XX:MaxRAMPercentage=70 -XX:+ExitOnOutOfMemoryError", None),
+        ("-Xmxlots", ("-Xmxlots",)),
+    ],
+)
+def test_a_heap_that_spark_refuses_is_raised_and_said_once(asked: str, given: tuple[str, ...] | None) -> None:
+    found = environment.read({"KAFKA_HEAP_OPTS": asked, "KAFKA_OPTS": asked})
+    expected = given or tuple(asked.split())
+    assert found.jvm.options == expected * 2
+    assert [note.level for note in found.notes] == [logging.INFO] * (expected != tuple(asked.split()))
+
+
+@pytest.mark.parametrize(
+    ("jmx_options", "expected"),
+    [
+        ("", (f"{JMX}=true", f"{JMX}.authenticate=false", f"{JMX}.ssl=false", f"{JMX}.port=9", f"{JMX}.rmi.port=9")),
+        ("-Dx=y", ("-Dx=y", f"{JMX}.port=9", f"{JMX}.rmi.port=9")),
+        (f"{JMX}.rmi.port=8", (f"{JMX}.rmi.port=8", f"{JMX}.port=9")),
+    ],
+)
+def test_jmx_port(jmx_options: str, expected: tuple[str, ...]) -> None:
+    assert options(JMX_PORT="9", KAFKA_JMX_OPTS=jmx_options) == expected
+
+
+def test_jmx_options_without_a_port() -> None:
+    assert options(KAFKA_JMX_OPTS=f"{JMX}.port=7") == (f"{JMX}.port=7",)
+
+
+@pytest.mark.parametrize(
+    ("variables", "agent"),
+    [
+        ({}, "-agentlib:jdwp=transport=dt_socket,server=y,suspend=n,address=5005"),
+        (
+            {"DEBUG_SUSPEND_FLAG": "y", "JAVA_DEBUG_PORT": "7777"},
+            "-agentlib:jdwp=transport=dt_socket,server=y,suspend=y,address=7777",
+        ),
+        ({"JAVA_DEBUG_OPTS": "-agentlib:x"}, "-agentlib:x"),
+    ],
+)
+def test_debugging(variables: dict[str, str], agent: str) -> None:
+    found = environment.read({"KAFKA_DEBUG": "no", **variables})
+    assert (found.jvm.options, found.debug) == ((agent,), f"Enabling Java debug options: {agent}")
+
+
+def test_debug_variables_alone_do_nothing() -> None:
+    assert environment.read({"JAVA_DEBUG_OPTS": "-agentlib:x"}) == environment.Environment()
+
+
+def test_class_path_and_java_home() -> None:
+    variables = {"CLASSPATH": "/etc/kafka/jars/*:x.jar", "JAVA_HOME": "/opt/java", "KAFKA_LOG4J_OPTS": "-Dlog4j=1"}
+    assert environment.read(variables).jvm == JvmSettings((), "/etc/kafka/jars/*:x.jar", "/opt/java")
+
+
+@pytest.mark.parametrize("words", ["-cp a:b", "-classpath a:b", "--class-path=a:b", "-cp c -cp a:b"])
+def test_a_class_path_among_the_words_replaces_the_variable(words: str) -> None:
+    found = environment.read({"CLASSPATH": "x", "KAFKA_OPTS": "-Da=b"}, words.split()).jvm
+    assert (found.options, found.class_path) == (("-Da=b",), "a:b")
+
+
+def test_the_last_of_two_system_properties_holds() -> None:
+    jvm = environment.read({"KAFKA_OPTS": "-Da.b=1 -Da.b=2=3 -Da.bc=4"}).jvm
+    assert jvm.system_property("a.b") == "2=3"
+    assert jvm.system_property("a") is None
+
+
+def test_passwords_are_named_as_secrets_and_never_shown() -> None:
+    found = environment.read({"KAFKA_OPTS": "-Djavax.net.ssl.trustStorePassword=geheim -Djava.awt.headless=true"})
+    assert found.secrets == ("geheim",)
+    assert "geheim" not in repr(found)

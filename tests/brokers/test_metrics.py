@@ -16,7 +16,7 @@ from legacy_mm.testbed.ports import LOOPBACK, Ports
 from legacy_mm.testbed.records import create_topic
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
-from tests.fixtures.jmx import java_pid, read_mbeans
+from tests.fixtures.jmx import jmx_address, read_mbeans
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
@@ -53,8 +53,9 @@ def test_a_scrape_tells_what_was_copied(
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": target.bootstrap},
     )
-    port = ports.reserve()
-    tool = our_tool(*files, "--whitelist", name, "--num.streams", "2", "--metrics.port", str(port))
+    port, jmx_port = ports.reserve(), ports.reserve()
+    words = ("--whitelist", name, "--num.streams", "2", "--metrics.port", str(port))
+    tool = our_tool(*files, *words, environment={"JMX_PORT": str(jmx_port)})
     wait_until(lambda: total(scrape(port), "legacy_mm_records_copied_total") == FIRST, SECONDS, "the first records")
     load(source.bootstrap, name, SECOND, 100)
 
@@ -81,7 +82,7 @@ def test_a_scrape_tells_what_was_copied(
     left = total(scrape(port), "legacy_mm_consumer_assigned_partitions")
 
     def shown() -> int:
-        return sum("partition=" in bean for bean in read_mbeans(java_pid(tool)))
+        return sum("partition=" in bean for bean in read_mbeans(jmx_address(jmx_port)))
 
     wait_until(lambda: shown() == left, SECONDS, f"{left:g} partitions among the MBeans")
     for process in (other, tool):

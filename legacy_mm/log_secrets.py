@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 HIDDEN = "[hidden]"
 _LEAST_PART = 8
+_SHORT = 6
+"""A shorter secret is hidden as a word of its own only: a password `a` would hide every letter a."""
 _LOOKS_SECRET = (
     (re.compile(r"-----BEGIN ([A-Z ]*PRIVATE KEY)-----.*?(-----END \1-----|\Z)", re.DOTALL), HIDDEN),
     (re.compile(r"(?<=://)[^/\s@]+(?=@)"), HIDDEN),
@@ -26,19 +28,21 @@ _LOOKS_SECRET = (
 class Secrets:
     """Values that are hidden wherever they turn up."""
 
-    def __init__(self) -> None:
-        self._known: list[str] = []
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        self._known: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None
+        self.add(secrets)
 
     def add(self, secrets: Iterable[str]) -> None:
         """Hide these too, whole, line by line, and as JSON or a URL would write them."""
-        forms = {form for secret in secrets if secret for form in _forms(secret)}
-        self._known = sorted(forms | set(self._known), key=len, reverse=True)
+        self._known |= {form for secret in secrets if secret.strip() for form in _forms(secret)}
+        if self._known:
+            self._pattern = re.compile("|".join(map(_pattern, sorted(self._known, key=len, reverse=True))))
 
     def hidden(self, text: str) -> str:
         """The text without a secret."""
-        for secret in self._known:
-            if secret in text:
-                text = text.replace(secret, HIDDEN)
+        if self._pattern is not None:
+            text = self._pattern.sub(HIDDEN, text)
         for pattern, replacement in _LOOKS_SECRET:
             text = pattern.sub(replacement, text)
         return text
@@ -48,3 +52,7 @@ def _forms(secret: str) -> set[str]:
     parts = [part.strip() for part in secret.splitlines()] if "\n" in secret else []
     whole = {secret, secret.strip(), json.dumps(secret)[1:-1], repr(secret)[1:-1], quote(secret, safe="")}
     return {form for form in whole if form} | {part for part in parts if len(part) >= _LEAST_PART}
+
+
+def _pattern(secret: str) -> str:
+    return rf"(?<!\w){re.escape(secret)}(?!\w)" if len(secret) < _SHORT else re.escape(secret)

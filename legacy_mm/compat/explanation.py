@@ -23,12 +23,13 @@ from legacy_mm.compat.permissions import Permission, permissions
 from legacy_mm.compat.properties_file import Entry
 from legacy_mm.compat.quirks import QUIRKS
 from legacy_mm.compat.relevance import Command, always
-from legacy_mm.compat.secrecy import HIDDEN, Veil, looks_secret
+from legacy_mm.compat.secrecy import Veil, looks_secret
 from legacy_mm.compat.translate import Help, NothingToDo, ReadOwnOptions, Run, Translation, Version, translate
 from legacy_mm.config import unbuilt
 from legacy_mm.config.catalogue import OPTIONS
 from legacy_mm.config.settings import Settings
 from legacy_mm.errors import ConfigurationError, LegacyMMError
+from legacy_mm.log_secrets import HIDDEN
 
 _LAUNCHERS = {"kafka-mirror-maker", "kafka-mirror-maker.sh", "kafka.tools.MirrorMaker"}
 _FILES: Mapping[Side, str] = {"consumer": "consumer.config", "producer": "producer.config"}

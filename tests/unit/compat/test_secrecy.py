@@ -12,7 +12,7 @@ from legacy_mm.compat.secrecy import Veil, looks_secret
     [
         ("ssl.keystore.password=hush hush", "ssl.keystore.password=[hidden]"),
         ("--spark.conf=spark.authenticate.secret=a=b", "--spark.conf=spark.authenticate.secret=[hidden]"),
-        ("http://me:hush@host:1/x", "http://me:[hidden]@host:1/x"),
+        ("http://me:hush@host:1/x", "http://[hidden]@host:1/x"),
         ("org.x.Y required TOKEN: abc", "org.x.Y required TOKEN:[hidden]"),
         ("the known one is known1!", "the known one is [hidden]"),
         ("xknown1!y", "x[hidden]y"),

@@ -251,7 +251,7 @@ QUIRKS = (
     ),
     Quirk(
         "log-appenders",
-        "log4j loads any appender, layout and filter by class name, and YAML with a library",
+        "log4j loads any appender, layout and filter by class name",
         "console, file and rolling file appenders with pattern or JSON layout; anything else is named in one WARN",
         "this logging is not Java",
         "tests/unit/compat/test_log4j.py::test_what_is_not_supported_is_said_once_per_appender",
@@ -277,13 +277,6 @@ QUIRKS = (
         "absent (compat/mbean_names.py tells why for each); app-info has librdkafka's version",
         "a zero that nobody counted would deceive",
         "tests/side_by_side/test_mbeans.py::test_beans_of_both",
-    ),
-    Quirk(
-        "client-log-lines",
-        "Java's clients log what they are made of, every connection and every unknown property",
-        "the clients of this tool say what they have to say in their own words",
-        "they are other clients",
-        _RECORDED + "test_recorded_calls",
     ),
     Quirk(
         "stack-frames",

@@ -52,6 +52,7 @@ DOORS = {
     "jproperties": ("legacy_mm.compat.properties_file",),
     "cryptography": ("legacy_mm.spark",),
     "prometheus_client": ("legacy_mm.metrics.prometheus",),
+    "yaml": ("legacy_mm.compat.log4j.configuration",),
 }
 
 # Who may end the process, and why.

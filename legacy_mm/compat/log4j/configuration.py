@@ -13,6 +13,8 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
+import yaml
+
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.log4j import version1, version2
 from legacy_mm.compat.log4j.found import Found, NotUnderstood, lookup
@@ -34,7 +36,7 @@ def read(environment: Mapping[str, str]) -> Found:
         return _read_file(_path(location), system, environment)
     except OSError as error:
         why = error.strerror or str(error)
-    except (ValueError, ElementTree.ParseError, ConfigurationError) as error:
+    except (ValueError, ElementTree.ParseError, yaml.YAMLError, ConfigurationError) as error:
         why = str(error)
     return Found(problems=(f"Could not read the log4j configuration {location}: {why}; logging to the console",))
 
@@ -57,16 +59,17 @@ def _path(location: str) -> Path:
 
 def _read_file(path: Path, system: Mapping[str, str], environment: Mapping[str, str]) -> Found:
     content, suffix = path.read_bytes(), path.suffix.lower()
-    if suffix in (".yaml", ".yml"):
-        raise NotUnderstood("YAML is not supported; write it as properties, XML or JSON")
     if suffix == ".xml":
         root = ElementTree.fromstring(content)
         if _is_version2(root):
             return version2.read(version2.from_xml(root), lambda own: lookup(system, environment, own))
         return version1.read_xml(root, lookup(system, environment, {}))
-    if suffix in (".json", ".jsn"):
-        tree = version2.from_mapping("json", json.loads(content))
-        return version2.read(tree.of("configuration")[0], lambda own: lookup(system, environment, own))
+    if suffix in (".json", ".jsn", ".yaml", ".yml"):
+        document = json.loads(content) if suffix.startswith(".j") else yaml.safe_load(content)
+        found = version2.from_mapping("document", document if isinstance(document, dict) else {}).of("configuration")
+        if not found:
+            raise NotUnderstood("it has no Configuration")
+        return version2.read(found[0], lambda own: lookup(system, environment, own))
     properties = properties_file.loads(content)
     if version1.is_version1(properties):
         return version1.read_properties(properties, lookup(system, environment, properties))

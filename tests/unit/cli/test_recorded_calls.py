@@ -40,7 +40,7 @@ def run_forked(case: Case, folder: Path) -> Outcome:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_recorded_calls(release: str, tmp_path: Path) -> None:
-    """Quirks null-pointer-lines, client-log-lines and stack-frames hold for all of them."""
+    """Quirks null-pointer-lines, client-lines and stack-frames hold for all of them."""
     cases = [case for case in recorded_cases() if case.release == release and case.id not in DECIDED_BY_JAVA]
     tallies, wrong = replay(cases, run_forked, tmp_path)
     print(f"\n{release}: {tallies[release]}", end="")

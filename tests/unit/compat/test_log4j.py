@@ -105,7 +105,14 @@ def test_xml_of_version_1() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["version2.properties", "version2.xml", "version2.json"])
+def test_the_tools_file_of_kafka_4() -> None:
+    found = reading(FILES / "tools-log4j2.yaml", "log4j2.configurationFile")
+    assert found.problems == ()
+    assert found.settings.loggers == {"": LoggerSettings(WARN, ("STDERR",))}
+    assert found.settings.appenders == {"STDERR": Appender("STDERR", Console("stderr"))}
+
+
+@pytest.mark.parametrize("name", ["version2.properties", "version2.xml", "version2.json", "version2.yaml"])
 def test_version_2_says_the_same_in_every_form(name: str) -> None:
     found = reading(FILES / name, "log4j2.configurationFile")
     assert found.problems == ()
@@ -166,7 +173,8 @@ def test_the_last_one_named_counts() -> None:
         ("half.properties", "log4j.logger.a=INFO", "no log4j.rootLogger"),
         ("broken.xml", "<Configuration>", "no element found"),
         ("broken.json", "{", "Expecting"),
-        ("log4j2.yaml", (FILES / "tools-log4j2.yaml").read_text(), "YAML is not supported"),
+        ("broken.yaml", "Configuration: [", "expected the node content"),
+        ("list.yaml", "- a", "no Configuration"),
     ],
 )
 def test_a_file_that_cannot_be_used_is_said_once_and_logging_goes_to_the_console(

@@ -6,6 +6,7 @@ import signal
 import socket
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -89,6 +90,60 @@ def test_a_scrape_tells_what_was_copied(
         process.signal(signal.SIGTERM)
         assert process.wait(SECONDS) == 143, process.output()
     assert "MBeans" not in tool.output()
+    ports.release()
+
+
+EXPORTER = """\
+lowercaseOutputName: true
+rules:
+- pattern: kafka.consumer<type=.+, client-id=(.+), topic=(.+), partition=(.+)><>records-lag-max
+  name: mirror_lag_max
+  labels: {client: "$1", topic: "$2", partition: "$3"}
+- pattern: kafka.producer<type=producer-metrics, client-id=(.+)><>record-send-total
+  name: mirror_sent_total
+- pattern: kafka.tools<type=MirrorMaker, name=MirrorMaker-numDroppedMessages><>Value
+  name: mirror_dropped
+"""
+
+
+def test_the_exporter_named_in_kafka_opts_reads_the_old_names(
+    source: Any,
+    target: Any,
+    topic: Callable[..., str],
+    group: str,
+    our_tool: Callable[..., ToolProcess],
+    jmx_exporter: Path,
+    tmp_path: Path,
+) -> None:
+    """Rules as people write them for the old tool, in the agent that they run."""
+    name, ports = topic(), Ports()
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, partitions=2)
+    load(source.bootstrap, name, FIRST, 100)
+    rules, port = tmp_path / "mirror.yml", ports.reserve()
+    rules.write_text(EXPORTER)
+    tool = our_tool(
+        {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": target.bootstrap},
+        "--whitelist",
+        name,
+        environment={"KAFKA_OPTS": f"-javaagent:{jmx_exporter}={LOOPBACK}:{port}:{rules}"},
+    )
+
+    def exported() -> Samples:
+        try:
+            return scrape(port)
+        except OSError:  # the agent listens once Java has started
+            return {}
+
+    wait_until(lambda: total(exported(), "mirror_sent_total") == FIRST, SECONDS, "the exporter to see all records")
+    seen = exported()
+    assert list(seen["mirror_dropped"].values()) == [0.0]
+    labels = {dict(labels)["partition"]: dict(labels) for labels in seen["mirror_lag_max"]}
+    assert set(labels) == {"0", "1"}
+    assert labels["0"]["client"] == f"{group}-0"
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(SECONDS) == 143, tool.output()
     ports.release()
 
 

@@ -50,6 +50,10 @@ DOORS = {
     "configargparse": ("legacy_mm.cli",),
     "jproperties": ("legacy_mm.compat.properties_file",),
     "cryptography": ("legacy_mm.spark",),
+    "crc32c": ("legacy_mm.protocol",),
+    "cramjam": ("legacy_mm.protocol",),
+    "numba": ("legacy_mm.protocol",),
+    "numpy": ("legacy_mm.protocol",),
 }
 
 # Who may end the process, and why.

@@ -1,16 +1,14 @@
 """The codecs of record batches, both ways, as Java's clients read and write them.
 
-Two need framing of our own. Snappy: Java writes snappy-java's ("xerial") frames, librdkafka one bare block; both are
-read. LZ4: Java refuses frames whose blocks lean on each other, as the library's own frames do, so frames are put
-together here from separate blocks.
+Two need care. Snappy: Java writes snappy-java's ("xerial") frames, librdkafka one bare block; both are read. LZ4: Java
+refuses frames whose blocks lean on each other, and the library makes such frames unless told otherwise.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from enum import IntEnum
-from typing import Any
 
 import cramjam
 
@@ -30,12 +28,8 @@ _XERIAL_VERSIONS = struct.pack(">ii", 1, 1)  # version, and the lowest version t
 _XERIAL_HEADER_SIZE = len(_XERIAL_HEADER) + len(_XERIAL_VERSIONS)
 _XERIAL_BLOCK = 32 << 10
 
-_LZ4_HEADER = bytes.fromhex("04224d18 60 40 82")  # magic; version 1, separate blocks; blocks of 64 KB; header checksum
-_LZ4_END = bytes(4)
-_LZ4_BLOCK = 64 << 10
-_LZ4_STORED = 1 << 31
 _LZ4_FAST = 1
-_LZ4_DEFAULT = 9  # Kafka's default level, for which Java uses the fast compressor
+_LZ4_DEFAULT = 9  # Kafka's default level, for which Java takes the fast compressor
 
 
 class Codec(IntEnum):
@@ -90,41 +84,29 @@ def _compress_zstd(data: memoryview, level: int | None) -> Bytes:
 
 def _compress_snappy(data: memoryview, level: int | None) -> Bytes:
     out = bytearray(_XERIAL_HEADER + _XERIAL_VERSIONS)
-    for block in _blocks(data, _XERIAL_BLOCK):
-        packed = memoryview(cramjam.snappy.compress_raw(block))
+    for at in range(0, len(data), _XERIAL_BLOCK):
+        packed = memoryview(cramjam.snappy.compress_raw(data[at : at + _XERIAL_BLOCK]))
         out += _INT.pack(len(packed))
         out += packed
     return out
 
 
 def _compress_lz4(data: memoryview, level: int | None) -> Bytes:
-    how: dict[str, Any] = {"mode": "fast", "acceleration": _LZ4_FAST}
-    if level not in (None, _LZ4_DEFAULT):
-        how = {"mode": "high_compression", "compression": level}
-    out = bytearray(_LZ4_HEADER)
-    for block in _blocks(data, _LZ4_BLOCK):
-        packed = memoryview(cramjam.lz4.compress_block(block, store_size=False, **how))
-        if len(packed) < len(block):
-            out += struct.pack("<I", len(packed))
-            out += packed
-        else:
-            out += struct.pack("<I", len(block) | _LZ4_STORED)
-            out += block
-    out += _LZ4_END
-    return out
-
-
-def _blocks(data: memoryview, size: int) -> Iterator[memoryview]:
-    return (data[at : at + size] for at in range(0, len(data), size))
+    level = _LZ4_FAST if level in (None, _LZ4_DEFAULT) else level
+    frame = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
+    frame.compress(bytes(data))  # it takes nothing else
+    return memoryview(frame.finish())
 
 
 def _decompress_snappy_into(data: memoryview, out: memoryview) -> int:
     if data[: len(_XERIAL_HEADER)] != _XERIAL_HEADER:
         return _decompress_snappy_block(data, out)
-    at, written = _XERIAL_HEADER_SIZE, 0
+    at = written = 0
     while at < len(data):
-        if data[at : at + len(_XERIAL_HEADER)] == _XERIAL_HEADER:  # two streams, one after the other
+        if data[at : at + len(_XERIAL_HEADER)] == _XERIAL_HEADER:  # streams may follow each other
             at += _XERIAL_HEADER_SIZE
+            if at > len(data):
+                raise cramjam.DecompressionError("a torn stream header")
             continue
         if at + _INT.size > len(data):
             raise cramjam.DecompressionError("a torn length")

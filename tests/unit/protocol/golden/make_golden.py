@@ -47,8 +47,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, Cluster(Path(folder)) as cluster:
         for topic, config in TOPICS.items():
             create_topic(cluster.bootstrap, topic, 1, config={"retention.ms": "-1", **config})
-        command = [find_java(), "-cp", f"{kafka_jars(CURRENT)}/*", HERE / "GoldenProducer.java", cluster.bootstrap]
-        subprocess.run(command, check=True)
+        java, jars = str(find_java()), f"{kafka_jars(CURRENT)}/*"
+        subprocess.run([java, "-cp", jars, str(HERE / "GoldenProducer.java"), cluster.bootstrap], check=True)
         for codec in CODECS:
             write(cluster.bootstrap, f"librdkafka-{codec}", codec)
         write(cluster.bootstrap, "log-append-time", "zstd")

@@ -27,6 +27,7 @@ TORN = 1 << 62
 # What a kernel answers instead of a number of batches or records.
 TORN_RECORD = -1
 BYTES_LEFT_OVER = -2
+OFFSET_OUT_OF_PLACE = -3
 
 # Columns of the table that `place_records` fills, one row for each record...
 BATCH, TIMESTAMP, BODY, END, NEW_DELTA, OLD_DELTA, RECORD_COLUMNS = 0, 1, 2, 3, 4, 5, 6
@@ -184,17 +185,23 @@ def read_record(data: Any, at: int, end: int) -> tuple[int, int, int, int, int, 
 
 @_compiled
 def survey_records(
-    data: Any, count: int, partition: int, partitions: int
+    data: Any, count: int, last_delta: int, partition: int, partitions: int
 ) -> tuple[int, int, int, int, int, int, bool]:
     """The records surveyed (or an error), how many keyed ones belong elsewhere, how many have no key, first and last
-    offset delta, highest timestamp delta, whether offsets are dense. No key is hashed if `partitions` is 0."""
+    offset delta, highest timestamp delta, whether offsets are dense. No key is hashed if `partitions` is 0.
+
+    Offset deltas must ascend and not exceed `last_delta`: what is skipped below an offset, and where reading goes on,
+    depends on it."""
     at, end = 0, len(data)
-    elsewhere = keyless = first = last = highest = 0
+    elsewhere = keyless = first = highest = 0
+    last = -1
     dense = True
     for index in range(count):
         timestamp, offset, _, key, key_size, at = read_record(data, at, end)
         if at == TORN:
             return TORN_RECORD, 0, 0, 0, 0, 0, False
+        if not last < offset <= last_delta:
+            return OFFSET_OUT_OF_PLACE, 0, 0, 0, 0, 0, False
         if key_size < 0:
             keyless += 1
         elif partitions > 0:
@@ -213,6 +220,7 @@ def survey_records(
 def place_records(
     data: Any,
     count: int,
+    last_delta: int,
     base_timestamp: int,
     keep_timestamps: bool,
     skip_below: int,
@@ -233,11 +241,15 @@ def place_records(
     at, end = 0, len(data)
     open_batches[:] = _NONE_OPEN
     made = 0
+    last = -1
     null_at = null_start
     for index in range(count):
         delta, offset, body, key, key_size, at = read_record(data, at, end)
         if at == TORN:
             return TORN_RECORD
+        if not last < offset <= last_delta:
+            return OFFSET_OUT_OF_PLACE
+        last = offset
         if offset < skip_below:
             records[index, BATCH] = _SKIPPED
             continue

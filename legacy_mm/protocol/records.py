@@ -19,7 +19,11 @@ from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch, Ti
 BATCH_LIMIT = 1_000_000
 """Below the 1,048,588 bytes that a broker takes by default (`message.max.bytes`)."""
 
-_FAULTS = {kernels.TORN_RECORD: "a record is torn", kernels.BYTES_LEFT_OVER: "bytes are left over after its records"}
+_FAULTS = {
+    kernels.TORN_RECORD: "a record is torn",
+    kernels.BYTES_LEFT_OVER: "bytes are left over after its records",
+    kernels.OFFSET_OUT_OF_PLACE: "the offsets of its records do not ascend to its last one",
+}
 
 
 class Survey(NamedTuple):
@@ -72,7 +76,9 @@ def survey(header: Header, records: memoryview, partition: int, partitions: int)
 
     Counts the keyed records that do not belong to `partition` of `partitions`; 0 partitions: nothing is hashed.
     """
-    found = kernels.survey_records(_array(records), header.records, partition, partitions)
+    found = kernels.survey_records(
+        _array(records), header.records, header.last_offset_delta, partition, partitions
+    )
     _check(header, found[0])
     return Survey(*found)
 
@@ -103,6 +109,7 @@ def regroup(
     made = kernels.place_records(
         data,
         header.records,
+        header.last_offset_delta,
         header.max_timestamp if append_time else header.base_timestamp,
         not append_time,
         from_offset - header.base_offset,

@@ -31,7 +31,7 @@ PROT_NONE = 0
 MOST_RECORDS = (1 << 31) - 1
 
 fuzz = settings(
-    max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "3000")),
+    max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "2000")),
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

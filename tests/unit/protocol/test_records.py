@@ -179,7 +179,7 @@ def test_an_empty_batch_has_nothing_to_survey_or_regroup() -> None:
 @pytest.mark.parametrize("change", [1, -1])
 def test_a_count_that_lies_is_corrupt(change: int) -> None:
     batch = build([Row(at, NOW, b"k", b"v") for at in range(3)])
-    lying = batch.header._replace(records=3 + change, base_offset=40)
+    lying = batch.header._replace(records=3 + change, last_offset_delta=9, base_offset=40)
     wrong = "batch at offset 40: a record is torn" if change > 0 else "batch at offset 40: bytes are left over"
     with pytest.raises(CorruptRecords, match=wrong):
         survey(lying, batch.payload, 0, 4)
@@ -208,6 +208,17 @@ def test_a_count_that_lies_is_corrupt(change: int) -> None:
 def test_a_torn_record_is_corrupt(record: bytes) -> None:
     with pytest.raises(CorruptRecords, match="a record is torn"):
         survey(Header.new(1, 0, 0), memoryview(record), 0, 4)
+
+
+@pytest.mark.parametrize("offsets", [(-1, 0), (0, 0), (1, 0), (0, 2)])
+def test_offsets_that_do_not_ascend_to_the_last_are_corrupt(offsets: tuple[int, int]) -> None:
+    zigzag = {-1: 1, 0: 0, 1: 2, 2: 4}
+    two = memoryview(b"".join(bytes([12, 0, 0, zigzag[offset], 1, 1, 0]) for offset in offsets))
+    assert survey(Header.new(2, 0, 0), memoryview(bytes([12, 0, 0, 0, 1, 1, 0, 12, 0, 0, 2, 1, 1, 0])), 0, 4).dense
+    with pytest.raises(CorruptRecords, match="do not ascend"):
+        survey(Header.new(2, 0, 0), two, 0, 4)
+    with pytest.raises(CorruptRecords, match="do not ascend"):
+        regroup(Header.new(2, 0, 0), two, Placement.all_to(0))
 
 
 def test_first_key() -> None:

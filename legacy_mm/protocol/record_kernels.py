@@ -5,9 +5,10 @@ headers; integers are zigzag varints except the attributes (one byte). A read th
 TORN, which is past any end, so every later read of the record answers TORN as well and one test at its end is enough.
 Each record takes at least seven bytes, so a count that lies ends with the data.
 
-Compiled once per host: numba keeps the machine code in `__pycache__` beside this file or, where that cannot be written,
-under `$NUMBA_CACHE_DIR`, else in the user's cache folder. Where none of them can be written, each process compiles
-(about two seconds). Arrays of records must be read-only: a writable array is another type and is compiled for again.
+Compiled once per host: numba keeps the machine code under `$NUMBA_CACHE_DIR` if that is set, else in `__pycache__`
+beside this file, else (a read-only installation) in the user's cache folder. Where none can be written, each process
+compiles: three seconds instead of 0.3. `records.warm_up` does either before the first batch waits for it.
+Arrays of records must be read-only: a writable array is another type and is compiled for again.
 """
 
 from __future__ import annotations
@@ -216,6 +217,16 @@ def survey_records(
     return count, elsewhere, keyless, first, last, highest, dense
 
 
+@_inlined
+def put_into_batch(record: Any, batch: Any, timestamp: int, size: int) -> None:
+    """Count a record of `size` bytes in its batch."""
+    record[TIMESTAMP] = timestamp
+    record[NEW_DELTA] = batch[COUNT]
+    batch[COUNT] += 1
+    batch[SIZE] += size
+    batch[MAX_TIMESTAMP] = max(batch[MAX_TIMESTAMP], timestamp)
+
+
 @_compiled
 def place_records(
     data: Any,
@@ -234,9 +245,8 @@ def place_records(
 ) -> int:
     """First half of a regrouping: which new batch each record goes to, and how big that one gets; batches or an error.
 
-    Keyed records go where murmur2 says (`partitions` 0: nowhere but to `null_start`), null keys from `null_start` on in
-    steps of `null_step`. A batch that would exceed `size_limit` is followed by another one of the same partition.
-    `open_batches` has an item for each partition.
+    Keyed records go where murmur2 says, null keys (with `partitions` 0: all) from `null_start` on by `null_step`.
+    A batch that would exceed `size_limit` is followed by another one. `open_batches` has an item for each partition.
     """
     at, end = 0, len(data)
     open_batches[:] = _NONE_OPEN
@@ -253,12 +263,11 @@ def place_records(
         if offset < skip_below:
             records[index, BATCH] = _SKIPPED
             continue
+        target = null_at
         if partitions > 0 and key_size >= 0:
             target = partition_of(data, key, key_size, partitions)
-        else:
-            target = null_at
-            if null_step:
-                null_at = (null_at + null_step) % partitions
+        elif null_step != 0:
+            null_at = (null_at + null_step) % partitions
         timestamp = base_timestamp + delta if keep_timestamps else base_timestamp
         batch = open_batches[target]
         size = 0
@@ -270,20 +279,14 @@ def place_records(
             made += 1
             open_batches[target] = batch
             batches[batch, PARTITION] = target
-            batches[batch, COUNT] = 0
-            batches[batch, SIZE] = 0
-            batches[batch, BASE_TIMESTAMP] = timestamp
-            batches[batch, MAX_TIMESTAMP] = timestamp
+            batches[batch, COUNT] = batches[batch, SIZE] = 0
+            batches[batch, BASE_TIMESTAMP] = batches[batch, MAX_TIMESTAMP] = timestamp
             size = record_size(0, 0, at - body)
+        put_into_batch(records[index], batches[batch], timestamp, size)
         records[index, BATCH] = batch
-        records[index, TIMESTAMP] = timestamp
         records[index, BODY] = body
         records[index, END] = at
-        records[index, NEW_DELTA] = batches[batch, COUNT]
         records[index, OLD_DELTA] = offset
-        batches[batch, COUNT] += 1
-        batches[batch, SIZE] += size
-        batches[batch, MAX_TIMESTAMP] = max(batches[batch, MAX_TIMESTAMP], timestamp)
     return made if at == end else BYTES_LEFT_OVER
 
 

@@ -101,8 +101,7 @@ def regroup(
     """
     data = _array(records)
     codec = header.codec if codec is None else codec
-    # A table is never longer than the records can be many, whatever the header says.
-    count = min(header.records, len(data))
+    count = min(header.records, len(data))  # a count that lies makes no huge tables
     table = np.empty((count, kernels.RECORD_COLUMNS), np.int64)
     batches = np.empty((count, kernels.BATCH_COLUMNS), np.int64)
     append_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME
@@ -134,9 +133,10 @@ def regroup(
     rows = zip(batches.tolist(), ends.tolist(), firsts.tolist(), record_ends.tolist(), strict=True)
     for row, end, first, last in rows:
         new = Header.new(row[kernels.COUNT], row[kernels.BASE_TIMESTAMP], row[kernels.MAX_TIMESTAMP])
-        batch = seal(new, view[begin:end])
-        if codec is not Codec.NONE:
-            batch = recompress(new, batch.payload, codec, level)
+        if codec is Codec.NONE:
+            batch = seal(new, view[begin:end])
+        else:
+            batch = recompress(new, view[begin + HEADER_SIZE : end], codec, level)
         regrouped.append(Regrouped(row[kernels.PARTITION], batch, offsets[first:last]))
         begin = end
     return regrouped

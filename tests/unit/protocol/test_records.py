@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 from collections import defaultdict
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.errors import CorruptRecords
+from legacy_mm.protocol import record_kernels as kernels
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
@@ -233,6 +235,18 @@ def test_a_placement_lies_within_its_partitions() -> None:
             Placement.by_key(3, null_keys_to=wrong)
         with pytest.raises(AssertionError):
             Placement.by_key_spreading(3, first=wrong)
+
+
+def test_what_was_warmed_up_serves_every_kind_of_buffer() -> None:
+    records.warm_up()
+    used: tuple[Any, ...] = (kernels.survey_records, kernels.place_records, kernels.write_records, kernels.read_record)
+    compiled = [len(kernel.signatures) for kernel in used]
+    batch = build([Row(0, NOW, b"k", b"v")])
+    for buffer in (bytes(batch.payload), bytearray(batch.payload)):
+        survey(batch.header, memoryview(buffer), 0, 4)
+        regroup(batch.header, memoryview(buffer), Placement.by_key_spreading(4, first=0))
+        records.first_key(batch.header, memoryview(buffer))
+    assert [len(kernel.signatures) for kernel in used] == compiled == [1, 1, 1, 1]
 
 
 def test_where_no_folder_can_hold_the_cache_each_process_compiles() -> None:

@@ -246,7 +246,7 @@ def test_what_was_warmed_up_serves_every_kind_of_buffer() -> None:
         survey(batch.header, memoryview(buffer), 0, 4)
         regroup(batch.header, memoryview(buffer), Placement.by_key_spreading(4, first=0))
         records.first_key(batch.header, memoryview(buffer))
-    assert [len(kernel.signatures) for kernel in used] == compiled == [1, 1, 1, 1]
+    assert [len(kernel.signatures) for kernel in used] == compiled
 
 
 def test_where_no_folder_can_hold_the_cache_each_process_compiles() -> None:

@@ -8,7 +8,8 @@
     ├── HostError                   exit 1    no Java, no network, no permission: the host lacks something
     ├── StreamFailure               exit 255  a stream died; the whole mirror ends (the old tool's `exit(-1)`)
     │   ├── SendFailure             exit 255  a record could not be sent and abort.on.send.failure is on
-    │   └── InvalidPattern          exit 255  the topic pattern does not compile
+    │   ├── InvalidPattern          exit 255  the topic pattern does not compile
+    │   └── CorruptRecords          exit 255  bytes that should be record batches are not
     └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
 
 `exit_code` and `retriable` are class attributes, so that whoever retries or exits asks the class, not a list.
@@ -50,6 +51,10 @@ class SendFailure(StreamFailure):
 
 class InvalidPattern(StreamFailure):
     """The topic pattern is no Java regular expression."""
+
+
+class CorruptRecords(StreamFailure):
+    """Bytes that should be record batches are torn or were changed; the caller adds whose they are."""
 
 
 class ChannelError(LegacyMMError):

@@ -53,6 +53,10 @@ DOORS = {
     "cryptography": ("legacy_mm.spark",),
     "prometheus_client": ("legacy_mm.metrics.prometheus",),
     "yaml": ("legacy_mm.compat.log4j.configuration",),
+    "crc32c": ("legacy_mm.protocol",),
+    "cramjam": ("legacy_mm.protocol",),
+    "numba": ("legacy_mm.protocol",),
+    "numpy": ("legacy_mm.protocol",),
 }
 
 # Who may end the process, and why.

@@ -1,0 +1,208 @@
+"""The header of a record batch (message format 2): read, check, write, stamp anew.
+
+A batch is 61 bytes of header and then its records, compressed or not. The checksum (CRC-32C) covers everything from
+the attributes on, so base offset and leader epoch may be changed without touching it.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from enum import IntEnum
+from typing import NamedTuple
+
+from crc32c import crc32c
+
+from legacy_mm.errors import CorruptRecords
+from legacy_mm.protocol.compression import Bytes, Codec
+
+MAGIC = 2
+LOG_OVERHEAD = 12  # base offset and length; the length counts what follows it
+HEADER_SIZE = 61
+
+_FIELDS = struct.Struct(">qiibIhiqqqhii")
+_CHECKED_FROM = 21
+
+_CODEC_BITS = 0x07
+_LAST_CODEC = max(Codec)
+_LOG_APPEND_BIT = 0x08
+_TRANSACTIONAL_BIT = 0x10
+_CONTROL_BIT = 0x20
+_DELETE_HORIZON_BIT = 0x40
+
+
+class TimestampType(IntEnum):
+    """Who set the timestamps, with Kafka's numbers."""
+
+    CREATE_TIME = 0
+    LOG_APPEND_TIME = 1
+
+
+class Producer(NamedTuple):
+    """Who writes a batch, and the sequence number of its first record."""
+
+    producer_id: int
+    epoch: int
+    sequence: int
+
+
+NO_PRODUCER = Producer(-1, -1, -1)
+
+
+class Header(NamedTuple):
+    """The fields of a header, in the order and with the types of the bytes."""
+
+    base_offset: int
+    length: int
+    leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    records: int
+
+    @classmethod
+    def new(cls, records: int, base_timestamp: int, max_timestamp: int) -> Header:
+        """As a producer writes it that has no id and does not compress; length and checksum come with `seal`."""
+        return cls(0, 0, -1, MAGIC, 0, 0, records - 1, base_timestamp, max_timestamp, *NO_PRODUCER, records)
+
+    @property
+    def codec(self) -> Codec:
+        return Codec(self.attributes & _CODEC_BITS)
+
+    def with_codec(self, codec: Codec) -> Header:
+        return self._replace(attributes=self.attributes & ~_CODEC_BITS | codec)
+
+    @property
+    def timestamp_type(self) -> TimestampType:
+        return TimestampType(bool(self.attributes & _LOG_APPEND_BIT))
+
+    @property
+    def is_transactional(self) -> bool:
+        return bool(self.attributes & _TRANSACTIONAL_BIT)
+
+    @property
+    def is_control(self) -> bool:
+        return bool(self.attributes & _CONTROL_BIT)
+
+    @property
+    def delete_horizon(self) -> int | None:
+        """When tombstones of this compacted batch may go; it takes the place of the base timestamp."""
+        return self.base_timestamp if self.attributes & _DELETE_HORIZON_BIT else None
+
+    @property
+    def producer(self) -> Producer:
+        return Producer(self.producer_id, self.producer_epoch, self.base_sequence)
+
+    @property
+    def last_offset(self) -> int:
+        return self.base_offset + self.last_offset_delta
+
+    @property
+    def next_offset(self) -> int:
+        """Where reading goes on; right also when compaction removed the last records."""
+        return self.last_offset + 1
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether compaction removed records: brokers refuse such a batch from a producer."""
+        return self.records != self.last_offset_delta + 1
+
+    @property
+    def must_be_re_encoded(self) -> bool:
+        """Whether a header alone cannot make this batch a producer's: holes, or timestamps that the broker set."""
+        return self.has_holes or self.timestamp_type is TimestampType.LOG_APPEND_TIME
+
+    def check(self) -> None:
+        """Raise CorruptRecords for values that no broker writes."""
+        for broken, what in _FAULTS:
+            if broken(self):
+                raise CorruptRecords(f"record batch at offset {self.base_offset}: {what.format(self)}")
+
+
+_FAULTS: tuple[tuple[Callable[[Header], bool], str], ...] = (
+    (lambda header: header.magic != MAGIC, "format {0.magic} instead of 2"),
+    (lambda header: header.length < HEADER_SIZE - LOG_OVERHEAD, "a length of {0.length} is less than a header"),
+    (lambda header: header.base_offset < 0, "its offset is negative"),
+    (lambda header: header.attributes & _CODEC_BITS > _LAST_CODEC, "no known codec in attributes {0.attributes:#x}"),
+    (lambda header: header.last_offset_delta < 0, "last offset delta {0.last_offset_delta}"),
+    (
+        lambda header: not 0 <= header.records <= header.last_offset_delta + 1,
+        "{0.records} records with a last offset delta of {0.last_offset_delta}",
+    ),
+)
+
+
+class RecordBatch(NamedTuple):
+    """A header and the bytes of the whole batch, this header included."""
+
+    header: Header
+    buffer: memoryview
+
+    @classmethod
+    def read(cls, buffer: memoryview) -> RecordBatch:
+        """The batch that fills `buffer` exactly; raises CorruptRecords. The checksum is not looked at."""
+        if len(buffer) < HEADER_SIZE:
+            raise CorruptRecords(f"record batch of {len(buffer)} bytes: a header alone has {HEADER_SIZE}")
+        header = Header._make(_FIELDS.unpack_from(buffer))
+        header.check()
+        if len(buffer) != LOG_OVERHEAD + header.length:
+            raise CorruptRecords(
+                f"record batch at offset {header.base_offset}: {len(buffer)} bytes instead of "
+                f"{LOG_OVERHEAD + header.length}"
+            )
+        return cls(header, buffer)
+
+    @property
+    def payload(self) -> memoryview:
+        """The records, compressed if the header says so."""
+        return self.buffer[HEADER_SIZE:]
+
+    def check_crc(self) -> None:
+        """Raise CorruptRecords unless the checksum is right (`check.crcs`)."""
+        if (found := crc32c(self.buffer[_CHECKED_FROM:])) != self.header.crc:
+            raise CorruptRecords(
+                f"record batch at offset {self.header.base_offset}: checksum {self.header.crc:#010x}, "
+                f"its bytes have {found:#010x}"
+            )
+
+    def restamp(self, producer: Producer = NO_PRODUCER) -> RecordBatch:
+        """The same records as `producer` would send them, written over this batch.
+
+        Not for batches that must be re-encoded, nor for control batches. The transactional bit is cleared: whose
+        transaction it is says the producer's own lane, not the source. The payload is not read unless a field
+        under the checksum changes.
+        """
+        header = self.header
+        assert not (header.is_control or header.must_be_re_encoded), "this batch cannot be sent as it is"
+        stamped = header._replace(
+            base_offset=0,
+            leader_epoch=-1,
+            attributes=header.codec,
+            producer_id=producer.producer_id,
+            producer_epoch=producer.epoch,
+            base_sequence=producer.sequence,
+        )
+        if (header.attributes, header.producer) == (stamped.attributes, producer):
+            _FIELDS.pack_into(self.buffer, 0, *stamped)
+            return RecordBatch(stamped, self.buffer)
+        return seal(stamped, self.buffer)
+
+
+def seal(header: Header, buffer: memoryview) -> RecordBatch:
+    """Write `header` over the first bytes of `buffer`, with the length and checksum of what is there."""
+    header = header._replace(length=len(buffer) - LOG_OVERHEAD)
+    _FIELDS.pack_into(buffer, 0, *header)
+    header = header._replace(crc=crc32c(buffer[_CHECKED_FROM:]))
+    _FIELDS.pack_into(buffer, 0, *header)
+    return RecordBatch(header, buffer)
+
+
+def assemble(header: Header, payload: Bytes) -> RecordBatch:
+    """A new batch: `header` with the length and checksum of `payload`, which it is put before."""
+    return seal(header, memoryview(bytearray(HEADER_SIZE) + payload))

@@ -1,0 +1,110 @@
+"""What a fetch response holds for one partition: record batches, the last one often cut off; and which of them count.
+
+    for item in read_batches(records):
+        if isinstance(item, Tail): ...       # cut off, or in a format from before 0.11
+        elif item.header.is_control: ...     # a transaction's marker: move on, send nothing
+        elif committed.admits(item): ...
+
+With `read_committed`, `CommittedOnly` has to see every batch, control batches too, in order.
+"""
+
+from __future__ import annotations
+
+import heapq
+import struct
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from legacy_mm.errors import CorruptRecords
+from legacy_mm.protocol.compression import Decompressor
+from legacy_mm.protocol.record_batch import HEADER_SIZE, LOG_OVERHEAD, MAGIC, RecordBatch
+from legacy_mm.protocol.records import first_key
+
+_OFFSET_AND_LENGTH = struct.Struct(">qi")
+_MAGIC_AT = 16
+_OLD_OVERHEAD = 14  # of a message in format 0, from its checksum on: the least that any length may say
+_CONTROL_KEY = struct.Struct(">hh")  # version, type
+_ABORT = 0
+
+
+class Ending(Enum):
+    """Why the walk over a record set ended before its bytes did."""
+
+    CUT_OFF = "the last batch is cut off: fetch again from its offset, with more bytes if it is the only one"
+    OLD_FORMAT = "the log holds messages in format 0 or 1: only the records engine reads those"
+
+
+class Tail(NamedTuple):
+    """The bytes of a record set that are no whole batch of format 2."""
+
+    ending: Ending
+    position: int
+    base_offset: int | None  # None: not even the offset is whole
+    magic: int | None
+
+
+def read_batches(records: memoryview) -> Iterator[RecordBatch | Tail]:
+    """The batches of a record set, then a Tail if bytes are left; CorruptRecords after the last sound one.
+
+    Checksums are not looked at: call `check_crc` of each batch.
+    """
+    at, end = 0, len(records)
+    while at < end:
+        if end - at < LOG_OVERHEAD:
+            yield Tail(Ending.CUT_OFF, at, None, None)
+            return
+        base_offset, length = _OFFSET_AND_LENGTH.unpack_from(records, at)
+        if length < _OLD_OVERHEAD:
+            raise CorruptRecords(f"record batch at offset {base_offset}: a length of {length} is less than a header")
+        if end - at <= _MAGIC_AT:
+            yield Tail(Ending.CUT_OFF, at, base_offset, None)
+            return
+        (magic,) = struct.unpack_from(">b", records, at + _MAGIC_AT)
+        if 0 <= magic < MAGIC:
+            yield Tail(Ending.OLD_FORMAT, at, base_offset, magic)
+            return
+        after = at + LOG_OVERHEAD + length
+        if after > end and magic == MAGIC:
+            yield Tail(Ending.CUT_OFF, at, base_offset, magic)
+            return
+        if after < at + HEADER_SIZE or magic != MAGIC:
+            raise CorruptRecords(f"record batch at offset {base_offset}: format {magic}, length {length}")
+        yield RecordBatch.read(records[at:after])
+        at = after
+
+
+class CommittedOnly:
+    """Tells, for one fetch response of a partition, which batches belong to aborted transactions.
+
+    The broker names them as (producer id, first offset). A producer's batches are dead from that offset on until its
+    abort marker, as in Kafka's own consumer.
+    """
+
+    def __init__(self, aborted: Iterable[tuple[int, int]] | None, decompress: Decompressor) -> None:
+        self._to_come = [(first_offset, producer_id) for producer_id, first_offset in aborted or ()]
+        heapq.heapify(self._to_come)
+        self._dead: set[int] = set()
+        self._decompress = decompress
+
+    def admits(self, batch: RecordBatch) -> bool:
+        """False for a batch of an aborted transaction. Control batches are admitted, and not data."""
+        header = batch.header
+        if header.producer_id < 0:
+            return True
+        while self._to_come and self._to_come[0][0] <= header.last_offset:
+            self._dead.add(heapq.heappop(self._to_come)[1])
+        if header.is_control and header.records and self._marks_an_abort(batch):
+            self._dead.discard(header.producer_id)
+            return True
+        return not (header.is_transactional and header.producer_id in self._dead)
+
+    def _marks_an_abort(self, batch: RecordBatch) -> bool:
+        header = batch.header
+        key = first_key(header, self._decompress(header.codec, batch.payload))
+        if key is None or len(key) < _CONTROL_KEY.size:
+            raise CorruptRecords(f"record batch at offset {header.base_offset}: a control record without a type")
+        version, kind = _CONTROL_KEY.unpack_from(key)
+        if version < 0:
+            raise CorruptRecords(f"record batch at offset {header.base_offset}: control record version {version}")
+        return bool(kind == _ABORT)

@@ -1,0 +1,185 @@
+"""The records inside a batch, without making Python objects of them: survey, regroup, re-encode, recompress.
+
+The old tool sent keys, values, headers and timestamps and left the partition to the producer: murmur2 of the key,
+anything for a null key. `survey` tells whether a batch may go on as it is; where it may not, `regroup` makes the
+batches that the old tool would have written.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from legacy_mm.errors import CorruptRecords
+from legacy_mm.protocol import record_kernels as kernels
+from legacy_mm.protocol.compression import Bytes, Codec, compress
+from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch, TimestampType, assemble, seal
+
+BATCH_LIMIT = 1_000_000
+"""Below the 1,048,588 bytes that a broker takes by default (`message.max.bytes`)."""
+
+_FAULTS = {
+    kernels.TORN_RECORD: "a record is torn",
+    kernels.BYTES_LEFT_OVER: "bytes are left over after its records",
+    kernels.OFFSET_OUT_OF_PLACE: "the offsets of its records do not ascend to its last one",
+}
+
+
+class Survey(NamedTuple):
+    """What a walk over the records of a batch found; deltas are relative to the header's base values."""
+
+    records: int
+    elsewhere: int  # records whose key belongs to another partition
+    keyless: int
+    first_offset_delta: int
+    last_offset_delta: int
+    max_timestamp_delta: int
+    dense: bool  # offset deltas are 0, 1, 2, ...
+
+
+class Placement(NamedTuple):
+    """Where records go: keys by murmur2 over `partitions`, null keys from `null_start` on in steps of `null_step`."""
+
+    partitions: int
+    null_start: int
+    null_step: int
+
+    @classmethod
+    def all_to(cls, partition: int) -> Placement:
+        """Every record to one partition, whatever its key."""
+        return cls(0, partition, 0)
+
+    @classmethod
+    def by_key(cls, partitions: int, *, null_keys_to: int) -> Placement:
+        """Keys as Kafka's default partitioner places them, null keys all to one partition."""
+        assert 0 <= null_keys_to < partitions
+        return cls(partitions, null_keys_to, 0)
+
+    @classmethod
+    def by_key_spreading(cls, partitions: int, *, first: int) -> Placement:
+        """Keys as Kafka's default partitioner places them, null keys one by one round all partitions."""
+        assert 0 <= first < partitions
+        return cls(partitions, first, 1)
+
+
+class Regrouped(NamedTuple):
+    """A new batch for one partition, and for each of its records the source offset."""
+
+    partition: int
+    batch: RecordBatch
+    source_offsets: np.ndarray[Any, np.dtype[np.int64]]
+
+
+def survey(header: Header, records: memoryview, partition: int, partitions: int) -> Survey:
+    """Walk decompressed records; CorruptRecords unless they are `header.records` whole ones and nothing else.
+
+    Counts the keyed records that do not belong to `partition` of `partitions`; 0 partitions: nothing is hashed.
+    """
+    found = kernels.survey_records(
+        _array(records), header.records, header.last_offset_delta, partition, partitions
+    )
+    _check(header, found[0])
+    return Survey(*found)
+
+
+def regroup(
+    header: Header,
+    records: memoryview,
+    placement: Placement,
+    *,
+    from_offset: int = 0,
+    codec: Codec | None = None,
+    level: int | None = None,
+    limit: int = BATCH_LIMIT,
+) -> list[Regrouped]:
+    """New batches out of decompressed records, in the order in which their first records come.
+
+    Offsets become dense, timestamps keep their values (also those that the broker set), everything from the key on
+    stays as it is. Records below `from_offset` are left out. `codec` None keeps the source's; no batch is bigger than
+    `limit` before compression unless a single record is.
+    """
+    data = _array(records)
+    codec = header.codec if codec is None else codec
+    count = min(header.records, len(data))  # a count that lies makes no huge tables
+    table = np.empty((count, kernels.RECORD_COLUMNS), np.int64)
+    batches = np.empty((count, kernels.BATCH_COLUMNS), np.int64)
+    append_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME
+    made = kernels.place_records(
+        data,
+        header.records,
+        header.last_offset_delta,
+        header.max_timestamp if append_time else header.base_timestamp,
+        not append_time,
+        from_offset - header.base_offset,
+        *placement,
+        limit - HEADER_SIZE,
+        np.empty(max(placement.partitions, placement.null_start + 1), np.int64),
+        table,
+        batches,
+    )
+    _check(header, made)
+    batches = batches[:made]
+    ends = np.cumsum(batches[:, kernels.SIZE] + HEADER_SIZE)
+    record_ends = np.cumsum(batches[:, kernels.COUNT])
+    firsts = record_ends - batches[:, kernels.COUNT]
+    out = np.empty(int(ends[-1]) if made else 0, np.uint8)
+    offsets = np.empty(int(record_ends[-1]) if made else 0, np.int64)
+    kernels.write_records(data, table, batches, ends - batches[:, kernels.SIZE], firsts, out, offsets)
+    offsets += header.base_offset
+    view = out.data
+    regrouped = []
+    begin = 0
+    rows = zip(batches.tolist(), ends.tolist(), firsts.tolist(), record_ends.tolist(), strict=True)
+    for row, end, first, last in rows:
+        new = Header.new(row[kernels.COUNT], row[kernels.BASE_TIMESTAMP], row[kernels.MAX_TIMESTAMP])
+        if codec is Codec.NONE:
+            batch = seal(new, view[begin:end])
+        else:
+            batch = recompress(new, view[begin + HEADER_SIZE : end], codec, level)
+        regrouped.append(Regrouped(row[kernels.PARTITION], batch, offsets[first:last]))
+        begin = end
+    return regrouped
+
+
+def recompress(header: Header, records: memoryview, codec: Codec, level: int | None = None) -> RecordBatch:
+    """A new batch with the same header fields whose records, given decompressed, are compressed with `codec`."""
+    return assemble(header.with_codec(codec), compress(codec, records, level))
+
+
+def first_key(header: Header, records: memoryview) -> bytes | None:
+    """The key of the first of some decompressed records; None if it is null. A control batch has its type there."""
+    *_, key, size, after = kernels.read_record(_array(records), 0, len(records))
+    _check(header, kernels.TORN_RECORD if after == kernels.TORN else 0)
+    return bytes(records[key : key + size]) if size >= 0 else None
+
+
+def partition_of(key: bytes, partitions: int) -> int:
+    """The partition that Kafka's default partitioner gives a key."""
+    return int(kernels.partition_of(_array(key), 0, len(key), partitions))
+
+
+def murmur2(data: bytes) -> int:
+    """Kafka's hash, unsigned."""
+    return int(kernels.murmur2(_array(data), 0, len(data)))
+
+
+def warm_up() -> None:
+    """Compile every kernel, or load it from the cache: before the first batch waits for it."""
+    record = memoryview(bytes((14, 0, 0, 0, 2, 0, 1, 0)))
+    header = Header.new(1, 0, 0)
+    first_key(header, record)
+    survey(header, record, 0, 2)
+    regroup(header, record, Placement.by_key(2, null_keys_to=0))
+
+
+def _array(data: Bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Always read-only: for a writable one numba would compile anew."""
+    array = np.frombuffer(data, np.uint8)
+    array.flags.writeable = False
+    return array
+
+
+def _check(header: Header, answer: int) -> None:
+    if answer < 0:
+        raise CorruptRecords(f"record batch at offset {header.base_offset}: {_FAULTS[answer]}")

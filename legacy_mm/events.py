@@ -73,6 +73,7 @@ IDEMPOTENCE_REFUSED = Event(
     logging.WARNING,
     "The target refuses an idempotent producer ({reason}); going on with one request in flight and without it",
 )
+SEVERAL_KEYS = Event("several-keys", logging.WARNING, "{store} holds {count} keys; the one of {alias} is used")
 ZERO_TIMESTAMP = Event(
     "zero-timestamp",
     logging.WARNING,

@@ -52,7 +52,7 @@ def _mirror(outcome: Run, signals: lifecycle.Signals) -> int:
     _print(outcome.notes)
     wiring.check_addresses(settings)
     host = wiring.Host(settings.spark, settings.streams, quiet=level not in ("DEBUG", "TRACE"))
-    mirror = wiring.build_mirror(settings, host)
+    mirror = wiring.build_mirror(host.with_stores(settings), host)
     return lifecycle.run(mirror, host, signals, settings.shutdown_timeout)
 
 

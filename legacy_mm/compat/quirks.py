@@ -44,6 +44,7 @@ class Quirk:
 
 _TRANSLATE = "tests/unit/compat/test_translate.py::"
 _PRODUCER = "tests/unit/compat/test_client_properties.py::"
+_SECURITY = "tests/unit/compat/test_security_properties.py::"
 _WITHOUT_KEYS = (
     "org.apache.kafka.clients.producer.roundrobinpartitioner",
     "org.apache.kafka.clients.producer.uniformstickypartitioner",
@@ -215,8 +216,16 @@ QUIRKS = (
         "ssl.enabled.protocols chooses the TLS versions",
         "TLSv1.2 and TLSv1.3 are used, with a warning; a list without TLSv1.2 is refused",
         "librdkafka has no such property",
-        _PRODUCER + "test_tls_versions",
+        _SECURITY + "test_tls_versions",
         either_file("ssl.enabled.protocols"),
+    ),
+    Quirk(
+        "empty-trust-store",
+        "starts with a trust store that shows no certificate, and every connection fails",
+        "ends at the start, exit 1, and names the file",
+        "librdkafka would trust the authorities of the system instead",
+        "tests/unit/spark/test_keystore.py::test_trust_without_a_password",
+        either_file("ssl.truststore.location"),
     ),
     Quirk(
         "missing-target-topic",

@@ -161,6 +161,10 @@ class Reading:
         assert isinstance(value, str), name
         return value
 
+    def optional(self, name: str) -> str | None:
+        """A STRING, CLASS or PASSWORD, None when the file is silent."""
+        return self.text(name) if self.given(name) else None
+
     def integer(self, name: str, default: int) -> int:
         """An INT or LONG."""
         value = self.values.get(name, default)

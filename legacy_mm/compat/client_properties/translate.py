@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from legacy_mm.compat.client_properties import consumer, producer, security
+from legacy_mm.compat.client_properties import consumer, producer, security, tls
 from legacy_mm.compat.client_properties.rule import (
     Computed,
     Emitted,
@@ -25,7 +25,7 @@ from legacy_mm.compat.client_properties.rule import (
     trim,
 )
 from legacy_mm.config import unbuilt
-from legacy_mm.config.settings import ClientProperties
+from legacy_mm.config.settings import ClientProperties, JavaStores
 from legacy_mm.errors import ConfigurationError
 
 NATIVE_PREFIX = "librdkafka."
@@ -49,6 +49,7 @@ _NATIVE_REFUSED = {
     "delivery.report.only.error": "the mirror counts what is delivered",
     "plugin.library.paths": "foreign code could change records",
 }
+_NATIVE_TRUST = "ssl.ca."
 _SECRET_WORDS = ("password", "secret", "passphrase", "token", "oauthbearer.config", ".pem")
 
 
@@ -64,6 +65,8 @@ class Translated:
     """librdkafka property -> the row that set it; what is missing here is a default or was given natively."""
     native: frozenset[str]
     """Properties that were given as `librdkafka.<name>`."""
+    stores: JavaStores = JavaStores()
+    """Key stores that only Java can read; they become properties when it runs."""
 
 
 def apply(
@@ -98,7 +101,16 @@ def apply(
     chosen = {**_DEFAULTS[side], **ours, **emitted, **native}
     if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
         chosen.pop("partition.assignment.strategy", None)
-    return Translated(chosen, reading, _secrets(rules, trimmed, chosen), rows, frozenset(native))
+    secrets = _secrets(rules, trimmed, chosen)
+    return Translated(chosen, reading, secrets, rows, frozenset(native), _stores(reading, native))
+
+
+def _stores(reading: Reading, native: Mapping[str, str]) -> JavaStores:
+    if not security.uses_tls(reading):
+        return JavaStores()
+    stores = tls.java_stores(reading)
+    trusted_natively = any(name.startswith(_NATIVE_TRUST) for name in native)
+    return replace(stores, java_trust=stores.java_trust and not trusted_natively)
 
 
 def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:

@@ -13,7 +13,7 @@ from confluent_kafka import Consumer, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.errors import StreamFailure
-from legacy_mm.kafka.client import client_properties, ours
+from legacy_mm.kafka.client import ErrorLines, client_properties, ours
 from legacy_mm.kafka.errors import ends_reading, is_out_of_range
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 
@@ -39,7 +39,9 @@ class PartitionReader:
 
     def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
         self._timeout = timeout
-        self._consumer = Consumer(client_properties(properties, **{"auto.offset.reset": "error"}))
+        made = client_properties(properties, **{"auto.offset.reset": "error"})
+        self._errors: ErrorLines = made["error_cb"]
+        self._consumer = Consumer(made)
         self._gaps: list[OutOfRange] = []
         self._starts: dict[TopicPartition, int] = {}
         self._waiting: set[TopicPartition] = set()
@@ -54,6 +56,7 @@ class PartitionReader:
     def read(self, timeout: float) -> list[Any]:
         """Records that are there, at most BATCH_RECORDS; waits only for the first. Raises StreamFailure."""
         first = self._consumer.poll(timeout)
+        self._errors.raise_refusal()
         if first is None:
             return []
         records = [first, *self._consumer.consume(BATCH_RECORDS - 1, 0)]

@@ -17,7 +17,7 @@ from typing import Any
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Message, Producer
 
 from legacy_mm.kafka.client import client_properties
-from legacy_mm.kafka.errors import refuses_idempotence
+from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login
 
 _QUEUE_FULL_SECONDS = 0.05
 _ANY_PARTITION = -1
@@ -99,7 +99,7 @@ class RecordSender:
         error = self._fatal
         if error is None:
             return None
-        return FailedSend("", None, None, error.str(), fatal=True, refuses_idempotence=refuses_idempotence(error))
+        return FailedSend("", None, None, refusal(error), fatal=True, refuses_idempotence=refuses_idempotence(error))
 
     def _timestamps(self, records: Sequence[Any]) -> list[int]:
         """Milliseconds; 0, which librdkafka takes for its own clock, where a record has none or has 0."""
@@ -129,7 +129,7 @@ class RecordSender:
         )
 
     def _on_error(self, error: KafkaError) -> None:
-        if error.fatal() or error.code() == KafkaError._FATAL or refuses_idempotence(error):
+        if error.fatal() or error.code() == KafkaError._FATAL or refuses_idempotence(error) or refuses_login(error):
             self._fatal = self._fatal or error
         self._say(error)
 

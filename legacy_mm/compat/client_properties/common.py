@@ -16,10 +16,10 @@ from legacy_mm.compat.client_properties.rule import (
     Number,
     Ours,
     Reading,
-    Refused,
     Rule,
     Rules,
     Same,
+    Setting,
     Text,
     TextList,
     config_exception,
@@ -167,7 +167,7 @@ RULES: Rules = (
     Rule(
         "config.providers",
         TextList(),
-        Refused("values kept elsewhere (${provider:path:key}) are not supported yet", ("",)),
+        Setting("values kept elsewhere, ${provider:path:key}"),
     ),
     Rule(
         "connections.max.idle.ms",

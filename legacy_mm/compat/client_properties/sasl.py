@@ -1,10 +1,15 @@
-"""SASL properties (config-map 2.2): PLAIN and SCRAM; everything else is refused by name."""
+"""SASL properties (config-map 2.2): the login module of `sasl.jaas.config`, one row for each mechanism.
+
+Java code that would log in is refused by name, unless it is known what it does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from legacy_mm.compat import jaas
+from legacy_mm.compat.client_properties import bearer
 from legacy_mm.compat.client_properties.rule import (
     Computed,
     Emitted,
@@ -21,49 +26,75 @@ from legacy_mm.compat.client_properties.rule import (
 from legacy_mm.errors import ConfigurationError
 
 _MODULES = "org.apache.kafka.common.security."
-_MECHANISM_MODULES: Mapping[str, str] = {
-    "PLAIN": _MODULES + "plain.PlainLoginModule",
-    "SCRAM-SHA-256": _MODULES + "scram.ScramLoginModule",
-    "SCRAM-SHA-512": _MODULES + "scram.ScramLoginModule",
-}
-_NOT_YET = "not supported yet"
 _ONLY_GSSAPI = "read only with sasl.mechanism=GSSAPI"
-_ONLY_OAUTH = "read only with sasl.mechanism=OAUTHBEARER"
+_ONLY_OAUTH = "librdkafka renews a token when four fifths of its life are over"
 
 
-def _login(reading: Reading) -> Emitted:
-    mechanism = reading.text("sasl.mechanism", "GSSAPI")
-    if mechanism not in _MECHANISM_MODULES:
+class _Mechanism(NamedTuple):
+    """A login that this client can do."""
+
+    module: str
+    emit: Callable[[Reading, Mapping[str, str]], Emitted]
+
+
+def _password(reading: Reading, options: Mapping[str, str]) -> Emitted:
+    if options.get("tokenauth", "false").lower() == "true":
         raise ConfigurationError(
-            f"sasl.mechanism {mechanism} is {_NOT_YET}; possible are "
-            f"{', '.join(_MECHANISM_MODULES)}"
+            "sasl.jaas.config: a delegation token (tokenauth) is not supported, because librdkafka's SCRAM cannot "
+            "say that it is one"
         )
-    if not reading.text("sasl.jaas.config"):
-        raise ConfigurationError(
-            f"sasl.jaas.config is missing: a login file named to Java alone is {_NOT_YET}"
-        )
-    module = jaas.parse(reading.text("sasl.jaas.config"))
-    if module.name != _MECHANISM_MODULES[mechanism]:
-        raise ConfigurationError(
-            f"sasl.jaas.config: a login module other than {_MECHANISM_MODULES[mechanism]} is "
-            f"{_NOT_YET} with sasl.mechanism {mechanism}"
-        )
-    if module.options.get("tokenauth", "false").lower() == "true":
-        raise ConfigurationError(f"sasl.jaas.config: tokenauth is {_NOT_YET}")
-    if not module.options.get("username") or "password" not in module.options:
+    if not options.get("username") or "password" not in options:
         raise ConfigurationError("sasl.jaas.config must have the options username and password")
     return {
-        "sasl.mechanism": mechanism,
-        "sasl.username": module.options["username"],
-        "sasl.password": module.options["password"],
+        "sasl.mechanism": reading.text("sasl.mechanism"),
+        "sasl.username": options["username"],
+        "sasl.password": options["password"],
     }
 
 
+_SCRAM = _Mechanism(_MODULES + "scram.ScramLoginModule", _password)
+_MECHANISMS: Mapping[str, _Mechanism] = {
+    "PLAIN": _Mechanism(_MODULES + "plain.PlainLoginModule", _password),
+    "SCRAM-SHA-256": _SCRAM,
+    "SCRAM-SHA-512": _SCRAM,
+    "OAUTHBEARER": _Mechanism(_MODULES + "oauthbearer.OAuthBearerLoginModule", bearer.bearer),
+    "AWS_MSK_IAM": _Mechanism("software.amazon.msk.auth.iam.IAMLoginModule", bearer.msk_iam),
+}
+
+
+def _login(reading: Reading) -> Emitted:
+    name = reading.text("sasl.mechanism", "GSSAPI")
+    mechanism = _MECHANISMS.get(name)
+    if mechanism is None:
+        raise ConfigurationError(
+            f"sasl.mechanism {name} is not supported yet; possible are {', '.join(_MECHANISMS)}"
+        )
+    if not reading.text("sasl.jaas.config"):
+        raise ConfigurationError(
+            "sasl.jaas.config is missing: a login file named to Java alone is not supported yet"
+        )
+    module = jaas.parse(reading.text("sasl.jaas.config"))
+    if module.name != mechanism.module:
+        raise ConfigurationError(
+            f"sasl.jaas.config: a login module other than {mechanism.module} is not supported with "
+            f"sasl.mechanism {name}"
+        )
+    return mechanism.emit(reading, module.options)
+
+
 RULES: Rules = (
-    Rule("sasl.mechanism", Text(), Computed(_login, always=True), reason="with name and password of sasl.jaas.config"),
+    Rule("sasl.mechanism", Text(), Computed(_login, always=True), reason="with what sasl.jaas.config says"),
     Rule("sasl.jaas.config", Secret(), PartOf("sasl.mechanism")),
-    Rule("sasl.client.callback.handler.class", Text(), Refused(_NOT_YET, ("",))),
-    Rule("sasl.login.callback.handler.class", Text(), Refused(_NOT_YET, ("",))),
+    Rule(
+        "sasl.client.callback.handler.class",
+        Text(),
+        Refused("it is Java code", ("", bearer.MSK_CLIENT_HANDLER, bearer.CLIENT_HANDLER)),
+    ),
+    Rule(
+        "sasl.login.callback.handler.class",
+        Text(),
+        Refused("it is Java code", ("", *bearer.LOGIN_HANDLERS)),
+    ),
     Rule("sasl.login.class", Text(), Refused("it is Java code", ("",))),
     Rule("sasl.enabled.mechanisms", Text(), Forgotten()),
     Rule("sasl.kerberos.principal.to.local.rules", Text(), Forgotten()),
@@ -90,37 +121,6 @@ RULES: Rules = (
             "retry.backoff.ms",
         )
     ),
-    *(
-        Rule(f"sasl.oauthbearer.{name}", Secret(), Harmless(_ONLY_OAUTH))
-        for name in (
-            "assertion.algorithm",
-            "assertion.claim.aud",
-            "assertion.claim.exp.seconds",
-            "assertion.claim.iss",
-            "assertion.claim.jti.include",
-            "assertion.claim.nbf.seconds",
-            "assertion.claim.sub",
-            "assertion.file",
-            "assertion.private.key.file",
-            "assertion.private.key.passphrase",
-            "assertion.template.file",
-            "client.credentials.client.id",
-            "client.credentials.client.secret",
-            "clock.skew.seconds",
-            "expected.audience",
-            "expected.issuer",
-            "header.urlencode",
-            "jwks.endpoint.refresh.ms",
-            "jwks.endpoint.retry.backoff.max.ms",
-            "jwks.endpoint.retry.backoff.ms",
-            "jwks.endpoint.url",
-            "jwt.retriever.class",
-            "jwt.validator.class",
-            "scope",
-            "scope.claim.name",
-            "sub.claim.name",
-            "token.endpoint.url",
-        )
-    ),
+    *bearer.RULES,
 )
 """Rows of SASL, wherever the protocol uses it."""

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from legacy_mm.compat import config_providers
 from legacy_mm.compat.client_properties import consumer, producer, security, tls
 from legacy_mm.compat.client_properties.rule import (
     Computed,
@@ -74,7 +75,8 @@ def apply(
 ) -> Translated:
     """Read every known name, let its row speak, fill in what the file leaves out."""
     rules = RULES[side]
-    trimmed = {name: trim(text) for name, text in properties.items()}
+    resolved = config_providers.resolve(properties)
+    trimmed = {name: trim(text) for name, text in resolved.properties.items()}
     native = {
         name.removeprefix(NATIVE_PREFIX): text
         for name, text in trimmed.items()
@@ -101,7 +103,7 @@ def apply(
     chosen = {**_DEFAULTS[side], **ours, **emitted, **native}
     if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
         chosen.pop("partition.assignment.strategy", None)
-    secrets = _secrets(rules, trimmed, chosen)
+    secrets = (*_secrets(rules, trimmed, chosen), *sorted(map(trim, resolved.secrets)))
     return Translated(chosen, reading, secrets, rows, frozenset(native), _stores(reading, native))
 
 

@@ -319,7 +319,6 @@ def test_partitioners_without_keys() -> None:
         ("consumer", "interceptor.classes", "com.acme.I"),
         ("consumer", "partition.assignment.strategy", "com.acme.A"),
         ("consumer", "partition.assignment.strategy", ""),
-        ("consumer", "config.providers", "file"),
     ],
 )
 def test_refused_by_name(side: Side, name: str, text: str) -> None:

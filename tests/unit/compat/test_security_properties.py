@@ -57,7 +57,7 @@ def test_plain_and_scram() -> None:
 def test_refused_logins_never_show_a_value(mechanism: str, jaas: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         producer(_sasl(mechanism, jaas))
-    assert str(refused.value).startswith("sasl.")
+    assert str(refused.value).startswith(("sasl.", "logins by AWS IAM"))
     assert "hush" not in str(refused.value)
 
 

@@ -325,8 +325,9 @@ class Refused:
 
     def emit(self, reading: Reading, name: str) -> Emitted:
         """Raise, unless the value changes nothing."""
-        if _canonical(reading.values[name]) not in self.unless:
-            raise ConfigurationError(f"{name} is not supported: {self.because}")
+        value = _canonical(reading.values[name])
+        if value not in self.unless:
+            raise ConfigurationError(f"{name}={value} is not supported: {self.because}")
         return {}
 
 

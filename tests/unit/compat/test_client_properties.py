@@ -328,6 +328,20 @@ def test_refused_by_name(side: Side, name: str, text: str) -> None:
     assert name in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("side", "name", "known"),
+    [
+        ("producer", "metric.reporters", "org.apache.kafka.common.metrics.JmxReporter"),
+        ("consumer", "key.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer"),
+        ("producer", "value.serializer", "org.apache.kafka.common.serialization.ByteArraySerializer"),
+    ],
+)
+def test_java_code_without_effect_is_said_once(side: Side, name: str, known: str) -> None:
+    said = texts(apply(side, BASE | {"group.id": "g", name: "com.acme.X"}))
+    assert len([text for text in said if text.startswith(f"{name} has no effect here")]) == 1
+    assert not [text for text in texts(apply(side, BASE | {"group.id": "g", name: known})) if name in text]
+
+
 def test_native_properties() -> None:
     """Quirk native-properties."""
     tuned = apply("consumer", BASE | {"group.id": "g", "librdkafka.queued.min.messages": "5 "})

@@ -13,7 +13,6 @@ from legacy_mm.config.settings import JavaStores, KeyStore
 from legacy_mm.errors import ConfigurationError
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
-SASL = "org.apache.kafka.common.security."
 PEM = "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n"
 KEY = "-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----\n"
 
@@ -21,44 +20,6 @@ KEY = "-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----\n"
 def producer(file: Mapping[str, str] | None = None, **properties: str) -> Translated:
     named = {**(file or {}), **properties}
     return apply("producer", BASE | {name.replace("_", "."): text for name, text in named.items()})
-
-
-def _sasl(mechanism: str, jaas: str) -> dict[str, str]:
-    return {
-        "security_protocol": "SASL_SSL",
-        "sasl_mechanism": mechanism,
-        "sasl_jaas_config": jaas,
-    }
-
-
-def test_plain_and_scram() -> None:
-    scram = f'{SASL}scram.ScramLoginModule required username="u" password="p \\"x\\"";'
-    read = producer(_sasl("SCRAM-SHA-512", scram))
-    assert read.properties["sasl.username"] == "u"
-    assert read.properties["sasl.password"] == 'p "x"'
-    assert read.properties["security.protocol"] == "sasl_ssl"
-    assert 'p "x"' in read.secrets
-    assert "sasl.jaas.config" not in read.properties
-    assert 'p "x"' not in repr(read) + "".join(note.text for note in read.reading.notes)
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "jaas"),
-    [
-        ("GSSAPI", "com.sun.security.auth.module.Krb5LoginModule required hush=hush;"),
-        ("OAUTHBEARER", f"{SASL}oauthbearer.OAuthBearerLoginModule required hush=hush;"),
-        ("AWS_MSK_IAM", "software.amazon.msk.auth.iam.IAMLoginModule required hush=hush;"),
-        ("PLAIN", f"{SASL}scram.ScramLoginModule required username=u password=hush;"),
-        ("PLAIN", f"{SASL}plain.PlainLoginModule required password=hush;"),
-        ("PLAIN", f"{SASL}plain.PlainLoginModule required username=u password=hush"),
-        ("PLAIN", ""),
-    ],
-)
-def test_refused_logins_never_show_a_value(mechanism: str, jaas: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
-        producer(_sasl(mechanism, jaas))
-    assert str(refused.value).startswith(("sasl.", "logins by AWS IAM"))
-    assert "hush" not in str(refused.value)
 
 
 def test_security_counts_only_where_it_is_used() -> None:

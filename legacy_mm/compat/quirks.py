@@ -228,6 +228,14 @@ QUIRKS = (
         either_file("ssl.truststore.location"),
     ),
     Quirk(
+        "trust-without-root",
+        "a trusted certificate is believed without its issuers",
+        "brokers are refused until the trust store holds the issuers up to the root; a line says which is missing",
+        "librdkafka's OpenSSL follows every chain to its root",
+        "tests/unit/spark/test_keystore.py::test_trust_without_a_root_is_said",
+        either_file("ssl.truststore.location"),
+    ),
+    Quirk(
         "delegation-tokens",
         "logs in with a delegation token (tokenauth=true)",
         "refuses it, exit 1",

@@ -50,11 +50,21 @@ class _Java:
         self._invoke("javax.net.ssl.TrustManagerFactory", "init", factory, ("java.security.KeyStore", opened))
         found = factory.getTrustManagers()[0].getAcceptedIssuers()
         if len(found):
+            if store:
+                self._doubt(store, found)
             return {"ssl.ca.pem": _certificates(found)}
         if store is None:
             return {}
         locked = "" if store.password is not None else " that can be read without ssl.truststore.password"
         raise ConfigurationError(f"ssl.truststore.location: {store.location} holds no certificate{locked}")
+
+    def _doubt(self, store: KeyStore, found: Any) -> None:
+        """Java believes a trusted certificate by itself; OpenSSL only with its issuers, up to the root."""
+        subjects = {each.getSubjectX500Principal().getName() for each in found}
+        for each in found:
+            if each.getIssuerX500Principal().getName() not in subjects:
+                name = each.getSubjectX500Principal().getName()
+                events.emit(events.TRUST_WITHOUT_ROOT, store=store.location, name=name)
 
     def identity(self, store: KeyStore) -> dict[str, str]:
         """The key that Java would show, and its chain; nothing when the store holds none."""

@@ -95,8 +95,9 @@ def forbid_records(cluster: Cluster, topic: str) -> None:
     """`USER` may see the topic, and neither read nor write it."""
     where = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, f"User:{USER}", "*")
     binding = AclBinding(*where, AclOperation.DESCRIBE, AclPermissionType.ALLOW)
-    (done,) = AdminClient({"bootstrap.servers": cluster.bootstrap}).create_acls([binding]).values()
-    done.result(_SECONDS)
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+    for done in admin.create_acls([binding]).values():
+        done.result(_SECONDS)
 
 
 def _logins() -> dict[str, str]:

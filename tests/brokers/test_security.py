@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +19,7 @@ from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import committed, create_topic, end_offsets
 from legacy_mm.testbed.security import (
     LISTENERS,
+    USER,
     USER_PASSWORD,
     Stores,
     forbid_records,
@@ -120,6 +127,89 @@ def test_both_tools_take_the_same_files(
     secured: Secured, case: str, topic: Callable[..., str], group: str, tool: Callable[..., ToolProcess]
 ) -> None:
     copies(secured, tool, OPENED_BY_BOTH[case], topic(), group)
+
+
+def test_a_password_that_is_kept_elsewhere(
+    secured: Secured,
+    topic: Callable[..., str],
+    group: str,
+    tool: Callable[..., ToolProcess],
+    tmp_path: Path,
+) -> None:
+    kept = tmp_path / "kept.properties"
+    kept.write_text(f"login={login('PLAIN')['sasl.jaas.config']}\n".replace("\\", "\\\\"))
+    provider = "org.apache.kafka.common.config.provider.FileConfigProvider"
+    declared = {"config.providers": "file", "config.providers.file.class": provider}
+    security = {"sasl.mechanism": "PLAIN", "sasl.jaas.config": f"${{file:{kept}:login}}", **declared}
+    printed = copies(secured, tool, ("LOGIN", lambda _: security), topic(), group)
+    assert USER_PASSWORD not in printed
+
+
+class TokenService(BaseHTTPRequestHandler):
+    """Gives a token to a client that proves itself."""
+
+    CLIENT = "me", "its secret"
+
+    def do_POST(self) -> None:
+        basic = base64.b64encode(":".join(self.CLIENT).encode()).decode()
+        known = self.headers["Authorization"] == f"Basic {basic}"
+        now = int(time.time())
+        token = ".".join([encoded({"alg": "none"}), encoded({"sub": USER, "iat": now, "exp": now + 600}), ""])
+        body = json.dumps({"access_token": token, "token_type": "Bearer", "expires_in": 600}).encode()
+        self.send_response(200 if known else 401)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(body if known else b"{}")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def encoded(claims: dict[str, Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+
+
+@pytest.fixture
+def token_service() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), TokenService) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/token"
+        server.shutdown()
+
+
+def test_a_token_service(
+    secured: Secured, token_service: str, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
+) -> None:
+    module = "org.apache.kafka.common.security.oauthbearer."
+    client, secret = TokenService.CLIENT
+    security = {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.login.callback.handler.class": module + "OAuthBearerLoginCallbackHandler",
+        "sasl.oauthbearer.token.endpoint.url": token_service,
+        "sasl.jaas.config": f'{module}OAuthBearerLoginModule required clientId={client} clientSecret="{secret}";',
+    }
+    printed = copies(secured, our_tool, ("LOGIN", lambda _: security), topic(), group)
+    assert secret not in printed
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"ssl.truststore.password": "hush-hush"}, "Failed to load SSL keystore {location} of type JKS"),
+        ({"ssl.truststore.location": "/nowhere.jks"}, "Failed to load SSL keystore /nowhere.jks of type JKS"),
+        ({"ssl.key.password": "hush-hush"}, "java.security.UnrecoverableKeyException"),
+    ],
+)
+def test_a_store_that_cannot_be_read(
+    secured: Secured, wrong: Properties, said: str, group: str, tool: Callable[..., ToolProcess]
+) -> None:
+    security = secured.stores.trust() | secured.stores.identity() | wrong
+    files = secured.plain(group)[0], secured.files("MUTUAL", security, group)[1]
+    process = tool(*files, "--whitelist", "any")
+    assert process.wait(SECONDS) == 1
+    assert "ERROR Exception when starting mirror maker. (kafka.tools.MirrorMaker$)" in process.output()
+    assert said.format(location=security["ssl.truststore.location"]) in process.output()
+    assert "hush" not in process.output()
 
 
 REFUSED: dict[str, tuple[str, Callable[[Stores], Properties]]] = {

@@ -92,6 +92,15 @@ def test_all_aliases_are_trusted(lab: Lab) -> None:
     assert lab.read(lab.store("both.jks"))["ssl.ca.pem"].count("BEGIN CERTIFICATE") == 2
 
 
+def test_trust_without_a_root_is_said(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
+    """Quirk trust-without-root."""
+    with caplog.at_level(logging.WARNING):
+        lab.read(lab.store("trust.jks"))
+        assert not caplog.text
+        lab.read(lab.store("key.jks"))
+    assert "key.jks trusts CN=client but not its issuer" in caplog.text
+
+
 def test_one_of_several_keys_is_said(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
     for owner in ("one", "two"):
         lab.authority.key("several.jks", "JKS", owner=owner)

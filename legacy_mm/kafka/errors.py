@@ -55,7 +55,7 @@ _IDEMPOTENCE_REFUSED = {
     KafkaError.UNSUPPORTED_VERSION,
 }
 _LOGIN_REFUSED = {KafkaError._AUTHENTICATION, KafkaError._SSL}
-_NOT_THE_BROKERS_WORD = ("Local: ", "Failed to acquire SASL OAUTHBEARER token")
+_NOT_THE_BROKERS_WORD = ("Local: ", "SSL transport error", "Failed to acquire SASL OAUTHBEARER token")
 """In the text of a failed login: the connection broke on the way, or a token service did not answer."""
 _ALERT = "SSL alert number"
 """In the text of a broken connection: with TLS 1.3 a broker refuses a certificate after the handshake."""

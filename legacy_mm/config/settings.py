@@ -34,6 +34,8 @@ class JavaStores:
     keys: KeyStore | None = None
     java_trust: bool = False
     """Trust what Java itself trusts."""
+    token_service: bool = False
+    """Tokens come over HTTPS, from a service that Java trusts."""
 
 
 @dataclass(frozen=True, slots=True)

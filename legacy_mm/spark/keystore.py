@@ -29,10 +29,14 @@ def read(stores: JavaStores, jvm: Jvm) -> dict[str, str]:
     if stores == JavaStores():
         return {}
     java = _Java(jvm.connect())
-    return {
-        **(java.trusted(stores.trusted) if stores.trusted or stores.java_trust else {}),
-        **(java.identity(stores.keys) if stores.keys else {}),
-    }
+    made = {}
+    if stores.trusted or stores.java_trust:
+        made["ssl.ca.pem"] = java.trusted(stores.trusted)
+    if stores.token_service:
+        made["https.ca.pem"] = java.trusted(None)
+    if stores.keys:
+        made |= java.identity(stores.keys)
+    return {name: text for name, text in made.items() if text}
 
 
 class _Java:
@@ -42,7 +46,7 @@ class _Java:
         self._gateway = gateway
         self._jvm = gateway.jvm
 
-    def trusted(self, store: KeyStore | None) -> dict[str, str]:
+    def trusted(self, store: KeyStore | None) -> str:
         """The certificates that Java would trust; without a store those of its own, or of a system property."""
         factory = self._jvm.javax.net.ssl.TrustManagerFactory
         factory = factory.getInstance(factory.getDefaultAlgorithm())
@@ -52,9 +56,9 @@ class _Java:
         if len(found):
             if store:
                 self._doubt(store, found)
-            return {"ssl.ca.pem": _certificates(found)}
+            return _certificates(found)
         if store is None:
-            return {}
+            return ""
         locked = "" if store.password is not None else " that can be read without ssl.truststore.password"
         raise ConfigurationError(f"ssl.truststore.location: {store.location} holds no certificate{locked}")
 

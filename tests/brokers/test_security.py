@@ -14,9 +14,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.cli.explain import explain_line
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import committed, create_topic, end_offsets
 from legacy_mm.testbed.security import (
@@ -212,18 +210,6 @@ def test_a_store_that_cannot_be_read(
     assert "ERROR Exception when starting mirror maker. (kafka.tools.MirrorMaker$)" in process.output()
     assert said.format(location=security["ssl.truststore.location"]) in process.output()
     assert "hush" not in process.output()
-
-
-def test_explain_reads_the_stores(secured: Secured, topic: Callable[..., str], group: str, tmp_path: Path) -> None:
-    name = secured.new_topic(topic())
-    security = secured.stores.trust() | secured.stores.identity("PKCS12")
-    consumer, producer = secured.files("MUTUAL", security, group)
-    words = ["--consumer.config", str(write_properties(tmp_path / "c", consumer))]
-    words += ["--producer.config", str(write_properties(tmp_path / "p", producer)), "--whitelist", name]
-    explanation, topics = explain_line(words, {}, ask=True)
-    assert explanation.exit_code == 0
-    assert {row.topic for row in topics.partitions} == {name}
-    assert "PRIVATE KEY" not in repr(explanation)
 
 
 REFUSED: dict[str, tuple[str, Callable[[Stores], Properties]]] = {

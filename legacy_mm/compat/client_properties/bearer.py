@@ -35,7 +35,7 @@ MSK_CLIENT_HANDLER = _MSK + "IAMClientCallbackHandler"
 LOGIN_HANDLERS = (*_OIDC_HANDLERS, _UNSECURED_HANDLER, _MSK_LOGIN_HANDLER)
 """Java classes that are known, so that the same can be done here."""
 
-_URL = "sasl.oauthbearer.token.endpoint.url"
+TOKEN_URL = "sasl.oauthbearer.token.endpoint.url"
 _CREDENTIALS = "sasl.oauthbearer.client.credentials."
 _RETRIEVERS = ("", _OAUTH + "DefaultJwtRetriever", _OAUTH + "ClientCredentialsJwtRetriever")
 _EXTENSION = "extension_"
@@ -67,9 +67,9 @@ def bearer(reading: Reading, options: Mapping[str, str]) -> Emitted:
 
 
 def _oidc(reading: Reading, options: Mapping[str, str]) -> Emitted:
-    url = reading.text(_URL)
+    url = reading.text(TOKEN_URL)
     if not url.startswith(("http://", "https://")):
-        raise ConfigurationError(f"{_URL} must be the http or https address of a token service")
+        raise ConfigurationError(f"{TOKEN_URL} must be the http or https address of a token service")
     own = sorted(name for name in options if name.startswith("ssl."))
     if own:
         raise ConfigurationError(f"sasl.jaas.config: the option {own[0]} is not supported; use librdkafka.https.ca.pem")
@@ -86,7 +86,7 @@ def _oidc(reading: Reading, options: Mapping[str, str]) -> Emitted:
     return {
         "sasl.mechanism": "OAUTHBEARER",
         "sasl.oauthbearer.method": "oidc",
-        _URL: url,
+        TOKEN_URL: url,
         **{name: text for name, text in chosen.items() if text},
     }
 
@@ -147,7 +147,7 @@ def _header(reading: Reading) -> Emitted:
 RULES: Rules = (
     *(
         Rule(name, Secret(), PartOf("sasl.mechanism"))
-        for name in (_URL, f"{_CREDENTIALS}client.id", f"{_CREDENTIALS}client.secret", "sasl.oauthbearer.scope")
+        for name in (TOKEN_URL, f"{_CREDENTIALS}client.id", f"{_CREDENTIALS}client.secret", "sasl.oauthbearer.scope")
     ),
     Rule("sasl.oauthbearer.header.urlencode", Boolean(), Computed(_header)),
     Rule("sasl.oauthbearer.jwt.retriever.class", Text(), Refused(_NO_JWT_BEARER, _RETRIEVERS)),

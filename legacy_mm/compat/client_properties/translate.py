@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from legacy_mm.compat import config_providers
 from legacy_mm.compat.client_properties import consumer, producer, security, tls
+from legacy_mm.compat.client_properties.bearer import TOKEN_URL
 from legacy_mm.compat.client_properties.rule import (
     Computed,
     Emitted,
@@ -50,7 +51,6 @@ _NATIVE_REFUSED = {
     "delivery.report.only.error": "the mirror counts what is delivered",
     "plugin.library.paths": "foreign code could change records",
 }
-_NATIVE_TRUST = "ssl.ca."
 _SECRET_WORDS = ("password", "secret", "passphrase", "token", "oauthbearer.config", ".pem")
 
 
@@ -104,15 +104,17 @@ def apply(
     if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
         chosen.pop("partition.assignment.strategy", None)
     secrets = (*_secrets(rules, trimmed, chosen), *sorted(map(trim, resolved.secrets)))
-    return Translated(chosen, reading, secrets, rows, frozenset(native), _stores(reading, native))
+    return Translated(chosen, reading, secrets, rows, frozenset(native), _stores(reading, emitted, native))
 
 
-def _stores(reading: Reading, native: Mapping[str, str]) -> JavaStores:
-    if not security.uses_tls(reading):
-        return JavaStores()
-    stores = tls.java_stores(reading)
-    trusted_natively = any(name.startswith(_NATIVE_TRUST) for name in native)
-    return replace(stores, java_trust=stores.java_trust and not trusted_natively)
+def _stores(reading: Reading, emitted: Emitted, native: Mapping[str, str]) -> JavaStores:
+    stores = tls.java_stores(reading) if security.uses_tls(reading) else JavaStores()
+    asks_for_tokens = emitted.get(TOKEN_URL, "").startswith("https:")
+    return replace(
+        stores,
+        java_trust=stores.java_trust and not any(name.startswith("ssl.ca.") for name in native),
+        token_service=asks_for_tokens and not any(name.startswith("https.ca.") for name in native),
+    )
 
 
 def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:

@@ -9,6 +9,7 @@ import pytest
 from confluent_kafka import Producer
 
 from legacy_mm.compat.client_properties.translate import Translated, apply
+from legacy_mm.config.settings import JavaStores
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.kafka.client import client_properties
 from legacy_mm.kafka.tokens import MSK_IAM, MSK_SIGNER
@@ -83,6 +84,7 @@ def test_tokens_of_a_token_service(handler: str) -> None:
         "sasl.oauthbearer.extensions": "a=1,b=two",
     }
     assert "hu sh" in read.secrets
+    assert read.stores == JavaStores(java_trust=True, token_service=True)
     Producer({**read.properties, "log_level": "0"})
 
 

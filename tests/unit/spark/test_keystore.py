@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JavaStores, KeyStore, SparkSettings
@@ -64,6 +65,12 @@ def test_stores_of_every_format_and_generation(lab: Lab, name: str, tmp_path: Pa
     ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(both)  # raises when the key is not the certificate's
 
 
+def test_librdkafka_takes_what_was_read(lab: Lab) -> None:
+    stores = JavaStores(None, lab.store("key.p12"), java_trust=True, token_service=True)
+    read = keystore.read(stores, lab.jvm)
+    Producer({"security.protocol": "ssl", "log_level": 0, **read})
+
+
 @pytest.mark.parametrize(("name", "kind"), [("trust.p12", "JKS"), ("trust.jks", "PKCS12"), ("trust.jks", "jks")])
 def test_the_type_may_be_the_wrong_word_of_the_two(lab: Lab, name: str, kind: str) -> None:
     assert "ssl.ca.pem" in lab.read(lab.store(name, kind))
@@ -115,8 +122,9 @@ def test_a_key_store_without_a_key_shows_none(lab: Lab) -> None:
 
 
 def test_what_java_trusts_by_itself(lab: Lab) -> None:
-    trusted = keystore.read(JavaStores(java_trust=True), lab.jvm)
+    trusted = keystore.read(JavaStores(java_trust=True, token_service=True), lab.jvm)
     ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=trusted["ssl.ca.pem"])
+    assert trusted["https.ca.pem"] == trusted["ssl.ca.pem"]
 
 
 @pytest.mark.parametrize(

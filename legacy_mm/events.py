@@ -95,6 +95,12 @@ IDEMPOTENCE_REFUSED = Event(
     logging.WARNING,
     "The target refuses an idempotent producer ({reason}); going on with one request in flight and without it",
 )
+SEVERAL_KEYS = Event("several-keys", logging.WARNING, "{store} holds {count} keys; the one of {alias} is used")
+TRUST_WITHOUT_ROOT = Event(
+    "trust-without-root",
+    logging.WARNING,
+    "{store} trusts {name} but not its issuer: add the issuers up to the root, or its brokers are refused",
+)
 ZERO_TIMESTAMP = Event(
     "zero-timestamp",
     logging.WARNING,

@@ -9,18 +9,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, wall
-from legacy_mm.config.settings import MetricsSettings, Settings, SparkSettings
+from legacy_mm.config.settings import MetricsSettings, Settings, SourceSettings, SparkSettings, TargetSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob
 from legacy_mm.controlplane.positions import SourceGroupPositions
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copyjob import Plan
-from legacy_mm.errors import HostError, StreamFailure
+from legacy_mm.errors import HostError, LegacyMMError, StreamFailure
 from legacy_mm.kafka.client import TopicLister, client_version, require_resolvable
 from legacy_mm.kafka.membership import GroupMember
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
@@ -28,8 +29,10 @@ from legacy_mm.metrics.registry import Registry, Snapshot, StreamMetrics
 from legacy_mm.mirror import Mirror, OnFailure
 from legacy_mm.model import Offsets
 from legacy_mm.policies.topic_naming import LegacyReplicationPolicy
+from legacy_mm.spark import keystore
 from legacy_mm.spark.channel import ChannelServer
 from legacy_mm.spark.identity import channel_identity
+from legacy_mm.spark.jvm import Jvm
 from legacy_mm.spark.mbeans import MBeans
 from legacy_mm.spark.runner import SparkRunner, first_line
 from legacy_mm.spark.session import SparkHost
@@ -41,6 +44,8 @@ if TYPE_CHECKING:
 FLOW = "source->target"
 TASK_MODULE = "legacy_mm.dataplane.task"
 _BEFORE_MAX_POLL_SECONDS = 5.0
+_CLOSE_SECONDS = 1.0
+Side = TypeVar("Side", SourceSettings, TargetSettings)
 
 
 class Host:
@@ -58,6 +63,15 @@ class Host:
         self.runner = SparkRunner(self._context, _task_entry)
         self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
         threading.Thread(target=self._start_spark, name="spark-start", daemon=True).start()
+
+    def with_stores(self, settings: Settings) -> Settings:
+        """The settings with what their Java key stores hold; the host is closed when one cannot be read."""
+        try:
+            source, target = with_store(settings.source, self.spark.jvm), with_store(settings.target, self.spark.jvm)
+        except LegacyMMError:
+            self.close(Deadline.after(_CLOSE_SECONDS))
+            raise
+        return replace(settings, source=source, target=target)
 
     def failure(self) -> BaseException | None:
         """Why Spark cannot run any more, or None."""
@@ -95,6 +109,11 @@ class Host:
         from legacy_mm.metrics.prometheus import Endpoint
 
         return Endpoint(settings.address, settings.port, self._snapshots)
+
+
+def with_store(side: Side, jvm: Jvm) -> Side:
+    """One side with what its Java key stores hold; raises ConfigurationError in Java's words."""
+    return replace(side, properties={**keystore.read(side.stores, jvm), **side.properties})
 
 
 def check_addresses(settings: Settings) -> None:

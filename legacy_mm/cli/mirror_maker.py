@@ -92,7 +92,7 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str]) -> LogSett
 def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
     settings = outcome.settings
     host = wiring.Host(settings.spark, settings.streams, settings.metrics, mbean_names.BEANS, quiet=quiet)
-    mirror = wiring.build_mirror(settings, host)
+    mirror = wiring.build_mirror(host.with_stores(settings), host)
     return lifecycle.run(mirror, host, signals, settings.shutdown_timeout)
 
 

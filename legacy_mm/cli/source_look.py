@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import cache
 
+from legacy_mm import wiring
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import JvmSettings, OffsetReset, Settings, SparkSettings, TopicSettings
+from legacy_mm.config.settings import (
+    JavaStores,
+    JvmSettings,
+    OffsetReset,
+    Settings,
+    SparkSettings,
+    TopicSettings,
+)
 from legacy_mm.kafka.survey import PartitionView, SourceSurvey
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.topic_naming import LegacyReplicationPolicy
+from legacy_mm.spark.jvm import Jvm
 from legacy_mm.spark.session import SparkHost
 
 _ASK_SECONDS = 5.0
@@ -37,9 +48,15 @@ class Topics:
 
 def look(settings: Settings) -> Topics:
     """Ask the source; raises HostError when it does not answer, InvalidPattern when Java refuses the pattern."""
-    survey = SourceSurvey(settings.source.properties)
-    counts = survey.partitions(Deadline.after(_ASK_SECONDS))
-    names = _matching(settings.topics, settings.spark.jvm.java_home, counts)
+    with ExitStack() as stack:
+        # no Java is started for nothing
+        java = cache(lambda: stack.enter_context(_java(settings.spark.jvm.java_home)))
+        source = settings.source
+        if source.stores != JavaStores():
+            source = wiring.with_store(source, java())
+        survey = SourceSurvey(source.properties)
+        counts = survey.partitions(Deadline.after(_ASK_SECONDS))
+        names = _matching(settings.topics, counts, java)
     partitions = [TopicPartition(name, number) for name in sorted(names) for number in range(counts[name])]
     if not partitions:
         return Topics(answered=True)
@@ -48,16 +65,21 @@ def look(settings: Settings) -> Topics:
     return Topics(answered=True, partitions=starts)
 
 
-def _matching(topics: TopicSettings, java_home: str | None, counts: Mapping[str, int]) -> Collection[str]:
-    """The names that Java's own regular expressions match; no Java is started for nothing."""
+def _matching(topics: TopicSettings, counts: Mapping[str, int], java: Callable[[], Jvm]) -> Collection[str]:
+    """The names that Java's own regular expressions match."""
     is_internal = LegacyReplicationPolicy().is_internal_topic
-    names = [name for name in counts if not (topics.exclude_internal and is_internal(name))]
+    names = {name for name in counts if not (topics.exclude_internal and is_internal(name))}
     if not names:
         return ()
-    host = SparkHost(SparkSettings(jvm=JvmSettings(java_home=java_home)), streams=1, preload="")
+    matching = java().topic_matcher(topics.pattern).matching(names)
+    return names - matching if topics.inverted else matching
+
+
+@contextmanager
+def _java(home: str | None) -> Iterator[Jvm]:
+    host = SparkHost(SparkSettings(jvm=JvmSettings(java_home=home)), streams=1, preload="")
     try:
-        matching = host.jvm.topic_matcher(topics.pattern).matching(names)
-        return set(names) - matching if topics.inverted else matching
+        yield host.jvm
     finally:
         host.jvm.stop(Deadline.after(_STOP_SECONDS))
         host.remove()

@@ -46,6 +46,7 @@ _TRANSLATE = "tests/unit/compat/test_translate.py::"
 _RECORDED = "tests/unit/cli/test_recorded_calls.py::"
 _SCRIPT = "tests/unit/compat/test_legacy_script_golden.py::"
 _PRODUCER = "tests/unit/compat/test_client_properties.py::"
+_SECURITY = "tests/unit/compat/test_security_properties.py::"
 _WITHOUT_KEYS = (
     "org.apache.kafka.clients.producer.roundrobinpartitioner",
     "org.apache.kafka.clients.producer.uniformstickypartitioner",
@@ -217,8 +218,32 @@ QUIRKS = (
         "ssl.enabled.protocols chooses the TLS versions",
         "TLSv1.2 and TLSv1.3 are used, with a warning; a list without TLSv1.2 is refused",
         "librdkafka has no such property",
-        _PRODUCER + "test_tls_versions",
+        _SECURITY + "test_tls_versions",
         either_file("ssl.enabled.protocols"),
+    ),
+    Quirk(
+        "empty-trust-store",
+        "starts with a trust store that shows no certificate, and every connection fails",
+        "ends at the start, exit 1, and names the file",
+        "librdkafka would trust the authorities of the system instead",
+        "tests/unit/spark/test_keystore.py::test_trust_without_a_password",
+        either_file("ssl.truststore.location"),
+    ),
+    Quirk(
+        "trust-without-root",
+        "a trusted certificate is believed without its issuers",
+        "brokers are refused until the trust store holds the issuers up to the root; a line says which is missing",
+        "librdkafka's OpenSSL follows every chain to its root",
+        "tests/unit/spark/test_keystore.py::test_trust_without_a_root_is_said",
+        either_file("ssl.truststore.location"),
+    ),
+    Quirk(
+        "delegation-tokens",
+        "logs in with a delegation token (tokenauth=true)",
+        "refuses it, exit 1",
+        "librdkafka's SCRAM cannot say that the name is a token's",
+        "tests/unit/compat/test_logins.py::test_delegation_tokens_are_refused",
+        either_file("sasl.jaas.config"),
     ),
     Quirk(
         "missing-target-topic",

@@ -204,6 +204,7 @@ def _source(read: Translated) -> SourceSettings:
         api_timeout=reading.integer("default.api.timeout.ms", 60_000) / 1000,
         max_poll_interval=consumer.max_poll_interval_ms(reading) / 1000,
         group_instance_id=instance or None,
+        stores=read.stores,
     )
 
 
@@ -217,6 +218,7 @@ def _target(written: Translated, *, abort: bool, synchronous: bool) -> TargetSet
             written.reading.boolean("enable.idempotence", False)
             and producer.idempotent(written.reading)
         ),
+        stores=written.stores,
     )
 
 

@@ -18,6 +18,29 @@ LEAST_HEAP = 512 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
+class KeyStore:
+    """A key store file in one of Java's own formats."""
+
+    location: str
+    type: str
+    password: str | None = field(repr=False)
+    """None: certificates are read without a check of the file."""
+    key_password: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JavaStores:
+    """What a client needs Java to read before it can connect; the outcome goes into its properties."""
+
+    trusted: KeyStore | None = None
+    keys: KeyStore | None = None
+    java_trust: bool = False
+    """Trust what Java itself trusts."""
+    token_service: bool = False
+    """Tokens come over HTTPS, from a service that Java trusts."""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceSettings:
     """How to read the source cluster, as a member of the group."""
 
@@ -31,6 +54,7 @@ class SourceSettings:
     """Seconds one metadata, offset or commit exchange may last (`default.api.timeout.ms`)."""
     max_poll_interval: float
     group_instance_id: str | None = None
+    stores: JavaStores = JavaStores()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +68,7 @@ class TargetSettings:
     """Every record waits for its acknowledgement (`producer.type=sync`)."""
     idempotence_required: bool = False
     """The user asked for idempotence by name: a target that refuses it is an error, not a reason to go on without."""
+    stores: JavaStores = JavaStores()
 
 
 @dataclass(frozen=True, slots=True)

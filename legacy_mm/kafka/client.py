@@ -12,7 +12,9 @@ from confluent_kafka.admin import AdminClient
 
 from legacy_mm import events
 from legacy_mm.clock import monotonic
-from legacy_mm.errors import ConfigurationError, HostError
+from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
+from legacy_mm.kafka import tokens
+from legacy_mm.kafka.errors import refusal, refuses_login
 from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
@@ -21,9 +23,12 @@ _native = logging.getLogger("legacy_mm.librdkafka")
 
 def client_properties(properties: Mapping[str, str], **own: object) -> dict[str, Any]:
     """`properties` plus callbacks: errors become events, librdkafka's log goes to Python's at debug level."""
-    lines = _ErrorLines(str(own.get("client.id", properties.get("client.id", "client"))))
+    lines = ErrorLines(str(own.get("client.id", properties.get("client.id", "client"))))
+    known = dict(properties)
+    tokens_asked = known.pop(tokens.MSK_IAM, None)
     return {
-        **properties,
+        **known,
+        **({"oauth_cb": tokens.msk_iam(tokens_asked)} if tokens_asked else {}),
         "log_level": 3,
         "logger": _NativeLog(),
         "error_cb": lines,
@@ -39,15 +44,24 @@ class _NativeLog:
         _native.debug(text, *arguments)
 
 
-class _ErrorLines:
+class ErrorLines:
     """One WARN line per text and half minute. Never raises: an exception in a callback would lose records in hand."""
 
     def __init__(self, client: str) -> None:
         self._client = client
         self._said: dict[str, float] = {}
+        self._refusal: str | None = None
+
+    def raise_refusal(self) -> None:
+        """Raise StreamFailure when a broker and this client do not believe each other."""
+        if self._refusal is not None:
+            raise StreamFailure(self._refusal)
 
     def __call__(self, error: KafkaError) -> None:
         text, now = error.str(), monotonic()
+        if refuses_login(error):
+            self._refusal = self._refusal or refusal(error)
+            return
         if now - self._said.get(error.name(), -_SAME_LINE_SECONDS) >= _SAME_LINE_SECONDS:
             self._said[error.name()] = now
             events.emit(events.CLIENT_ERROR, client=self._client, text=text)
@@ -78,14 +92,17 @@ class TopicLister:
     """Names of all topics of a cluster that the principal may see."""
 
     def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
-        self._admin = AdminClient(client_properties(admin_properties(properties), **{"client.id": "legacy_mm-topics"}))
+        made = client_properties(admin_properties(properties), **{"client.id": "legacy_mm-topics"})
+        self._errors: ErrorLines = made["error_cb"]
+        self._admin = AdminClient(made)
         self._timeout = timeout
 
     def topics(self) -> list[str]:
-        """All topic names; raises HostError when the cluster does not answer in time."""
+        """All topic names; raises HostError when there is no answer in time, StreamFailure when we are refused."""
         try:
             return list(self._admin.list_topics(timeout=self._timeout).topics)
         except KafkaException as error:
+            self._errors.raise_refusal()
             raise HostError(f"listing topics failed: {error.args[0].str()}") from error
 
 
@@ -94,7 +111,10 @@ def admin_properties(properties: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in properties.items() if name.startswith(_ADMIN_PREFIXES)}
 
 
-_ADMIN_PREFIXES = ("bootstrap.", "security.", "sasl.", "ssl.", "socket.", "client.", "enable.ssl", "reconnect.")
+_ADMIN_PREFIXES = (
+    *("bootstrap.", "security.", "sasl.", "ssl.", "https.", "socket.", "client.", "reconnect."),
+    *("enable.ssl", "enable.sasl"),
+)
 
 
 def ours(partition: Any) -> TopicPartition:

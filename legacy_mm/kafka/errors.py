@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 from confluent_kafka import KafkaError
@@ -53,6 +54,13 @@ _IDEMPOTENCE_REFUSED = {
     KafkaError._UNSUPPORTED_FEATURE,
     KafkaError.UNSUPPORTED_VERSION,
 }
+_LOGIN_REFUSED = {KafkaError._AUTHENTICATION, KafkaError._SSL}
+_NOT_THE_BROKERS_WORD = ("Local: ", "SSL transport error", "Failed to acquire SASL OAUTHBEARER token")
+"""In the text of a failed login: the connection broke on the way, or a token service did not answer."""
+_ALERT = "SSL alert number"
+"""In the text of a broken connection: with TLS 1.3 a broker refuses a certificate after the handshake."""
+_UNVERIFIED = re.compile(r", verify that ssl\.ca\.location.*", re.DOTALL)
+_DOUBTS = " (unknown authority, another host name, or out of date)"
 
 
 def commit_problem(error: KafkaError) -> CommitProblem:
@@ -95,3 +103,15 @@ def is_membership_lost(error: KafkaError) -> bool:
 def refuses_idempotence(error: KafkaError) -> bool:
     """True when the target does not let us have a producer id."""
     return error.code() in _IDEMPOTENCE_REFUSED
+
+
+def refuses_login(error: KafkaError) -> bool:
+    """True when one side does not believe the other (password, certificate, name): a Java client gives up, too."""
+    text = error.str()
+    refused = error.code() in _LOGIN_REFUSED or _ALERT in text
+    return refused and not any(words in text for words in _NOT_THE_BROKERS_WORD)
+
+
+def refusal(error: KafkaError) -> str:
+    """Why a login failed; librdkafka's advice on properties that our user does not have is left out."""
+    return _UNVERIFIED.sub(_DOUBTS, error.str())

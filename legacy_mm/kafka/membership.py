@@ -14,7 +14,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.copyjob import Statistics
 from legacy_mm.errors import StreamFailure
-from legacy_mm.kafka.client import client_properties, ours
+from legacy_mm.kafka.client import ErrorLines, client_properties, ours
 from legacy_mm.kafka.errors import CommitProblem, commit_problem, ends_membership, is_membership_lost
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import Offsets, TopicPartition
@@ -56,7 +56,9 @@ class GroupMember:
         self._take = self._take_incrementally if cooperative else self._take_all
         own = {"client.id": client_id, "auto.offset.reset": "error", "on_commit": self._on_commit}
         own |= statistics_properties("member", properties, on_statistics)
-        self._consumer = Consumer(client_properties(properties, **own))
+        made = client_properties(properties, **own)
+        self._errors: ErrorLines = made["error_cb"]
+        self._consumer = Consumer(made)
 
     def subscribe(self, topics: Collection[str]) -> None:
         """Ask for these topics from the next rebalance on; none leaves the subscription."""
@@ -71,6 +73,7 @@ class GroupMember:
         """Serve the membership for at most `timeout` seconds. Raises StreamFailure when the group refuses us."""
         message = self._consumer.poll(timeout)
         self._raise_kept()
+        self._errors.raise_refusal()
         error = message.error() if message is not None else None
         if error is None:
             return

@@ -14,7 +14,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.copyjob import Statistics
 from legacy_mm.errors import StreamFailure
-from legacy_mm.kafka.client import client_properties, ours
+from legacy_mm.kafka.client import ErrorLines, client_properties, ours
 from legacy_mm.kafka.errors import ends_reading, is_out_of_range
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
@@ -44,7 +44,9 @@ class PartitionReader:
     ) -> None:
         self._timeout = timeout
         own = {"auto.offset.reset": "error", **statistics_properties("consumer", properties, on_statistics)}
-        self._consumer = Consumer(client_properties(properties, **own))
+        made = client_properties(properties, **own)
+        self._errors: ErrorLines = made["error_cb"]
+        self._consumer = Consumer(made)
         self._gaps: list[OutOfRange] = []
         self._starts: dict[TopicPartition, int] = {}
         self._waiting: set[TopicPartition] = set()
@@ -59,6 +61,7 @@ class PartitionReader:
     def read(self, timeout: float) -> list[Any]:
         """Records that are there, at most BATCH_RECORDS; waits only for the first. Raises StreamFailure."""
         first = self._consumer.poll(timeout)
+        self._errors.raise_refusal()
         if first is None:
             return []
         records = [first, *self._consumer.consume(BATCH_RECORDS - 1, 0)]

@@ -18,7 +18,7 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException,
 
 from legacy_mm.copyjob import Statistics
 from legacy_mm.kafka.client import client_properties
-from legacy_mm.kafka.errors import refuses_idempotence
+from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login
 from legacy_mm.kafka.statistics import statistics_properties
 
 _QUEUE_FULL_SECONDS = 0.05
@@ -108,7 +108,7 @@ class RecordSender:
         if error is None:
             return None
         return FailedSend(
-            "", None, None, error.str(), error.name(), fatal=True, refuses_idempotence=refuses_idempotence(error)
+            "", None, None, refusal(error), error.name(), fatal=True, refuses_idempotence=refuses_idempotence(error)
         )
 
     def _timestamps(self, records: Sequence[Any]) -> list[int]:
@@ -140,7 +140,7 @@ class RecordSender:
         )
 
     def _on_error(self, error: KafkaError) -> None:
-        if error.fatal() or error.code() == KafkaError._FATAL or refuses_idempotence(error):
+        if error.fatal() or error.code() == KafkaError._FATAL or refuses_idempotence(error) or refuses_login(error):
             self._fatal = self._fatal or error
         self._say(error)
 

@@ -46,7 +46,8 @@ Advertise = Callable[[int], tuple[str, int]]
 class Cluster:
     """A KRaft cluster of combined brokers and controllers on free loopback ports.
 
-    `properties` overrides server properties. `listeners` adds listeners (name -> security protocol).
+    `properties` overrides server properties, `format_options` are words for the storage tool.
+    `listeners` adds listeners (name -> security protocol).
     `advertise` adds the listener PROXIED: it is called once per broker with the port that the broker
     listens on and answers the (host, port) to advertise, normally a `Proxy` that it has put in front.
     """
@@ -62,6 +63,7 @@ class Cluster:
         advertise: Advertise | None = None,
         heap: str = "512m",
         jvm: Sequence[str] = ("-XX:+UseG1GC",),
+        format_options: Sequence[str] = (),
     ) -> None:
         self.folder = folder.resolve()
         self.release = find_release(release)
@@ -74,6 +76,7 @@ class Cluster:
         self._advertise = advertise
         self._advertised: dict[str, list[str]] = {}
         self._jvm = [f"-Xmx{heap}", "-Djava.awt.headless=true", *jvm]
+        self._format_options = format_options
         self._ports = Ports()
 
     @property
@@ -193,6 +196,7 @@ class Cluster:
 
     def _format(self, broker: Broker, identity: str, jars: Path) -> subprocess.Popen[bytes]:
         arguments = ["format", f"--cluster-id={identity}", "-c", str(broker.folder / "server.properties")]
+        arguments += self._format_options
         fast = ["-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
         logging = next(word for word in broker.command if word.startswith("-Dlog4j"))
         command = [str(find_java()), *fast, logging, "-cp", f"{jars}/*", "kafka.tools.StorageTool"]

@@ -16,10 +16,10 @@ from legacy_mm.compat.client_properties.rule import (
     Number,
     Ours,
     Reading,
-    Refused,
     Rule,
     Rules,
     Same,
+    Setting,
     Side,
     Text,
     TextList,
@@ -29,6 +29,8 @@ from legacy_mm.errors import ConfigurationError
 
 _HOST_AND_PORT = re.compile(r".*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)", re.DOTALL)
 _PORTS = range(65536)
+_JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
+BYTES_ONLY = "bytes are mirrored as they are"
 _ONLY_METRICS = "it shapes the Java client's own metrics"
 _SYSTEM_SIZE = "-1 is the system's choice, here 0"
 _ONE_SETUP_TIME = "the longer of the two: librdkafka's time covers TCP, TLS and login"
@@ -168,7 +170,7 @@ RULES: Rules = (
     Rule(
         "config.providers",
         TextList(),
-        Refused("values kept elsewhere (${provider:path:key}) are not supported yet", ("",)),
+        Setting("values kept elsewhere, ${provider:path:key}"),
     ),
     Rule(
         "connections.max.idle.ms",
@@ -192,7 +194,7 @@ RULES: Rules = (
     Rule("metadata.recovery.rebootstrap.trigger.ms", Number(0, long=True), Same()),
     Rule("metadata.recovery.strategy", Text(("REBOOTSTRAP", "NONE"), any_case=True), Same()),
     Rule("auto.include.jmx.reporter", Boolean(), Harmless(_ONLY_METRICS)),
-    Rule("metric.reporters", TextList(), Harmless(_ONLY_METRICS)),
+    Rule("metric.reporters", TextList(), Harmless("its classes are Java code", ("", _JMX_REPORTER))),
     Rule("metrics.num.samples", Number(1), Harmless(_ONLY_METRICS)),
     Rule("metrics.recording.level", Text(("INFO", "DEBUG", "TRACE")), Harmless(_ONLY_METRICS)),
     Rule("metrics.sample.window.ms", Number(0, long=True), Harmless(_ONLY_METRICS)),

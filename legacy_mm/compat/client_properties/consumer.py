@@ -42,6 +42,8 @@ _QUEUE_KBYTES, _LEAST_QUEUE_KBYTES = 32_768, 8_192
 _NO_TOPICS = "a pattern subscription creates no topic, in Java neither"
 _FETCH_SIZE = "librdkafka takes 1000 to 2147483135, and message.max.bytes not above it"
 
+_BYTES = ("", "org.apache.kafka.common.serialization.ByteArrayDeserializer")
+
 DEFAULTS = {
     **common.DEFAULTS,
     "isolation.level": "read_uncommitted",
@@ -196,8 +198,8 @@ RULES: Rules = (
     ),
     Rule("request.timeout.ms", Number(0), Renamed("socket.timeout.ms", 10, 300_000)),
     Rule("session.timeout.ms", Number(), PartOf("max.poll.interval.ms")),
-    Rule("key.deserializer", Text(), Harmless("bytes are mirrored as they are")),
-    Rule("value.deserializer", Text(), Harmless("bytes are mirrored as they are")),
+    Rule("key.deserializer", Text(), Harmless(common.BYTES_ONLY, _BYTES)),
+    Rule("value.deserializer", Text(), Harmless(common.BYTES_ONLY, _BYTES)),
     Rule("internal.leave.group.on.close", Boolean(), Harmless(_INTERNAL)),
     Rule("internal.throw.on.fetch.stable.offset.unsupported", Boolean(), Harmless(_INTERNAL)),
     Rule("share.acknowledgement.mode", Text(), Forgotten()),

@@ -50,6 +50,8 @@ _MURMUR2 = "murmur2_random"
 _MOST_PROPAGATION_MS = 2_147_483
 """librdkafka multiplies by 1000 into 32 bits: one millisecond more and every new topic fails at once (measured)."""
 
+_BYTES = ("", "org.apache.kafka.common.serialization.ByteArraySerializer")
+
 DEFAULTS = {
     **common.DEFAULTS,
     "acks": "all",
@@ -275,8 +277,8 @@ RULES: Rules = (
         Text(),
         Refused("no transaction would ever begin, and the old tool ended at the first record"),
     ),
-    Rule("key.serializer", Text(), Harmless("bytes are mirrored as they are")),
-    Rule("value.serializer", Text(), Harmless("bytes are mirrored as they are")),
+    Rule("key.serializer", Text(), Harmless(common.BYTES_ONLY, _BYTES)),
+    Rule("value.serializer", Text(), Harmless(common.BYTES_ONLY, _BYTES)),
     Rule("block.on.buffer.full", Text(), Forgotten("max.block.ms")),
     Rule("metadata.fetch.timeout.ms", Text(), Forgotten("max.block.ms")),
     Rule("timeout.ms", Text(), Forgotten("request.timeout.ms")),

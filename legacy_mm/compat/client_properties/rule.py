@@ -168,6 +168,10 @@ class Reading:
         assert isinstance(value, str), name
         return value
 
+    def optional(self, name: str) -> str | None:
+        """A STRING, CLASS or PASSWORD, None when the file is silent."""
+        return self.text(name) if self.given(name) else None
+
     def integer(self, name: str, default: int) -> int:
         """An INT or LONG."""
         value = self.values.get(name, default)
@@ -328,8 +332,9 @@ class Refused:
 
     def emit(self, reading: Reading, name: str) -> Emitted:
         """Raise, unless the value changes nothing."""
-        if _canonical(reading.values[name]) not in self.unless:
-            raise ConfigurationError(f"{name} is not supported: {self.because}")
+        value = _canonical(reading.values[name])
+        if value not in self.unless:
+            raise ConfigurationError(f"{name}={value} is not supported: {self.because}")
         return {}
 
 

@@ -10,9 +10,11 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from legacy_mm.compat.client_properties import consumer, producer, security
+from legacy_mm.compat import config_providers
+from legacy_mm.compat.client_properties import consumer, producer, security, tls
+from legacy_mm.compat.client_properties.bearer import TOKEN_URL
 from legacy_mm.compat.client_properties.rule import (
     Computed,
     Emitted,
@@ -26,7 +28,7 @@ from legacy_mm.compat.client_properties.rule import (
     trim,
 )
 from legacy_mm.config import unbuilt
-from legacy_mm.config.settings import ClientProperties
+from legacy_mm.config.settings import ClientProperties, JavaStores
 from legacy_mm.errors import ConfigurationError
 
 NATIVE_PREFIX = "librdkafka."
@@ -78,6 +80,8 @@ class Translated:
     """librdkafka property -> the row that set it; what is missing here is a default or was given natively."""
     native: frozenset[str]
     """Properties that were given as `librdkafka.<name>`."""
+    stores: JavaStores = JavaStores()
+    """Key stores that only Java can read; they become properties when it runs."""
 
 
 def apply(
@@ -85,7 +89,8 @@ def apply(
 ) -> Translated:
     """Read every known name, let its row speak, fill in what the file leaves out."""
     rules = RULES[side]
-    trimmed = {name: trim(text) for name, text in properties.items()}
+    resolved = config_providers.resolve(properties)
+    trimmed = {name: trim(text) for name, text in resolved.properties.items()}
     native = {
         name.removeprefix(NATIVE_PREFIX): text
         for name, text in trimmed.items()
@@ -112,7 +117,18 @@ def apply(
     chosen = {**_DEFAULTS[side], **ours, **emitted, **native}
     if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
         chosen.pop("partition.assignment.strategy", None)
-    return Translated(chosen, reading, _secrets(rules, trimmed, chosen), rows, frozenset(native))
+    secrets = (*_secrets(rules, trimmed, chosen), *sorted(map(trim, resolved.secrets)))
+    return Translated(chosen, reading, secrets, rows, frozenset(native), _stores(reading, emitted, native))
+
+
+def _stores(reading: Reading, emitted: Emitted, native: Mapping[str, str]) -> JavaStores:
+    stores = tls.java_stores(reading) if security.uses_tls(reading) else JavaStores()
+    asks_for_tokens = emitted.get(TOKEN_URL, "").startswith("https:")
+    return replace(
+        stores,
+        java_trust=stores.java_trust and not any(name.startswith("ssl.ca.") for name in native),
+        token_service=asks_for_tokens and not any(name.startswith("https.ca.") for name in native),
+    )
 
 
 def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:

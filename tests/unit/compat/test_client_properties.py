@@ -37,9 +37,6 @@ MECHANISMS_REFUSED = ("sasl.kerberos.", "sasl.oauthbearer.")
 LITERAL = ("batch.size",)
 """Recorded as numbers are taken literally."""
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
-SASL = "org.apache.kafka.common.security."
-PEM = "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n"
-KEY = "-----BEGIN PRIVATE KEY-----\nQUJD\n-----END PRIVATE KEY-----\n"
 
 
 def consumer(streams: int = 1, **properties: str) -> Translated:
@@ -322,7 +319,6 @@ def test_partitioners_without_keys() -> None:
         ("consumer", "interceptor.classes", "com.acme.I"),
         ("consumer", "partition.assignment.strategy", "com.acme.A"),
         ("consumer", "partition.assignment.strategy", ""),
-        ("consumer", "config.providers", "file"),
     ],
 )
 def test_refused_by_name(side: Side, name: str, text: str) -> None:
@@ -330,6 +326,20 @@ def test_refused_by_name(side: Side, name: str, text: str) -> None:
     with pytest.raises(ConfigurationError) as refused:
         apply(side, BASE | {"group.id": "g", name: text})
     assert name in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("side", "name", "known"),
+    [
+        ("producer", "metric.reporters", "org.apache.kafka.common.metrics.JmxReporter"),
+        ("consumer", "key.deserializer", "org.apache.kafka.common.serialization.ByteArrayDeserializer"),
+        ("producer", "value.serializer", "org.apache.kafka.common.serialization.ByteArraySerializer"),
+    ],
+)
+def test_java_code_without_effect_is_said_once(side: Side, name: str, known: str) -> None:
+    said = texts(apply(side, BASE | {"group.id": "g", name: "com.acme.X"}))
+    assert len([text for text in said if text.startswith(f"{name} has no effect here")]) == 1
+    assert not [text for text in texts(apply(side, BASE | {"group.id": "g", name: known})) if name in text]
 
 
 def test_native_properties() -> None:
@@ -384,94 +394,6 @@ def test_bootstrap_servers(servers: str, wanted: str) -> None:
 def test_bad_bootstrap_servers(servers: str) -> None:
     with pytest.raises(ConfigurationError, match=r"bootstrap\.servers"):
         apply("producer", {"bootstrap.servers": servers})
-
-
-def _sasl(mechanism: str, jaas: str) -> dict[str, str]:
-    return {
-        "security_protocol": "SASL_SSL",
-        "sasl_mechanism": mechanism,
-        "sasl_jaas_config": jaas,
-    }
-
-
-def test_plain_and_scram() -> None:
-    scram = f'{SASL}scram.ScramLoginModule required username="u" password="p \\"x\\"";'
-    read = producer(_sasl("SCRAM-SHA-512", scram))
-    assert read.properties["sasl.username"] == "u"
-    assert read.properties["sasl.password"] == 'p "x"'
-    assert read.properties["security.protocol"] == "sasl_ssl"
-    assert 'p "x"' in read.secrets
-    assert "sasl.jaas.config" not in read.properties
-    assert 'p "x"' not in repr(read) + "".join(texts(read))
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "jaas"),
-    [
-        ("GSSAPI", "com.sun.security.auth.module.Krb5LoginModule required hush=hush;"),
-        ("OAUTHBEARER", f"{SASL}oauthbearer.OAuthBearerLoginModule required hush=hush;"),
-        ("AWS_MSK_IAM", "software.amazon.msk.auth.iam.IAMLoginModule required hush=hush;"),
-        ("PLAIN", f"{SASL}scram.ScramLoginModule required username=u password=hush;"),
-        ("PLAIN", f"{SASL}plain.PlainLoginModule required password=hush;"),
-        ("PLAIN", f"{SASL}plain.PlainLoginModule required username=u password=hush"),
-        ("PLAIN", ""),
-    ],
-)
-def test_refused_logins_never_show_a_value(mechanism: str, jaas: str) -> None:
-    with pytest.raises(ConfigurationError) as refused:
-        producer(_sasl(mechanism, jaas))
-    assert str(refused.value).startswith(("sasl.", "java.lang.IllegalArgumentException: Could not find"))
-    assert "hush" not in str(refused.value)
-
-
-def test_security_counts_only_where_it_is_used() -> None:
-    plain = producer(sasl_mechanism="GSSAPI", ssl_keystore_location="/nowhere.jks").properties
-    assert not [name for name in plain if name.startswith(("ssl.", "sasl."))]
-
-
-def test_pem_stores(tmp_path: Any) -> None:
-    store = tmp_path / "client.pem"
-    store.write_text(KEY + PEM + PEM)
-    read = producer(
-        security_protocol="SSL",
-        ssl_truststore_type="PEM",
-        ssl_truststore_certificates=PEM.replace("\n", " "),
-        ssl_keystore_type="PEM",
-        ssl_keystore_location=str(store),
-        ssl_key_password="hush",
-    )
-    assert read.properties["ssl.ca.pem"] == PEM
-    assert read.properties["ssl.key.pem"] == KEY
-    assert read.properties["ssl.certificate.pem"] == PEM + PEM
-    assert {"hush", KEY} <= set(read.secrets)
-    missing = {"ssl_truststore_type": "PEM", "ssl_truststore_location": str(tmp_path / "no.pem")}
-    with pytest.raises(ConfigurationError, match=r"no\.pem cannot be read"):
-        producer(missing, security_protocol="SSL")
-
-
-@pytest.mark.parametrize("kind", ["JKS", "PKCS12", ""])
-def test_other_stores_are_refused(kind: str, tmp_path: Any) -> None:
-    store = tmp_path / "store"
-    store.write_text(PEM)
-    file = {"ssl_truststore_location": str(store), "ssl_truststore_password": "hush"}
-    if kind:
-        file["ssl_truststore_type"] = kind
-    with pytest.raises(
-        ConfigurationError, match=r"ssl\.truststore\.type .* not supported yet"
-    ) as e:
-        producer(file, security_protocol="SSL")
-    assert "hush" not in str(e.value)
-
-
-def test_tls_versions() -> None:
-    """Quirk tls-versions."""
-    said = producer(security_protocol="SSL", ssl_enabled_protocols="TLSv1.2")
-    assert said.reading.notes[0].level == logging.WARNING
-    assert not producer(
-        security_protocol="SSL", ssl_enabled_protocols="TLSv1.2,TLSv1.3"
-    ).reading.notes
-    with pytest.raises(ConfigurationError, match="not supported yet"):
-        producer(security_protocol="SSL", ssl_enabled_protocols="TLSv1.3")
 
 
 def test_rows_that_are_settings_emit_nothing() -> None:

@@ -1,0 +1,186 @@
+"""Logins with a token: OAUTHBEARER (of an OIDC provider, or unsecured as in Java's own tests) and AWS_MSK_IAM."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from collections.abc import Mapping
+from importlib.util import find_spec
+
+from legacy_mm.compat.client_properties.rule import (
+    Boolean,
+    Computed,
+    Emitted,
+    Harmless,
+    PartOf,
+    Reading,
+    Refused,
+    Rule,
+    Rules,
+    Secret,
+    Text,
+)
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.kafka.tokens import MSK_IAM, MSK_SIGNER
+
+_OAUTH = "org.apache.kafka.common.security.oauthbearer."
+_MSK = "software.amazon.msk.auth.iam."
+_OIDC_HANDLERS = (_OAUTH + "OAuthBearerLoginCallbackHandler", _OAUTH + "secured.OAuthBearerLoginCallbackHandler")
+_UNSECURED_HANDLER = _OAUTH + "internals.unsecured.OAuthBearerUnsecuredLoginCallbackHandler"
+_MSK_LOGIN_HANDLER = _MSK + "IAMOAuthBearerLoginCallbackHandler"
+CLIENT_HANDLER = _OAUTH + "internals.OAuthBearerSaslClientCallbackHandler"
+MSK_CLIENT_HANDLER = _MSK + "IAMClientCallbackHandler"
+LOGIN_HANDLERS = (*_OIDC_HANDLERS, _UNSECURED_HANDLER, _MSK_LOGIN_HANDLER)
+"""Java classes that are known, so that the same can be done here."""
+
+TOKEN_URL = "sasl.oauthbearer.token.endpoint.url"
+_CREDENTIALS = "sasl.oauthbearer.client.credentials."
+_RETRIEVERS = ("", _OAUTH + "DefaultJwtRetriever", _OAUTH + "ClientCredentialsJwtRetriever")
+_EXTENSION = "extension_"
+_UNSECURED_EXTENSION = "unsecuredLoginExtension_"
+_UNSECURED: Mapping[str, str] = {
+    "unsecuredLoginPrincipalClaimName": "principalClaimName",
+    "unsecuredLoginScopeClaimName": "scopeClaimName",
+    "unsecuredLoginLifetimeSeconds": "lifeSeconds",
+    "unsecuredLoginListClaim_scope": "scope",
+}
+_MSK_OPTIONS: Mapping[str, str] = {
+    "awsProfileName": "profile",
+    "awsRoleArn": "role",
+    "awsRoleSessionName": "session",
+}
+_MSK_HARMLESS = {"awsDebugCreds", "awsMaxRetries", "awsMaxBackOffTimeMs"}
+_MSK_PACKAGE = "aws-msk-iam-sasl-signer-python"
+_MSK_REGION = re.compile(r"\.kafka(?:-serverless)?\.([a-z0-9-]+)\.amazonaws\.com")
+_CHECKED_BY_BROKERS = "brokers check tokens"
+_NO_JWT_BEARER = "only tokens for client credentials are fetched here"
+
+
+def bearer(reading: Reading, options: Mapping[str, str]) -> Emitted:
+    """OAUTHBEARER by the handler that the file names; without one Java makes unsecured tokens."""
+    handler = reading.text("sasl.login.callback.handler.class")
+    if handler == _MSK_LOGIN_HANDLER:
+        return msk_iam(reading, options)
+    return _oidc(reading, options) if handler in _OIDC_HANDLERS else _unsecured(options)
+
+
+def _oidc(reading: Reading, options: Mapping[str, str]) -> Emitted:
+    url = reading.text(TOKEN_URL)
+    if not url.startswith(("http://", "https://")):
+        raise ConfigurationError(f"{TOKEN_URL} must be the http or https address of a token service")
+    own = sorted(name for name in options if name.startswith("ssl."))
+    if own:
+        raise ConfigurationError(f"sasl.jaas.config: the option {own[0]} is not supported; use librdkafka.https.ca.pem")
+    chosen = {
+        "sasl.oauthbearer.client.id": reading.text(f"{_CREDENTIALS}client.id") or options.get("clientId", ""),
+        "sasl.oauthbearer.client.secret": (
+            reading.text(f"{_CREDENTIALS}client.secret") or options.get("clientSecret", "")
+        ),
+        "sasl.oauthbearer.scope": reading.text("sasl.oauthbearer.scope") or options.get("scope", ""),
+        "sasl.oauthbearer.extensions": _extensions(options),
+    }
+    if not chosen["sasl.oauthbearer.client.id"] or not chosen["sasl.oauthbearer.client.secret"]:
+        raise ConfigurationError("sasl.jaas.config must have the options clientId and clientSecret")
+    return {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.method": "oidc",
+        TOKEN_URL: url,
+        **{name: text for name, text in chosen.items() if text},
+    }
+
+
+def _extensions(options: Mapping[str, str]) -> str:
+    named = {name.removeprefix(_EXTENSION): text for name, text in options.items() if name.startswith(_EXTENSION)}
+    return ",".join(f"{name}={text}" for name, text in named.items())
+
+
+def _unsecured(options: Mapping[str, str]) -> Emitted:
+    claim = options.get("unsecuredLoginPrincipalClaimName", "sub")
+    principal = options.get(f"unsecuredLoginStringClaim_{claim}")
+    if not principal:
+        raise ConfigurationError(
+            f"sasl.jaas.config must have the option unsecuredLoginStringClaim_{claim}, or the file the class of a "
+            f"token service's client, {_OIDC_HANDLERS[0]}, in sasl.login.callback.handler.class"
+        )
+    words = {"principal": principal}
+    words |= {word: options[name] for name, word in _UNSECURED.items() if name in options}
+    for name, text in options.items():
+        if name.startswith(_UNSECURED_EXTENSION):
+            words[f"extension_{name.removeprefix(_UNSECURED_EXTENSION)}"] = text
+    if any(re.search(r"\s", text) for text in words.values()):
+        raise ConfigurationError("sasl.jaas.config: the claims of an unsecured token cannot hold blanks")
+    return {
+        "sasl.mechanism": "OAUTHBEARER",
+        "enable.sasl.oauthbearer.unsecure.jwt": "true",
+        "sasl.oauthbearer.config": " ".join(f"{word}={text}" for word, text in words.items()),
+    }
+
+
+def msk_iam(reading: Reading, options: Mapping[str, str]) -> Emitted:
+    """AWS_MSK_IAM, which MSK takes as OAUTHBEARER with a signed token."""
+    if find_spec(MSK_SIGNER) is None:
+        raise ConfigurationError(f"logins by AWS IAM need a package that is not there: pip install {_MSK_PACKAGE}")
+    unknown = sorted(set(options) - set(_MSK_OPTIONS) - _MSK_HARMLESS)
+    if unknown:
+        raise ConfigurationError(f"sasl.jaas.config: the option {unknown[0]} is not supported")
+    found = _MSK_REGION.search(",".join(reading.words("bootstrap.servers")))
+    region = found[1] if found else os.environ.get("AWS_REGION", os.environ.get("AWS_DEFAULT_REGION", ""))
+    if not region:
+        raise ConfigurationError("logins by AWS IAM need a region: the broker names hold none, so set AWS_REGION")
+    asked = {"region": region} | {word: options[name] for name, word in _MSK_OPTIONS.items() if name in options}
+    if "role" in asked:
+        asked.setdefault("session", "legacy_mm")
+    return {"sasl.mechanism": "OAUTHBEARER", MSK_IAM: json.dumps(asked)}
+
+
+def _header(reading: Reading) -> Emitted:
+    if reading.boolean("sasl.oauthbearer.header.urlencode", False):
+        reading.note(
+            "sasl.oauthbearer.header.urlencode has no effect here: id and secret are sent as they are.",
+            logging.WARNING,
+        )
+    return {}
+
+
+RULES: Rules = (
+    *(
+        Rule(name, Secret(), PartOf("sasl.mechanism"))
+        for name in (TOKEN_URL, f"{_CREDENTIALS}client.id", f"{_CREDENTIALS}client.secret", "sasl.oauthbearer.scope")
+    ),
+    Rule("sasl.oauthbearer.header.urlencode", Boolean(), Computed(_header)),
+    Rule("sasl.oauthbearer.jwt.retriever.class", Text(), Refused(_NO_JWT_BEARER, _RETRIEVERS)),
+    *(
+        Rule(f"sasl.oauthbearer.assertion.{name}", Secret(), Harmless(_NO_JWT_BEARER))
+        for name in (
+            "algorithm",
+            "claim.aud",
+            "claim.exp.seconds",
+            "claim.iss",
+            "claim.jti.include",
+            "claim.nbf.seconds",
+            "claim.sub",
+            "file",
+            "private.key.file",
+            "private.key.passphrase",
+            "template.file",
+        )
+    ),
+    *(
+        Rule(f"sasl.oauthbearer.{name}", Text(), Harmless(_CHECKED_BY_BROKERS))
+        for name in (
+            "clock.skew.seconds",
+            "expected.audience",
+            "expected.issuer",
+            "jwks.endpoint.refresh.ms",
+            "jwks.endpoint.retry.backoff.max.ms",
+            "jwks.endpoint.retry.backoff.ms",
+            "jwks.endpoint.url",
+            "jwt.validator.class",
+            "scope.claim.name",
+            "sub.claim.name",
+        )
+    ),
+)
+"""Rows that only logins with a token read."""

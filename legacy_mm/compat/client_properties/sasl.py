@@ -1,0 +1,124 @@
+"""SASL properties (config-map 2.2): the login module of `sasl.jaas.config`, one row for each mechanism.
+
+Java code that would log in is refused by name, unless it is known what it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from legacy_mm.compat import jaas
+from legacy_mm.compat.client_properties import bearer
+from legacy_mm.compat.client_properties.rule import (
+    Computed,
+    Emitted,
+    Forgotten,
+    Harmless,
+    PartOf,
+    Reading,
+    Refused,
+    Rule,
+    Rules,
+    Secret,
+    Text,
+)
+from legacy_mm.errors import ConfigurationError
+
+_MODULES = "org.apache.kafka.common.security."
+_ONLY_GSSAPI = "read only with sasl.mechanism=GSSAPI"
+_ONLY_OAUTH = "librdkafka renews a token when four fifths of its life are over"
+
+
+class _Mechanism(NamedTuple):
+    """A login that this client can do."""
+
+    module: str
+    emit: Callable[[Reading, Mapping[str, str]], Emitted]
+
+
+def _password(reading: Reading, options: Mapping[str, str]) -> Emitted:
+    if options.get("tokenauth", "false").lower() == "true":
+        raise ConfigurationError(
+            "sasl.jaas.config: a delegation token (tokenauth) is not supported, because librdkafka's SCRAM cannot "
+            "say that it is one"
+        )
+    if not options.get("username") or "password" not in options:
+        raise ConfigurationError("sasl.jaas.config must have the options username and password")
+    return {
+        "sasl.mechanism": reading.text("sasl.mechanism"),
+        "sasl.username": options["username"],
+        "sasl.password": options["password"],
+    }
+
+
+_SCRAM = _Mechanism(_MODULES + "scram.ScramLoginModule", _password)
+_MECHANISMS: Mapping[str, _Mechanism] = {
+    "PLAIN": _Mechanism(_MODULES + "plain.PlainLoginModule", _password),
+    "SCRAM-SHA-256": _SCRAM,
+    "SCRAM-SHA-512": _SCRAM,
+    "OAUTHBEARER": _Mechanism(_MODULES + "oauthbearer.OAuthBearerLoginModule", bearer.bearer),
+    "AWS_MSK_IAM": _Mechanism("software.amazon.msk.auth.iam.IAMLoginModule", bearer.msk_iam),
+}
+
+
+def _login(reading: Reading) -> Emitted:
+    name = reading.text("sasl.mechanism", "GSSAPI")
+    mechanism = _MECHANISMS.get(name)
+    if mechanism is None:
+        raise ConfigurationError(
+            f"sasl.mechanism {name} is not supported yet; possible are {', '.join(_MECHANISMS)}"
+        )
+    if not reading.text("sasl.jaas.config"):
+        raise ConfigurationError(jaas.no_entry(None))
+    module = jaas.parse(reading.text("sasl.jaas.config"))
+    if module.name != mechanism.module:
+        raise ConfigurationError(
+            f"sasl.jaas.config: a login module other than {mechanism.module} is not supported with "
+            f"sasl.mechanism {name}"
+        )
+    return mechanism.emit(reading, module.options)
+
+
+RULES: Rules = (
+    Rule("sasl.mechanism", Text(), Computed(_login, always=True), reason="with what sasl.jaas.config says"),
+    Rule("sasl.jaas.config", Secret(), PartOf("sasl.mechanism")),
+    Rule(
+        "sasl.client.callback.handler.class",
+        Text(),
+        Refused("it is Java code", ("", bearer.MSK_CLIENT_HANDLER, bearer.CLIENT_HANDLER)),
+    ),
+    Rule(
+        "sasl.login.callback.handler.class",
+        Text(),
+        Refused("it is Java code", ("", *bearer.LOGIN_HANDLERS)),
+    ),
+    Rule("sasl.login.class", Text(), Refused("it is Java code", ("",))),
+    Rule("sasl.enabled.mechanisms", Text(), Forgotten()),
+    Rule("sasl.kerberos.principal.to.local.rules", Text(), Forgotten()),
+    *(
+        Rule(f"sasl.kerberos.{name}", Text(), Harmless(_ONLY_GSSAPI))
+        for name in (
+            "kinit.cmd",
+            "min.time.before.relogin",
+            "service.name",
+            "ticket.renew.jitter",
+            "ticket.renew.window.factor",
+        )
+    ),
+    *(
+        Rule(f"sasl.login.{name}", Text(), Harmless(_ONLY_OAUTH))
+        for name in (
+            "connect.timeout.ms",
+            "read.timeout.ms",
+            "refresh.buffer.seconds",
+            "refresh.min.period.seconds",
+            "refresh.window.factor",
+            "refresh.window.jitter",
+            "retry.backoff.max.ms",
+            "retry.backoff.ms",
+        )
+    ),
+    *bearer.RULES,
+)
+"""Rows of SASL, wherever the protocol uses it."""

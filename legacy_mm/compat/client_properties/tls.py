@@ -1,0 +1,227 @@
+"""TLS properties (config-map 2.1). PEM is read at once, as Java reads it; Java's own stores by Java, when it runs.
+
+What is read travels as text: a copy task on another host has no such file. The checks and their words are those of
+Kafka's `DefaultSslEngineFactory`.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from pathlib import Path
+
+from legacy_mm.compat.client_properties.rule import (
+    Computed,
+    Emitted,
+    Forgotten,
+    Harmless,
+    PartOf,
+    Reading,
+    Refused,
+    Rule,
+    Rules,
+    Secret,
+    Text,
+    TextList,
+)
+from legacy_mm.config.settings import JavaStores, KeyStore
+from legacy_mm.errors import ConfigurationError
+
+_PEM_BLOCK = re.compile(
+    r"-----BEGIN (?P<kind>[A-Z0-9 ]+)-----(?P<body>.*?)-----END (?P=kind)-----", re.DOTALL
+)
+_PEM_COLUMNS = 64
+_ANY_TLS_VERSION = {"TLSv1.2", "TLSv1.3"}
+_NOT_CONFIGURABLE = ("TLS_AES_", "TLS_CHACHA20_", "TLS_EMPTY_RENEGOTIATION_INFO_SCSV")
+_TRAVELS = "read at once and handed on as text: a copy task may run on another host"
+_TLS_VERSIONS = "TLSv1.2 and TLSv1.3 are used"
+_ONLY_JSSE = "it belongs to Java's TLS"
+_DEFAULT_STORE = "JKS"
+
+
+def java_stores(reading: Reading) -> JavaStores:
+    """The stores that Java has to read; what Java trusts by itself where the file says nothing else."""
+    trusted = _java_store(reading, "ssl.truststore")
+    elsewhere = reading.given("ssl.truststore.location") or reading.given("ssl.truststore.certificates")
+    return JavaStores(
+        trusted=trusted,
+        keys=_java_store(reading, "ssl.keystore", reading.optional("ssl.key.password")),
+        java_trust=not elsewhere,
+    )
+
+
+def _java_store(reading: Reading, store: str, key_password: str | None = None) -> KeyStore | None:
+    kind = reading.text(f"{store}.type", _DEFAULT_STORE)
+    if kind == "PEM" or not reading.given(f"{store}.location"):
+        return None
+    location, password = reading.text(f"{store}.location"), reading.optional(f"{store}.password")
+    return KeyStore(location, kind, password, key_password if key_password is not None else password)
+
+
+def _truststore(reading: Reading) -> Emitted:
+    kind = reading.text("ssl.truststore.type", _DEFAULT_STORE)
+    location, password = reading.optional("ssl.truststore.location"), reading.given("ssl.truststore.password")
+    certificates = reading.optional("ssl.truststore.certificates")
+    if certificates is not None:
+        if kind != "PEM":
+            raise _invalid(f"SSL trust store certs can be specified only for PEM, but trust store type is {kind}.")
+        if location is not None:
+            raise _invalid("Both SSL trust store location and separate trust certificates are specified.")
+    if kind == "PEM" and password and (certificates or location) is not None:
+        raise _invalid("SSL trust store password cannot be specified for PEM format.")
+    if location is None and password:
+        raise _invalid("SSL trust store is not specified, but trust store password is specified.")
+    if certificates is not None:
+        return {"ssl.ca.pem": _pem("ssl.truststore.certificates", certificates, "CERTIFICATE")}
+    if location is None or kind != "PEM":
+        return {}
+    name = "ssl.truststore.location"
+    return {"ssl.ca.pem": _pem(name, _read(location), "CERTIFICATE")}
+
+
+def _keystore(reading: Reading) -> Emitted:
+    kind = reading.text("ssl.keystore.type", _DEFAULT_STORE)
+    key, chain = reading.optional("ssl.keystore.key"), reading.optional("ssl.keystore.certificate.chain")
+    location = reading.optional("ssl.keystore.location")
+    _check_keystore(reading, kind, key, chain, location)
+    if location is not None and kind != "PEM":
+        return {}
+    key_name, chain_name = "ssl.keystore.key", "ssl.keystore.certificate.chain"
+    if location is not None:
+        key = chain = _read(location)
+        key_name = chain_name = "ssl.keystore.location"
+    if key is None or chain is None:
+        return {}
+    emitted = {
+        "ssl.key.pem": _pem(key_name, key, "PRIVATE KEY"),
+        "ssl.certificate.pem": _pem(chain_name, chain, "CERTIFICATE"),
+    }
+    password = reading.text("ssl.key.password")
+    return {**emitted, "ssl.key.password": password} if password else emitted
+
+
+def _check_keystore(
+    reading: Reading, kind: str, key: str | None, chain: str | None, location: str | None
+) -> None:
+    password = reading.given("ssl.keystore.password")
+    if key is not None:
+        if kind != "PEM":
+            raise _invalid(f"SSL private key can be specified only for PEM, but key store type is {kind}.")
+        if chain is None:
+            raise _invalid("SSL private key is specified, but certificate chain is not specified.")
+        if location is not None:
+            raise _invalid("Both SSL key store location and separate private key are specified.")
+    elif chain is not None:
+        raise _invalid("SSL certificate chain is specified, but private key is not specified")
+    if kind == "PEM" and password and (key or location) is not None:
+        raise _invalid("SSL key store password cannot be specified with PEM format, only key password may be specified")
+    if location is None and password:
+        raise _invalid("SSL key store is not specified, but key store password is specified.")
+    if location is not None and kind != "PEM" and not password:
+        raise _invalid("SSL key store is specified, but key store password is not specified.")
+
+
+def _invalid(text: str) -> ConfigurationError:
+    return ConfigurationError(f"org.apache.kafka.common.errors.InvalidConfigurationException: {text}")
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise _invalid(f"Failed to load PEM SSL keystore {path}: {error.strerror}") from None
+
+
+def _pem(name: str, text: str, kind: str) -> str:
+    """The blocks of one kind, each in lines of 64 columns: a file may have them all in one line."""
+    blocks = []
+    for block in _PEM_BLOCK.finditer(text):
+        if not block["kind"].endswith(kind):
+            continue
+        headers, _, body = block["body"].rpartition("\n\n")
+        if "Proc-Type" in headers:
+            raise ConfigurationError(f"{name}: a PKCS#1 key with a password is not supported, by Java neither")
+        packed = "".join(body.split())
+        lines = [
+            packed[start : start + _PEM_COLUMNS] for start in range(0, len(packed), _PEM_COLUMNS)
+        ]
+        label = block["kind"]
+        blocks.append("\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----\n"]))
+    if not blocks:
+        raise ConfigurationError(f"{name} holds no PEM block of the kind {kind}")
+    return "".join(blocks)
+
+
+def _host_check(reading: Reading) -> Emitted:
+    word = reading.text("ssl.endpoint.identification.algorithm", "https").lower()
+    if word not in ("", "none", "https"):
+        raise ConfigurationError(
+            "ssl.endpoint.identification.algorithm is either https or empty (no check)"
+        )
+    if word != "https":
+        reading.note(
+            "ssl.endpoint.identification.algorithm is empty: names of brokers are not checked against their "
+            "certificates.",
+            logging.WARNING,
+        )
+    return {"ssl.endpoint.identification.algorithm": "https" if word == "https" else "none"}
+
+
+def _cipher_suites(reading: Reading) -> Emitted:
+    given = [name for name in reading.words("ssl.cipher.suites") if name]
+    kept = [name for name in given if not name.startswith(_NOT_CONFIGURABLE)]
+    if given and not kept:
+        reading.note(
+            "ssl.cipher.suites has no effect here: suites of TLS 1.3 cannot be chosen.",
+            logging.WARNING,
+        )
+    return {"ssl.cipher.suites": ":".join(kept)} if kept else {}
+
+
+def _enabled_protocols(reading: Reading) -> Emitted:
+    enabled = {name for name in reading.words("ssl.enabled.protocols") if name}
+    if enabled and "TLSv1.2" not in enabled:
+        raise ConfigurationError(
+            "ssl.enabled.protocols without TLSv1.2 is not supported yet: this client would still use it"
+        )
+    if enabled and enabled != _ANY_TLS_VERSION:
+        reading.note(
+            "ssl.enabled.protocols has no effect here: TLSv1.2 and TLSv1.3 are used.",
+            logging.WARNING,
+        )
+    return {}
+
+
+RULES: Rules = (
+    Rule("ssl.truststore.location", Text(), Computed(_truststore), reason=_TRAVELS),
+    Rule("ssl.truststore.certificates", Secret(), Computed(_truststore), reason=_TRAVELS),
+    Rule("ssl.truststore.type", Text(), PartOf("ssl.truststore.location")),
+    Rule("ssl.truststore.password", Secret(), Computed(_truststore)),
+    Rule("ssl.keystore.location", Text(), Computed(_keystore), reason=_TRAVELS),
+    Rule("ssl.keystore.key", Secret(), Computed(_keystore), reason=_TRAVELS),
+    Rule("ssl.keystore.certificate.chain", Secret(), Computed(_keystore), reason=_TRAVELS),
+    Rule("ssl.keystore.type", Text(), PartOf("ssl.keystore.location")),
+    Rule("ssl.keystore.password", Secret(), Computed(_keystore)),
+    Rule("ssl.key.password", Secret(), PartOf("ssl.keystore.location")),
+    Rule(
+        "ssl.endpoint.identification.algorithm",
+        Text(),
+        Computed(_host_check, always=True),
+        reason="empty means no check, here none",
+    ),
+    Rule("ssl.cipher.suites", TextList(), Computed(_cipher_suites), reason="suites of TLS 1.3 cannot be chosen"),
+    Rule("ssl.enabled.protocols", TextList(), Computed(_enabled_protocols), reason=_TLS_VERSIONS),
+    Rule(
+        "ssl.protocol",
+        Text(),
+        Refused(_TLS_VERSIONS, ("TLS", "TLSv1.2", "TLSv1.3")),
+    ),
+    Rule("ssl.engine.factory.class", Text(), Refused("it is Java code", ("",))),
+    Rule("ssl.keymanager.algorithm", Text(), Harmless(_ONLY_JSSE, ("SunX509",))),
+    Rule("ssl.trustmanager.algorithm", Text(), Harmless(_ONLY_JSSE, ("PKIX",))),
+    Rule("ssl.provider", Text(), Harmless(_ONLY_JSSE, ("",))),
+    Rule("ssl.secure.random.implementation", Text(), Harmless(_ONLY_JSSE, ("",))),
+    Rule("security.providers", Text(), Harmless(_ONLY_JSSE, ("",))),
+    Rule("ssl.client.auth", Text(), Forgotten()),
+)
+"""Rows of TLS, wherever the protocol uses it."""

@@ -1,0 +1,127 @@
+"""A cluster with a listener for every kind of security, and the client properties that open them.
+
+Brokers trust whoever comes to PLAINTEXT: the tests' own eyes. Whoever else may touch any topic without ACLs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
+from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
+
+from legacy_mm.testbed.certificates import PASSWORD, Authority, convert
+from legacy_mm.testbed.cluster import Cluster
+
+USER, USER_PASSWORD = "mirror", 'pass "word" \\ of mirror'
+LISTENERS: Mapping[str, str] = {
+    "TLS": "SSL",
+    "MUTUAL": "SSL",
+    "EXPIRED": "SSL",
+    "ELSEWHERE": "SSL",
+    "LOGIN": "SASL_PLAINTEXT",
+    "BOTH": "SASL_SSL",
+}
+SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
+_MODULES = "org.apache.kafka.common.security."
+_CERTIFICATES = {"EXPIRED": "expired", "ELSEWHERE": "elsewhere"}
+_SECONDS = 30.0
+_GOOD = "broker"
+_EXPIRED = ("-startdate", "-2d", "-validity", "1")
+
+
+@dataclass(frozen=True)
+class Stores:
+    """The files of one authority: what brokers show, what clients trust and show."""
+
+    folder: Path
+    authority: Authority
+
+    def trust(self, kind: str = "JKS") -> dict[str, str]:
+        """Client properties that trust the authority."""
+        return _store("truststore", self.folder / f"trust.{kind.lower()}", kind)
+
+    def identity(self, kind: str = "JKS") -> dict[str, str]:
+        """Client properties that show the key of `USER`."""
+        return _store("keystore", self.folder / f"{USER}.{kind.lower()}", kind)
+
+    def broker(self, name: str) -> dict[str, str]:
+        """Server properties of one listener's key."""
+        return _store("keystore", self.folder / f"{name}.p12", "PKCS12") | self.trust()
+
+
+def make_stores(folder: Path) -> Stores:
+    """Generate everything: two formats for clients, three certificates for brokers."""
+    authority = Authority(folder)
+    authority.key(f"{_GOOD}.p12", "PKCS12", owner=_GOOD, host="ip:127.0.0.1,dns:localhost")
+    authority.key("expired.p12", "PKCS12", owner="expired", host="ip:127.0.0.1", valid=_EXPIRED)
+    authority.key("elsewhere.p12", "PKCS12", owner="elsewhere", host="dns:elsewhere.invalid")
+    convert(authority.trust("trust.pkcs12", "PKCS12"), folder / "trust.jks", "JKS")
+    convert(authority.key(f"{USER}.pkcs12", "PKCS12", owner=USER), folder / f"{USER}.jks", "JKS")
+    return Stores(folder, authority)
+
+
+def secured_cluster(folder: Path, stores: Stores) -> Cluster:
+    """One broker with all of `LISTENERS`, an authorizer, and the user `USER` in every mechanism."""
+    properties = {
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",
+        "allow.everyone.if.no.acl.found": "true",
+    }
+    for name, protocol in LISTENERS.items():
+        own = {"ssl.client.auth": "required"} if name == "MUTUAL" else {}
+        if protocol.endswith("SSL"):
+            own |= stores.broker(_CERTIFICATES.get(name, _GOOD))
+        if protocol.startswith("SASL"):
+            own |= _logins()
+        properties |= {f"listener.name.{name.lower()}.{key}": text for key, text in own.items()}
+    users = [f"--add-scram={mechanism}=[name={USER},password={USER_PASSWORD}]" for mechanism in SCRAM]
+    return Cluster(folder, properties=properties, listeners=LISTENERS, format_options=users)
+
+
+def login(mechanism: str, password: str = USER_PASSWORD) -> dict[str, str]:
+    """Client properties that log in as `USER`."""
+    if mechanism == "OAUTHBEARER":
+        options = f'unsecuredLoginStringClaim_sub="{USER}"'
+    else:
+        options = f"username={USER} password={_quoted(password)}"
+    return {"sasl.mechanism": mechanism, "sasl.jaas.config": f"{_module(mechanism)} required {options};"}
+
+
+def forbid_records(cluster: Cluster, topic: str) -> None:
+    """`USER` may see the topic, and neither read nor write it."""
+    where = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, f"User:{USER}", "*")
+    binding = AclBinding(*where, AclOperation.DESCRIBE, AclPermissionType.ALLOW)
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
+    for done in admin.create_acls([binding]).values():
+        done.result(_SECONDS)
+
+
+def _logins() -> dict[str, str]:
+    plain = f"{_module('PLAIN')} required user_{USER}={_quoted(USER_PASSWORD)};"
+    token = f'{_module("OAUTHBEARER")} required unsecuredLoginStringClaim_sub="broker";'
+    validator = _MODULES + "oauthbearer.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler"
+    return {
+        "sasl.enabled.mechanisms": ",".join(["PLAIN", *SCRAM, "OAUTHBEARER"]),
+        "plain.sasl.jaas.config": plain,
+        **{f"{mechanism.lower()}.sasl.jaas.config": f"{_module(mechanism)} required;" for mechanism in SCRAM},
+        "oauthbearer.sasl.jaas.config": token,
+        "oauthbearer.sasl.server.callback.handler.class": validator,
+    }
+
+
+def _module(mechanism: str) -> str:
+    rows = {"PLAIN": "plain.PlainLoginModule", "OAUTHBEARER": "oauthbearer.OAuthBearerLoginModule"}
+    return _MODULES + rows.get(mechanism, "scram.ScramLoginModule")
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def _store(store: str, file: Path, kind: str) -> dict[str, str]:
+    return {f"ssl.{store}.location": str(file), f"ssl.{store}.type": kind, f"ssl.{store}.password": PASSWORD}

@@ -1,0 +1,260 @@
+"""Secured brokers: what the old tool's files open, they open here; what it refuses is refused with its exit code."""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import committed, create_topic, end_offsets
+from legacy_mm.testbed.security import (
+    LISTENERS,
+    USER,
+    USER_PASSWORD,
+    Stores,
+    forbid_records,
+    login,
+    make_stores,
+    secured_cluster,
+)
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+RECORDS = 50
+SECONDS = 60.0
+ABORTED = 255
+COMMIT_OFTEN = ("--offset.commit.interval.ms", "500")
+
+Properties = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Secured:
+    """Two clusters that have every listener."""
+
+    stores: Stores
+    source: Cluster
+    target: Cluster
+
+    def files(self, listener: str, security: Properties, group: str) -> tuple[Properties, Properties]:
+        """A consumer and a producer file for one listener."""
+        common = {"security.protocol": LISTENERS.get(listener, listener), **security}
+        read = {"bootstrap.servers": self.source.bootstrap_of(listener), "group.id": group}
+        written = {"bootstrap.servers": self.target.bootstrap_of(listener)}
+        return {**common, **read, "auto.offset.reset": "earliest"}, {**common, **written}
+
+    def plain(self, group: str) -> tuple[Properties, Properties]:
+        """Files without security."""
+        return self.files("PLAINTEXT", {}, group)
+
+    def new_topic(self, name: str) -> str:
+        """Filled at the source, empty at the target."""
+        load(self.source.bootstrap, name, RECORDS, 100)
+        create_topic(self.target.bootstrap, name, 4)
+        return name
+
+    def arrived(self, topic: str) -> int:
+        """Records at the target."""
+        return sum(end_offsets(self.target.bootstrap, topic).values())
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    folder = tmp_path_factory.mktemp("secured")
+    stores = make_stores(folder / "stores")
+    with secured_cluster(folder / "source", stores) as source, secured_cluster(folder / "target", stores) as target:
+        yield Secured(stores, source, target)
+
+
+@pytest.fixture(params=["old_tool", "our_tool"])
+def tool(request: pytest.FixtureRequest) -> Callable[..., ToolProcess]:
+    """Each of the two, with the same files."""
+    found: Callable[..., ToolProcess] = request.getfixturevalue(request.param)
+    return found
+
+
+OPENED: dict[str, tuple[str, Callable[[Stores], Properties]]] = {
+    "one-way TLS, JKS": ("TLS", lambda stores: stores.trust()),
+    "mutual TLS, PKCS12": ("MUTUAL", lambda stores: stores.trust("PKCS12") | stores.identity("PKCS12")),
+    "PLAIN": ("LOGIN", lambda stores: login("PLAIN")),
+    "SCRAM-SHA-256": ("LOGIN", lambda stores: login("SCRAM-SHA-256")),
+    "OAUTHBEARER": ("LOGIN", lambda stores: login("OAUTHBEARER")),
+    "PLAIN over TLS": ("BOTH", lambda stores: stores.trust() | login("PLAIN")),
+    "OAUTHBEARER over TLS": ("BOTH", lambda stores: stores.trust("PKCS12") | login("OAUTHBEARER")),
+    "another host, unchecked": (
+        "ELSEWHERE",
+        lambda stores: stores.trust() | {"ssl.endpoint.identification.algorithm": ""},
+    ),
+}
+OPENED_BY_BOTH: dict[str, tuple[str, Callable[[Stores], Properties]]] = {
+    "mutual TLS, JKS": ("MUTUAL", lambda stores: stores.trust() | stores.identity()),
+    "SCRAM-SHA-512 over TLS": ("BOTH", lambda stores: stores.trust() | login("SCRAM-SHA-512")),
+}
+
+
+def copies(secured: Secured, start: Callable[..., ToolProcess], row: Any, name: str, group: str) -> str:
+    """Mirror one topic and stop; what the tool printed."""
+    listener, security = row
+    files = secured.files(listener, security(secured.stores), group)
+    with start(*files, "--whitelist", secured.new_topic(name), *COMMIT_OFTEN) as process:
+        wait_until(lambda: secured.arrived(name) == RECORDS, SECONDS, "the records")
+        assert process.stop(SECONDS) == 143
+    assert sum(committed(secured.source.bootstrap, group, [name]).values()) == RECORDS
+    return process.output()
+
+
+@pytest.mark.parametrize("case", OPENED)
+def test_records_pass(
+    secured: Secured, case: str, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
+) -> None:
+    printed = copies(secured, our_tool, OPENED[case], topic(), group)
+    assert USER_PASSWORD not in printed
+
+
+@pytest.mark.parametrize("case", OPENED_BY_BOTH)
+def test_both_tools_take_the_same_files(
+    secured: Secured, case: str, topic: Callable[..., str], group: str, tool: Callable[..., ToolProcess]
+) -> None:
+    copies(secured, tool, OPENED_BY_BOTH[case], topic(), group)
+
+
+def test_a_password_that_is_kept_elsewhere(
+    secured: Secured,
+    topic: Callable[..., str],
+    group: str,
+    tool: Callable[..., ToolProcess],
+    tmp_path: Path,
+) -> None:
+    kept = tmp_path / "kept.properties"
+    kept.write_text(f"login={login('PLAIN')['sasl.jaas.config']}\n".replace("\\", "\\\\"))
+    provider = "org.apache.kafka.common.config.provider.FileConfigProvider"
+    declared = {"config.providers": "file", "config.providers.file.class": provider}
+    security = {"sasl.mechanism": "PLAIN", "sasl.jaas.config": f"${{file:{kept}:login}}", **declared}
+    printed = copies(secured, tool, ("LOGIN", lambda _: security), topic(), group)
+    assert USER_PASSWORD not in printed
+
+
+class TokenService(BaseHTTPRequestHandler):
+    """Gives a token to a client that proves itself."""
+
+    CLIENT = "me", "its secret"
+
+    def do_POST(self) -> None:
+        basic = base64.b64encode(":".join(self.CLIENT).encode()).decode()
+        known = self.headers["Authorization"] == f"Basic {basic}"
+        now = int(time.time())
+        token = ".".join([encoded({"alg": "none"}), encoded({"sub": USER, "iat": now, "exp": now + 600}), ""])
+        body = json.dumps({"access_token": token, "token_type": "Bearer", "expires_in": 600}).encode()
+        self.send_response(200 if known else 401)
+        self.send_header("Content-Type", "application/json")
+        self.end_headers()
+        self.wfile.write(body if known else b"{}")
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing."""
+
+
+def encoded(claims: dict[str, Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
+
+
+@pytest.fixture
+def token_service() -> Iterator[str]:
+    with HTTPServer(("127.0.0.1", 0), TokenService) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/token"
+        server.shutdown()
+
+
+def test_a_token_service(
+    secured: Secured, token_service: str, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
+) -> None:
+    module = "org.apache.kafka.common.security.oauthbearer."
+    client, secret = TokenService.CLIENT
+    security = {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.login.callback.handler.class": module + "OAuthBearerLoginCallbackHandler",
+        "sasl.oauthbearer.token.endpoint.url": token_service,
+        "sasl.jaas.config": f'{module}OAuthBearerLoginModule required clientId={client} clientSecret="{secret}";',
+    }
+    printed = copies(secured, our_tool, ("LOGIN", lambda _: security), topic(), group)
+    assert secret not in printed
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"ssl.truststore.password": "hush-hush"}, "Failed to load SSL keystore {location} of type JKS"),
+        ({"ssl.truststore.location": "/nowhere.jks"}, "Failed to load SSL keystore /nowhere.jks of type JKS"),
+        ({"ssl.key.password": "hush-hush"}, "java.security.UnrecoverableKeyException"),
+    ],
+)
+def test_a_store_that_cannot_be_read(
+    secured: Secured, wrong: Properties, said: str, group: str, tool: Callable[..., ToolProcess]
+) -> None:
+    security = secured.stores.trust() | secured.stores.identity() | wrong
+    files = secured.plain(group)[0], secured.files("MUTUAL", security, group)[1]
+    process = tool(*files, "--whitelist", "any")
+    assert process.wait(SECONDS) == 1
+    assert "ERROR Exception when starting mirror maker. (kafka.tools.MirrorMaker$)" in process.output()
+    assert said.format(location=security["ssl.truststore.location"]) in process.output()
+    assert "hush" not in process.output()
+
+
+REFUSED: dict[str, tuple[str, Callable[[Stores], Properties]]] = {
+    "wrong password": ("LOGIN", lambda stores: login("PLAIN", "not-the-password")),
+    "expired certificate": ("EXPIRED", lambda stores: stores.trust()),
+    "another host": ("ELSEWHERE", lambda stores: stores.trust()),
+    "no client certificate": ("MUTUAL", lambda stores: stores.trust()),
+    "unknown authority": ("TLS", lambda stores: {}),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_source_that_refuses_ends_the_mirror(
+    secured: Secured, case: str, topic: Callable[..., str], group: str, tool: Callable[..., ToolProcess]
+) -> None:
+    listener, security = REFUSED[case]
+    files = secured.files(listener, security(secured.stores), group)[0], secured.plain(group)[1]
+    name = secured.new_topic(topic())
+    assert_ends(secured, tool(*files, "--whitelist", name, *COMMIT_OFTEN), name, group)
+
+
+@pytest.mark.parametrize("case", ["wrong password", "expired certificate", "no client certificate"])
+def test_a_target_that_refuses_ends_the_mirror(
+    secured: Secured, case: str, topic: Callable[..., str], group: str, tool: Callable[..., ToolProcess]
+) -> None:
+    listener, security = REFUSED[case]
+    files = secured.plain(group)[0], secured.files(listener, security(secured.stores), group)[1]
+    name = secured.new_topic(topic())
+    assert_ends(secured, tool(*files, "--whitelist", name, *COMMIT_OFTEN), name, group)
+
+
+@pytest.mark.parametrize("side", ["source", "target"])
+def test_a_topic_without_permission_ends_the_mirror(
+    secured: Secured, side: str, topic: Callable[..., str], group: str, tool: Callable[..., ToolProcess]
+) -> None:
+    name = secured.new_topic(topic())
+    forbid_records(getattr(secured, side), name)
+    files = secured.files("LOGIN", login("SCRAM-SHA-256"), group)
+    assert_ends(secured, tool(*files, "--whitelist", name, *COMMIT_OFTEN), name, group)
+
+
+def assert_ends(secured: Secured, process: ToolProcess, name: str, group: str) -> None:
+    """By itself, with the code of a dead thread and one line that says why; nothing was committed."""
+    assert process.wait(SECONDS) == ABORTED
+    assert "ERROR" in process.output()
+    assert "not-the-password" not in process.output()
+    assert committed(secured.source.bootstrap, group, [name]) == {}
+    assert secured.arrived(name) == 0

@@ -1,0 +1,104 @@
+"""`config.providers` as Kafka's clients have them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.compat.config_providers import resolve
+from legacy_mm.errors import ConfigurationError
+
+PACKAGE = "org.apache.kafka.common.config.provider."
+DECLARED = {
+    "config.providers": "file, dir,env",
+    "config.providers.file.class": PACKAGE + "FileConfigProvider",
+    "config.providers.dir.class": f" {PACKAGE}DirectoryConfigProvider ",
+    "config.providers.env.class": PACKAGE + "EnvVarConfigProvider",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "own.properties").write_text("user = mirror\npassword=a\\u0062c\n")
+    (tmp_path / "token").write_text("from a mount\n")
+    monkeypatch.setenv("MIRROR_NAME", "from-the-environment")
+    return tmp_path
+
+
+def look_up(text: str, **parameter: str) -> str:
+    named = {f"config.providers.{name.replace('_', '.')}": value for name, value in parameter.items()}
+    return resolve({**DECLARED, **named, "x": text}).properties["x"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("${file:{folder}/own.properties:password}", "abc"),
+        ("u=${file:{folder}/own.properties:user}, p=${file:{folder}/own.properties:password};", "u=mirror, p=abc;"),
+        ("${dir:{folder}:token}", "from a mount\n"),
+        ("${env:MIRROR_NAME}", "from-the-environment"),
+        ("${env::MIRROR_NAME}", "from-the-environment"),
+    ],
+)
+def test_references_are_looked_up(folder: Path, text: str, wanted: str) -> None:
+    assert look_up(text.replace("{folder}", str(folder))) == wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "${vault:/secret:password}",
+        "${file:{folder}/own.properties:nothing}",
+        "${dir:{folder}:nothing}",
+        "${dir:{folder}:../own.properties}",
+        "${env:NO_SUCH_NAME_HERE}",
+        "${file:key-without-path}",
+        "$file:{folder}/own.properties:user",
+        "${plain}",
+    ],
+)
+def test_what_nobody_knows_stays(folder: Path, text: str) -> None:
+    text = text.replace("{folder}", str(folder))
+    assert look_up(text) == text
+
+
+def test_nothing_is_looked_up_without_a_declaration(folder: Path) -> None:
+    text = "${env:MIRROR_NAME}"
+    assert resolve({"x": text}).properties == {"x": text}
+    without_class = {"config.providers": "env", "x": text}
+    assert resolve(without_class).properties == without_class
+
+
+def test_parameters_limit_what_is_read(folder: Path) -> None:
+    reference = f"${{file:{folder}/own.properties:user}}"
+    assert look_up(reference, file_param_allowed_paths=str(folder)) == "mirror"
+    assert look_up(reference, file_param_allowed_paths="/usr") == reference
+    climbing = f"${{file:/usr/..{folder}/own.properties:user}}"
+    assert look_up(climbing, file_param_allowed_paths="/usr") == climbing
+    assert look_up("${env:MIRROR_NAME}", env_param_allowlist_pattern="OTHER_.*") == "${env:MIRROR_NAME}"
+
+
+@pytest.mark.parametrize(
+    ("properties", "said"),
+    [
+        ({"x": "${file:/nowhere.properties:user}"}, "Could not read properties from file /nowhere.properties"),
+        ({"x": "${env:/path:NAME}"}, "Path is not supported for EnvVarConfigProvider, invalid value '/path'"),
+        ({"config.providers.file.class": "com.acme.Vault"}, "Invalid value com.acme.Vault for configuration config"),
+        ({"config.providers.file.param.allowed.paths": "relative"}, "Path relative is not absolute"),
+        ({"config.providers.file.param.allowed.paths": "/nowhere"}, "Path /nowhere does not exist"),
+    ],
+)
+def test_refused(properties: dict[str, str], said: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        resolve({**DECLARED, **properties})
+    assert str(refused.value).startswith(f"org.apache.kafka.common.config.ConfigException: {said}")
+
+
+def test_what_was_looked_up_is_a_secret(folder: Path) -> None:
+    (folder / "own.properties").write_text("servers=broker-of-a-customer:9092\n")
+    servers = f"${{file:{folder}/own.properties:servers}}"
+    read = apply("producer", DECLARED | {"bootstrap.servers": servers})
+    assert read.properties["bootstrap.servers"] == "broker-of-a-customer:9092"
+    assert "broker-of-a-customer:9092" in read.secrets

@@ -1,0 +1,184 @@
+"""Logins: what each mechanism becomes, and what is refused without a word of a secret."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+
+from legacy_mm.compat.client_properties.translate import Translated, apply
+from legacy_mm.config.settings import JavaStores
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.kafka.client import client_properties
+from legacy_mm.kafka.tokens import MSK_IAM, MSK_SIGNER
+
+BASE = {"bootstrap.servers": "127.0.0.1:1"}
+SASL = "org.apache.kafka.common.security."
+
+
+def producer(file: Mapping[str, str] | None = None, **properties: str) -> Translated:
+    named = {**(file or {}), **properties}
+    return apply("producer", BASE | {name.replace("_", "."): text for name, text in named.items()})
+
+
+def _sasl(mechanism: str, jaas: str) -> dict[str, str]:
+    return {
+        "security_protocol": "SASL_SSL",
+        "sasl_mechanism": mechanism,
+        "sasl_jaas_config": jaas,
+    }
+
+
+def test_plain_and_scram() -> None:
+    scram = f'{SASL}scram.ScramLoginModule required username="u" password="p \\"x\\"";'
+    read = producer(_sasl("SCRAM-SHA-512", scram))
+    assert read.properties["sasl.username"] == "u"
+    assert read.properties["sasl.password"] == 'p "x"'
+    assert read.properties["security.protocol"] == "sasl_ssl"
+    assert 'p "x"' in read.secrets
+    assert "sasl.jaas.config" not in read.properties
+    assert 'p "x"' not in repr(read) + "".join(note.text for note in read.reading.notes)
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "jaas"),
+    [
+        ("GSSAPI", "com.sun.security.auth.module.Krb5LoginModule required hush=hush;"),
+        ("OAUTHBEARER", f"{SASL}oauthbearer.OAuthBearerLoginModule required hush=hush;"),
+        ("AWS_MSK_IAM", "software.amazon.msk.auth.iam.IAMLoginModule required hush=hush;"),
+        ("PLAIN", f"{SASL}scram.ScramLoginModule required username=u password=hush;"),
+        ("PLAIN", f"{SASL}plain.PlainLoginModule required password=hush;"),
+        ("PLAIN", f"{SASL}plain.PlainLoginModule required username=u password=hush"),
+        ("PLAIN", ""),
+    ],
+)
+def test_refused_logins_never_show_a_value(mechanism: str, jaas: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        producer(_sasl(mechanism, jaas))
+    assert str(refused.value).startswith(("sasl.", "logins by AWS IAM", "java.lang.IllegalArgumentException: Could not find"))
+    assert "hush" not in str(refused.value)
+
+OIDC = "org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler"
+TOKEN_URL = "https://login.example/token"
+
+
+def bearer(options: str, **file: str) -> Translated:
+    login = _sasl("OAUTHBEARER", f"{SASL}oauthbearer.OAuthBearerLoginModule required {options};")
+    return producer(login, **{f"sasl_{name}": text for name, text in file.items()})
+
+
+@pytest.mark.parametrize("handler", [OIDC, OIDC.replace("secured.", "")])
+def test_tokens_of_a_token_service(handler: str) -> None:
+    options = 'clientId=me clientSecret="hu sh" scope=all extension_a="1" extension_b=two'
+    read = bearer(options, login_callback_handler_class=handler, oauthbearer_token_endpoint_url=TOKEN_URL)
+    said = {name: text for name, text in read.properties.items() if name.startswith("sasl.")}
+    assert said == {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.token.endpoint.url": TOKEN_URL,
+        "sasl.oauthbearer.client.id": "me",
+        "sasl.oauthbearer.client.secret": "hu sh",
+        "sasl.oauthbearer.scope": "all",
+        "sasl.oauthbearer.extensions": "a=1,b=two",
+    }
+    assert "hu sh" in read.secrets
+    assert read.stores == JavaStores(java_trust=True, token_service=True)
+    Producer({**read.properties, "log_level": "0"})
+
+
+@pytest.mark.parametrize(
+    ("options", "file", "said"),
+    [
+        ("clientId=me clientSecret=hush", {}, "token.endpoint.url must be"),
+        ("clientId=me", {"oauthbearer_token_endpoint_url": TOKEN_URL}, "options clientId and clientSecret"),
+        (
+            "clientId=me clientSecret=hush ssl.truststore.location=x",
+            {"oauthbearer_token_endpoint_url": TOKEN_URL},
+            "ssl.truststore.location",
+        ),
+        (
+            "clientId=me clientSecret=hush",
+            {"oauthbearer_token_endpoint_url": TOKEN_URL, "oauthbearer_jwt_retriever_class": "com.acme.Jwt"},
+            "com.acme.Jwt",
+        ),
+    ],
+)
+def test_token_services_that_cannot_be_asked(options: str, file: dict[str, str], said: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        bearer(options, login_callback_handler_class=OIDC, **file)
+    assert said in str(refused.value)
+    assert "hush" not in str(refused.value)
+
+
+def test_unsecured_tokens() -> None:
+    read = bearer('unsecuredLoginStringClaim_sub="me" unsecuredLoginLifetimeSeconds="60" unsecuredLoginExtension_a="1"')
+    assert read.properties["sasl.oauthbearer.config"] == "principal=me lifeSeconds=60 extension_a=1"
+    assert read.properties["enable.sasl.oauthbearer.unsecure.jwt"] == "true"
+    with pytest.raises(ConfigurationError, match="unsecuredLoginStringClaim_name"):
+        bearer("unsecuredLoginPrincipalClaimName=name")
+    with pytest.raises(ConfigurationError, match="blanks"):
+        bearer('unsecuredLoginStringClaim_sub="me and you"')
+
+
+def test_delegation_tokens_are_refused() -> None:
+    """Quirk delegation-tokens."""
+    login = f"{SASL}scram.ScramLoginModule required username=id password=hush tokenauth=true;"
+    with pytest.raises(ConfigurationError, match="delegation token") as refused:
+        producer(_sasl("SCRAM-SHA-256", login))
+    assert "hush" not in str(refused.value)
+
+
+IAM = "software.amazon.msk.auth.iam.IAMLoginModule required"
+
+
+@pytest.fixture
+def signer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in for Amazon's package: it answers with what it was asked."""
+    package = tmp_path / MSK_SIGNER
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "MSKAuthTokenProvider.py").write_text(
+        "def generate_auth_token(region): return f'own:{region}', 2500\n"
+        "def generate_auth_token_from_profile(region, name): return f'{name}:{region}', 2500\n"
+        "def generate_auth_token_from_role_arn(region, arn, name): return f'{arn}/{name}:{region}', 2500\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.mark.usefixtures("signer")
+@pytest.mark.parametrize(
+    ("options", "token"),
+    [
+        ("", "own:eu-west-1"),
+        ('awsProfileName="mirror" awsDebugCreds=true', "mirror:eu-west-1"),
+        ('awsRoleArn="arn:x" awsRoleSessionName=s', "arn:x/s:eu-west-1"),
+        ('awsRoleArn="arn:x"', "arn:x/legacy_mm:eu-west-1"),
+    ],
+)
+def test_logins_by_aws_iam(options: str, token: str) -> None:
+    servers = "b-1.mirror.abc.c2.kafka.eu-west-1.amazonaws.com:9098"
+    handler = {"sasl_client_callback_handler_class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"}
+    read = producer(_sasl("AWS_MSK_IAM", f"{IAM} {options};"), bootstrap_servers=servers, **handler)
+    made = client_properties(read.properties)
+    assert made["sasl.mechanism"] == "OAUTHBEARER"
+    assert made["oauth_cb"]("") == (token, 2.5)
+    assert not [name for name in made if "legacy_mm" in name]
+
+
+@pytest.mark.usefixtures("signer")
+def test_aws_iam_needs_a_region(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_REGION", raising=False)
+    monkeypatch.delenv("AWS_DEFAULT_REGION", raising=False)
+    with pytest.raises(ConfigurationError, match="set AWS_REGION"):
+        producer(_sasl("AWS_MSK_IAM", f"{IAM};"))
+    monkeypatch.setenv("AWS_REGION", "us-east-2")
+    assert '"us-east-2"' in producer(_sasl("AWS_MSK_IAM", f"{IAM};")).properties[MSK_IAM]
+
+
+@pytest.mark.parametrize("name", ["sasl_login_callback_handler_class", "sasl_client_callback_handler_class"])
+def test_java_code_that_logs_in_is_refused_by_name(name: str) -> None:
+    plain = _sasl("PLAIN", f"{SASL}plain.PlainLoginModule required username=u password=hush;")
+    with pytest.raises(ConfigurationError, match=r"com\.acme\.Login"):
+        producer(plain, **{name: "com.acme.Login"})

@@ -1,0 +1,67 @@
+"""Which of librdkafka's errors mean that a login is refused for good."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+
+import pytest
+from confluent_kafka import KafkaError, Producer
+
+from legacy_mm.clock import Deadline
+from legacy_mm.kafka.errors import refusal, refuses_login
+
+UNVERIFIED = "SSL handshake failed: certificate verify failed: broker certificate could not be verified"
+ADVICE = ", verify that ssl.ca.location is correctly configured or root CA certificates are installed (after 2ms)"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "refused"),
+    [
+        (KafkaError._AUTHENTICATION, "SASL authentication error: Authentication failed: Invalid username", True),
+        (KafkaError._SSL, UNVERIFIED + ADVICE, True),
+        (KafkaError._TRANSPORT, "Receive failed: SSL routines::tls alert bad certificate: SSL alert number 42", True),
+        (KafkaError._TRANSPORT, "Connect to ipv4#127.0.0.1:1 failed: Connection refused", False),
+        (
+            KafkaError._AUTHENTICATION,
+            "SASL authentication error: SaslAuthenticateRequest failed: Local: Broker transport failure",
+            False,
+        ),
+        (KafkaError._AUTHENTICATION, "Failed to acquire SASL OAUTHBEARER token: timed out", False),
+        (KafkaError._ALL_BROKERS_DOWN, "1/1 brokers are down", False),
+    ],
+)
+def test_refused_logins(code: int, text: str, refused: bool) -> None:
+    assert refuses_login(KafkaError(code, text)) is refused
+
+
+def test_advice_on_foreign_properties_is_left_out() -> None:
+    said = refusal(KafkaError(KafkaError._SSL, UNVERIFIED + ADVICE))
+    assert said == f"{UNVERIFIED} (unknown authority, another host name, or out of date)"
+
+
+@pytest.mark.parametrize("linger", [struct.pack("ii", 0, 0), struct.pack("ii", 1, 0)], ids=["closed", "reset"])
+def test_a_connection_that_breaks_in_the_handshake_is_no_refusal(linger: bytes) -> None:
+    errors: list[KafkaError] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=_break_connections, args=(server, linger), daemon=True).start()
+        servers = f"127.0.0.1:{server.getsockname()[1]}"
+        options = {"bootstrap.servers": servers, "security.protocol": "ssl", "log_level": 0}
+        producer = Producer({**options, "error_cb": errors.append})
+        deadline = Deadline.after(20)
+        while not errors and not deadline.expired():
+            producer.poll(0.1)
+    assert "SSL" in errors[0].str()
+    assert not any(map(refuses_login, errors))
+
+
+def _break_connections(server: socket.socket, linger: bytes) -> None:
+    while True:
+        try:
+            connection, _ = server.accept()
+        except OSError:
+            return
+        connection.recv(4096)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+        connection.close()

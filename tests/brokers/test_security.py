@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import committed, create_topic, end_offsets
 from legacy_mm.testbed.security import (
@@ -31,6 +33,7 @@ from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+LEGACY_MM = Path(__file__).parents[2] / "bin" / "legacy-mm"
 RECORDS = 50
 SECONDS = 60.0
 ABORTED = 255
@@ -120,6 +123,25 @@ def test_records_pass(
 ) -> None:
     printed = copies(secured, our_tool, OPENED[case], topic(), group)
     assert USER_PASSWORD not in printed
+
+
+@pytest.mark.parametrize("row", [OPENED_BY_BOTH["mutual TLS, JKS"], OPENED["OAUTHBEARER"]], ids=["stores", "tokens"])
+def test_explain_asks_a_secured_source(
+    row: Any, secured: Secured, topic: Callable[..., str], group: str, tmp_path: Path
+) -> None:
+    listener, security = row
+    name = secured.new_topic(topic())
+    words = ["--include", name]
+    files = secured.files(listener, security(secured.stores), group)
+    for side, properties in zip(("consumer", "producer"), files, strict=True):
+        write_properties(tmp_path / side, properties)
+        words += [f"--{side}.config", str(tmp_path / side)]
+    command = [str(LEGACY_MM), "explain", "--json", "--", *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    topics = json.loads(done.stdout)["topics"]
+    assert topics["why_not"] == ""
+    assert [place["start"] for place in topics["partitions"]] == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize("case", OPENED_BY_BOTH)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JvmSettings, OffsetReset, Settings, SparkSettings, TopicSettings
@@ -35,17 +35,22 @@ class Topics:
     partitions: tuple[PartitionStart, ...] = ()
 
 
-def look(settings: Settings) -> Topics:
-    """Ask the source; raises HostError when it does not answer, InvalidPattern when Java refuses the pattern."""
+def look(flows: Sequence[Settings]) -> Topics:
+    """Ask the sources; raises HostError when one does not answer, InvalidPattern when Java refuses the pattern."""
+    starts = [start for settings in flows for start in _starts(settings, whose=len(flows) > 1)]
+    return Topics(answered=True, partitions=tuple(starts))
+
+
+def _starts(settings: Settings, *, whose: bool) -> list[PartitionStart]:
     survey = SourceSurvey(settings.source.properties)
     counts = survey.partitions(Deadline.after(_ASK_SECONDS))
     names = _matching(settings.topics, settings.spark.jvm.java_home, counts)
     partitions = [TopicPartition(name, number) for name in sorted(names) for number in range(counts[name])]
     if not partitions:
-        return Topics(answered=True)
+        return []
     views = survey.views(settings.source.group_id, partitions, Deadline.after(_ASK_SECONDS))
-    starts = tuple(_start(each, views[each], settings.source.offset_reset) for each in partitions)
-    return Topics(answered=True, partitions=starts)
+    starts = [_start(each, views[each], settings.source.offset_reset) for each in partitions]
+    return [replace(start, because=f"{settings.source.name}: {start.because}") for start in starts] if whose else starts
 
 
 def _matching(topics: TopicSettings, java_home: str | None, counts: Mapping[str, int]) -> Collection[str]:

@@ -31,6 +31,8 @@ class SourceSettings:
     """Seconds one metadata, offset or commit exchange may last (`default.api.timeout.ms`)."""
     max_poll_interval: float
     group_instance_id: str | None = None
+    name: str = "source"
+    """Tells it from the other sources of this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ class MetricsSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything one mirror needs to know."""
+    """Everything one mirror needs to know. Several in one process differ in their source, and share the rest."""
 
     source: SourceSettings
     target: TargetSettings
@@ -106,3 +108,10 @@ class Settings:
     commit_interval: float
     shutdown_timeout: float
     metrics: MetricsSettings = MetricsSettings()
+    first_stream: int = 0
+    """Streams are numbered through all mirrors of the process."""
+
+    @property
+    def flow(self) -> str:
+        """From where to where, as metrics and Spark jobs show it."""
+        return f"{self.source.name}->target"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import queue
 import signal
+from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
 
@@ -37,15 +38,20 @@ class Signals:
         self.arrived.put(number)
 
 
-def run(mirror: Mirror, host: Host, signals: Signals, shutdown_timeout: float) -> int:
-    """Run the mirror until a signal or a failure; the exit code the old tool would have given."""
-    mirror.start()
-    ending = _wait(mirror, host, signals)
+def run(mirrors: Sequence[Mirror], host: Host, signals: Signals, shutdown_timeout: float) -> int:
+    """Run the mirrors until a signal, or a failure of any; the exit code the old tool would have given."""
+    for mirror in mirrors:
+        mirror.start()
+    ending = _wait(mirrors, host, signals)
     deadline = Deadline.after(shutdown_timeout)
     events.emit(events.SHUTDOWN_STARTED)
-    complete = mirror.stop(deadline, commit=isinstance(ending, int))
+    events.emit(events.STREAMS_STOPPING)
+    for mirror in mirrors:
+        mirror.stop(deadline, commit=isinstance(ending, int))
+    in_time = [mirror.join(deadline) for mirror in mirrors]
+    complete = all(in_time)
     if isinstance(ending, int):
-        _report_uncommitted(mirror)
+        _report_uncommitted(mirrors)
     if not complete:
         events.emit(events.STOP_OVERDUE, seconds=shutdown_timeout, what="a stream that does not come back")
     events.emit(events.CLOSING)
@@ -56,16 +62,17 @@ def run(mirror: Mirror, host: Host, signals: Signals, shutdown_timeout: float) -
     return ending.exit_code if isinstance(ending, LegacyMMError) else StreamFailure.exit_code
 
 
-def _wait(mirror: Mirror, host: Host, signals: Signals) -> int | BaseException:
+def _wait(mirrors: Sequence[Mirror], host: Host, signals: Signals) -> int | BaseException:
     while True:
         try:
             return signals.arrived.get(timeout=_LOOK_SECONDS)
         except queue.Empty:
             _bury_orphans(host.spark.jvm.pid)
-            if not mirror.failures.empty():
-                return mirror.failures.get()
+            for mirror in mirrors:
+                if not mirror.failures.empty():
+                    return mirror.failures.get()
             if (error := host.failure()) is not None:
-                return mirror.report_failure(error)
+                return mirrors[0].report_failure(error)
 
 
 def _bury_orphans(jvm: int) -> None:
@@ -77,6 +84,7 @@ def _bury_orphans(jvm: int) -> None:
             os.waitpid(child.si_pid, 0)
 
 
-def _report_uncommitted(mirror: Mirror) -> None:
-    for partition, offset in sorted(mirror.uncommitted().items()):
-        events.emit(events.NOT_COMMITTED, partition=partition, offset=offset)
+def _report_uncommitted(mirrors: Sequence[Mirror]) -> None:
+    for mirror in mirrors:
+        for partition, offset in sorted(mirror.uncommitted().items()):
+            events.emit(events.NOT_COMMITTED, partition=partition, offset=offset)

@@ -46,13 +46,15 @@ class Mirror:
         """All topics the source showed at the last look."""
         return self._watch.existing_topics()
 
-    def stop(self, deadline: Deadline, *, commit: bool) -> bool:
-        """Stop all streams side by side; True when every one of them came to its end before the deadline."""
+    def stop(self, deadline: Deadline, *, commit: bool) -> None:
+        """Tell all streams to stop, side by side; returns at once."""
         self._watch.stop()
-        events.emit(events.STREAMS_STOPPING)
         for stream in self._streams:
             events.emit(events.STREAM_STOPPING, stream=stream.index)
             stream.stop(deadline, commit=commit)
+
+    def join(self, deadline: Deadline) -> bool:
+        """True when every stream came to its end before the deadline."""
         last = Deadline(deadline.at + _LAST_WORDS_SECONDS)
         for stream in self._streams:
             stream.join(last.remaining())

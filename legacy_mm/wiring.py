@@ -41,7 +41,6 @@ from legacy_mm.spark.shipping import build_archive
 if TYPE_CHECKING:
     from legacy_mm.metrics.prometheus import Endpoint
 
-FLOW = "source->target"
 TASK_MODULE = "legacy_mm.dataplane.task"
 _BEFORE_MAX_POLL_SECONDS = 5.0
 _CLOSE_SECONDS = 1.0
@@ -126,14 +125,14 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
     """Put the objects of one flow together."""
     policy = LegacyReplicationPolicy()
     copies = _Copies(settings, host, policy.format_remote_topic)
-    registry = Registry(FLOW, settings.target.properties.get("client.id", ""), _facts())
+    registry = Registry(settings.flow, settings.target.properties.get("client.id", ""), _facts())
     host.registries.append(registry)
     mirror: Mirror
 
     def make_streams(on_failure: OnFailure) -> list[Stream]:
         return [
             _stream(index, settings, copies, registry, on_failure, lambda: mirror.existing_topics())
-            for index in range(settings.streams)
+            for index in range(settings.first_stream, settings.first_stream + settings.streams)
         ]
 
     def make_watch(on_failure: OnFailure) -> TopicWatch:
@@ -177,9 +176,9 @@ class _Copies:
             abort_on_send_failure=settings.target.abort_on_send_failure,
             synchronous=settings.target.synchronous,
         )
-        ticket = host.channel.new_ticket(FLOW, stream, generation)
+        ticket = host.channel.new_ticket(settings.flow, stream, generation)
         job = CopyJob(ticket, plan, host.channel, host.runner, metrics, embedded=host.spark.embedded)
-        job.start(f"{FLOW} stream {stream} generation {generation}: {len(offsets)} partitions")
+        job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
 
     def without_idempotence(self, reason: str) -> bool:

@@ -9,7 +9,7 @@ that out. Nothing is written anywhere. The exit code is 0 when the line would ru
 - `words`: word, meaning
 - `environment`: name, value, meaning
 - `options`: option, value, origin
-- `properties`: client, line, name, value, meaning
+- `properties`: client, line, name, value, meaning; of several consumer files, client is followed by the path
 - `settings`: client, name, value, origin, reason, as librdkafka gets them
 - `pattern` (a text): the topics, as Java compiles it
 - `topics` (an object): answered, why_not, and partitions: topic, partition, start, because
@@ -64,14 +64,15 @@ def explain_line(words: Sequence[str], environment: Mapping[str, str], *, ask: b
         typed=lambda given: read_own_options(given, environment), rows=lambda given: own_values(given, environment)
     )
     explained = explain(words, environment, own)
-    explanation, settings, veil = explained
-    if settings is None:
+    explanation, flows, veil = explained
+    if not flows:
         return explanation, _NOT_RUN
     if not ask:
         return explanation, Topics(why_not="not asked")
     try:
-        wiring.check_addresses(settings)
-        return explanation, look(settings)
+        for settings in flows:
+            wiring.check_addresses(settings)
+        return explanation, look(flows)
     except HostError as error:
         return explanation, Topics(why_not=veil.over_known(str(error)))
     except LegacyMMError as error:

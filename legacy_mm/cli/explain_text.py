@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 
 from legacy_mm.cli.source_look import Topics
-from legacy_mm.compat.explanation import Explanation
+from legacy_mm.compat.explanation import Explanation, PropertyRow, SettingRow
 
 _WIDTH = 120
 _INDENT = "  "
@@ -27,8 +27,7 @@ def render(explanation: Explanation, topics: Topics) -> str:
         _section("Words", [(_visible(row.word), row.meaning) for row in explanation.words]),
         _section("Environment", [(row.name, row.value, row.meaning) for row in explanation.environment]),
         _section("Options of ours", [(row.option, row.value, row.origin) for row in explanation.options]),
-        *_client(explanation, "consumer"),
-        *_client(explanation, "producer"),
+        *(section for client in _clients(explanation) for section in _client(explanation, client)),
         _topics(explanation.pattern, topics),
         _section(
             "Permissions needed",
@@ -56,6 +55,12 @@ def _section(title: str, rows: Sequence[Row]) -> list[str]:
 
 def _visible(word: str) -> str:
     return word if word.strip() else repr(word)
+
+
+def _clients(explanation: Explanation) -> Iterable[str]:
+    """The consumer, or one for each of its files, and the producer."""
+    rows: Sequence[PropertyRow | SettingRow] = (*explanation.properties, *explanation.settings)
+    return dict.fromkeys(row.client for row in rows)
 
 
 def _client(explanation: Explanation, client: str) -> tuple[list[str], list[str]]:

@@ -49,7 +49,8 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
         )
         if isinstance(outcome, Run):
             logs.hide(outcome.secrets)
-            wiring.check_addresses(outcome.settings)
+            for settings in outcome.flows:
+                wiring.check_addresses(settings)
     except LegacyMMError as error:
         _print(notes)
         return startup.report(error, grammar)
@@ -64,7 +65,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
         startup.report_nothing_to_do()
         return 0
     quiet = log_settings.level_of(logs.JAVA) > DEBUG
-    with java_process.listed(argv, outcome.settings.spark.jvm.options):
+    with java_process.listed(argv, outcome.flows[0].spark.jvm.options):
         return (mirror or partial(_mirror, quiet=quiet))(outcome, signals)
 
 
@@ -90,10 +91,11 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str]) -> LogSett
 
 
 def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
-    settings = outcome.settings
-    host = wiring.Host(settings.spark, settings.streams, settings.metrics, mbean_names.BEANS, quiet=quiet)
-    mirror = wiring.build_mirror(host.with_stores(settings), host)
-    return lifecycle.run(mirror, host, signals, settings.shutdown_timeout)
+    flows, shared = outcome.flows, outcome.flows[0]
+    streams = sum(settings.streams for settings in flows)
+    host = wiring.Host(shared.spark, streams, shared.metrics, mbean_names.BEANS, quiet=quiet)
+    mirrors = [wiring.build_mirror(host.with_stores(settings), host) for settings in flows]
+    return lifecycle.run(mirrors, host, signals, shared.shutdown_timeout)
 
 
 def _print(notes: Iterable[Note]) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from legacy_mm import wiring
@@ -17,6 +17,7 @@ from legacy_mm.config.settings import (
     SparkSettings,
     TopicSettings,
 )
+from legacy_mm.errors import InvalidPattern
 from legacy_mm.kafka.survey import PartitionView, SourceSurvey
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.topic_naming import LegacyReplicationPolicy
@@ -46,23 +47,28 @@ class Topics:
     partitions: tuple[PartitionStart, ...] = ()
 
 
-def look(settings: Settings) -> Topics:
-    """Ask the source; raises HostError when it does not answer, InvalidPattern when Java refuses the pattern."""
+def look(flows: Sequence[Settings]) -> Topics:
+    """Ask the sources; raises HostError when one does not answer, InvalidPattern when Java refuses the pattern."""
     with ExitStack() as stack:
         # no Java is started for nothing
-        java = cache(lambda: stack.enter_context(_java(settings.spark.jvm.java_home)))
-        source = settings.source
-        if source.stores != JavaStores():
-            source = wiring.with_store(source, java())
-        survey = SourceSurvey(source.properties)
-        counts = survey.partitions(Deadline.after(_ASK_SECONDS))
-        names = _matching(settings.topics, counts, java)
+        java = cache(lambda: stack.enter_context(_java(flows[0].spark.jvm.java_home)))
+        starts = [start for settings in flows for start in _starts(settings, java, whose=len(flows) > 1)]
+    return Topics(answered=True, partitions=tuple(starts))
+
+
+def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list[PartitionStart]:
+    source = settings.source
+    if source.stores != JavaStores():
+        source = wiring.with_store(source, java())
+    survey = SourceSurvey(source.properties)
+    counts = survey.partitions(Deadline.after(_ASK_SECONDS))
+    names = _matching(settings.topics, counts, java)
     partitions = [TopicPartition(name, number) for name in sorted(names) for number in range(counts[name])]
     if not partitions:
-        return Topics(answered=True)
-    views = survey.views(settings.source.group_id, partitions, Deadline.after(_ASK_SECONDS))
-    starts = tuple(_start(each, views[each], settings.source.offset_reset) for each in partitions)
-    return Topics(answered=True, partitions=starts)
+        return []
+    views = survey.views(source.group_id, partitions, Deadline.after(_ASK_SECONDS))
+    starts = [_start(each, views[each], source.offset_reset) for each in partitions]
+    return [replace(start, because=f"{source.name}: {start.because}") for start in starts] if whose else starts
 
 
 def _matching(topics: TopicSettings, counts: Mapping[str, int], java: Callable[[], Jvm]) -> Collection[str]:
@@ -71,7 +77,10 @@ def _matching(topics: TopicSettings, counts: Mapping[str, int], java: Callable[[
     names = {name for name in counts if not (topics.exclude_internal and is_internal(name))}
     if not names:
         return ()
-    matching = java().topic_matcher(topics.pattern).matching(names)
+    try:
+        matching = java().topic_matcher(topics.pattern).matching(names)
+    except InvalidPattern as error:
+        raise InvalidPattern(f"Invalid expression syntax: {topics.pattern_text}") from error
     return names - matching if topics.inverted else matching
 
 

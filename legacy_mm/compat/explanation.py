@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import NamedTuple
 
-from legacy_mm.compat import command_line, jaas, properties_file, variables
+from legacy_mm.compat import client_files, command_line, variables
+from legacy_mm.compat.client_files import ClientFile
 from legacy_mm.compat.client_properties.origin import origins, understood
-from legacy_mm.compat.client_properties.rule import Note, Rule, Secret, Side, trim
-from legacy_mm.compat.client_properties.translate import RULES, Translated, is_secret_setting
+from legacy_mm.compat.client_properties.rule import Note, Side, trim
+from legacy_mm.compat.client_properties.translate import Translated, is_secret_setting
 from legacy_mm.compat.command_line import Role, Word
 from legacy_mm.compat.environment import read as read_environment
 from legacy_mm.compat.legacy_options import ROWS
@@ -32,7 +33,6 @@ from legacy_mm.errors import ConfigurationError, LegacyMMError
 from legacy_mm.log_secrets import HIDDEN
 
 _LAUNCHERS = {"kafka-mirror-maker", "kafka-mirror-maker.sh", "kafka.tools.MirrorMaker"}
-_FILES: Mapping[Side, str] = {"consumer": "consumer.config", "producer": "producer.config"}
 _OPTIONS = {row.option.name: row.option.description for row in ROWS} | {
     row.name: f"Option of ours: {row.help}" for row in OPTIONS
 }
@@ -134,8 +134,8 @@ class Explained(NamedTuple):
     """The explanation, and what is needed to ask the source as well."""
 
     explanation: Explanation
-    settings: Settings | None
-    """None: the line would not run."""
+    flows: tuple[Settings, ...]
+    """None of them: the line would not run."""
     veil: Veil
 
     def refused(self, error: LegacyMMError) -> Explanation:
@@ -160,7 +160,7 @@ class _Facts:
     words: list[Word] = field(default_factory=list)
     given: dict[str, list[str]] = field(default_factory=dict)
     options: list[OptionRow] = field(default_factory=list)
-    files: dict[Side, list[Entry]] = field(default_factory=dict)
+    files: list[ClientFile] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     result: Translation | LegacyMMError = field(default_factory=NothingToDo)
 
@@ -169,19 +169,9 @@ class _Facts:
         """The translation, where the line would run."""
         return self.result if isinstance(self.result, Run) else None
 
-    def client(self, side: Side) -> Translated | None:
-        """How a file was translated, where the line would run."""
-        if self.run is None:
-            return None
-        return self.run.consumer if side == "consumer" else self.run.producer
-
-    def lines(self, side: Side) -> dict[str, int]:
-        """The line that counts, of each property."""
-        return {entry.name: entry.line for entry in self.files[side]}
-
-    def file(self, side: Side) -> dict[str, str]:
-        """The properties of a file that could be read."""
-        return {entry.name: entry.text for entry in self.files[side]}
+    def of(self, side: Side) -> list[ClientFile]:
+        """The files of one side."""
+        return [file for file in self.files if file.side == side]
 
 
 def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -> Explained:
@@ -189,7 +179,7 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -
     launcher, argv = _split(words)
     facts = _find_out(argv, environment, own)
     veil = Veil(_secrets(facts))
-    settings = facts.run.settings if facts.run else None
+    flows = facts.run.flows if facts.run else ()
     code, outcome = _ending(facts.result)
     explanation = Explanation(
         exit_code=code,
@@ -200,13 +190,13 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -
             for name, value, meaning in variables.meanings(environment)
         ),
         options=tuple(replace(row, value=veil.over_words(row.value)) for row in facts.options),
-        properties=tuple(row for side in _FILES for row in _property_rows(side, facts, veil)),
-        settings=tuple(row for side in _FILES for row in _setting_rows(side, facts, veil)),
-        pattern=veil.over(settings.topics.pattern) if settings else "",
-        permissions=tuple(_permissions(settings, veil)) if settings else (),
+        properties=tuple(row for file in facts.files for row in _property_rows(file, veil)),
+        settings=tuple(row for file in facts.files for row in _setting_rows(file, veil)),
+        pattern=veil.over(flows[0].topics.pattern) if flows else "",
+        permissions=tuple(_permissions(flows, veil)),
         differences=tuple(_differences(facts)),
     )
-    explained = Explained(explanation, settings, veil)
+    explained = Explained(explanation, flows, veil)
     if isinstance(facts.result, LegacyMMError):
         return explained._replace(explanation=explained.refused(facts.result))
     return explained
@@ -245,15 +235,11 @@ def _find_out(argv: Sequence[str], environment: Mapping[str, str], own: Reader) 
         line = command_line.parse(argv, grammar, facts.words)
         facts.options += [OptionRow(*row) for row in own.rows(line.own_words)]
     facts.given = _given(facts.words)
-    for side, option in _FILES.items():
-        facts.files[side] = []
-        for path in facts.given.get(option, ())[:1]:
-            with suppress(ConfigurationError):
-                facts.files[side] = properties_file.load_entries(path, grammar.file_errors)
     try:
         facts.result = translate(argv, own.typed, facts.notes, grammar, environment=read_environment(environment))
     except LegacyMMError as error:
         facts.result = error
+    facts.files += client_files.read(facts.given, grammar, facts.run)
     return facts
 
 
@@ -270,28 +256,7 @@ def _given(words: Iterable[Word]) -> dict[str, list[str]]:
 
 
 def _secrets(facts: _Facts) -> set[str]:
-    found = set(facts.run.secrets) if facts.run else set()
-    for side, entries in facts.files.items():
-        rows = _rows(side)
-        found |= {entry.text for entry in entries if _is_secret(rows.get(entry.name), entry.name)}
-        found |= {text for entry in entries if entry.name == "sasl.jaas.config" for text in _login_secrets(entry.text)}
-    return found
-
-
-def _login_secrets(login: str) -> set[str]:
-    with suppress(ConfigurationError):
-        return {value for name, value in jaas.parse(login).options.items() if looks_secret(name)}
-    return set()
-
-
-def _rows(side: Side) -> dict[str, Rule]:
-    return {row.name: row for row in RULES[side]}
-
-
-def _is_secret(row: Rule | None, name: str) -> bool:
-    if row is None:
-        return looks_secret(name) or is_secret_setting(name)
-    return isinstance(row.type, Secret)
+    return {*(facts.run.secrets if facts.run else ()), *(text for file in facts.files for text in file.secrets())}
 
 
 def _word_rows(launcher: Sequence[str], argv: Sequence[str], facts: _Facts, veil: Veil) -> Iterator[WordRow]:
@@ -308,22 +273,22 @@ def _word_meaning(word: Word) -> str:
     return _ROLES[word.role].format(option=word.option)
 
 
-def _property_rows(side: Side, facts: _Facts, veil: Veil) -> Iterator[PropertyRow]:
-    rows, lines, decided = _rows(side), facts.lines(side), _decided(facts.client(side))
-    for entry in facts.files[side]:
-        row = rows.get(entry.name)
-        value = HIDDEN if _is_secret(row, entry.name) else veil.over(entry.text)
+def _property_rows(file: ClientFile, veil: Veil) -> Iterator[PropertyRow]:
+    lines, decided = file.lines, _decided(file.client)
+    for entry in file.entries:
+        row = file.row(entry.name)
+        value = HIDDEN if file.is_secret(entry.name) else veil.over(entry.text)
         if lines[entry.name] != entry.line:
             meaning = f"replaced by line {lines[entry.name]}"
         elif entry.name in decided:
             meaning = _outcome(entry, decided[entry.name], veil)
-        elif (side, entry.name) in _OUTSIDE_THE_CLIENTS:
-            meaning = _OUTSIDE_THE_CLIENTS[side, entry.name]
+        elif (file.side, entry.name) in _OUTSIDE_THE_CLIENTS:
+            meaning = _OUTSIDE_THE_CLIENTS[file.side, entry.name]
         elif row is None and unbuilt.is_unbuilt(entry.name):
             meaning = "ignored: " + unbuilt.refusal(entry.name)
         else:
             meaning = understood(row, entry.name)
-        yield PropertyRow(side, entry.line, entry.name, value, meaning)
+        yield PropertyRow(file.label, entry.line, entry.name, value, meaning)
 
 
 def _decided(client: Translated | None) -> dict[str, dict[str, str]]:
@@ -346,35 +311,36 @@ def _outcome(entry: Entry, settings: Mapping[str, str], veil: Veil) -> str:
     return f"taken as {HIDDEN if is_secret_setting(entry.name) else veil.over(value)}"
 
 
-def _setting_rows(side: Side, facts: _Facts, veil: Veil) -> Iterator[SettingRow]:
-    client = facts.client(side)
+def _setting_rows(file: ClientFile, veil: Veil) -> Iterator[SettingRow]:
+    client, lines = file.client, file.lines
     if client is None:
         return
-    file, lines = PurePath(facts.given[_FILES[side]][0]).name, facts.lines(side)
     found = origins(client)
     for name, value in sorted(client.properties.items()):
         origin = found[name]
         numbers = ",".join(str(lines[given]) for given in origin.names if given in lines)
-        where = f"{file}:{numbers}" if numbers else origin.kind
+        where = f"{PurePath(file.path).name}:{numbers}" if numbers else origin.kind
         shown = HIDDEN if is_secret_setting(name) else veil.over(value)
-        yield SettingRow(side, name, shown, where, origin.reason)
-    for row in _MIRRORS_OWN if side == "consumer" else ():
-        yield replace(row, value=row.value.format(group=veil.over(client.properties["group.id"])))
+        yield SettingRow(file.label, name, shown, where, origin.reason)
+    for row in _MIRRORS_OWN if file.side == "consumer" else ():
+        yield replace(row, client=file.label, value=row.value.format(group=veil.over(client.properties["group.id"])))
 
 
-def _permissions(settings: Settings, veil: Veil) -> Iterator[Permission]:
-    return (replace(row, resource=veil.over(row.resource)) for row in permissions(settings))
+def _permissions(flows: Iterable[Settings], veil: Veil) -> Iterable[Permission]:
+    rows = (row for settings in flows for row in permissions(settings))
+    return dict.fromkeys(replace(row, resource=veil.over(row.resource)) for row in rows)
 
 
 def _differences(facts: _Facts) -> Iterator[Difference]:
     streams = facts.given.get("num.streams", ["1"])[-1:]
-    client = facts.client("producer")
+    consumers = facts.of("consumer")
+    written = next((file.client for file in facts.of("producer")), None)
     command = Command(
         options=facts.given,
-        consumer=facts.file("consumer"),
-        producer=facts.file("producer"),
-        idempotent=client is not None and client.properties["enable.idempotence"] == "true",
-        streams=int(streams[0]) if streams and streams[0].isdecimal() else 1,
+        consumers=[file.properties for file in consumers],
+        producer={name: text for file in facts.of("producer") for name, text in file.properties.items()},
+        idempotent=written is not None and written.properties["enable.idempotence"] == "true",
+        streams=len(consumers) * (int(streams[0]) if streams and streams[0].isdecimal() else 1),
         literal=any(row.option == "producer.tuning" and row.value == "literal" for row in facts.options),
         refused=isinstance(facts.result, LegacyMMError),
         notes=[note.text for note in facts.notes],

@@ -20,13 +20,14 @@ class Permission:
 
 def permissions(settings: Settings) -> list[Permission]:
     """What the two principals must be allowed, and why."""
+    source = settings.source.name
     topics = f"Topic: each that matches {settings.topics.pattern}"
     group = f"Group: {settings.source.group_id}"
     idempotent = settings.target.properties.get("enable.idempotence") == "true"
     return [
-        Permission("source", topics, "Describe", "a topic that may not be described is not seen"),
-        Permission("source", topics, "Read", "records"),
-        Permission("source", group, "Read", "membership and commits; it includes Describe"),
+        Permission(source, topics, "Describe", "a topic that may not be described is not seen"),
+        Permission(source, topics, "Read", "records"),
+        Permission(source, group, "Read", "membership and commits; it includes Describe"),
         Permission("target", topics, "Write", "records; it includes Describe"),
         Permission("target", topics, "Create", "only where a topic is missing and brokers create topics by themselves"),
         *([_idempotent_write(settings)] if idempotent else []),

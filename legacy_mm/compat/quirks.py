@@ -22,6 +22,7 @@ from legacy_mm.compat.relevance import (
     producer_default,
     refused,
     said,
+    several_consumer_files,
     several_streams,
 )
 
@@ -325,11 +326,12 @@ QUIRKS = (
         "tests/unit/compat/test_old_releases.py::test_zookeeper_files_need_brokers",
     ),
     Quirk(
-        "one-consumer-file",
-        "0.8 reads from every --consumer.config that is given",
-        "several different files are refused; the same file twice counts once",
-        "one process mirrors one source, so far",
-        "tests/unit/compat/test_old_releases.py::test_several_consumer_files",
+        "consumer-file-once",
+        "0.8 makes --num.streams streams for every --consumer.config, also for the same file again",
+        "the same file again adds no streams",
+        "they would be members of the same group; --num.streams says how many of those are wanted",
+        "tests/unit/compat/test_old_releases.py::test_the_same_consumer_file_counts_once",
+        several_consumer_files,
     ),
     Quirk(
         "pattern-hang",

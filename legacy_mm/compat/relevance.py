@@ -12,7 +12,7 @@ class Command:
 
     options: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Options that were given, old ones and ours, with their values."""
-    consumer: Mapping[str, str] = field(default_factory=dict, repr=False)
+    consumers: Sequence[Mapping[str, str]] = field(default=(), repr=False)
     producer: Mapping[str, str] = field(default_factory=dict, repr=False)
     idempotent: bool = True
     """The producer is idempotent."""
@@ -23,6 +23,11 @@ class Command:
     """It cannot start."""
     notes: Sequence[str] = ()
     """What is said at the start, at any level."""
+
+    @property
+    def files(self) -> Sequence[Mapping[str, str]]:
+        """All properties files."""
+        return (*self.consumers, self.producer)
 
 
 Applies = Callable[[Command], bool]
@@ -40,8 +45,13 @@ def refused(command: Command) -> bool:
 
 
 def several_streams(command: Command) -> bool:
-    """`--num.streams` is above 1."""
+    """There is more than one stream."""
     return command.streams > 1
+
+
+def several_consumer_files(command: Command) -> bool:
+    """`--consumer.config` is given again."""
+    return len(command.options.get("consumer.config", ())) > 1
 
 
 def option(*names: str) -> Applies:
@@ -50,8 +60,8 @@ def option(*names: str) -> Applies:
 
 
 def consumer(name: str, *values: str) -> Applies:
-    """The consumer file has it; with one of these values, where any are named."""
-    return lambda command: _has(command.consumer, name, values)
+    """A consumer file has it; with one of these values, where any are named."""
+    return lambda command: any(_has(file, name, values) for file in command.consumers)
 
 
 def producer(name: str, *values: str) -> Applies:
@@ -66,14 +76,14 @@ def idempotent(command: Command) -> bool:
 
 def either_file(*names: str) -> Applies:
     """One of these properties is in one of the files."""
-    return lambda command: any(name in file for file in (command.consumer, command.producer) for name in names)
+    return lambda command: any(name in file for file in command.files for name in names)
 
 
 def foreign_class(*names: str) -> Applies:
     """One of these properties names Java code that is not Kafka's own."""
 
     def applies(command: Command) -> bool:
-        values = [file.get(name, "") for file in (command.consumer, command.producer) for name in names]
+        values = [file.get(name, "") for file in command.files for name in names]
         classes = [word.strip() for value in values for word in value.split(",")]
         return any(word and not word.startswith(_KAFKA_PACKAGE) for word in classes)
 
@@ -82,7 +92,7 @@ def foreign_class(*names: str) -> Applies:
 
 def family(prefix: str) -> Applies:
     """A property of this family is in one of the files."""
-    return lambda command: any(name.startswith(prefix) for name in (*command.consumer, *command.producer))
+    return lambda command: any(name.startswith(prefix) for file in command.files for name in file)
 
 
 def said(words: str) -> Applies:

@@ -5,7 +5,8 @@ order of steps (`Grammar.steps`), so the first thing that is wrong is the one th
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from legacy_mm.compat import defaults, jaas, properties_file, zookeeper_files
@@ -42,13 +43,15 @@ class Start:
     environment: Environment
     notes: list[Note]
     hide: Hide
-    consumer_file: Mapping[str, str] = field(default_factory=dict, repr=False)
+    consumer_files: dict[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
+    """By path, in the order of the command line."""
     producer_file: Mapping[str, str] = field(default_factory=dict, repr=False)
     written: Translated | None = field(default=None, repr=False)
     """The producer's side, translated."""
     abort: bool = True
     interval_ms: int = 60_000
     streams: int = 1
+    """Of each consumer file."""
     pattern: str = ""
     inverted: bool = False
     hook: bool = False
@@ -63,6 +66,17 @@ class Start:
     def with_login(self, properties: Mapping[str, str]) -> Mapping[str, str]:
         """A client's properties with the login that the file named in KAFKA_OPTS has for it."""
         return jaas.with_login(properties, self.environment.jvm.system_property(jaas.LOGIN_FILE))
+
+    @property
+    def consumer_file(self) -> Mapping[str, str]:
+        """The only one, where the release takes no more."""
+        (file,) = self.consumer_files.values()
+        return file
+
+    @property
+    def all_streams(self) -> int:
+        """Of the whole process; at least one, also before the consumer file is read."""
+        return max(self.streams, 1) * max(len(self.consumer_files), 1)
 
     @property
     def zookeeper(self) -> bool:
@@ -90,20 +104,23 @@ def run(start: Start) -> None:
 
 def _consumer(start: Start) -> None:
     grammar = start.line.grammar
-    paths: Sequence[str] = list(dict.fromkeys(start.line.values("consumer.config")))
-    if grammar.consumer != "zookeeper":
-        paths = [start.line.value("consumer.config") or ""]
-    files = [properties_file.load(path, grammar.file_errors) for path in paths]
-    for file in files:
-        start.hide(known_secrets(file))
-    if len(files) > 1:
-        raise ConfigurationError(
-            f"--consumer.config is given for {len(files)} files: several sources in one process are not supported "
-            "yet; start one mirror for each file"
-        )
-    start.consumer_file = files[0]
     if grammar.consumer == "zookeeper":
-        _use_zookeeper_file(start)
+        paths = distinct(start.line.values("consumer.config"))
+    else:
+        paths = [start.line.value("consumer.config") or ""]
+    for path in paths:
+        start.consumer_files[path] = properties_file.load(path, grammar.file_errors)
+        start.hide(known_secrets(start.consumer_files[path]))
+    if grammar.consumer == "zookeeper":
+        _use_zookeeper_files(start)
+
+
+def distinct(paths: Iterable[str]) -> list[str]:
+    """The first path to each file."""
+    found: dict[str, str] = {}
+    for path in paths:
+        found.setdefault(os.path.realpath(path), path)
+    return list(found.values())
 
 
 def _topics(start: Start) -> None:
@@ -117,8 +134,8 @@ def _topics(start: Start) -> None:
         raise PlainRefusal("blacklist can not be used when using new consumer in mirror maker. Use whitelist instead.")
     elif not line.has("whitelist") and not line.has("include"):
         raise PlainRefusal(grammar.topics_missing)
-    named = "partition.assignment.strategy" in start.consumer_file
-    if grammar.assignment_warning and not start.zookeeper and not named:
+    warned = grammar.assignment_warning and not start.zookeeper
+    if warned and "partition.assignment.strategy" not in start.consumer_file:
         start.note(logging.WARNING, grammar.assignment_warning, logger="")
 
 
@@ -151,7 +168,7 @@ def _numbers(start: Start) -> None:
 
 
 def _producer(start: Start) -> None:
-    grammar, streams = start.line.grammar, start.streams
+    grammar, streams = start.line.grammar, start.all_streams
     loaded = properties_file.load(start.line.value("producer.config") or "", grammar.file_errors)
     start.hide(known_secrets(loaded))
     if grammar.consumer == "zookeeper" and not start.line.has("new.producer"):
@@ -161,7 +178,7 @@ def _producer(start: Start) -> None:
     _require_servers(start, loaded)
     known = {name: text for name, text in loaded.items() if name != "producer.type"}
     literal = start.options.producer_tuning == "literal"
-    start.written = apply("producer", start.with_login(known), streams=max(streams, 1), literal=literal)
+    start.written = apply("producer", start.with_login(known), streams=streams, literal=literal)
     start.notes += start.written.reading.notes
     if streams > 1:
         share = start.written.properties["queue.buffering.max.kbytes"]
@@ -187,26 +204,38 @@ def _pattern(start: Start) -> None:
     start.pattern = start.line.value(chosen) or ""
 
 
-def translated_consumer(start: Start) -> Translated:
-    """The consumer's side, with what is said of it; only a tool that has streams comes so far."""
+def translated_consumers(start: Start) -> dict[str, Translated]:
+    """The consumer's side, by path, with what is said of it; only a tool that has streams comes so far."""
     grammar = start.line.grammar
     if start.zookeeper:
         if grammar.consumer != "zookeeper":
-            _use_zookeeper_file(start)
+            _use_zookeeper_files(start)
     else:
         start.notes += defaults.override_notes(grammar.consumer_defaults, start.consumer_file)
         _require_servers(start, start.consumer_file)
         if start.inverted:
             raise ConfigurationError("java.lang.IllegalArgumentException: White list cannot be empty for new consumer")
-    read = apply("consumer", start.with_login(start.consumer_file), streams=start.streams)
-    start.notes += read.reading.notes
-    return read
+    consumers = {
+        path: apply("consumer", start.with_login(file), streams=start.all_streams)
+        for path, file in start.consumer_files.items()
+    }
+    for read in consumers.values():
+        start.notes += read.reading.notes
+    return consumers
 
 
-def _use_zookeeper_file(start: Start) -> None:
-    start.notes += defaults.override_notes(start.line.grammar.zookeeper_defaults, start.consumer_file)
-    servers = start.options.source_bootstrap_servers
-    start.consumer_file = zookeeper_files.consumer(start.consumer_file, servers)
+def _use_zookeeper_files(start: Start) -> None:
+    servers, clusters = start.options.source_bootstrap_servers, set()
+    for path, file in start.consumer_files.items():
+        start.notes += defaults.override_notes(start.line.grammar.zookeeper_defaults, file)
+        start.consumer_files[path] = zookeeper_files.consumer(file, servers)
+        if not file.get(zookeeper_files.BOOTSTRAP_SERVERS):
+            clusters.add(file[zookeeper_files.ZOOKEEPER_CONNECT])
+    if len(clusters) > 1:
+        raise ConfigurationError(
+            f"--source.bootstrap.servers names the brokers of one source, and {', '.join(sorted(clusters))} are "
+            "several: put bootstrap.servers into each of their consumer files"
+        )
     start.note(logging.WARNING, _OFFSETS_IN_ZOOKEEPER, logger=OWN)
 
 

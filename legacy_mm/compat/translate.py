@@ -72,13 +72,14 @@ class NothingToDo:
 class Run:
     """Mirror with these settings."""
 
-    settings: Settings
+    flows: tuple[Settings, ...]
+    """One for each consumer file: only 0.8 takes several."""
     options: OwnOptions
     notes: tuple[Note, ...]
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""
-    consumer: Translated = field(repr=False)
-    """How the consumer file was read; `explain` asks it where each client property comes from."""
+    consumers: tuple[Translated, ...] = field(repr=False)
+    """How the consumer files were read; `explain` asks where each client property comes from."""
     producer: Translated = field(repr=False)
 
 
@@ -126,25 +127,33 @@ def _translate_run(start: Start) -> Translation:
         return NothingToDo()
     written, options = start.written, start.options
     assert written is not None  # the step "producer" is in every release
-    read = steps.translated_consumer(start)
-    _refuse_group(read.reading, start.line.grammar)
+    consumers = steps.translated_consumers(start)
+    for read in consumers.values():
+        _refuse_group(read.reading, start.line.grammar)
     _refuse_handler(start)
-    settings = Settings(
-        source=_source(read),
-        target=_target(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file)),
-        topics=_topics(start, read.reading),
-        spark=SparkSettings(
-            master=None if options.spark_master == EMBEDDED else options.spark_master,
-            conf=options.spark_conf,
-            jvm=start.environment.jvm,
-        ),
-        streams=start.streams,
-        commit_interval=_commit_interval(read.reading, start.interval_ms, start.notes),
-        shutdown_timeout=options.shutdown_timeout_ms / 1000,
-        metrics=MetricsSettings(options.metrics_port, options.metrics_address),
+    target = _target(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file))
+    spark = SparkSettings(
+        master=None if options.spark_master == EMBEDDED else options.spark_master,
+        conf=options.spark_conf,
+        jvm=start.environment.jvm,
     )
-    secrets = (*read.secrets, *written.secrets, *start.environment.secrets)
-    return Run(settings, options, tuple(start.notes), secrets, read, written)
+    flows = tuple(
+        Settings(
+            source=_source(read, f"source {path}" if len(consumers) > 1 else "source"),
+            target=target,
+            topics=_topics(start, read.reading),
+            spark=spark,
+            streams=start.streams,
+            commit_interval=_commit_interval(read.reading, start.interval_ms, start.notes),
+            shutdown_timeout=options.shutdown_timeout_ms / 1000,
+            metrics=MetricsSettings(options.metrics_port, options.metrics_address),
+            first_stream=number * start.streams,
+        )
+        for number, (path, read) in enumerate(consumers.items())
+    )
+    read_secrets = (secret for read in consumers.values() for secret in read.secrets)
+    secrets = (*read_secrets, *written.secrets, *start.environment.secrets)
+    return Run(flows, options, tuple(start.notes), secrets, tuple(consumers.values()), written)
 
 
 def _refuse_group(reading: Reading, grammar: Grammar) -> None:
@@ -191,7 +200,7 @@ def _is_synchronous(producer_file: Mapping[str, str]) -> bool:
     return producer_file.get("producer.type") == "sync"
 
 
-def _source(read: Translated) -> SourceSettings:
+def _source(read: Translated, name: str) -> SourceSettings:
     reading = read.reading
     age_ms = reading.integer("metadata.max.age.ms", 300_000)
     age_ms = max(_LEAST_METADATA_AGE_MS, min(age_ms, _MOST_METADATA_AGE_MS))
@@ -204,6 +213,7 @@ def _source(read: Translated) -> SourceSettings:
         api_timeout=reading.integer("default.api.timeout.ms", 60_000) / 1000,
         max_poll_interval=consumer.max_poll_interval_ms(reading) / 1000,
         group_instance_id=instance or None,
+        name=name,
         stores=read.stores,
     )
 

@@ -48,7 +48,7 @@ def consumer(properties: Mapping[str, str], servers: str) -> dict[str, str]:
             f"kafka.common.InvalidConfigException: Wrong value {reset} of auto.offset.reset in ConsumerConfig; "
             "Valid values are smallest and largest"
         )
-    addresses = servers or properties.get(BOOTSTRAP_SERVERS, "")
+    addresses = properties.get(BOOTSTRAP_SERVERS) or servers
     if not addresses:
         raise ConfigurationError(
             f"{ZOOKEEPER_CONNECT}={properties[ZOOKEEPER_CONNECT]}: this tool does not speak ZooKeeper; name the "

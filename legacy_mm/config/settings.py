@@ -55,6 +55,8 @@ class SourceSettings:
     max_poll_interval: float
     group_instance_id: str | None = None
     stores: JavaStores = JavaStores()
+    name: str = "source"
+    """Tells it from the other sources of this process."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ class MetricsSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything one mirror needs to know."""
+    """Everything one mirror needs to know. Several in one process differ in their source, and share the rest."""
 
     source: SourceSettings
     target: TargetSettings
@@ -131,3 +133,10 @@ class Settings:
     commit_interval: float
     shutdown_timeout: float
     metrics: MetricsSettings = MetricsSettings()
+    first_stream: int = 0
+    """Streams are numbered through all mirrors of the process."""
+
+    @property
+    def flow(self) -> str:
+        """From where to where, as metrics and Spark jobs show it."""
+        return f"{self.source.name}->target"

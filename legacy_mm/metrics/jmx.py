@@ -53,17 +53,29 @@ Beans = Mapping[str, list[Row]]
 
 def beans_of(snapshots: Iterable[Snapshot], table: Iterable[Bean]) -> Beans:
     """All beans of these snapshots."""
-    rows = list(table)
+    rows, snapshot = list(table), _together(snapshots)
     return {
         object_name(bean.pattern, scope.labels): [
             (each.name, each.declared, each.java_class, _value(bean.level, each, readings, snapshot))
             for each in bean.attributes
         ]
-        for snapshot in snapshots
         for scope, readings in snapshot.readings.items()
         for bean in rows
         if bean.level == scope.level
     }
+
+
+def _together(snapshots: Iterable[Snapshot]) -> Snapshot:
+    """One of several flows: what they have under one name, such as their producer, is added up."""
+    together = Snapshot("", {}, {})
+    for snapshot in snapshots:
+        readings = dict(together.readings)
+        for scope, found in snapshot.readings.items():
+            known = readings.get(scope, {})
+            added = {name: known[name].with_other(one) if name in known else one for name, one in found.items()}
+            readings[scope] = {**known, **added}
+        together = Snapshot(snapshot.flow, readings, snapshot.facts)
+    return together
 
 
 def object_name(pattern: str, labels: Labels) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 SAMPLE_SECONDS = 30.0
@@ -32,6 +33,22 @@ class Reading:
     def average(self) -> float:
         """Per recording; NaN when there was none, as Kafka's."""
         return self.amount / self.count if self.count else math.nan
+
+    def with_other(self, other: Reading) -> Reading:
+        """The same measure of two clients that are shown as one; NaN adds nothing."""
+        return Reading(
+            _known(sum, self.value, other.value),
+            self.amount + other.amount,
+            self.count + other.count,
+            max(self.seconds, other.seconds),
+            _known(max, self.maximum, other.maximum),
+            _known(min, self.minimum, other.minimum),
+        )
+
+
+def _known(amount_to: Callable[[list[float]], float], *values: float) -> float:
+    known = [value for value in values if not math.isnan(value)]
+    return amount_to(known) if known else math.nan
 
 
 NOTHING_YET = Reading(math.nan, 0.0, 0, SAMPLE_SECONDS, math.nan, math.nan)

@@ -26,12 +26,12 @@ class Explain:
         self._consumer = f"bootstrap.servers={source.bootstrap}\ngroup.id={group}\n"
         self._producer = f"bootstrap.servers={target.bootstrap}\n"
 
-    def __call__(self, pattern: str, consumer: str = "") -> tuple[int, dict[str, Any]]:
+    def __call__(self, pattern: str, consumer: str = "", *more: str) -> tuple[int, dict[str, Any]]:
         (self._folder / "c.properties").write_text(self._consumer + consumer)
         (self._folder / "p.properties").write_text(self._producer)
-        words = ["--consumer.config", "c.properties", "--producer.config", "p.properties", "--include", pattern]
+        words = ["--consumer.config", "c.properties", "--producer.config", "p.properties", "--whitelist", pattern]
         done = subprocess.run(
-            [COMMAND, "explain", "--json", "--", *words],
+            [COMMAND, "explain", "--json", "--", *words, *more],
             cwd=self._folder,
             capture_output=True,
             text=True,
@@ -86,6 +86,22 @@ def test_topics_and_start_offsets(
     assert (list_topics(source.bootstrap), list_topics(target.bootstrap)) == before
     assert members(source.bootstrap, group) == 0
     assert committed(source.bootstrap, group, [name, other]) == {(name, 0): 7, (name, 1): 1_000_000}
+
+
+def test_every_source_is_asked(
+    source: Any, topic: Callable[..., str], group: str, explain: Explain, tmp_path: Path
+) -> None:
+    name, old_file = topic(), "zookeeper.connect=zk\nauto.offset.reset=smallest\n"
+    load(source.bootstrap, name, 10, 100, partitions=1)
+    commit(source.bootstrap, f"{group}-2", name, {0: 7})
+    (tmp_path / "second").write_text(f"bootstrap.servers={source.bootstrap}\ngroup.id={group}-2\n{old_file}")
+    more = ("--consumer.config", "second", "--new.producer", "--legacy.release", "0.8.2")
+    code, document = explain(name, old_file, *more)
+    assert code == 0
+    assert [(row["topic"], row["start"], row["because"]) for row in document["topics"]["partitions"]] == [
+        (name, 0, "source c.properties: the group has no offset; auto.offset.reset=earliest"),
+        (name, 7, "source second: committed by the group, 3 records behind the end"),
+    ]
 
 
 def test_a_pattern_that_java_refuses(source: Any, topic: Callable[..., str], explain: Explain) -> None:

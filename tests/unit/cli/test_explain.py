@@ -126,6 +126,25 @@ def test_settings_have_their_origin(run: Explain) -> None:
     assert found["consumer", "client.id"]["value"] == "g-<stream>"
 
 
+def test_every_consumer_file_of_0_8_is_shown(run: Explain) -> None:
+    for name in ("one", "two"):
+        Path(name).write_text(f"zookeeper.connect=zk\ngroup.id={name}\nbootstrap.servers=127.0.0.1:1\n")
+    words = ("--consumer.config", "one", "--consumer.config", "two", "--producer.config", "p.properties")
+    line = (*words, "--whitelist", "t", "--new.producer", "--legacy.release", "0.8.2")
+    code, text = run(*line, flags=("--offline", "--json"))
+    made = json.loads(text)
+    assert (code, made["outcome"]) == (0, "It would run.")
+    assert {row["client"] for row in made["properties"]} == {"consumer one", "consumer two", "producer"}
+    found = {(row["client"], row["name"]): (row["value"], row["origin"]) for row in made["settings"]}
+    assert found["consumer one", "group.id"] == ("one", "one:2")
+    assert found["consumer two", "client.id"] == ("two-<stream>", "ours")
+    needed = [(row["cluster"], row["resource"]) for row in made["permissions"] if row["reason"].startswith("member")]
+    assert needed == [("source one", "Group: one"), ("source two", "Group: two")]
+    titles = run(*line)[1].splitlines()
+    assert titles.count("The consumer one file") == titles.count("The consumer two as librdkafka gets it") == 1
+    assert titles.count("The producer file") == 1
+
+
 def test_what_only_tunes_is_said_once(run: Explain) -> None:
     tuned = PRODUCER + "max.in.flight.requests.per.connection=1\nbatch.size=100\n"
     _, text = run(*OLD_LINE, "--include", "t", producer=tuned)

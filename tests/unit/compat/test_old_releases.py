@@ -40,7 +40,7 @@ class Tool:
     def settings(self, release: str, *words: str, **files: str) -> Settings:
         result = self(release, *words, **files)
         assert isinstance(result, Run)
-        return result.settings
+        return result.flows[0]
 
 
 @pytest.fixture
@@ -159,11 +159,53 @@ def test_options_without_effect_are_said_once(tool: Tool) -> None:
 
 
 def test_several_consumer_files(tool: Tool, tmp_path: Path) -> None:
-    """Quirk one-consumer-file."""
-    assert tool.settings("0.8.2", "--consumer.config", "c", "--whitelist", "t", BROKERS)
-    (tmp_path / "other").write_text(ZOOKEEPER)
-    with pytest.raises(ConfigurationError, match="given for 2 files"):
-        tool("0.8.2", "--consumer.config", "other", "--whitelist", "t", BROKERS)
+    """A flow for each, in the order of the command line, with streams numbered through all of them."""
+    (tmp_path / "other").write_text(
+        "zookeeper.connect=far:2181\ngroup.id=h\nbootstrap.servers=127.0.0.1:3\nauto.offset.reset=smallest\n"
+    )
+    words = ("--num.streams", "2", "--whitelist", "t", BROKERS)
+    alone = tool.settings("0.8.2", *words)
+    result = tool("0.8.2", "--consumer.config", "other", *words)
+    assert isinstance(result, Run)
+    one, other = result.flows
+    assert (one.flow, other.flow) == ("source c->target", "source other->target")
+    assert [(flow.first_stream, flow.streams) for flow in result.flows] == [(0, 2), (2, 2)]
+    assert [flow.source.group_id for flow in result.flows] == ["g", "h"]
+    assert [flow.source.properties["bootstrap.servers"] for flow in result.flows] == ["127.0.0.1:1", "127.0.0.1:3"]
+    assert (one.source.offset_reset, other.source.offset_reset) == ("latest", "earliest")
+    assert one.topics == other.topics == alone.topics
+    assert one.target == other.target
+    memory = "queue.buffering.max.kbytes"
+    assert int(one.target.properties[memory]) * 2 == int(alone.target.properties[memory])
+
+
+def test_the_same_consumer_file_counts_once(tool: Tool, tmp_path: Path) -> None:
+    """Quirk consumer-file-once."""
+    (tmp_path / "link").symlink_to("c")
+    again = ("--consumer.config", "c", "--consumer.config", "./c", "--consumer.config", "link")
+    settings = tool.settings("0.8.2", *again, "--whitelist", "t", BROKERS)
+    assert (settings.flow, settings.streams) == ("source->target", 1)
+
+
+def test_one_option_does_not_name_the_brokers_of_two_sources(tool: Tool, tmp_path: Path) -> None:
+    for connect, refused in (("zk:2181", False), ("far:2181", True)):
+        (tmp_path / "other").write_text(f"zookeeper.connect={connect}\ngroup.id=h\n")
+        words = ("0.8.2", "--consumer.config", "other", "--whitelist", "t", BROKERS)
+        if refused:
+            with pytest.raises(ConfigurationError, match="far:2181, zk:2181 are several: put bootstrap.servers into"):
+                tool(*words)
+        else:
+            assert isinstance(tool(*words), Run)
+
+
+def test_every_consumer_file_must_be_right(tool: Tool, tmp_path: Path) -> None:
+    words = ("0.8.2", "--consumer.config", "other", "--whitelist", "t", BROKERS)
+    (tmp_path / "other").write_text("group.id=h\n")
+    with pytest.raises(ConfigurationError, match="Missing required property 'zookeeper.connect'"):
+        tool(*words)
+    (tmp_path / "other").unlink()
+    with pytest.raises(ConfigurationError, match="FileNotFoundException: other"):
+        tool(*words)
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ class Tool:
     ) -> Settings:
         result = self(*words, consumer=consumer, producer=producer, include=include)
         assert isinstance(result, Run)
-        return result.settings
+        return result.flows[0]
 
 
 @pytest.fixture
@@ -218,7 +218,7 @@ def test_notes_and_repr_hold_no_secret(tool: Tool) -> None:
     assert "hush" in result.secrets
     assert "hush" not in repr(result)
     assert "hush" not in repr(tool.notes)
-    assert result.settings.source.properties["sasl.password"] == "hush"
+    assert result.flows[0].source.properties["sasl.password"] == "hush"
 
 
 def test_buffer_division_is_said(tool: Tool) -> None:
@@ -237,9 +237,9 @@ def test_the_environment_reaches_java_and_the_login(tool: Tool, tmp_path: Path) 
     variables = {"KAFKA_OPTS": options, "KAFKA_HEAP_OPTS": "-Xmx64m", "CLASSPATH": "h.jar"}
     run = tool(consumer=CONSUMER + sasl, producer=PRODUCER + sasl, variables=variables)
     assert isinstance(run, Run)
-    assert run.settings.spark.jvm == read(variables).jvm
-    assert run.settings.source.properties["sasl.password"] == "hush"
-    assert run.settings.target.properties["sasl.password"] == "hush"
+    assert run.flows[0].spark.jvm == read(variables).jvm
+    assert run.flows[0].source.properties["sasl.password"] == "hush"
+    assert run.flows[0].target.properties["sasl.password"] == "hush"
     assert {"hush", "hush2"} <= set(run.secrets)
     assert "hush" not in repr(run)
     assert [note.text for note in tool.notes if "512 MB" in note.text] == [

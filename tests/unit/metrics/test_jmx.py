@@ -52,6 +52,19 @@ def test_values_have_java_s_types() -> None:
     assert math.isnan(producer["request-latency-avg"])
 
 
+def test_flows_share_the_beans_that_have_no_name_of_their_own() -> None:
+    """Several sources in one process: each its consumers, one count of dropped records, one producer."""
+    flows = [Registry(name, "producer-1", FACTS) for name in ("a", "b")]
+    for index, (registry, copied, dropped) in enumerate(zip(flows, (7, 5), (3, 1), strict=True)):
+        registry.stream(index, f"g-{index}").progress(Progress({}, copied, dropped, False))
+    beans = beans_of([registry.snapshot() for registry in flows], BEANS)
+    assert beans["kafka.tools:type=MirrorMaker,name=MirrorMaker-numDroppedMessages"][0][-1] == 4
+    producer = {name: value for name, _, _, value in beans["kafka.producer:type=producer-metrics,client-id=producer-1"]}
+    assert producer["record-error-total"] == 4
+    consumers = {"kafka.consumer:type=app-info,client-id=g-0", "kafka.consumer:type=app-info,client-id=g-1"}
+    assert consumers <= beans.keys()
+
+
 def test_every_attribute_has_a_row_in_the_catalogue_and_every_row_an_attribute() -> None:
     shown = {(bean.level, each.metric) for bean in BEANS for each in bean.attributes if each.metric not in FACTS}
     assert shown <= BY_PLACE.keys()

@@ -1,0 +1,84 @@
+"""Several mirrors in one process: one life, one deadline. Stand-ins for streams write down their calls."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from legacy_mm import lifecycle
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import StreamFailure
+from legacy_mm.mirror import Mirror, OnFailure
+
+HOST: Any = SimpleNamespace(
+    spark=SimpleNamespace(jvm=SimpleNamespace(pid=0)), failure=lambda: None, close=lambda deadline: None
+)
+
+
+class StandIn:
+    """A stream that writes down its calls."""
+
+    def __init__(self, index: int, calls: list[str], deadlines: set[float], fail: Callable[[], None]) -> None:
+        self.index = index
+        self._calls, self._deadlines, self._fail = calls, deadlines, fail
+
+    def start(self) -> None:
+        self._calls.append(f"start {self.index}")
+        self._fail()
+
+    def stop(self, deadline: Deadline, *, commit: bool) -> None:
+        self._calls.append(f"stop {self.index}, commit {commit}")
+        self._deadlines.add(deadline.at)
+
+    def join(self, _: float) -> None:
+        self._calls.append(f"join {self.index}")
+
+    def is_alive(self) -> bool:
+        return False
+
+    def uncommitted(self) -> dict[Any, int]:
+        return {}
+
+
+@pytest.fixture
+def signals(monkeypatch: pytest.MonkeyPatch) -> lifecycle.Signals:
+    monkeypatch.setattr(signal, "signal", lambda number, handler: None)
+    return lifecycle.Signals()
+
+
+def run(signals: lifecycle.Signals, failing: int | None = None) -> tuple[int, list[str], set[float]]:
+    """Exit code, calls and deadlines of two mirrors with a stream each."""
+    calls: list[str] = []
+    deadlines: set[float] = set()
+
+    def mirror(index: int) -> Mirror:
+        def streams(on_failure: OnFailure) -> list[Any]:
+            def fail() -> None:
+                if index == failing:
+                    on_failure(index, StreamFailure("it fails"))
+
+            return [StandIn(index, calls, deadlines, fail)]
+
+        watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None)
+        return Mirror(streams, lambda on_failure: watch)
+
+    return lifecycle.run([mirror(0), mirror(1)], HOST, signals, 30.0), calls, deadlines
+
+
+def test_a_signal_stops_all_side_by_side(signals: lifecycle.Signals) -> None:
+    signals.arrived.put(signal.SIGTERM)
+    code, calls, deadlines = run(signals)
+    assert code == 143
+    assert calls == ["start 0", "start 1", "stop 0, commit True", "stop 1, commit True", "join 0", "join 1"]
+    assert len(deadlines) == 1
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_failure_of_any_ends_all_without_a_commit(signals: lifecycle.Signals, failing: int) -> None:
+    code, calls, _ = run(signals, failing)
+    assert code == 255
+    assert calls[2:4] == ["stop 0, commit False", "stop 1, commit False"]

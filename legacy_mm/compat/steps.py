@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from legacy_mm.compat import defaults, jaas, properties_file, zookeeper_files
-from legacy_mm.compat.client_properties.rule import Note, config_exception
+from legacy_mm.compat.broken_values import blamed_on
+from legacy_mm.compat.client_properties.rule import Note, Side, config_exception
 from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
 from legacy_mm.compat.command_line import ParsedLine
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import HOOK, ONE_LIST_WANTED, OWN
+from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.releases import Step
 from legacy_mm.compat.startup import PlainRefusal
 from legacy_mm.config.catalogue import OwnOptions
@@ -42,6 +44,8 @@ class Start:
     environment: Environment
     notes: list[Note]
     hide: Hide
+    files: dict[Side, PropertiesFile] = field(default_factory=dict)
+    """The two files as they were written."""
     consumer_file: Mapping[str, str] = field(default_factory=dict, repr=False)
     producer_file: Mapping[str, str] = field(default_factory=dict, repr=False)
     written: Translated | None = field(default=None, repr=False)
@@ -95,13 +99,14 @@ def _consumer(start: Start) -> None:
         paths = [start.line.value("consumer.config") or ""]
     files = [properties_file.load(path, grammar.file_errors) for path in paths]
     for file in files:
-        start.hide(known_secrets(file))
+        start.hide(known_secrets(file.properties))
     if len(files) > 1:
         raise ConfigurationError(
             f"--consumer.config is given for {len(files)} files: several sources in one process are not supported "
             "yet; start one mirror for each file"
         )
-    start.consumer_file = files[0]
+    start.files["consumer"] = files[0]
+    start.consumer_file = files[0].properties
     if grammar.consumer == "zookeeper":
         _use_zookeeper_file(start)
 
@@ -152,16 +157,19 @@ def _numbers(start: Start) -> None:
 
 def _producer(start: Start) -> None:
     grammar, streams = start.line.grammar, start.streams
-    loaded = properties_file.load(start.line.value("producer.config") or "", grammar.file_errors)
+    file = properties_file.load(start.line.value("producer.config") or "", grammar.file_errors)
+    loaded = file.properties
+    start.files["producer"] = file
     start.hide(known_secrets(loaded))
     if grammar.consumer == "zookeeper" and not start.line.has("new.producer"):
         loaded = zookeeper_files.producer(loaded)
     start.producer_file = loaded
     start.notes += defaults.override_notes(grammar.producer_defaults, loaded)
-    _require_servers(start, loaded)
     known = {name: text for name, text in loaded.items() if name != "producer.type"}
     literal = start.options.producer_tuning == "literal"
-    start.written = apply("producer", start.with_login(known), streams=max(streams, 1), literal=literal)
+    with blamed_on(file):
+        _require_servers(start, loaded)
+        start.written = apply("producer", start.with_login(known), streams=max(streams, 1), literal=literal)
     start.notes += start.written.reading.notes
     if streams > 1:
         share = start.written.properties["queue.buffering.max.kbytes"]
@@ -195,10 +203,12 @@ def translated_consumer(start: Start) -> Translated:
             _use_zookeeper_file(start)
     else:
         start.notes += defaults.override_notes(grammar.consumer_defaults, start.consumer_file)
-        _require_servers(start, start.consumer_file)
+        with blamed_on(start.files["consumer"]):
+            _require_servers(start, start.consumer_file)
         if start.inverted:
             raise ConfigurationError("java.lang.IllegalArgumentException: White list cannot be empty for new consumer")
-    read = apply("consumer", start.with_login(start.consumer_file), streams=start.streams)
+    with blamed_on(start.files["consumer"]):
+        read = apply("consumer", start.with_login(start.consumer_file), streams=start.streams)
     start.notes += read.reading.notes
     return read
 
@@ -212,9 +222,9 @@ def _use_zookeeper_file(start: Start) -> None:
 
 def _require_servers(start: Start, properties: Mapping[str, str]) -> None:
     if start.line.grammar.servers_required and zookeeper_files.BOOTSTRAP_SERVERS not in properties:
-        raise config_exception(
-            'Missing required configuration "bootstrap.servers" which has no default value.'
-        )
+        error = config_exception('Missing required configuration "bootstrap.servers" which has no default value.')
+        error.property_name = zookeeper_files.BOOTSTRAP_SERVERS
+        raise error
 
 
 _STEPS: Mapping[Step, Callable[[Start], None]] = {

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from legacy_mm.compat import command_line, steps, topic_pattern
+from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading
 from legacy_mm.compat.client_properties.translate import Translated
@@ -127,7 +128,8 @@ def _translate_run(start: Start) -> Translation:
     written, options = start.written, start.options
     assert written is not None  # the step "producer" is in every release
     read = steps.translated_consumer(start)
-    _refuse_group(read.reading, start.line.grammar)
+    with blamed_on(start.files["consumer"]):
+        _refuse_group(read.reading, start.line.grammar)
     _refuse_handler(start)
     settings = Settings(
         source=_source(read),
@@ -150,9 +152,9 @@ def _translate_run(start: Start) -> Translation:
 def _refuse_group(reading: Reading, grammar: Grammar) -> None:
     given = reading.given("group.id")
     if not reading.text("group.id") and (given or not grammar.group_demanded):
-        raise ConfigurationError(
-            "group.id is empty: this client cannot be a member of such a group; give it a name"
-        )
+        error = ConfigurationError("group.id is empty: this client cannot be a member of such a group; give it a name")
+        error.property_name = "group.id"
+        raise error
     if not given and reading.boolean("enable.auto.commit", False):
         raise ConfigurationError(
             "org.apache.kafka.common.errors.InvalidConfigurationException: enable.auto.commit "

@@ -189,7 +189,7 @@ RULES: Rules = (
         Computed(_metadata_age),
         reason="librdkafka's own metadata.max.age.ms is another thing: the expiry of its cache",
     ),
-    Rule("metadata.recovery.rebootstrap.trigger.ms", Number(0, long=True), Same()),
+    Rule("metadata.recovery.rebootstrap.trigger.ms", Text(), Forgotten(later=True)),
     Rule("metadata.recovery.strategy", Text(("REBOOTSTRAP", "NONE"), any_case=True), Same()),
     Rule("auto.include.jmx.reporter", Boolean(), Harmless(_ONLY_METRICS)),
     Rule("metric.reporters", TextList(), Harmless(_ONLY_METRICS)),

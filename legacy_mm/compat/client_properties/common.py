@@ -79,8 +79,9 @@ def _reconnect_backoff(reading: Reading) -> Emitted:
         0,
         3_600_000,
     )
+    # while it looks for the group's coordinator, a consumer of librdkafka tries twice in the first pause, for ever
     return {
-        "reconnect.backoff.ms": str(min(first, most)),
+        "reconnect.backoff.ms": str(most if reading.side == "consumer" else min(first, most)),
         "reconnect.backoff.max.ms": str(most),
     }
 
@@ -202,7 +203,7 @@ RULES: Rules = (
         "reconnect.backoff.ms",
         Number(0, long=True),
         Computed(_reconnect_backoff),
-        reason="never above reconnect.backoff.max.ms",
+        reason="never above reconnect.backoff.max.ms; a consumer takes that at once: librdkafka does not double there",
     ),
     Rule("reconnect.backoff.max.ms", Number(0, long=True), Computed(_reconnect_backoff)),
     Rule(

@@ -44,6 +44,7 @@ _FETCH_SIZE = "librdkafka takes 1000 to 2147483135, and message.max.bytes not ab
 
 DEFAULTS = {
     **common.DEFAULTS,
+    "reconnect.backoff.ms": "1000",
     "isolation.level": "read_uncommitted",
     "check.crcs": "true",
     "enable.auto.commit": "false",

@@ -39,14 +39,23 @@ def blamed_on(file: PropertiesFile) -> Iterator[None]:
 
 def _hint(error: ConfigurationError, file: PropertiesFile) -> str:
     name = error.property_name
-    if name == BOOTSTRAP_SERVERS and name not in file.lines:
-        for other, text in _WITHOUT_BROKERS:
-            if other in file.lines:
-                return f"{file.place(other)}: {other} {text}."
+    without_brokers = _without_brokers(file)
+    if name == BOOTSTRAP_SERVERS and without_brokers:
+        return without_brokers
     written = next((each for each in (name, *zookeeper_files.old_names(name)) if each in file.lines), "")
     if not written:
         return f"{file.path}: {name} is not in the file."
     today = zookeeper_files.todays_word(name, file.properties[written])
     said = [f"must be {error.allowed}"] if error.allowed else []
     said += [f"{file.properties[written].strip()} is an old word for {today}"] if today else []
-    return f"{file.place(written)}: {written} {'; '.join(said) or 'is the property that is refused'}."
+    hint = f"{file.place(written)}: {written} {'; '.join(said) or 'is the property that is refused'}."
+    return f"{hint} {without_brokers}" if today and without_brokers else hint
+
+
+def _without_brokers(file: PropertiesFile) -> str:
+    """What to do about a file that names its brokers in another way only."""
+    if BOOTSTRAP_SERVERS not in file.lines:
+        for other, text in _WITHOUT_BROKERS:
+            if other in file.lines:
+                return f"{file.place(other)}: {other} {text}."
+    return ""

@@ -51,8 +51,8 @@ class Deployment:
     def group(self) -> str:
         """The last `group.id` in the consumer file."""
         lines: list[str] = self._row["consumer"]
-        named = [text.strip() for name, _, text in (line.partition("=") for line in lines) if name.strip() == "group.id"]
-        return named[-1]
+        pairs = [line.partition("=") for line in lines]
+        return [text.strip() for name, _, text in pairs if name.strip() == "group.id"][-1]
 
     def start(self) -> ToolProcess:
         """The command, in its own working directory."""

@@ -136,6 +136,9 @@ def test_a_file_with_zookeeper_alone_is_told_which_line_to_add_or_which_release_
     assert "--legacy.release 1.1" in hints[0]
     assert start(file + "bootstrap.servers=127.0.0.1:1\n") is None
     old = file.replace("earliest", "smallest")
+    _, hints = said(start(consumer=old))
+    assert "c.properties:3: auto.offset.reset must be one of latest, earliest, none; smallest is" in hints[0]
+    assert "c.properties:2: zookeeper.connect is not read by this release" in hints[0]
     assert start(old, KAFKA, "1.1", "--source.bootstrap.servers", "127.0.0.1:1") is None
 
 

@@ -56,7 +56,8 @@ class Deployment:
 
     def start(self) -> ToolProcess:
         """The command, in its own working directory."""
-        variables = {name: self._below_root(text) for name, text in self._row["environment"].items()}
+        variables = {"LOG_DIR": str(self._root / "logs")}  # else it would be that of this checkout
+        variables |= {name: self._below_root(text) for name, text in self._row["environment"].items()}
         variables["PATH"] = f"{CHECKOUT / 'bin'}:/usr/local/bin:/usr/bin:/bin"
         if self._row["release"]:
             variables["LEGACY_MM_LEGACY_RELEASE"] = self._row["release"]

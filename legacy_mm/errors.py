@@ -34,6 +34,11 @@ class UsageError(LegacyMMError):
 class ConfigurationError(LegacyMMError):
     """A properties file or an option value cannot be used."""
 
+    property_name = ""
+    """The property of a client's file that is wrong, where it is one."""
+    allowed = ""
+    """What could stand there, where a list or a range says it."""
+
 
 class HostError(LegacyMMError):
     """The host lacks something: Java, network, a readable file."""

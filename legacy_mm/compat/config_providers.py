@@ -76,7 +76,7 @@ def _from_file(parameters: Parameters, path: str, key: str) -> str | None:
     if not path or not _is_allowed(parameters, path):
         return None
     try:
-        return properties_file.load(path).get(key)
+        return properties_file.load(path).properties.get(key)
     except ConfigurationError:
         raise config_exception(f"Could not read properties from file {path}") from None
 

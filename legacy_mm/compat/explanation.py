@@ -140,7 +140,8 @@ class Explained(NamedTuple):
 
     def refused(self, error: LegacyMMError) -> Explanation:
         """The explanation, once it has turned out that the line cannot start."""
-        outcome = self.veil.over_known(f"{_REFUSED}{error}")
+        said = "\n".join([str(error), *getattr(error, "__notes__", ())])
+        outcome = self.veil.over_known(f"{_REFUSED}{said}")
         return replace(self.explanation, exit_code=error.exit_code, outcome=outcome)
 
 

@@ -10,8 +10,8 @@ checked. What `\`, `=`, `:` and blanks mean is left to jproperties.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +47,19 @@ class Entry(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class PropertiesFile:
+    """The properties of a file, and where each of them stands."""
+
+    path: str = ""
+    properties: Mapping[str, str] = field(default_factory=dict, repr=False)
+    lines: Mapping[str, int] = field(default_factory=dict)
+
+    def place(self, name: str) -> str:
+        """`consumer.properties:7`; nothing for a property that is not in the file."""
+        return f"{self.path}:{self.lines[name]}" if name in self.lines else ""
+
+
+@dataclass(frozen=True, slots=True)
 class FileErrors:
     """What Java says of a file that it cannot read; `{}` is the path."""
 
@@ -72,9 +85,10 @@ PATH_ERRORS = FileErrors(
 )
 
 
-def load(path: str, errors: FileErrors = PATH_ERRORS) -> dict[str, str]:
-    """Properties of a file; raises ConfigurationError with the old tool's words."""
-    return _last_ones(load_entries(path, errors))
+def load(path: str, errors: FileErrors = PATH_ERRORS) -> PropertiesFile:
+    """A file and what it says at last; raises ConfigurationError with the old tool's words."""
+    entries = load_entries(path, errors)
+    return PropertiesFile(path, _last_ones(entries), {entry.name: entry.line for entry in entries})
 
 
 def loads(content: bytes) -> dict[str, str]:

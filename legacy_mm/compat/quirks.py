@@ -376,6 +376,13 @@ QUIRKS = (
         "tests/unit/spark/test_jvm.py::test_default_options_of_every_release",
     ),
     Quirk(
+        "reconnect-pause",
+        "a client tries a broker that is away after 50 ms, then doubles the pause up to reconnect.backoff.max.ms (1 s)",
+        "the reading clients pause for a quarter of that maximum from the first time on, and try about twice in it",
+        "librdkafka never doubles while it looks for the group's coordinator: 36 attempts a second with 50 ms",
+        "tests/unit/compat/test_reconnects.py::test_a_consumer_does_not_besiege_a_broker_that_is_away",
+    ),
+    Quirk(
         "no-libs-folder",
         "without jars beside it the start script says: Classpath is empty",
         "there is no such folder",

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from legacy_mm.compat import messages
 from legacy_mm.compat.releases import Grammar
 from legacy_mm.errors import ConfigurationError, InvalidPattern, LegacyMMError, StreamFailure, UsageError
+from legacy_mm.log_secrets import Secrets
 
 _FIRST_THREAD = "[mirrormaker-thread-0] "
 
@@ -30,7 +31,7 @@ def report(error: LegacyMMError, grammar: Grammar) -> int:
     elif grammar.catches_errors:
         _log(logging.ERROR, messages.TOOL, messages.START_FAILED.text, str(error))
     else:
-        sys.stderr.write(f'Exception in thread "main" {error}\n')
+        sys.stderr.write(f'Exception in thread "main" {Secrets().hidden(str(error))}\n')
     _say_last(error.last_words)
     for line in getattr(error, "__notes__", ()):
         _log(logging.WARNING, messages.OWN, line)

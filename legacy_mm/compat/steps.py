@@ -10,11 +10,13 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from legacy_mm.compat import defaults, jaas, properties_file, zookeeper_files
+from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties.rule import Note, config_exception
 from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
 from legacy_mm.compat.command_line import ParsedLine
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import HOOK, ONE_LIST_WANTED, OWN
+from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.releases import Step
 from legacy_mm.compat.startup import PlainRefusal
 from legacy_mm.config.catalogue import OwnOptions
@@ -43,8 +45,10 @@ class Start:
     environment: Environment
     notes: list[Note]
     hide: Hide
+    files: dict[str, PropertiesFile] = field(default_factory=dict)
+    """Every file as it was written, by path."""
     consumer_files: dict[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
-    """By path, in the order of the command line."""
+    """What counts of each consumer file, by path, in the order of the command line."""
     producer_file: Mapping[str, str] = field(default_factory=dict, repr=False)
     written: Translated | None = field(default=None, repr=False)
     """The producer's side, translated."""
@@ -109,8 +113,9 @@ def _consumer(start: Start) -> None:
     else:
         paths = [start.line.value("consumer.config") or ""]
     for path in paths:
-        start.consumer_files[path] = properties_file.load(path, grammar.file_errors)
-        start.hide(known_secrets(start.consumer_files[path]))
+        file = start.files[path] = properties_file.load(path, grammar.file_errors)
+        start.consumer_files[path] = file.properties
+        start.hide(known_secrets(file.properties))
     if grammar.consumer == "zookeeper":
         _use_zookeeper_files(start)
 
@@ -169,16 +174,19 @@ def _numbers(start: Start) -> None:
 
 def _producer(start: Start) -> None:
     grammar, streams = start.line.grammar, start.all_streams
-    loaded = properties_file.load(start.line.value("producer.config") or "", grammar.file_errors)
+    path = start.line.value("producer.config") or ""
+    file = start.files[path] = properties_file.load(path, grammar.file_errors)
+    loaded = file.properties
     start.hide(known_secrets(loaded))
     if grammar.consumer == "zookeeper" and not start.line.has("new.producer"):
         loaded = zookeeper_files.producer(loaded)
     start.producer_file = loaded
     start.notes += defaults.override_notes(grammar.producer_defaults, loaded)
-    _require_servers(start, loaded)
     known = {name: text for name, text in loaded.items() if name != "producer.type"}
     literal = start.options.producer_tuning == "literal"
-    start.written = apply("producer", start.with_login(known), streams=streams, literal=literal)
+    with blamed_on(file):
+        _require_servers(start, loaded)
+        start.written = apply("producer", start.with_login(known), streams=streams, literal=literal)
     start.notes += start.written.reading.notes
     if streams > 1:
         share = start.written.properties["queue.buffering.max.kbytes"]
@@ -212,15 +220,16 @@ def translated_consumers(start: Start) -> dict[str, Translated]:
             _use_zookeeper_files(start)
     else:
         start.notes += defaults.override_notes(grammar.consumer_defaults, start.consumer_file)
-        _require_servers(start, start.consumer_file)
+        (path,) = start.consumer_files
+        with blamed_on(start.files[path]):
+            _require_servers(start, start.consumer_file)
         if start.inverted:
             raise ConfigurationError("java.lang.IllegalArgumentException: White list cannot be empty for new consumer")
-    consumers = {
-        path: apply("consumer", start.with_login(file), streams=start.all_streams)
-        for path, file in start.consumer_files.items()
-    }
-    for read in consumers.values():
-        start.notes += read.reading.notes
+    consumers = {}
+    for path, file in start.consumer_files.items():
+        with blamed_on(start.files[path]):
+            consumers[path] = apply("consumer", start.with_login(file), streams=start.all_streams)
+        start.notes += consumers[path].reading.notes
     return consumers
 
 
@@ -241,9 +250,9 @@ def _use_zookeeper_files(start: Start) -> None:
 
 def _require_servers(start: Start, properties: Mapping[str, str]) -> None:
     if start.line.grammar.servers_required and zookeeper_files.BOOTSTRAP_SERVERS not in properties:
-        raise config_exception(
-            'Missing required configuration "bootstrap.servers" which has no default value.'
-        )
+        error = config_exception('Missing required configuration "bootstrap.servers" which has no default value.')
+        error.property_name = zookeeper_files.BOOTSTRAP_SERVERS
+        raise error
 
 
 _STEPS: Mapping[Step, Callable[[Start], None]] = {

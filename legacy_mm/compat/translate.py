@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from legacy_mm.compat import command_line, steps, topic_pattern
+from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading
 from legacy_mm.compat.client_properties.translate import Translated
@@ -128,8 +129,9 @@ def _translate_run(start: Start) -> Translation:
     written, options = start.written, start.options
     assert written is not None  # the step "producer" is in every release
     consumers = steps.translated_consumers(start)
-    for read in consumers.values():
-        _refuse_group(read.reading, start.line.grammar)
+    for path, read in consumers.items():
+        with blamed_on(start.files[path]):
+            _refuse_group(read.reading, start.line.grammar)
     _refuse_handler(start)
     target = _target(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file))
     spark = SparkSettings(
@@ -159,9 +161,9 @@ def _translate_run(start: Start) -> Translation:
 def _refuse_group(reading: Reading, grammar: Grammar) -> None:
     given = reading.given("group.id")
     if not reading.text("group.id") and (given or not grammar.group_demanded):
-        raise ConfigurationError(
-            "group.id is empty: this client cannot be a member of such a group; give it a name"
-        )
+        error = ConfigurationError("group.id is empty: this client cannot be a member of such a group; give it a name")
+        error.property_name = "group.id"
+        raise error
     if not given and reading.boolean("enable.auto.commit", False):
         raise ConfigurationError(
             "org.apache.kafka.common.errors.InvalidConfigurationException: enable.auto.commit "

@@ -13,6 +13,7 @@ from legacy_mm.errors import ConfigurationError
 _ASSIGNORS = "org.apache.kafka.clients.consumer."
 
 ZOOKEEPER_CONNECT = "zookeeper.connect"
+BROKER_LIST = "metadata.broker.list"
 BOOTSTRAP_SERVERS = "bootstrap.servers"
 _CONSUMER_NAMES = {
     "fetch.message.max.bytes": "max.partition.fetch.bytes",
@@ -20,7 +21,7 @@ _CONSUMER_NAMES = {
     "socket.receive.buffer.bytes": "receive.buffer.bytes",
 }
 _PRODUCER_NAMES = {
-    "metadata.broker.list": BOOTSTRAP_SERVERS,
+    BROKER_LIST: BOOTSTRAP_SERVERS,
     "request.required.acks": "acks",
     "message.send.max.retries": "retries",
     "queue.buffering.max.ms": "linger.ms",
@@ -34,6 +35,8 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
     },
     "compression.type": {"0": "none", "1": "gzip", "2": "snappy", "3": "lz4"},
 }
+_VENDORS_WORDS: Mapping[str, Mapping[str, str]] = {"security.protocol": {"PLAINTEXTSASL": "SASL_PLAINTEXT"}}
+"""Of Hortonworks' Kafka before 0.10."""
 _OTHER_SENSE = ("partitioner.class", "queue.buffering.max.messages", "client.id")
 """Names of the Scala producer that mean something else, or another class, in Kafka's own."""
 
@@ -59,9 +62,24 @@ def consumer(properties: Mapping[str, str], servers: str) -> dict[str, str]:
 
 def producer(properties: Mapping[str, str]) -> dict[str, str]:
     """A file of the Scala producer as one of Kafka's."""
-    _require(properties, "metadata.broker.list")
+    _require(properties, BROKER_LIST)
     kept = {name: text for name, text in properties.items() if name not in _OTHER_SENSE}
     return _renamed(kept, _PRODUCER_NAMES)
+
+
+def old_names(name: str) -> tuple[str, ...]:
+    """What a property was called in these files, where it was called otherwise."""
+    return tuple(old for old, new in (_CONSUMER_NAMES | _PRODUCER_NAMES).items() if new == name)
+
+
+def new_name(name: str) -> str:
+    """Today's name of a property of these files, where it is another one."""
+    return (_CONSUMER_NAMES | _PRODUCER_NAMES).get(name, "")
+
+
+def todays_word(name: str, text: str) -> str:
+    """What an old value of a property is called today."""
+    return {**_VALUES, **_VENDORS_WORDS}.get(name, {}).get(text.strip(), "")
 
 
 def _require(properties: Mapping[str, str], name: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, libversion
@@ -41,7 +42,8 @@ class _NativeLog:
 
     def log(self, _: int, text: str, *arguments: object) -> None:
         """As `logging.Logger.log`."""
-        _native.debug(text, *arguments)
+        with suppress(Exception):
+            _native.debug(text, *arguments)
 
 
 class ErrorLines:
@@ -64,7 +66,8 @@ class ErrorLines:
             return
         if now - self._said.get(error.name(), -_SAME_LINE_SECONDS) >= _SAME_LINE_SECONDS:
             self._said[error.name()] = now
-            events.emit(events.CLIENT_ERROR, client=self._client, text=text)
+            with suppress(Exception):  # a channel or a log that is broken is found out elsewhere
+                events.emit(events.CLIENT_ERROR, client=self._client, text=text)
 
 
 def require_resolvable(client: str, bootstrap_servers: str) -> None:

@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.compat.client_properties.rule import Secret
+from legacy_mm.compat.client_properties.translate import PRODUCER_RULES
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import create_topic
@@ -153,6 +155,12 @@ BROKEN: dict[str, dict[str, Any]] = {
     "no number": {"linger.ms": f"https://somebody:{WORD}@x"},
     "native": {"librdkafka.sasl.password": f"{WORD}-x", "librdkafka.group.id": f"{WORD}-x"},
     "key that is none": {"security.protocol": "SSL", "ssl.keystore.type": "PEM", "ssl.keystore.key": KEY},
+    "every secret": {
+        **{rule.name: f"-----BEGIN {WORD}" for rule in PRODUCER_RULES if isinstance(rule.type, Secret)},
+        "security.protocol": "SASL_SSL",
+        "ssl.keystore.type": "PEM",
+        "ssl.truststore.type": "PEM",
+    },
     "no word": {"security.protocol": f"https://somebody:{WORD}@x"},
 }
 

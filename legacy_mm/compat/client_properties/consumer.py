@@ -46,6 +46,7 @@ _BYTES = ("", "org.apache.kafka.common.serialization.ByteArrayDeserializer")
 
 DEFAULTS = {
     **common.DEFAULTS,
+    "reconnect.backoff.ms": "250",
     "isolation.level": "read_uncommitted",
     "check.crcs": "true",
     "enable.auto.commit": "false",
@@ -202,8 +203,8 @@ RULES: Rules = (
     Rule("value.deserializer", Text(), Harmless(common.BYTES_ONLY, _BYTES)),
     Rule("internal.leave.group.on.close", Boolean(), Harmless(_INTERNAL)),
     Rule("internal.throw.on.fetch.stable.offset.unsupported", Boolean(), Harmless(_INTERNAL)),
-    Rule("share.acknowledgement.mode", Text(), Forgotten()),
-    Rule("share.acquire.mode", Text(), Forgotten()),
+    Rule("share.acknowledgement.mode", Text(), Forgotten(later=True)),
+    Rule("share.acquire.mode", Text(), Forgotten(later=True)),
     Rule("fetch.buffer.bytes", Text(), Forgotten()),
     Rule("heartbeat.frequency", Text(), Forgotten()),
     Rule("total.memory.bytes", Text(), Forgotten()),

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from legacy_mm.compat import zookeeper_files
 from legacy_mm.compat.client_properties.rule import (
     Computed,
     Forgotten,
@@ -50,7 +51,7 @@ def origins(client: Translated) -> dict[str, Origin]:
 def _origin(client: Translated, name: str, value: str) -> Origin:
     side = client.reading.side
     if name in client.native:
-        return Origin("file", (NATIVE_PREFIX + name,))
+        return Origin("file", (client.native[name],))
     decisive = _decisive(client.reading, client.rows.get(name), name, value)
     if decisive:
         return Origin("file", decisive, _reason(client.reading, name, value, decisive))
@@ -97,7 +98,8 @@ def understood(row: Rule | None, name: str) -> str:
         return f"{said}: {row.reason}" if isinstance(row.meaning, Computed) and row.reason else said
     if name.startswith(NATIVE_PREFIX):
         return f"handed on to librdkafka as {name.removeprefix(NATIVE_PREFIX)}"
-    return "unknown, ignored"
+    today = zookeeper_files.new_name(name)
+    return f"ignored since Kafka 2; today it is {today}" if today else "unknown, ignored"
 
 
 def _said(meaning: Meaning, name: str) -> str:
@@ -112,6 +114,8 @@ def _said(meaning: Meaning, name: str) -> str:
             return f"read by the mirror itself: {where}"
         case Harmless(because=because):
             return f"has no effect: {because}"
+        case Forgotten(later=True):
+            return "unknown before Kafka 4, ignored"
         case Forgotten(instead=instead):
             return "unknown since Kafka 3, ignored" + (f"; today it is {instead}" if instead else "")
         case Refused(because=because, unless=unless):

@@ -269,9 +269,7 @@ RULES: Rules = (
     ),
     Rule("partitioner.ignore.keys", Boolean(), Computed(_ignore_keys), reason="records are spread by chance"),
     Rule("transaction.timeout.ms", Number(), Harmless("transactions only")),
-    Rule(
-        "transaction.two.phase.commit.enable", Boolean(), Harmless("transactions only", ("false",))
-    ),
+    Rule("transaction.two.phase.commit.enable", Text(), Forgotten(later=True)),
     Rule(
         "transactional.id",
         Text(),

@@ -67,6 +67,11 @@ def boolean(value: bool) -> str:
 class ValueType(Protocol):
     """How Java reads the text of a property."""
 
+    @property
+    def allowed(self) -> str:
+        """What the text may be, for people."""
+        ...
+
     def parse(self, name: str, text: str) -> Value:
         """The value; raises ConfigurationError with Java's words."""
         ...
@@ -83,6 +88,13 @@ class Number:
     low: int | None = None
     high: int | None = None
     long: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """Both ends; Java's own where the property has none."""
+        limit = LONG_MAX if self.long else INT_MAX
+        low = -limit - 1 if self.low is None else self.low
+        return f"a whole number from {low} to {limit if self.high is None else self.high}"
 
     def parse(self, name: str, text: str) -> int:
         """Digits with a sign, within Java's range and the property's."""
@@ -102,6 +114,8 @@ class Number:
 class Boolean:
     """`true` or `false`, any case."""
 
+    allowed = "true or false"
+
     def parse(self, name: str, text: str) -> bool:
         """Nothing but these two words."""
         if text.lower() not in ("true", "false"):
@@ -116,6 +130,13 @@ class Text:
     valid: tuple[str, ...] = ()
     any_case: bool = False
     non_empty: bool = False
+
+    @property
+    def allowed(self) -> str:
+        """The words, where there are only a few."""
+        if self.valid:
+            return f"one of {', '.join(self.valid)}" + (" in any case" if self.any_case else "")
+        return "a text that is not empty" if self.non_empty else "any text"
 
     def parse(self, name: str, text: str) -> str:
         """The word as Java would keep it; words of any case in lower case."""
@@ -133,6 +154,8 @@ class Text:
 class TextList:
     """LIST: words between commas."""
 
+    allowed = "words between commas"
+
     def parse(self, name: str, text: str) -> tuple[str, ...]:
         """An empty text is an empty list, as in Java; empty words stay."""
         return tuple(trim(word) for word in text.split(",")) if text else ()
@@ -141,6 +164,8 @@ class TextList:
 @dataclass(frozen=True, slots=True)
 class Secret:
     """PASSWORD: never shown."""
+
+    allowed = "any text"
 
     def parse(self, name: str, text: str) -> str:
         """Any text."""
@@ -313,9 +338,11 @@ class Harmless:
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """Once a name, unknown to 3.9: reported with the unknown names."""
+    """Once a name, or one of Kafka 4, unknown to 3.9: reported with the unknown names."""
 
     instead: str = ""
+    later: bool = False
+    """Of Kafka 4, whose clients the old tool never had."""
 
     def emit(self, reading: Reading, name: str) -> Emitted:
         """Nothing."""

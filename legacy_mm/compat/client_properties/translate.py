@@ -25,6 +25,7 @@ from legacy_mm.compat.client_properties.rule import (
     Rules,
     Secret,
     Side,
+    Value,
     trim,
 )
 from legacy_mm.config import unbuilt
@@ -46,12 +47,24 @@ _NATIVE_REFUSED = {
     "group.id": "it is the property group.id",
     "group.instance.id": "it is the property group.instance.id",
     "client.id": "it is the property client.id",
-    "metadata.broker.list": "it is the property bootstrap.servers",
     "bootstrap.servers": "it is the property bootstrap.servers",
     "transactional.id": "no transaction would ever begin",
+    "enable.idempotence": "it is the property enable.idempotence, which keeps the order",
     "delivery.report.only.error": "the mirror counts what is delivered",
     "plugin.library.paths": "foreign code could change records",
 }
+_ALIASES = {
+    "metadata.broker.list": "bootstrap.servers",
+    "max.in.flight": "max.in.flight.requests.per.connection",
+    "request.required.acks": "acks",
+    "delivery.timeout.ms": "message.timeout.ms",
+    "compression.codec": "compression.type",
+    "queue.buffering.max.ms": "linger.ms",
+    "message.send.max.retries": "retries",
+    "max.partition.fetch.bytes": "fetch.message.max.bytes",
+    "sasl.mechanisms": "sasl.mechanism",
+}
+"""Second names in librdkafka: of two names for one property in a dict, the later silently wins."""
 _SECRET_WORDS = (
     "password",
     "passphrase",
@@ -78,8 +91,8 @@ class Translated:
     """Values that no line may show."""
     rows: Mapping[str, Rule]
     """librdkafka property -> the row that set it; what is missing here is a default or was given natively."""
-    native: frozenset[str]
-    """Properties that were given as `librdkafka.<name>`."""
+    native: Mapping[str, str]
+    """Properties that were given as `librdkafka.<name>`, and that name: it may be an alias."""
     stores: JavaStores = JavaStores()
     """Key stores that only Java can read; they become properties when it runs."""
 
@@ -91,16 +104,9 @@ def apply(
     rules = RULES[side]
     resolved = config_providers.resolve(properties)
     trimmed = {name: trim(text) for name, text in resolved.properties.items()}
-    native = {
-        name.removeprefix(NATIVE_PREFIX): text
-        for name, text in trimmed.items()
-        if name.startswith(NATIVE_PREFIX)
-    }
-    values = {
-        rule.name: rule.type.parse(rule.name, trimmed[rule.name])
-        for rule in rules
-        if rule.name in trimmed
-    }
+    written = {_native_name(name): name for name in trimmed if name.startswith(NATIVE_PREFIX)}
+    native = {name: trimmed[given] for name, given in written.items()}
+    values = {rule.name: _parsed(rule, trimmed[rule.name]) for rule in rules if rule.name in trimmed}
     reading = Reading(side, values, streams, literal)
     emitted: dict[str, str] = {}
     rows: dict[str, Rule] = {}
@@ -108,7 +114,7 @@ def apply(
         meaning = rule.meaning
         asked = rule.name in values or (isinstance(meaning, Computed) and meaning.always)
         if asked and rule.applies(reading):
-            made = meaning.emit(reading, rule.name)
+            made = _emitted(rule, reading)
             emitted |= made
             rows |= dict.fromkeys(made, rule)
     _note_unknown(reading, rules, trimmed)
@@ -118,7 +124,7 @@ def apply(
     if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
         chosen.pop("partition.assignment.strategy", None)
     secrets = (*_secrets(rules, trimmed, chosen), *sorted(map(trim, resolved.secrets)))
-    return Translated(chosen, reading, secrets, rows, frozenset(native), _stores(reading, emitted, native))
+    return Translated(chosen, reading, secrets, rows, written, _stores(reading, emitted, native))
 
 
 def _stores(reading: Reading, emitted: Emitted, native: Mapping[str, str]) -> JavaStores:
@@ -129,6 +135,27 @@ def _stores(reading: Reading, emitted: Emitted, native: Mapping[str, str]) -> Ja
         java_trust=stores.java_trust and not any(name.startswith("ssl.ca.") for name in native),
         token_service=asks_for_tokens and not any(name.startswith("https.ca.") for name in native),
     )
+
+
+def _native_name(name: str) -> str:
+    bare = name.removeprefix(NATIVE_PREFIX)
+    return _ALIASES.get(bare, bare)
+
+
+def _parsed(rule: Rule, text: str) -> Value:
+    try:
+        return rule.type.parse(rule.name, text)
+    except ConfigurationError as error:
+        error.property_name, error.allowed = rule.name, rule.type.allowed
+        raise
+
+
+def _emitted(rule: Rule, reading: Reading) -> Emitted:
+    try:
+        return rule.meaning.emit(reading, rule.name)
+    except ConfigurationError as error:
+        error.property_name = error.property_name or rule.name
+        raise
 
 
 def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:

@@ -1,0 +1,61 @@
+"""What follows the old tool's words about a value that it refuses: one line with the file, the line and the key, what
+is allowed there, and today's word for an old one. A value is quoted only where it is such a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from legacy_mm.compat import zookeeper_files
+from legacy_mm.compat.properties_file import PropertiesFile
+from legacy_mm.compat.zookeeper_files import BOOTSTRAP_SERVERS, ZOOKEEPER_CONNECT
+from legacy_mm.errors import ConfigurationError
+
+_WITHOUT_BROKERS = (
+    (
+        ZOOKEEPER_CONNECT,
+        "is not read by this release; add the line bootstrap.servers=HOST:PORT to the file, or have the file read as "
+        "it was: add --legacy.release 1.1 and --source.bootstrap.servers HOST:PORT",
+    ),
+    (
+        zookeeper_files.BROKER_LIST,
+        "is not read by this release; add the line bootstrap.servers with the same addresses to the file",
+    ),
+)
+"""What stands in files that name their brokers in another way."""
+
+
+@contextmanager
+def blamed_on(file: PropertiesFile) -> Iterator[None]:
+    """Add the line to an error about a property of this file."""
+    try:
+        yield
+    except ConfigurationError as error:
+        if error.property_name:
+            error.add_note(_hint(error, file))
+        raise
+
+
+def _hint(error: ConfigurationError, file: PropertiesFile) -> str:
+    name = error.property_name
+    without_brokers = _without_brokers(file)
+    if name == BOOTSTRAP_SERVERS and without_brokers:
+        return without_brokers
+    written = next((each for each in (name, *zookeeper_files.old_names(name)) if each in file.lines), "")
+    if not written:
+        return f"{file.path}: {name} is not in the file."
+    today = zookeeper_files.todays_word(name, file.properties[written])
+    said = [f"must be {error.allowed}"] if error.allowed else []
+    said += [f"{file.properties[written].strip()} is an old word for {today}"] if today else []
+    hint = f"{file.place(written)}: {written} {'; '.join(said) or 'is the property that is refused'}."
+    return f"{hint} {without_brokers}" if today and without_brokers else hint
+
+
+def _without_brokers(file: PropertiesFile) -> str:
+    """What to do about a file that names its brokers in another way only."""
+    if BOOTSTRAP_SERVERS not in file.lines:
+        for other, text in _WITHOUT_BROKERS:
+            if other in file.lines:
+                return f"{file.place(other)}: {other} {text}."
+    return ""

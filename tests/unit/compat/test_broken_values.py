@@ -1,0 +1,174 @@
+"""What is added to the old tool's words: file, line, key, what is allowed, and which line an old file lacks."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.cli.parser import read_own_options
+from legacy_mm.compat.client_properties.rule import Secret
+from legacy_mm.compat.client_properties.translate import CONSUMER_RULES, PRODUCER_RULES
+from legacy_mm.compat.releases import grammar_of
+from legacy_mm.compat.translate import Run, translate
+from legacy_mm.errors import ConfigurationError, LegacyMMError
+
+KAFKA = "# a comment\nbootstrap.servers=127.0.0.1:1\n"
+CONSUMER = KAFKA + "group.id=g\n"
+WORDS = ("--consumer.config", "c.properties", "--producer.config", "p.properties", "--whitelist", "t")
+CLASS = "org.apache.kafka.clients.consumer."
+HUSH = "hush-hush"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def start(consumer: str = CONSUMER, producer: str = KAFKA, release: str = "3.9", *words: str) -> LegacyMMError | None:
+    """What is wrong with these two files."""
+    Path("c.properties").write_text(consumer)
+    Path("p.properties").write_text(producer)
+    try:
+        outcome = translate(
+            [*WORDS, *words], lambda own: read_own_options(own, {}), [], grammar_of(release), lambda _: None
+        )
+    except LegacyMMError as error:
+        return error
+    assert isinstance(outcome, Run)
+    return None
+
+
+def said(error: LegacyMMError | None) -> tuple[str, list[str]]:
+    """The old tool's words, and ours below them."""
+    assert error is not None
+    return str(error).splitlines()[-1], getattr(error, "__notes__", [])
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("linger.ms=10k", "linger.ms must be a whole number from 0 to 9223372036854775807."),
+        ("  acks = 2 ", "acks must be one of all, -1, 0, 1."),
+        ("enable.idempotence=yes", "enable.idempotence must be true or false."),
+        ("security.protocol=TLS", "one of SASL_SSL, PLAINTEXT, SSL, SASL_PLAINTEXT in any case."),
+        ("partitioner.class=com.acme.P", "partitioner.class is the property that is refused."),
+        ("retries=99999999999", "retries must be a whole number from 0 to 2147483647."),
+    ],
+)
+def test_a_broken_value_has_one_line_with_file_line_key_and_what_is_allowed(line: str, hint: str) -> None:
+    _, hints = said(start(producer=f"acks=all\n{KAFKA}\n{line}\n"))
+    assert len(hints) == 1
+    assert hints[0].startswith("p.properties:5: ")
+    assert hints[0].endswith(hint)
+
+
+def test_of_several_lines_the_last_is_named() -> None:
+    _, hints = said(start(consumer=CONSUMER + "fetch.min.bytes=1\nfetch.min.bytes=\\\n  x\n"))
+    assert hints[0].startswith("c.properties:5: fetch.min.bytes must be")
+
+
+@pytest.mark.parametrize(
+    ("line", "refusal", "hint"),
+    [
+        (
+            "auto.offset.reset=smallest",
+            "Invalid value smallest for configuration auto.offset.reset: String must be one of: latest, earliest, none",
+            "must be one of latest, earliest, none; smallest is an old word for earliest.",
+        ),
+        (
+            "auto.offset.reset=largest",
+            "Invalid value largest for configuration auto.offset.reset: String must be one of: latest, earliest, none",
+            "must be one of latest, earliest, none; largest is an old word for latest.",
+        ),
+        (
+            "partition.assignment.strategy=roundrobin",
+            "Caused by: java.lang.ClassNotFoundException: roundrobin",
+            f"roundrobin is an old word for {CLASS}RoundRobinAssignor.",
+        ),
+        (
+            "security.protocol=PLAINTEXTSASL",
+            "String must be one of (case insensitive): SASL_SSL, PLAINTEXT, SSL, SASL_PLAINTEXT",
+            "PLAINTEXTSASL is an old word for SASL_PLAINTEXT.",
+        ),
+    ],
+)
+def test_an_old_word_is_refused_as_3_9_refuses_it_and_today_s_word_is_said(line: str, refusal: str, hint: str) -> None:
+    last, hints = said(start(consumer=CONSUMER + line + "\n"))
+    assert last.endswith(refusal)
+    assert len(hints) == 1
+    assert hints[0].startswith("c.properties:4: " + line.partition("=")[0])
+    assert hints[0].endswith(hint)
+
+
+def test_names_of_old_clients_beside_today_s_change_nothing() -> None:
+    """3.9 ignores them; so nothing is translated, whatever they say."""
+    consumer = "zookeeper.connect=zk:2181\nfetch.message.max.bytes=7\nauto.commit.enable=true\nsocket.timeout.ms=x\n"
+    producer = "metadata.broker.list=x:1\nrequest.required.acks=0\ncompression.codec=gzip\nproducer.type=async\n"
+    assert start(CONSUMER + consumer, KAFKA + producer) is None
+
+
+@pytest.mark.parametrize(
+    ("release", "refusal"),
+    [
+        ("3.9", "No resolvable bootstrap urls given in bootstrap.servers"),
+        ("1.0", 'Missing required configuration "bootstrap.servers" which has no default value.'),
+    ],
+)
+def test_a_file_without_brokers_is_told_which_line_to_add(release: str, refusal: str) -> None:
+    last, hints = said(start(producer="acks=all\nmetadata.broker.list=a:1,b:2\n", release=release))
+    assert last.endswith(refusal)
+    assert hints == [
+        "p.properties:2: metadata.broker.list is not read by this release; add the line bootstrap.servers with the "
+        "same addresses to the file."
+    ]
+    _, hints = said(start(producer="acks=all\n", release=release))
+    assert hints == ["p.properties: bootstrap.servers is not in the file."]
+
+
+def test_a_file_with_zookeeper_alone_is_told_which_line_to_add_or_which_release_to_name() -> None:
+    file = "group.id=g\nzookeeper.connect=zk:2181\nauto.offset.reset=earliest\n"
+    last, hints = said(start(consumer=file))
+    assert last.endswith("No resolvable bootstrap urls given in bootstrap.servers")
+    assert len(hints) == 1
+    assert hints[0].startswith("c.properties:2: zookeeper.connect is not read by this release; add the line bootstrap.")
+    assert "--legacy.release 1.1" in hints[0]
+    assert start(file + "bootstrap.servers=127.0.0.1:1\n") is None
+    old = file.replace("earliest", "smallest")
+    _, hints = said(start(consumer=old))
+    assert "c.properties:3: auto.offset.reset must be one of latest, earliest, none; smallest is" in hints[0]
+    assert "c.properties:2: zookeeper.connect is not read by this release" in hints[0]
+    assert start(old, KAFKA, "1.1", "--source.bootstrap.servers", "127.0.0.1:1") is None
+
+
+def test_an_old_file_is_blamed_under_its_own_names() -> None:
+    _, hints = said(
+        start(
+            "zookeeper.connect=zk:2181\ngroup.id=g\n",
+            "metadata.broker.list=127.0.0.1:1\nrequest.required.acks=7\n",
+            "0.8.2",
+            "--source.bootstrap.servers=127.0.0.1:1",
+        )
+    )
+    assert hints == ["p.properties:2: request.required.acks must be one of all, -1, 0, 1."]
+
+
+def test_an_empty_group_is_named() -> None:
+    _, hints = said(start(consumer=KAFKA + "group.id= \n"))
+    assert hints == ["c.properties:3: group.id is the property that is refused."]
+
+
+SECRETS = sorted({row.name for row in (*CONSUMER_RULES, *PRODUCER_RULES) if isinstance(row.type, Secret)})
+WITH_SECRETS = "security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nssl.keystore.type=PEM\nssl.truststore.type=PEM\n"
+
+
+@pytest.mark.parametrize("name", [*SECRETS, "librdkafka.sasl.password", "librdkafka.group.id", "my.api.token"])
+@pytest.mark.parametrize("broken", [f"{HUSH}", f"-----BEGIN {HUSH}", f'x required password="{HUSH}'])
+def test_a_broken_secret_is_never_quoted(name: str, broken: str) -> None:
+    for files in ((CONSUMER + WITH_SECRETS, KAFKA), (CONSUMER, KAFKA + WITH_SECRETS)):
+        consumer, producer = (text + f"{name}={broken}\n" if WITH_SECRETS in text else text for text in files)
+        error = start(consumer, producer)
+        assert isinstance(error, ConfigurationError)
+        assert HUSH not in "\n".join([str(error), *getattr(error, "__notes__", [])])
+        assert HUSH not in repr(error)

@@ -45,7 +45,8 @@ class SendFailures:
             raise IdempotenceRefused(ending.reason)
         if ending.fatal and not self._abort:
             raise ProducerBroken(ending.reason)
-        failure = StreamFailure if self._synchronous else SendFailure
+        told = self._ending is not None and not self._synchronous  # else there was no record with a line of its own
+        failure = SendFailure if told else StreamFailure
         raise failure(f"sending to {ending.topic or 'the target'} failed: {ending.reason}")
 
 

@@ -58,3 +58,12 @@ def test_a_refused_producer_id_is_not_a_lost_record(caplog: pytest.LogCaptureFix
     assert caplog.records == []
     with pytest.raises(IdempotenceRefused):
         failures.raise_if_ending(None)
+
+
+def test_what_no_record_has_told_is_told_at_the_end(caplog: pytest.LogCaptureFixture) -> None:
+    """A refused login: the producer is broken before it has sent anything."""
+    broken = FailedSend("", None, None, "Authentication failed", "_AUTHENTICATION", True, False)
+    with pytest.raises(StreamFailure, match="sending to the target failed: Authentication failed") as raised:
+        SendFailures(abort=True).raise_if_ending(broken)
+    assert not isinstance(raised.value, SendFailure)
+    assert caplog.records == []

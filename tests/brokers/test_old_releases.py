@@ -12,7 +12,6 @@ from confluent_kafka import Consumer
 
 from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.load import load
-from legacy_mm.testbed.ports import Ports
 from legacy_mm.testbed.records import committed, create_topic, end_offsets, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
@@ -99,18 +98,17 @@ def two_sources(
     return TwoSources((source, source_39), target, topic(), group, our_tool)
 
 
-def test_two_consumer_files(two_sources: TwoSources, tmp_path: Path) -> None:
+def test_two_consumer_files(two_sources: TwoSources, tmp_path: Path, new_port: Callable[[], int]) -> None:
     """Both sources in one target, nothing doubled; each group's offsets are at its own cluster."""
-    ports = Ports()
-    port = ports.reserve()
+    port = new_port()
     tool = two_sources.mirror(tmp_path, "--num.streams", "2", "--metrics.port", str(port))
     wait_until(two_sources.arrived, 60, "the records of both sources")
     copied = wait_until(lambda: _copied(port, 601), 60, "both flows in the metrics")
     assert sorted(copied.values()) == [300, 301]
     assert {flow.endswith("second.properties->target") for flow in copied} == {True, False}
     clients = {f"{group}-{number}" for number, group in zip(range(4), sorted(two_sources.groups * 2), strict=True)}
-    beans = wait_until(lambda: read_mbeans(java_pid(tool)), 60, "MBeans")
-    assert all(f"kafka.consumer:type=consumer-metrics,client-id={client}" in beans for client in clients)
+    wanted = {f"kafka.consumer:type=consumer-metrics,client-id={client}" for client in clients}
+    wait_until(lambda: wanted <= read_mbeans(java_pid(tool)).keys(), 60, "the MBeans of all clients")
     assert tool.stop(40) == 143
     records = [record for cluster in two_sources.sources for record in read_all(cluster.bootstrap, two_sources.name)]
     found = read_all(two_sources.target.bootstrap, two_sources.name)
@@ -122,7 +120,6 @@ def test_two_consumer_files(two_sources: TwoSources, tmp_path: Path) -> None:
             (two_sources.name, partition): end
             for partition, end in end_offsets(cluster.bootstrap, two_sources.name).items()
         }
-    ports.release()
 
 
 def test_a_source_that_fails_ends_them_all(two_sources: TwoSources, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from legacy_mm.testbed.load import load
-from legacy_mm.testbed.ports import Ports
 from legacy_mm.testbed.records import create_topic, end_offsets
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
@@ -32,10 +31,8 @@ def printed(*words: str | Path) -> list[str]:
 
 
 @pytest.fixture
-def jmx_port() -> Iterator[int]:
-    ports = Ports()
-    yield ports.reserve()
-    ports.release()
+def jmx_port(new_port: Callable[[], int]) -> int:
+    return new_port()
 
 
 @pytest.fixture

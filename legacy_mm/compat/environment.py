@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from legacy_mm.compat.client_properties.rule import Note
-from legacy_mm.compat.messages import TOOL
+from legacy_mm.compat.messages import OWN
 from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
 
 _BLANKS = re.compile(r"[^ \t\n]+")
@@ -97,4 +97,4 @@ def _with_enough_heap(option: str) -> str:
 
 
 def _raised(option: str) -> Note:
-    return Note(logging.INFO, TOOL, f"{option} is raised to 512 MB, the least that Spark takes.")
+    return Note(logging.INFO, OWN, f"{option} is raised to 512 MB, the least that Spark takes.")

@@ -300,7 +300,7 @@ QUIRKS = (
         "mbeans-with-a-source",
         "publishes what the Java clients count, also about their own insides and their bootstrap connection",
         "publishes the same beans with the attributes that librdkafka has numbers for, up to 7 s old; the others are "
-        "absent (compat/mbean_names.py tells why for each); app-info has librdkafka's version",
+        "absent (compat/mbean_names.py says why); client totals lack the last seconds of a job that a rebalance ends",
         "a zero that nobody counted would deceive",
         "tests/side_by_side/test_mbeans.py::test_beans_of_both",
     ),

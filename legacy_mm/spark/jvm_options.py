@@ -11,9 +11,9 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-_OURS = ("-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:-UsePerfData", "-Djava.awt.headless=true")
-_OUR_HEAP = ("-Xmx512m", "-Xms32m", "-Xmn12m")
-"""A driver keeps 30 MB; the first heap of Java's own choice, on a big host, touches 100 MB more."""
+_OURS = ("-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:-UsePerfData", "-Djava.awt.headless=true", "-Xms32m", "-Xmn12m")
+"""Of heap, a driver keeps 30 MB; Java's own choice to begin with, on a big host, touches 100 MB more."""
+_OUR_HEAP = "-Xmx512m"
 _OUR_COLLECTOR = "-XX:+UseSerialGC"
 _COLLECTOR = re.compile(r"-XX:\+Use(?:Serial|Parallel|ParallelOld|G1|Z|Shenandoah|Epsilon|ConcMarkSweep|ParNew)GC")
 _HEAP = re.compile(r"-Xm[sx].*|-XX:(?:Max|Initial)HeapSize=.*|-XX:(?:Max|Min|Initial)RAM.*")
@@ -73,7 +73,7 @@ def with_ours(options: Sequence[str]) -> list[str]:
     """Our flags, then the user's, which hold where both set the same thing."""
     ours = list(_OURS)
     if not any(_HEAP.fullmatch(option) for option in options):
-        ours += _OUR_HEAP
+        ours.append(_OUR_HEAP)
     if not any(_COLLECTOR.fullmatch(option) for option in options):
         ours.append(_OUR_COLLECTOR)
     return [*ours, *options]

@@ -54,7 +54,6 @@ def test_a_scrape_tells_what_was_copied(
     name = topic()
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, partitions=4)
-    load(source.bootstrap, name, FIRST, 100)
     files = (
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": target.bootstrap},
@@ -62,6 +61,14 @@ def test_a_scrape_tells_what_was_copied(
     port, jmx_port = new_port(), new_port()
     words = ("--whitelist", name, "--num.streams", "2", "--metrics.port", str(port))
     tool = our_tool(*files, *words, environment={"JMX_PORT": str(jmx_port)})
+
+    def shared() -> bool:
+        owned = scrape(port).get("legacy_mm_consumer_assigned_partitions", {})
+        return list(owned.values()) == [2.0, 2.0]
+
+    # a copy job that a rebalance ends takes along what its clients counted since their last report
+    wait_until(shared, SECONDS, "two partitions for each stream")
+    load(source.bootstrap, name, FIRST, 100)
     wait_until(lambda: total(scrape(port), "legacy_mm_records_copied_total") == FIRST, SECONDS, "the first records")
     load(source.bootstrap, name, SECOND, 100)
 
@@ -81,15 +88,12 @@ def test_a_scrape_tells_what_was_copied(
     assert list(seen["legacy_mm_records_copied_total"]) == [(("flow", "source->target"),)]
 
     other = our_tool(*files, "--whitelist", name)
-    wait_until(
-        lambda: 0 < total(scrape(port), "legacy_mm_consumer_assigned_partitions") < 4, SECONDS, "the other mirror"
-    )
-    left = total(scrape(port), "legacy_mm_consumer_assigned_partitions")
 
-    def shown() -> int:
-        return sum("partition=" in bean for bean in read_mbeans(jmx_address(jmx_port)))
+    def beans_follow() -> bool:
+        left = total(scrape(port), "legacy_mm_consumer_assigned_partitions")
+        return 0 < left < 4 and sum("partition=" in bean for bean in read_mbeans(jmx_address(jmx_port))) == left
 
-    wait_until(lambda: shown() == left, SECONDS, f"{left:g} partitions among the MBeans")
+    wait_until(beans_follow, SECONDS, "the MBeans of the partitions that the other mirror left")
     for process in (other, tool):
         process.signal(signal.SIGTERM)
         assert process.wait(SECONDS) == 143, process.output()

@@ -100,6 +100,8 @@ OPENED: dict[str, tuple[str, Callable[[Stores], Properties]]] = {
         lambda stores: stores.trust() | {"ssl.endpoint.identification.algorithm": ""},
     ),
 }
+MIXTURES = ("PLAIN over TLS", "OAUTHBEARER over TLS")
+"""Nothing in them that the others do not have."""
 OPENED_BY_BOTH: dict[str, tuple[str, Callable[[Stores], Properties]]] = {
     "mutual TLS, JKS": ("MUTUAL", lambda stores: stores.trust() | stores.identity()),
     "SCRAM-SHA-512 over TLS": ("BOTH", lambda stores: stores.trust() | login("SCRAM-SHA-512")),
@@ -117,7 +119,9 @@ def copies(secured: Secured, start: Callable[..., ToolProcess], row: Any, name: 
     return process.output()
 
 
-@pytest.mark.parametrize("case", OPENED)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow) if case in MIXTURES else case for case in OPENED]
+)
 def test_records_pass(
     secured: Secured, case: str, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
 ) -> None:

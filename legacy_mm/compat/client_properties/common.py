@@ -82,7 +82,7 @@ def _reconnect_backoff(reading: Reading) -> Emitted:
         3_600_000,
     )
     # while it looks for the group's coordinator, a consumer of librdkafka tries twice in the first pause, for ever
-    pause = max(first, most // 4) if reading.side == "consumer" else min(first, most)
+    pause = min(max(first, most // 4) if reading.side == "consumer" else first, most)
     return {
         "reconnect.backoff.ms": str(pause),
         "reconnect.backoff.max.ms": str(most),

@@ -39,7 +39,7 @@ WHY_NOT = (
     (r"Java rebalance listeners", "ledger: listener-refused"),
     (r"interceptor\.classes is not supported", "ledger: java-code-refused"),
     (r"sasl\.mechanism GSSAPI is not supported", "to come: Kerberos"),
-    (r"logins by AWS IAM need a package", "needs Amazon's package beside ours"),
+    (r"logins by AWS IAM need", "needs Amazon's package beside ours"),
     (r"Could not find a 'KafkaClient' entry", "the record does not say which login file there is"),
 )
 """What is said -> a row of the ledger, or what is not built yet."""

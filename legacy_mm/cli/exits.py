@@ -9,9 +9,9 @@ import sys
 from collections.abc import Callable
 from typing import NoReturn
 
-from legacy_mm import events
-from legacy_mm.compat import messages
-from legacy_mm.errors import LegacyMMError, StreamFailure
+from legacy_mm.compat import messages, startup
+from legacy_mm.compat.releases import CURRENT
+from legacy_mm.errors import LegacyMMError
 
 INTERNAL_ERROR = 1
 
@@ -23,8 +23,7 @@ def exit_with(run: Callable[[], int]) -> NoReturn:
     except KeyboardInterrupt:
         code = 128 + signal.SIGINT
     except LegacyMMError as error:
-        _say(error)
-        code = error.exit_code
+        code = startup.report(error, CURRENT)
     except Exception as error:  # noqa: BLE001 - a traceback is for debug logging, a line for everybody
         _tool_logger().error("Internal error: %s: %s", type(error).__name__, error)
         _tool_logger().debug("", exc_info=error)
@@ -32,16 +31,6 @@ def exit_with(run: Callable[[], int]) -> NoReturn:
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(code)
-
-
-def _say(error: LegacyMMError) -> None:
-    if isinstance(error, StreamFailure):
-        _tool_logger().error("%s", error)
-        events.emit(events.STREAM_FAILED, stream=0, reason=str(error))
-        events.emit(events.STREAM_EXITED, stream=0)
-    else:
-        _tool_logger().error("%s", messages.START_FAILED.text, extra={"detail": str(error)})
-    _tool_logger().debug("", exc_info=error)
 
 
 def _tool_logger() -> logging.Logger:

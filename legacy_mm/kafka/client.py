@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -19,12 +19,14 @@ from legacy_mm.kafka.errors import refusal, refuses_login
 from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
+_LISTING = "legacy_mm-topics"
 _native = logging.getLogger("legacy_mm.librdkafka")
 
 
-def client_properties(properties: Mapping[str, str], **own: object) -> dict[str, Any]:
-    """`properties` plus callbacks: errors become events, librdkafka's log goes to Python's at debug level."""
-    lines = ErrorLines(str(own.get("client.id", properties.get("client.id", "client"))))
+def client_properties(
+    properties: Mapping[str, str], on_error: Callable[[KafkaError], None], **own: object
+) -> dict[str, Any]:
+    """`properties` plus callbacks: errors go to `on_error`, librdkafka's log goes to Python's at debug level."""
     known = dict(properties)
     tokens_asked = known.pop(tokens.MSK_IAM, None)
     return {
@@ -32,7 +34,7 @@ def client_properties(properties: Mapping[str, str], **own: object) -> dict[str,
         **({"oauth_cb": tokens.msk_iam(tokens_asked)} if tokens_asked else {}),
         "log_level": 3,
         "logger": _NativeLog(),
-        "error_cb": lines,
+        "error_cb": on_error,
         **own,
     }
 
@@ -95,9 +97,9 @@ class TopicLister:
     """Names of all topics of a cluster that the principal may see."""
 
     def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
-        made = client_properties(admin_properties(properties), **{"client.id": "legacy_mm-topics"})
-        self._errors: ErrorLines = made["error_cb"]
-        self._admin = AdminClient(made)
+        self._errors = ErrorLines(_LISTING)
+        own = {"client.id": _LISTING}
+        self._admin = AdminClient(client_properties(admin_properties(properties), self._errors, **own))
         self._timeout = timeout
 
     def topics(self) -> list[str]:

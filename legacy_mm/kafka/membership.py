@@ -56,9 +56,8 @@ class GroupMember:
         self._take = self._take_incrementally if cooperative else self._take_all
         own = {"client.id": client_id, "auto.offset.reset": "error", "on_commit": self._on_commit}
         own |= statistics_properties("member", properties, on_statistics)
-        made = client_properties(properties, **own)
-        self._errors: ErrorLines = made["error_cb"]
-        self._consumer = Consumer(made)
+        self._errors = ErrorLines(client_id)
+        self._consumer = Consumer(client_properties(properties, self._errors, **own))
 
     def subscribe(self, topics: Collection[str]) -> None:
         """Ask for these topics from the next rebalance on; none leaves the subscription."""

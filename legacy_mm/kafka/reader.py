@@ -44,9 +44,8 @@ class PartitionReader:
     ) -> None:
         self._timeout = timeout
         own = {"auto.offset.reset": "error", **statistics_properties("consumer", properties, on_statistics)}
-        made = client_properties(properties, **own)
-        self._errors: ErrorLines = made["error_cb"]
-        self._consumer = Consumer(made)
+        self._errors = ErrorLines(properties.get("client.id", "client"))
+        self._consumer = Consumer(client_properties(properties, self._errors, **own))
         self._gaps: list[OutOfRange] = []
         self._starts: dict[TopicPartition, int] = {}
         self._waiting: set[TopicPartition] = set()

@@ -17,7 +17,7 @@ from typing import Any
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Message, Producer
 
 from legacy_mm.copyjob import Statistics
-from legacy_mm.kafka.client import client_properties
+from legacy_mm.kafka.client import ErrorLines, client_properties
 from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login
 from legacy_mm.kafka.statistics import statistics_properties
 
@@ -61,9 +61,8 @@ class RecordSender:
         self._fatal: KafkaError | None = None
         own = {"on_delivery": self._on_delivery, "delivery.report.only.error": True}
         own |= statistics_properties("producer", properties, on_statistics)
-        made = client_properties(properties, **own)
-        self._say = made["error_cb"]
-        self._producer = Producer({**made, "error_cb": self._on_error})
+        self._errors = ErrorLines(properties.get("client.id", "client"))
+        self._producer = Producer(client_properties(properties, self._on_error, **own))
 
     def send(self, records: Sequence[Any], begin: int = 0) -> int:
         """Queue `records[begin:]` in order; the index of the first that did not fit into a full queue.
@@ -142,7 +141,7 @@ class RecordSender:
     def _on_error(self, error: KafkaError) -> None:
         if error.fatal() or error.code() == KafkaError._FATAL or refuses_idempotence(error) or refuses_login(error):
             self._fatal = self._fatal or error
-        self._say(error)
+        self._errors(error)
 
 
 def _size(data: bytes | None) -> int | None:

@@ -16,9 +16,10 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.client import admin_properties, client_properties, ours
+from legacy_mm.kafka.client import ErrorLines, admin_properties, client_properties, ours
 from legacy_mm.model import Offsets, TopicPartition
 
+_CLIENT_ID = "legacy_mm-explain"
 _LEAST_SECONDS = 0.1
 
 
@@ -36,9 +37,9 @@ class SourceSurvey:
     """Questions to the source cluster. Each raises HostError where there is no answer in time."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
-        own = {"client.id": "legacy_mm-explain"}
+        own = {"client.id": _CLIENT_ID}
         try:
-            self._admin = AdminClient(client_properties(admin_properties(properties), **own))
+            self._admin = AdminClient(client_properties(admin_properties(properties), ErrorLines(_CLIENT_ID), **own))
         except KafkaException as error:
             raise HostError(f"the client cannot be made: {error.args[0].str()}") from error
 

@@ -48,8 +48,9 @@ def test_a_frozen_worker_is_killed_and_replaced(source: Any, target: Any, make_s
     scene.wait_for(1)
     (worker,) = wait_until(lambda: workers(tool, target), PATIENCE, "a worker")
     os.kill(worker, signal.SIGSTOP)
-    wait_until(lambda: "copy job lost" in tool.output(), PATIENCE, "the driver to notice")
+    wait_until(lambda: set(workers(tool, target)) - {worker}, PATIENCE, "another worker")
     assert worker not in tool.tree.pids()
+    assert "copy job lost" in tool.output()
     scene.wait_committed(400_000)
     stop(tool)
     assert scene.differences(allow_duplicates=True) == []

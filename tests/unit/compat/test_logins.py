@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 from legacy_mm.compat.client_properties.translate import Translated, apply
 from legacy_mm.config.settings import JavaStores
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.kafka.client import client_properties
+from legacy_mm.kafka.client import ErrorLines, client_properties
 from legacy_mm.kafka.tokens import MSK_IAM, MSK_SIGNER
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
@@ -162,7 +162,7 @@ def test_logins_by_aws_iam(options: str, token: str) -> None:
     servers = "b-1.mirror.abc.c2.kafka.eu-west-1.amazonaws.com:9098"
     handler = {"sasl_client_callback_handler_class": "software.amazon.msk.auth.iam.IAMClientCallbackHandler"}
     read = producer(_sasl("AWS_MSK_IAM", f"{IAM} {options};"), bootstrap_servers=servers, **handler)
-    made = client_properties(read.properties)
+    made = client_properties(read.properties, ErrorLines("c"))
     assert made["sasl.mechanism"] == "OAUTHBEARER"
     assert made["oauth_cb"]("") == (token, 2.5)
     assert not [name for name in made if "legacy_mm" in name]

@@ -20,7 +20,7 @@ from legacy_mm.compat import properties_file
 from legacy_mm.compat.client_properties.rule import Side
 from legacy_mm.compat.client_properties.translate import apply
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.kafka.client import client_properties
+from legacy_mm.kafka.client import ErrorLines, client_properties
 
 SIDES: tuple[Side, Side] = ("consumer", "producer")
 BASE = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
@@ -124,7 +124,7 @@ def test_risk_2_a_callback_never_raises_into_librdkafka(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(events, "emit", broken)
     monkeypatch.setattr("logging.Logger.debug", broken)
-    made = client_properties(BASE)
+    made = client_properties(BASE, ErrorLines("c"))
     made["error_cb"](KafkaError(KafkaError._ALL_BROKERS_DOWN))
     made["logger"].log(3, "text %s", "x")
 

@@ -96,17 +96,13 @@ def test_clean_start_and_stop(old: Side, ours: Side, topic: str, group: str) -> 
 def test_each_of_two_streams_tells_its_own_life(old: Side, ours: Side, topic: str, group: str) -> None:
     create_topic(old.source.bootstrap, topic)
     load(old.source.bootstrap, topic, 400, 100)
-    theirs, mine = (
-        lives(lines(copied_and_stopped(side, group, topic, "--num.streams", "2"))) for side in (old, ours)
-    )
+    theirs, mine = (lives(lines(copied_and_stopped(side, group, topic, "--num.streams", "2"))) for side in (old, ours))
     assert mine == theirs
     assert theirs.keys() == {"", "0", "1"}
 
 
 @pytest.mark.parametrize("level", ["INFO", "WARN"])
-def test_a_record_that_is_too_large_ends_the_mirror(
-    old: Side, ours: Side, topic: str, group: str, level: str
-) -> None:
+def test_a_record_that_is_too_large_ends_the_mirror(old: Side, ours: Side, topic: str, group: str, level: str) -> None:
     create_topic(old.source.bootstrap, topic)
     load(old.source.bootstrap, topic, 1, 4_000)
     outcome = []

@@ -10,6 +10,7 @@
     │   ├── SendFailure             exit 255  a record could not be sent and abort.on.send.failure is on
     │   ├── InvalidPattern          exit 255  the topic pattern does not compile
     │   └── CorruptRecords          exit 255  bytes that should be record batches are not
+    ├── EngineUnfit                 exit 255  this engine cannot do it, another one can
     └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
 
 `exit_code` and `retriable` are class attributes, so that whoever retries or exits asks the class, not a list.
@@ -60,6 +61,13 @@ class InvalidPattern(StreamFailure):
 
 class CorruptRecords(StreamFailure):
     """Bytes that should be record batches are torn or were changed; the caller adds whose they are."""
+
+
+class EngineUnfit(LegacyMMError):
+    """What is to be copied, or a cluster, is beyond the engine in use; the driver goes on with another one."""
+
+    exit_code = 255
+    retriable = True
 
 
 class ChannelError(LegacyMMError):

@@ -1,11 +1,15 @@
 """What may be committed: the safe offset of each partition. No Kafka in it.
 
-Invariant A: a safe offset moves only at a barrier, when everything sent before it is acknowledged or dropped on
-purpose, and it is always one past a *data record*, never past a control record or a hole. So it is counted from the
-records that were sent; librdkafka's own position passes control records and would commit more than the old tool.
+Invariant A: a safe offset moves only when everything sent before it is acknowledged or dropped on purpose, and it is
+always one past a *data record*, never past a control record or a hole. So it is counted from the records that were
+sent; librdkafka's own position passes control records and would commit more than the old tool. The `records` engine
+moves safe offsets at barriers, the `batches` engine with each `Piece`.
 """
 
 from __future__ import annotations
+
+from collections import defaultdict, deque
+from dataclasses import dataclass
 
 from legacy_mm.model import Offsets, TopicPartition
 
@@ -25,11 +29,15 @@ class SafeOffsets:
     def barrier(self) -> None:
         """Everything sent so far is acknowledged."""
         for partition, offset in self._sent.items():
-            before = self._safe.get(partition, -1)
-            assert offset >= before, f"invariant B: {partition} went back from {before} to {offset}"
-            if offset > before:
-                self._safe[partition] = offset
-                self._moved.add(partition)
+            self.acknowledged(partition, offset)
+
+    def acknowledged(self, partition: TopicPartition, offset: int) -> None:
+        """Everything of this partition below `offset` is acknowledged."""
+        before = self._safe.get(partition, -1)
+        assert offset >= before, f"invariant B: {partition} went back from {before} to {offset}"
+        if offset > before:
+            self._safe[partition] = offset
+            self._moved.add(partition)
 
     def restart(self, partition: TopicPartition) -> None:
         """The partition goes on elsewhere after a gap; what counted before is over."""
@@ -46,3 +54,47 @@ class SafeOffsets:
         moved = {partition: self._safe[partition] for partition in self._moved}
         self._moved.clear()
         return moved
+
+
+@dataclass(slots=True, eq=False)
+class Piece:
+    """Some records of one partition, next to each other, that went to the target in one batch or several."""
+
+    partition: TopicPartition
+    next_offset: int
+    """One past the last of them."""
+    missing: int
+    """Batches that are not acknowledged yet."""
+
+
+class Pieces:
+    """The pieces under way, in source order; those at the front that are complete make the safe offset."""
+
+    def __init__(self, safe: SafeOffsets) -> None:
+        self._safe = safe
+        self._open: defaultdict[TopicPartition, deque[Piece]] = defaultdict(deque)
+
+    def open(self, partition: TopicPartition, next_offset: int, batches: int) -> Piece:
+        """A piece that is being sent in so many batches; with none it was dropped on purpose."""
+        piece = Piece(partition, next_offset, batches)
+        self._open[partition].append(piece)
+        self._safe.sent({partition: next_offset})
+        if not batches:
+            self._advance(partition)
+        return piece
+
+    def acknowledged(self, piece: Piece) -> None:
+        """One of its batches arrived, or was dropped on purpose."""
+        piece.missing -= 1
+        if not piece.missing:
+            self._advance(piece.partition)
+
+    def restart(self, partition: TopicPartition) -> None:
+        """The partition goes on elsewhere after a gap: what is under way does not count any more."""
+        self._open.pop(partition, None)
+        self._safe.restart(partition)
+
+    def _advance(self, partition: TopicPartition) -> None:
+        pieces = self._open[partition]
+        while pieces and not pieces[0].missing:
+            self._safe.acknowledged(partition, pieces.popleft().next_offset)

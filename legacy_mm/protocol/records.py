@@ -7,6 +7,7 @@ batches that the old tool would have written.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ class Survey(NamedTuple):
     first_offset_delta: int
     last_offset_delta: int
     max_timestamp_delta: int
+    largest: int  # bytes of the largest record
     dense: bool  # offset deltas are 0, 1, 2, ...
 
 
@@ -152,6 +154,18 @@ def first_key(header: Header, records: memoryview) -> bytes | None:
     *_, key, size, after = kernels.read_record(_array(records), 0, len(records))
     _check(header, kernels.TORN_RECORD if after == kernels.TORN else 0)
     return bytes(records[key : key + size]) if size >= 0 else None
+
+
+def sizes(header: Header, records: memoryview) -> Iterator[tuple[int | None, int | None]]:
+    """Sizes of key and value of each of some decompressed records; None for null. For error messages: slow."""
+    data = _array(records)
+    at, end = 0, len(records)
+    for _ in range(header.records):
+        *_, key, key_size, after = kernels.read_record(data, at, end)
+        _check(header, kernels.TORN_RECORD if after == kernels.TORN else 0)
+        value_size, _ = kernels.read_varint(data, key + max(key_size, 0), after, 5)
+        yield (key_size if key_size >= 0 else None), (int(value_size) if value_size >= 0 else None)
+        at = after
 
 
 def partition_of(key: bytes, partitions: int) -> int:

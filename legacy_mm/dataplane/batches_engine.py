@@ -1,0 +1,177 @@
+"""The `batches` engine: whole record batches, from socket to socket, with the old tool's meaning.
+
+The loop of `run` is: take a record set, find each batch its way (`routes.py`), hand it to the appender. The sockets
+have threads of their own (`wire/`), which wait without Python's lock; hashing, checksums and codecs run without it,
+too. A full appender stops the loop, and then the reading, so memory is bounded by `buffer.memory` and the backlog.
+"""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Plan, Progress, Started
+from legacy_mm.dataplane.acks import Piece, Pieces, SafeOffsets
+from legacy_mm.dataplane.routes import RouteOptions, Router
+from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
+from legacy_mm.errors import CorruptRecords
+from legacy_mm.kafka.errors import broker_error
+from legacy_mm.kafka.sender import FailedSend
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.record_set import CommittedOnly
+from legacy_mm.wire import appender, failures, fetcher
+from legacy_mm.wire.appender import Appender
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.wire.fetcher import Fetched, Fetcher
+from legacy_mm.wire.traffic import Traffic
+
+_WAIT_SECONDS = 0.1
+_MS = 1000
+
+
+class BatchesEngine:
+    """Copies the partitions of one plan until `stop`."""
+
+    def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
+        self._report = report
+        self._plan = plan
+        self._failures = SendFailures(abort=plan.abort_on_send_failure)
+        source, target = plan.source, plan.target
+        self._source = Cluster(source, plan.api_timeout)
+        self._target = Cluster(target, plan.api_timeout)
+        self._read = Traffic("consumer", _tells(source))
+        self._written = Traffic("producer", _tells(target))
+        backlog = int(source.get("queued.max.messages.kbytes", 32 << 10)) << 10
+        self._fetch_options = fetcher.options_from(source, backlog)
+        self._fetcher = Fetcher(self._source, self._fetch_options, backlog, self._read)
+        options = appender.options_from(target)
+        self._appender = Appender(self._target, options, self._written)
+        self._missing_topic_seconds = int(target.get("topic.metadata.propagation.max.ms", 30_000)) / _MS
+        codec = target.get("compression.type")
+        level = target.get("compression.level")
+        self._router = Router(
+            RouteOptions(
+                codec=None if codec is None else Codec[codec.upper()],
+                level=None if level is None else int(level),
+                limit=options.request_bytes,
+                check_crcs=source.get("check.crcs") == "true",
+            )
+        )
+        self._safe = SafeOffsets()
+        self._pieces = Pieces(self._safe)
+        self._started = False
+        self._records = 0
+        self._report_interval = min(BEAT_SECONDS, plan.barrier_interval)
+        self._next_report = monotonic()
+        self._stopping = threading.Event()
+        self._stop_deadline = Deadline(0)
+        self._resume: list[Offsets] = []
+
+    def run(self) -> Offsets:
+        """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).
+
+        Raises SendFailure, StreamFailure, EngineUnfit.
+        """
+        gc.disable()
+        self._report(Started(self._fetcher.start(self._plan.offsets)))
+        while not self._stopping.is_set():
+            fetched = self._fetcher.take(_WAIT_SECONDS if self._appender.is_idle() else _WAIT_SECONDS / 4)
+            if fetched is not None:
+                self._copy(fetched)
+            self._tend(blocked=False)
+            self._mind_gaps()
+        return self._finish()
+
+    def stop(self, seconds: float) -> None:
+        """From any thread: read no more and finish within this time."""
+        self._stop_deadline = Deadline.after(seconds)
+        self._stopping.set()
+
+    def resume(self, offsets: Offsets) -> None:
+        """From any thread: go on with partitions that reported a gap."""
+        self._resume.append(offsets)
+
+    def purge(self) -> None:
+        """From any thread: throw away what is not sent yet."""
+        self._fetcher.close()
+        self._appender.purge()
+
+    # --- copying
+
+    def _copy(self, fetched: Fetched) -> None:
+        partition = fetched.partition
+        try:
+            committed = CommittedOnly(fetched.aborted, self._router.decompress)
+            for batch in fetched.batches:
+                admitted = not self._fetch_options.committed_only or committed.admits(batch)
+                if admitted and batch.header.records and not batch.header.is_control:
+                    self._send(partition, batch, fetched.position)
+                if self._stopping.is_set():
+                    return
+        except CorruptRecords as error:
+            raise CorruptRecords(f"{partition}: {error}") from error
+
+    def _send(self, source: TopicPartition, batch: RecordBatch, begin: int) -> None:
+        topic = self._plan.names[source.topic]
+        partitions = self._partitions(topic)
+        if partitions is None:
+            return
+        size = len(batch.buffer)
+        route = self._router.route(
+            topic, source.partition, batch, begin, self._source.partitions(source.topic), partitions
+        )
+        self._read.carried(source, route.records, size, route.next_offset)
+        piece = self._pieces.open(source, route.next_offset, len(route.batches))
+        self._records += route.records
+        for _, lone in route.too_large:
+            self._fail(topic, lone, failures.TOO_LARGE)
+        for number, made in route.batches:
+            if not self._wait_for_room():
+                return
+            self._written.carried(TopicPartition(topic, number), made.header.records, len(made.buffer))
+            self._appender.append(TopicPartition(topic, number), made, piece)
+
+    def _partitions(self, topic: str) -> int | None:
+        """How many the target topic has, created if need be; waits for it. None: we stop."""
+        count = self._target.partitions(topic)
+        if count:
+            return count
+        self._target.watch([topic], create=True)
+        self._target.stale()
+        deadline = Deadline.after(self._missing_topic_seconds)
+        while not (count := self._target.partitions(topic)):
+            if self._stopping.is_set():
+                return None
+            self._tend(blocked=True)
+            self._target.wait_for_change(_WAIT_SECONDS)
+        self._start_appender()
+        return count
+
+    def _wait_for_room(self) -> bool:
+        while not self._appender.wait_for_room(_WAIT_SECONDS):
+            if self._stopping.is_set() and self._stop_deadline.expired():
+                return False
+            self._tend(blocked=True)
+        return True
+
+    # --- what comes back
+
+    def _tend(self, *, blocked: bool) -> None:
+        self._appender.tend()
+        for acknowledged in self._appender.take_acknowledged():
+            self._pieces.acknowledged(acknowledged.receipt)
+        for refused in self._appender.take_refused():
+            self._deal_with(refused)
+        self._failures.raise_if_ending(None)
+        if monotonic() >= self._next_report:
+            self._send_progress(blocked=blocked)
+        for traffic in (self._read, self._written):
+            if statistics := traffic.statistics_when_due():
+                self._report(statistics)

@@ -1,0 +1,139 @@
+"""How a source batch goes to the target so that the target log is the one the old tool would have written.
+
+The old tool sent records without a partition: a key decides by its hash, a null key goes anywhere. A batch goes on as
+it is when all its keyed records belong where it would go anyway; else its records are regrouped. Null keys stay with
+their batch if the target has no more partitions than the source and this one is among them, else they are spread.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+from legacy_mm.clock import epoch_ms
+from legacy_mm.protocol import records
+from legacy_mm.protocol.compression import Codec, Decompressor
+from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
+from legacy_mm.protocol.records import Placement, Survey
+
+_NO_TIMESTAMP = -1
+Routed = list[tuple[int, RecordBatch]]
+
+
+@dataclass(frozen=True, slots=True)
+class RouteOptions:
+    """What the user's files say about the batches that are made."""
+
+    codec: Codec | None
+    """None: each batch keeps its own."""
+    level: int | None
+    limit: int
+    """The most bytes of a record, and of a batch of several (`max.request.size`)."""
+    check_crcs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One source batch on its way: batches and their target partitions, and what is too large to be sent."""
+
+    batches: Routed
+    too_large: Routed
+    records: int
+    next_offset: int
+    """One past its last record at the source."""
+
+
+class Router:
+    """Makes target batches out of source batches. Its decompressor is for one thread."""
+
+    def __init__(self, options: RouteOptions) -> None:
+        self.decompress = Decompressor()
+        self._options = options
+        self._turns: defaultdict[str, int] = defaultdict(int)
+
+    def route(self, topic: str, partition: int, batch: RecordBatch, begin: int, source: int, target: int) -> Route:
+        """The way of a data batch, from offset `begin` on; `source` and `target` are numbers of partitions.
+
+        Raises CorruptRecords.
+        """
+        header = batch.header
+        if self._options.check_crcs:
+            batch.check_crc()
+        data = self.decompress(header.codec, batch.payload)
+        found = records.survey(header, data, partition, target)
+        stays = partition < target and (target <= source or not found.keyless)
+        next_offset = header.base_offset + found.last_offset_delta + 1
+        if stays and not found.elsewhere and self._may_pass(batch, found, begin):
+            passed = self._with_codec(batch, data)
+            return Route([(partition, passed)], [], found.records, next_offset)
+        placement = (
+            Placement.by_key(target, null_keys_to=partition)
+            if stays
+            else Placement.by_key_spreading(target, first=self._turn(topic, target, found.keyless))
+        )
+        batches, too_large = self._regroup(header, data, placement, begin, found.largest)
+        sent = sum(made.header.records for _, made in (*batches, *too_large))
+        return Route(batches, too_large, sent, next_offset)
+
+    def _may_pass(self, batch: RecordBatch, found: Survey, begin: int) -> bool:
+        """Whether a batch can go on without a record of it being written anew."""
+        header, limit = batch.header, self._options.limit
+        return (
+            found.dense
+            and header.base_offset >= begin
+            and not header.must_be_re_encoded
+            and header.max_timestamp != _NO_TIMESTAMP
+            and found.largest <= limit
+            and (len(batch.buffer) <= limit or found.records == 1)
+        )
+
+    def _with_codec(self, batch: RecordBatch, data: memoryview) -> RecordBatch:
+        codec = self._options.codec
+        if codec is None or codec is batch.header.codec:
+            return batch
+        return records.recompress(batch.header, data, codec, self._options.level)
+
+    def _regroup(
+        self, header: Header, data: memoryview, placement: Placement, begin: int, largest: int
+    ) -> tuple[Routed, Routed]:
+        """New batches, and lone records that are too large for any."""
+        options = self._options
+        codec = header.codec if options.codec is None else options.codec
+        if header.max_timestamp == _NO_TIMESTAMP:
+            header = header._replace(base_timestamp=epoch_ms())
+        fits = largest <= options.limit
+        made = records.regroup(
+            header,
+            data,
+            placement,
+            from_offset=begin,
+            codec=codec if fits else Codec.NONE,
+            level=options.level,
+            limit=options.limit,
+        )
+        routed = [(group.partition, group.batch) for group in made]
+        if fits:
+            return routed, []
+        too_large = [(number, lone) for number, lone in routed if len(lone.payload) > options.limit]
+        fitting = [(number, found) for number, found in routed if len(found.payload) <= options.limit]
+        return [
+            (number, records.recompress(found.header, found.payload, codec, options.level)) for number, found in fitting
+        ], too_large
+
+    def halve(self, partition: int, batch: RecordBatch) -> list[RecordBatch]:
+        """The records of a batch that the target refused, in two batches or a few."""
+        header = batch.header
+        data = self.decompress(header.codec, batch.payload)
+        limit = HEADER_SIZE + len(data) // 2
+        level = self._options.level
+        return [made.batch for made in records.regroup(header, data, Placement.all_to(partition), level=level, limit=limit)]
+
+    def sizes(self, batch: RecordBatch) -> list[tuple[int | None, int | None]]:
+        """Key and value sizes of the records of a batch; None for null."""
+        return list(records.sizes(batch.header, self.decompress(batch.header.codec, batch.payload)))
+
+    def _turn(self, topic: str, partitions: int, count: int) -> int:
+        """The partition of the first of `count` null keys, so that they go round and round."""
+        first = self._turns[topic] % partitions
+        self._turns[topic] = first + count
+        return first

@@ -1,0 +1,115 @@
+"""The Fetch request and its response, versions 4 to 11: the bytes around the record sets, which stay where they are."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.message_reader import MessageReader, string
+
+API_KEY = 1
+LOWEST, HIGHEST = 4, 11
+"""4 is the first whose records are in format 2; from 12 on the encoding is another."""
+
+_CONSUMER = -1
+_NO_SESSION = struct.pack(">ii", 0, -1)
+_LOG_START_SINCE, _SESSION_SINCE, _EPOCH_SINCE, _RACK_SINCE = 5, 7, 9, 11
+_HEAD = struct.Struct(">iiiib")
+_INT, _LONG = struct.Struct(">i"), struct.Struct(">q")
+
+
+@dataclass(frozen=True, slots=True)
+class FetchOptions:
+    """What every Fetch request of one reader says. Sizes are bytes."""
+
+    max_wait_ms: int
+    min_bytes: int
+    max_bytes: int
+    partition_bytes: int
+    committed_only: bool
+    rack: str
+
+
+class Wanted(NamedTuple):
+    """One partition of a request; `leader_epoch` -1: not known."""
+
+    partition: TopicPartition
+    offset: int
+    leader_epoch: int
+
+
+class FetchedPartition(NamedTuple):
+    """One partition of a response; offsets that a version does not tell are -1."""
+
+    partition: TopicPartition
+    error: int
+    high_watermark: int
+    last_stable_offset: int
+    log_start_offset: int
+    aborted: tuple[tuple[int, int], ...]
+    """(producer id, first offset) of transactions that were aborted."""
+    preferred_replica: int
+    """The broker to read from instead, or -1."""
+    records: memoryview
+
+
+class FetchResponse(NamedTuple):
+    """A whole response."""
+
+    throttle_ms: int
+    error: int
+    partitions: list[FetchedPartition]
+
+
+def encode(version: int, options: FetchOptions, wanted: Iterable[Wanted]) -> bytes:
+    """The body of a request; partitions are asked for in the order given, as far as topics allow."""
+    topics: dict[str, list[Wanted]] = {}
+    for want in wanted:
+        topics.setdefault(want.partition.topic, []).append(want)
+    out = bytearray(
+        _HEAD.pack(_CONSUMER, options.max_wait_ms, options.min_bytes, options.max_bytes, options.committed_only)
+    )
+    if version >= _SESSION_SINCE:
+        out += _NO_SESSION
+    out += _INT.pack(len(topics))
+    for topic, wants in topics.items():
+        out += string(topic) + _INT.pack(len(wants))
+        for want in wants:
+            out += _INT.pack(want.partition.partition)
+            if version >= _EPOCH_SINCE:
+                out += _INT.pack(want.leader_epoch)
+            out += _LONG.pack(want.offset)
+            if version >= _LOG_START_SINCE:
+                out += _LONG.pack(-1)
+            out += _INT.pack(options.partition_bytes)
+    if version >= _SESSION_SINCE:
+        out += _INT.pack(0)  # no forgotten topics
+    if version >= _RACK_SINCE:
+        out += string(options.rack)
+    return bytes(out)
+
+
+def decode(version: int, body: memoryview) -> FetchResponse:
+    """The response in these bytes; raises CorruptRecords."""
+    reader = MessageReader(body)
+    throttle = reader.int32()
+    error = 0
+    if version >= _SESSION_SINCE:
+        error = reader.int16()
+        reader.int32()
+    partitions = [
+        _partition(version, reader, topic) for topic in reader.named() for _ in range(reader.count())
+    ]
+    return FetchResponse(throttle, error, partitions)
+
+
+def _partition(version: int, reader: MessageReader, topic: str) -> FetchedPartition:
+    number, error, high, stable = reader.int32(), reader.int16(), reader.int64(), reader.int64()
+    start = reader.int64() if version >= _LOG_START_SINCE else -1
+    aborted = tuple((reader.int64(), reader.int64()) for _ in range(reader.count()))
+    preferred = reader.int32() if version >= _RACK_SINCE else -1
+    records = reader.data()
+    return FetchedPartition(TopicPartition(topic, number), error, high, stable, start, aborted, preferred, records)

@@ -1,0 +1,63 @@
+"""The Produce request and its response, versions 3 to 8: a frame around record batches, which are not copied."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.compression import Bytes
+from legacy_mm.protocol.message_reader import MessageReader, string
+
+API_KEY = 0
+LOWEST, HIGHEST = 3, 8
+"""3 is the first for format 2; from 9 on the encoding is another."""
+ZSTD_SINCE = 7
+
+_START_SINCE, _RECORD_ERRORS_SINCE = 5, 8
+_HEAD = struct.Struct(">hi")
+_INT, _TWO_INTS = struct.Struct(">i"), struct.Struct(">ii")
+
+
+class Appended(NamedTuple):
+    """What became of one partition's batch; `base_offset` -1: not known."""
+
+    partition: TopicPartition
+    error: int
+    base_offset: int
+    reason: str
+
+
+def encode(acks: int, timeout_ms: int, batches: Sequence[tuple[TopicPartition, Bytes]]) -> list[Bytes]:
+    """The segments of a request's body: one batch for a partition."""
+    topics: dict[str, list[tuple[int, Bytes]]] = {}
+    for partition, batch in batches:
+        topics.setdefault(partition.topic, []).append((partition.partition, batch))
+    head = string(None) + _HEAD.pack(acks, timeout_ms) + _INT.pack(len(topics))
+    segments: list[Bytes] = []
+    for topic, parts in topics.items():
+        head += string(topic) + _INT.pack(len(parts))
+        for number, batch in parts:
+            segments += (head + _TWO_INTS.pack(number, len(batch)), batch)
+            head = b""
+    return segments
+
+
+def decode(version: int, body: memoryview) -> tuple[list[Appended], int]:
+    """What became of each batch, and for how many milliseconds to send nothing; raises CorruptRecords."""
+    reader = MessageReader(body)
+    found = [_appended(version, reader, topic) for topic in reader.named() for _ in range(reader.count())]
+    return found, reader.int32()
+
+
+def _appended(version: int, reader: MessageReader, topic: str) -> Appended:
+    number, error, base_offset = reader.int32(), reader.int16(), reader.int64()
+    reader.int64()  # log append time
+    if version >= _START_SINCE:
+        reader.int64()
+    reason = ""
+    if version >= _RECORD_ERRORS_SINCE:
+        told = [(reader.int32(), reader.text())[1] for _ in range(reader.count())]
+        reason = reader.text() or next((text for text in told if text), "")
+    return Appended(TopicPartition(topic, number), error, base_offset, reason)

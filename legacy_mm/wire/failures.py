@@ -1,0 +1,54 @@
+"""Kafka's error codes, sorted by what we do about them. Fetcher, appender and engine ask these questions only."""
+
+from __future__ import annotations
+
+from kafka import errors as kafka_errors
+
+TIMED_OUT = 7
+_OUT_OF_RANGE, _CORRUPT, _TOO_LARGE = 1, 2, 10
+_OUT_OF_ORDER, _DUPLICATE = 45, 46
+_PRODUCER_UNKNOWN = {_OUT_OF_ORDER, 47, 59, 90}
+"""Out of order, invalid epoch, unknown producer id, fenced: the broker and this producer id have lost each other."""
+_FOR_ALL_RECORDS = {29, 31, 35, 43, 53, 76}
+"""Not authorized (topic, cluster, transactional id), unsupported version, format or codec."""
+
+
+def is_retriable(code: int) -> bool:
+    """Whether a later try may succeed; also for a batch that was damaged on its way."""
+    return code == _CORRUPT or bool(kafka_errors.for_code(code).retriable)
+
+
+def is_out_of_range(code: int) -> bool:
+    """Whether the wanted offset is not in the log."""
+    return code == _OUT_OF_RANGE
+
+
+def is_duplicate(code: int) -> bool:
+    """Whether the broker has this batch already."""
+    return code == _DUPLICATE
+
+
+def is_out_of_order(code: int) -> bool:
+    """Whether an earlier batch of the producer is missing at the broker."""
+    return code == _OUT_OF_ORDER
+
+
+def needs_new_producer(code: int) -> bool:
+    """Whether only another producer id can go on."""
+    return code in _PRODUCER_UNKNOWN
+
+
+def may_spare_some(code: int) -> bool:
+    """Whether the records of a refused batch may fare better in smaller ones."""
+    return code != TIMED_OUT and code not in _FOR_ALL_RECORDS
+
+
+def refuses_idempotence(code: int) -> bool:
+    """Whether the broker does not let us have a producer id."""
+    return code in (31, 35, 53)
+
+
+def text(code: int) -> str:
+    """What the error is called and what it means."""
+    error = kafka_errors.for_code(code)
+    return f"{error.message}: {error.description}"

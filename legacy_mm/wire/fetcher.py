@@ -1,0 +1,331 @@
+"""Record sets from the source: one thread and one connection for each broker that is read from.
+
+A thread asks for the next bytes before the ones it has are worked on, so the wire is never idle while there is a
+backlog. It never resets an offset: one that is not in the log is reported as a gap, and the partition waits until
+`resume`. A partition is in at most one request at any time, so each record set is handed out once and in order.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.errors import EngineUnfit, LegacyMMError, StreamFailure
+from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
+from legacy_mm.protocol import fetch_messages as messages
+from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
+from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.record_set import Ending, Tail, read_batches
+from legacy_mm.wire import failures
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.connection import Connection
+from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.wire.traffic import Traffic
+
+_RETRY_SECONDS = 0.1
+_ATTEND_SECONDS = 0.5
+
+
+class Fetched(NamedTuple):
+    """Whole batches of one partition, to be copied from `position` on; the first may begin before it."""
+
+    partition: TopicPartition
+    position: int
+    batches: list[RecordBatch]
+    aborted: tuple[tuple[int, int], ...]
+    size: int
+
+
+class OutOfRange(NamedTuple):
+    """A wanted offset that the log does not hold; `low` is its first, `high` the next to be written."""
+
+    partition: TopicPartition
+    wanted: int
+    low: int
+    high: int
+    reason: str
+
+
+class Fetcher:
+    """Reads the partitions of one copy job."""
+
+    def __init__(self, cluster: Cluster, options: FetchOptions, backlog: int, traffic: Traffic) -> None:
+        """`backlog`: bytes that may wait to be taken before nothing more is asked for."""
+        self.cluster = cluster
+        self.options = options
+        self.traffic = traffic
+        self._backlog = backlog
+        self._changed = threading.Condition()
+        self._taken: deque[Fetched] = deque()
+        self._waiting_bytes = 0
+        self._positions: dict[TopicPartition, int] = {}
+        self._asked: set[TopicPartition] = set()
+        self._halted: set[TopicPartition] = set()
+        self._pauses: dict[TopicPartition, float] = {}
+        self._replicas: dict[TopicPartition, tuple[int, float]] = {}
+        self._gaps: list[OutOfRange] = []
+        self._error: BaseException | None = None
+        self._readers: dict[int, _Reader] = {}
+        self._closed = False
+        self._attend_at = 0.0
+
+    def start(self, offsets: Offsets) -> dict[TopicPartition, int]:
+        """Begin to read; the actual start offsets, EARLIEST and LATEST resolved."""
+        self.cluster.watch({partition.topic for partition in offsets})
+        actual = self._resolve(offsets)
+        with self._changed:
+            self._positions |= actual
+            self._halted -= actual.keys()
+            self._changed.notify_all()
+        return actual
+
+    resume = start
+
+    def take(self, timeout: float) -> Fetched | None:
+        """The next record set, or None after `timeout` seconds. Raises what ended a reader."""
+        self._attend()
+        deadline = Deadline.after(timeout)
+        with self._changed:
+            while not self._taken and self._error is None and not deadline.expired():
+                self._changed.wait(deadline.remaining())
+            if self._error is not None:
+                raise self._error
+            if not self._taken:
+                return None
+            fetched = self._taken.popleft()
+            self._waiting_bytes -= fetched.size
+            self._changed.notify_all()
+            return fetched
+
+    def take_gaps(self) -> list[OutOfRange]:
+        """Gaps found since the last call."""
+        with self._changed:
+            gaps, self._gaps = self._gaps, []
+            return gaps
+
+    def close(self) -> None:
+        """Read no more; from any thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            readers = list(self._readers.values())
+        for reader in readers:
+            reader.close()
+
+    # --- what readers ask
+
+    def wait_for_work(self, node: int, timeout: float) -> list[Wanted]:
+        """The partitions to ask this broker for, marked as asked; empty when there are none or no room for more."""
+        with self._changed:
+            wanted = self._wanted(node)
+            if not wanted:
+                self._changed.wait(timeout)
+                wanted = self._wanted(node)
+            self._asked.update(want.partition for want in wanted)
+            return wanted
+
+    def closed(self) -> bool:
+        """Whether reading is over."""
+        return self._closed
+
+    def rest(self, seconds: float) -> None:
+        """Let a reader wait as long as its broker wants it to, unless reading is over."""
+        with self._changed:
+            self._changed.wait_for(self.closed, seconds)
+
+    def answered(self, asked: Iterable[Wanted], partitions: Iterable[FetchedPartition]) -> None:
+        """Take over what a broker answered; partitions that brought records are asked for last the next time."""
+        positions = {want.partition: want.offset for want in asked}
+        found = [self._sort_out(answer, positions[answer.partition]) for answer in partitions]
+        with self._changed:
+            self._asked.difference_update(positions)
+            for fetched, next_offset in filter(None, found):
+                if self._positions.get(fetched.partition) != fetched.position:
+                    continue  # resumed elsewhere meanwhile
+                del self._positions[fetched.partition]
+                self._positions[fetched.partition] = next_offset
+                if fetched.batches:
+                    self._taken.append(fetched)
+                    self._waiting_bytes += fetched.size
+            self._changed.notify_all()
+
+    def unanswered(self, asked: Iterable[Wanted]) -> None:
+        """A request came to nothing: its partitions may be asked for again, after a pause."""
+        again = monotonic() + _RETRY_SECONDS
+        with self._changed:
+            for want in asked:
+                self._asked.discard(want.partition)
+                self._pauses[want.partition] = again
+
+    def failed(self, error: BaseException) -> None:
+        """Reading cannot go on."""
+        with self._changed:
+            self._error = self._error or error
+            self._changed.notify_all()
+
+    # --- the rest
+
+    def _wanted(self, node: int) -> list[Wanted]:
+        if self._closed or self._waiting_bytes >= self._backlog:
+            return []
+        now = monotonic()
+        return [
+            Wanted(partition, offset, self.cluster.leader_epoch(partition))
+            for partition, offset in self._positions.items()
+            if partition not in self._asked
+            and partition not in self._halted
+            and self._pauses.get(partition, 0.0) <= now
+            and self._reads_from(partition, now) == node
+        ]
+
+    def _reads_from(self, partition: TopicPartition, now: float) -> int | None:
+        replica, until = self._replicas.get(partition, (-1, 0.0))
+        if now < until:
+            return replica
+        leader = self.cluster.leader(partition)
+        return None if leader is None else leader.node
+
+    def _attend(self) -> None:
+        """See that every broker that leads one of our partitions has its reader."""
+        now = monotonic()
+        if now < self._attend_at:
+            return
+        self._attend_at = now + _ATTEND_SECONDS
+        with self._changed:
+            nodes = {self._reads_from(partition, now) for partition in self._positions} - {None}
+            if None in {self._reads_from(partition, now) for partition in self._positions}:
+                self.cluster.stale()
+            for node in nodes - self._readers.keys():
+                assert node is not None
+                self._readers[node] = _Reader(self, node)
+                self._readers[node].start()
+        self.cluster.refresh_when_due()
+
+    def _resolve(self, offsets: Offsets) -> dict[TopicPartition, int]:
+        actual = dict(offsets)
+        for logical in (EARLIEST, LATEST):
+            if named := [partition for partition, offset in offsets.items() if offset == logical]:
+                actual |= self.cluster.offsets(named, logical)
+        return actual
+
+    def _sort_out(self, answer: FetchedPartition, position: int) -> tuple[Fetched, int] | None:
+        """The batches of one partition and where to read on; None when there is nothing, and why is dealt with."""
+        partition = answer.partition
+        if answer.preferred_replica >= 0:
+            self._replicas[partition] = (answer.preferred_replica, monotonic() + self.cluster.max_age)
+            return None
+        if answer.error:
+            self._deal_with(answer.error, partition, position)
+            return None
+        end = answer.last_stable_offset if self.options.committed_only else answer.high_watermark
+        self.traffic.note_log(partition, answer.log_start_offset, end)
+        batches: list[RecordBatch] = []
+        for item in read_batches(answer.records):
+            if isinstance(item, RecordBatch):
+                batches.append(item)
+            elif not batches and item.ending is Ending.OLD_FORMAT:
+                raise EngineUnfit(f"{partition} holds messages in format {item.magic}")
+            elif not batches:
+                self._check_progress(item, answer)
+        next_offset = batches[-1].header.next_offset if batches else position
+        return Fetched(partition, position, batches, answer.aborted, len(answer.records)), max(next_offset, position)
+
+    def _check_progress(self, tail: Tail, answer: FetchedPartition) -> None:
+        """Brokers since 0.10.1 send the first batch whole, however big; a lone torn one may come from an older one."""
+        if tail.base_offset is not None and len(answer.records) >= self.options.partition_bytes:
+            raise EngineUnfit(f"{answer.partition} has a batch of more than {self.options.partition_bytes} bytes")
+
+    def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
+        if failures.is_out_of_range(error):
+            low = self.cluster.offsets([partition], EARLIEST)[partition]
+            high = self.cluster.offsets([partition], LATEST)[partition]
+            if low <= wanted <= high:
+                return self._pause(partition)
+            with self._changed:
+                self._halted.add(partition)
+                self._gaps.append(OutOfRange(partition, wanted, low, high, failures.text(error)))
+        elif failures.is_retriable(error):
+            self._replicas.pop(partition, None)
+            self.cluster.stale()
+            self._pause(partition)
+        else:
+            raise StreamFailure(f"reading {partition} failed: {failures.text(error)}")
+
+    def _pause(self, partition: TopicPartition) -> None:
+        self._pauses[partition] = monotonic() + _RETRY_SECONDS
+
+
+class _Reader(threading.Thread):
+    """The conversation with one broker."""
+
+    def __init__(self, fetcher: Fetcher, node: int) -> None:
+        super().__init__(name=f"fetch-{node}", daemon=True)
+        self._fetcher = fetcher
+        self._node = node
+        self._connection: Connection | None = None
+
+    def run(self) -> None:
+        """Until closed, or until an error that no later try can mend."""
+        fetcher = self._fetcher
+        while not fetcher.closed():
+            asked = fetcher.wait_for_work(self._node, _RETRY_SECONDS)
+            if not asked:
+                continue
+            try:
+                self._ask(asked)
+            except (ConnectionLost, ClusterUnreachable) as error:
+                self._lost(error)
+                fetcher.unanswered(asked)
+            except LegacyMMError as error:
+                fetcher.failed(error)
+                return
+            except Exception as error:  # noqa: BLE001 - the engine raises it
+                fetcher.failed(error)
+                return
+
+    def close(self) -> None:
+        """Wake the thread out of whatever it waits for."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def _ask(self, asked: list[Wanted]) -> None:
+        fetcher = self._fetcher
+        connection = self._connection
+        if connection is None:
+            connection = self._connection = fetcher.cluster.connect(self._node)
+        version = connection.version(messages.API_KEY, messages.LOWEST, messages.HIGHEST)
+        begin = monotonic()
+        request = messages.encode(version, fetcher.options, asked)
+        connection.send(messages.API_KEY, version, [request])
+        body = connection.receive()
+        response = messages.decode(version, body)
+        fetcher.traffic.exchanged(self._node, len(request), len(body), monotonic() - begin, response.throttle_ms)
+        if response.error:
+            raise ConnectionLost(failures.text(response.error))
+        fetcher.answered(asked, response.partitions)
+        if response.throttle_ms:
+            fetcher.rest(response.throttle_ms / 1000)
+
+    def _lost(self, error: LegacyMMError) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+        if not self._fetcher.closed():
+            self._fetcher.traffic.lost(self._node, str(error))
+            self._fetcher.cluster.stale()
+
+
+def options_from(properties: Mapping[str, str], backlog: int) -> FetchOptions:
+    """What librdkafka's consumer properties say about fetching; Java's defaults where they say nothing."""
+    number: Callable[[str, int], int] = lambda name, default: int(properties.get(name, default))  # noqa: E731
+    return FetchOptions(
+        max_wait_ms=number("fetch.wait.max.ms", 500),
+        min_bytes=number("fetch.min.bytes", 1),
+        max_bytes=min(number("fetch.max.bytes", 52_428_800), backlog),
+        partition_bytes=number("fetch.message.max.bytes", 1 << 20),
+        committed_only=properties.get("isolation.level", "read_committed") == "read_committed",
+        rack=properties.get("client.rack", ""),
+    )

@@ -1,0 +1,114 @@
+"""What waits for one target partition, in order. No socket, no thread: `appender.py` holds the lock.
+
+A lane sends its batches in order and never lets a retry change it. When one fails, nothing more is sent until every
+request under way has been answered; then what was not acknowledged goes back to the front, and sequence numbers go on
+from the first of it, so a batch that the broker has after all is recognised as a duplicate. Until the first batch
+under a producer id is acknowledged only one is under way: a broker that knows nothing of the id takes any first
+sequence number, also that of a second batch whose first one failed.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.record_batch import NO_PRODUCER, Producer, RecordBatch
+
+_SEQUENCES = 1 << 31
+
+
+@dataclass(slots=True, eq=False)
+class Entry:
+    """A batch on its way; `receipt` is whatever the caller wants back when it is acknowledged or refused."""
+
+    lane: Lane
+    batch: RecordBatch
+    receipt: Any
+    size: int
+    deadline: float
+    """When the target has had long enough (`delivery.timeout.ms`)."""
+    sequence: int = 0
+    refusal: int = 0
+    """The error code with which the broker refused it for good."""
+    reason: str = ""
+
+
+class Lane:
+    """The way to one target partition."""
+
+    def __init__(self, partition: TopicPartition, producer: tuple[int, int] | None, in_flight: int) -> None:
+        """`producer`: id and epoch, None without idempotence. `in_flight`: the most batches under way at once."""
+        self.partition = partition
+        self.pending: deque[Entry] = deque()
+        self.under_way: deque[Entry] = deque()
+        self.unanswered = 0
+        self.recovering = False
+        self.paused = False
+        self.line: deque[Lane] | None = None
+        """Where its broker's channel has it in line."""
+        self.held: Entry | None = None
+        """The refused batch that the lane waits for a decision about."""
+        self._limit = in_flight
+        self._use(producer)
+
+    def can_send(self) -> bool:
+        """Whether the next batch may go now."""
+        if not self.pending or self.paused or self.recovering or self.held is not None:
+            return False
+        return len(self.under_way) < (self._limit if self._proven else 1)
+
+    def begin(self) -> Entry:
+        """The next batch, to be sent at once, with its sequence number written into it."""
+        entry = self.pending.popleft()
+        entry.refusal = 0
+        producer = NO_PRODUCER
+        if self._producer is not None:
+            entry.sequence = self._sequence
+            producer = Producer(*self._producer, self._sequence)
+            self._sequence = (self._sequence + entry.batch.header.records) % _SEQUENCES
+        entry.batch = entry.batch.restamp(producer)
+        self.under_way.append(entry)
+        self.unanswered += 1
+        return entry
+
+    def acknowledged(self, entry: Entry) -> None:
+        """The broker has it."""
+        self.unanswered -= 1
+        self._proven = True
+        self.under_way.remove(entry)
+
+    def failed(self) -> None:
+        """One was not taken, or nobody knows; its `refusal` tells whether trying again helps."""
+        self.unanswered -= 1
+        self.recovering = True
+
+    def recovered(self) -> bool:
+        """Once all is answered: put what failed back to the front, in order. True when that has been done."""
+        if not self.recovering or self.unanswered:
+            return False
+        if self.under_way:
+            self._sequence = self.under_way[0].sequence
+        self.pending.extendleft(reversed(self.under_way))
+        self.under_way.clear()
+        self.recovering = False
+        if self.pending and self.pending[0].refusal:
+            self.held = self.pending.popleft()
+        return True
+
+    def replace_held(self, batches: Iterable[Entry]) -> None:
+        """Go on with these in the place of the refused one."""
+        self.held = None
+        self.pending.extendleft(reversed(list(batches)))
+
+    def drop_held(self, producer: tuple[int, int] | None) -> None:
+        """Go on without the refused one. What became of it is not known, so the producer id must be a new one."""
+        self.held = None
+        self._use(producer)
+
+    def _use(self, producer: tuple[int, int] | None) -> None:
+        self._producer = producer
+        self._sequence = 0
+        self._proven = producer is None

@@ -1,0 +1,126 @@
+"""What one client of the wire has done, counted where it happens and reported as librdkafka's clients report theirs.
+
+Every few seconds `statistics` gives totals since the start and what was measured since the last call. Names of
+measures are those of `kafka/statistics.py`. Any thread may count.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from typing import Literal
+
+from legacy_mm.clock import monotonic
+from legacy_mm.copyjob import Measured, Statistics
+from legacy_mm.model import TopicPartition
+
+INTERVAL_SECONDS = 5.0
+Client = Literal["consumer", "producer"]
+
+
+class Spread:
+    """Sum, number, maximum and minimum of what was measured."""
+
+    def __init__(self) -> None:
+        self.sum = self.count = self.maximum = 0.0
+        self.minimum = float("inf")
+
+    def add(self, value: float) -> None:
+        """Note one value."""
+        self.sum += value
+        self.count += 1
+        self.maximum = max(self.maximum, value)
+        self.minimum = min(self.minimum, value)
+
+    def take(self) -> tuple[float, float, float, float] | None:
+        """What was noted since the last call; None: nothing."""
+        if not self.count:
+            return None
+        found = (self.sum, self.count, self.maximum, self.minimum)
+        self.__init__()  # type: ignore[misc]
+        return found
+
+
+class Traffic:
+    """The counters of one client."""
+
+    def __init__(self, client: Client, on_lost: Callable[[str], None]) -> None:
+        """`on_lost` is told why a connection broke."""
+        self._client = client
+        self._on_lost = on_lost
+        self._lock = threading.Lock()
+        self._request = "fetches" if client == "consumer" else "produces"
+        self._records = "received" if client == "consumer" else "sent"
+        self._totals: Counter[str] = Counter()
+        self._nodes: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        self._latencies: defaultdict[int, Spread] = defaultdict(Spread)
+        self._spreads: defaultdict[str, Spread] = defaultdict(Spread)
+        self._topics: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._logs: dict[TopicPartition, tuple[int, int]] = {}
+        self._positions: dict[TopicPartition, int] = {}
+        self._connected: set[int] = set()
+        self._next = monotonic() + INTERVAL_SECONDS
+
+    def exchanged(self, node: int, sent: int, received: int, seconds: float, throttle_ms: int) -> None:
+        """A request was answered. Sizes are bytes."""
+        with self._lock:
+            for counter in (self._totals, self._nodes[node]):
+                counter.update(requests=1, request_bytes=sent, responses=1, response_bytes=received)
+            self._totals[self._request] += 1
+            if node not in self._connected:
+                self._connected.add(node)
+                self._totals["connects"] += 1
+            self._latencies[node].add(seconds * 1000)
+            self._spreads["latency_ms"].add(seconds * 1000)
+            self._spreads["throttle_ms"].add(throttle_ms)
+
+    def lost(self, node: int, why: str) -> None:
+        """A connection broke."""
+        with self._lock:
+            self._connected.discard(node)
+            self._totals["disconnects"] += 1
+        self._on_lost(why)
+
+    def note_log(self, partition: TopicPartition, begin: int, end: int) -> None:
+        """Where a partition's log begins and ends."""
+        self._logs[partition] = (begin, end)
+
+    def carried(self, partition: TopicPartition, records: int, size: int, position: int = -1) -> None:
+        """A batch went through; `position` is where copying goes on at the source."""
+        with self._lock:
+            self._totals[f"{self._records}_records"] += records
+            self._totals[f"{self._records}_bytes"] += size
+            self._topics[partition.topic].update({f"{self._records}_records": records, f"{self._records}_bytes": size})
+            if position >= 0:
+                self._positions[partition] = position
+            else:
+                self._spreads["batch_bytes"].add(size)
+                self._spreads["batch_records"].add(records)
+
+    def statistics_when_due(self) -> Statistics | None:
+        """What to report, every few seconds."""
+        now = monotonic()
+        if now < self._next:
+            return None
+        self._next = now + INTERVAL_SECONDS
+        with self._lock:
+            return Statistics(self._client, list(self._measured()))
+
+    def _measured(self) -> Iterator[Measured]:
+        totals = {"connects": 0, "disconnects": 0, **self._totals}
+        totals["exchanges"] = totals.get("requests", 0) + totals.get("responses", 0)
+        gauges = {"connections": len(self._connected)}
+        spreads = {name: found for name, spread in self._spreads.items() if (found := spread.take())}
+        yield Measured("client", "", totals, gauges, spreads, {})
+        for node, counters in self._nodes.items():
+            latency = self._latencies[node].take()
+            yield Measured("node", str(node), dict(counters), {}, {"latency_ms": latency} if latency else {}, {})
+        for topic, counters in self._topics.items():
+            yield Measured("topic", topic, dict(counters), {}, {}, {})
+        for partition, position in self._positions.items():
+            begin, end = self._logs.get(partition, (-1, -1))
+            gauges = {"lag": max(0, end - position)} if end >= 0 else {}
+            if begin >= 0:
+                gauges["lead"] = max(0, position - begin)
+            yield Measured("partition", str(partition), {}, gauges, {}, {})

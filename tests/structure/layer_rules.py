@@ -46,6 +46,7 @@ SAME_PACKAGE = [{"cli", "__main__"}]
 # Third-party package -> the module prefixes that may import it. Packages without a row: nobody.
 DOORS = {
     "confluent_kafka": ("legacy_mm.kafka", "legacy_mm.testbed"),
+    "kafka": ("legacy_mm.wire",),
     "pyspark": ("legacy_mm.spark",),
     "py4j": ("legacy_mm.spark",),
     "configargparse": ("legacy_mm.cli",),

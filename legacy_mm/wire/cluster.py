@@ -1,0 +1,245 @@
+"""One cluster as clients see it: who leads what, refreshed when it is old or found wrong, and ways to its brokers."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from threading import Event, Lock
+from typing import Any
+from uuid import UUID
+
+from kafka.errors import NoError, for_code
+from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest
+from kafka.protocol.metadata import MetadataRequest
+
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.model import TopicPartition
+from legacy_mm.wire.connection import Connection, connect_by
+from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, RequestRefused
+from legacy_mm.wire.reconnects import Reconnects
+from legacy_mm.wire.security import Security
+from legacy_mm.wire.topology import UNKNOWN_EPOCH, Broker, Topology
+
+_MAX_AGE_MS = 300_000
+_RETRY_MS = 100
+
+
+class Cluster:
+    """Brokers, leaders and epochs, for every thread that asks; connections are made on demand.
+
+    Answers come from what the last refresh told about the topics that are watched. A question refreshes first when
+    that is too old (`topic.metadata.refresh.interval.ms`) or was called `stale`, but not before `retry.backoff.ms`
+    have passed since the last time, so that whoever asks in a loop sets the pace.
+    """
+
+    def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
+        self._properties = dict(properties)
+        self._security = Security(properties)
+        self._timeout = timeout
+        self._bootstrap = [_address(server) for server in properties["bootstrap.servers"].split(",")]
+        age = int(properties.get("topic.metadata.refresh.interval.ms", _MAX_AGE_MS))
+        self._max_age = age / 1000 if age >= 0 else float("inf")
+        self._retry_pause = int(properties.get("retry.backoff.ms", _RETRY_MS)) / 1000
+        self._topology = Topology()
+        self._topics: frozenset[str] = frozenset()
+        self._create = False
+        self._refreshed = self._due = float("-inf")
+        self._refreshing = Lock()
+        self._closed = Event()
+        self._reconnects = Reconnects(properties, self._closed)
+        self._lines: defaultdict[tuple[str, int], _Line] = defaultdict(_Line)
+
+    def watch(self, topics: Iterable[str], *, create: bool = False) -> None:
+        """Ask about these topics, too, from the next question on; `create` lets brokers create what is missing."""
+        self._create = self._create or create
+        if new := frozenset(topics) - self._topics:
+            self._topics |= new
+            self._due = float("-inf")
+
+    def leader(self, partition: TopicPartition) -> Broker | None:
+        """Who leads a partition; None while nobody does, or it is not there."""
+        topology = self._now()
+        known = topology.leaders.get(partition)
+        return topology.brokers.get(known.node) if known else None
+
+    def leader_epoch(self, partition: TopicPartition) -> int:
+        """For the how manieth time it is led; -1 when that is not known."""
+        known = self._now().leaders.get(partition)
+        return known.epoch if known else UNKNOWN_EPOCH
+
+    def partitions(self, topic: str) -> int:
+        """How many partitions a topic has; 0 when it is not there (yet)."""
+        return self._now().sizes.get(topic, 0)
+
+    def topic_id(self, topic: str) -> UUID | None:
+        """The topic's id; None from brokers before 2.8 and for a topic that is not there."""
+        return self._now().ids.get(topic)
+
+    def problem(self, topic: str) -> type[Exception] | None:
+        """kafka-python's error class for a topic that the last answer said nothing else about."""
+        return self._now().problems.get(topic)
+
+    def broker(self, node: int) -> Broker | None:
+        """Where a broker listens; None when the cluster has none of that id."""
+        return self._now().brokers.get(node)
+
+    def stale(self) -> None:
+        """Somebody found the leaders to be others: refresh at the next question."""
+        self._due = min(self._due, self._refreshed + self._retry_pause)
+
+    def refresh(self) -> None:
+        """Ask any broker that answers; raises ClusterUnreachable when none does in time."""
+        with self._refreshing:
+            self._refresh()
+
+    def connect(self, node: int) -> Connection:
+        """A new connection to a broker, after the pause that follows failed ones; raises ConnectionLost."""
+        broker = self._now().brokers.get(node)
+        if broker is None:
+            self.stale()
+            raise ConnectionLost(f"no broker {node} in the cluster")
+        return self._connect(broker.host, broker.port, node)
+
+    def call(self, node: int, request: Any) -> Any:
+        """Ask one broker, over a connection that is kept for such requests; raises ConnectionLost."""
+        broker = self._now().brokers.get(node)
+        if broker is None:
+            self.stale()
+            raise ConnectionLost(f"no broker {node} in the cluster")
+        return self._call(broker.host, broker.port, node, request)
+
+    def call_any(self, request: Any) -> Any:
+        """Ask any broker; raises ClusterUnreachable when none answers in time."""
+        deadline = Deadline.after(self._timeout)
+        while True:
+            lost = None
+            for host, port, node in self._ways():
+                try:
+                    return self._call(host, port, node, request)
+                except ConnectionLost as error:
+                    lost = error
+                if deadline.expired() or self._closed.is_set():
+                    raise ClusterUnreachable(f"no broker answered in {self._timeout:g} s; {lost}") from lost
+
+    def offsets(self, partitions: Collection[TopicPartition], which: int) -> dict[TopicPartition, int]:
+        """Their first (EARLIEST) or next (LATEST) offsets; LATEST as `isolation.level` sees it.
+
+        Waits for leaders. Raises RequestRefused, or ClusterUnreachable when some are not found in time.
+        """
+        self.watch({partition.topic for partition in partitions})
+        deadline = Deadline.after(self._timeout)
+        found: dict[TopicPartition, int] = {}
+        while missing := [partition for partition in partitions if partition not in found]:
+            found.update(self._offsets_now(missing, which))
+            if len(found) < len(set(partitions)):
+                if deadline.expired():
+                    raise ClusterUnreachable(f"no offset of {missing[0]} within {self._timeout:g} s")
+                self.stale()
+                self._closed.wait(self._retry_pause)
+        return found
+
+    def close(self) -> None:
+        """End the connections made for `call`; those of `connect` are their owners'. Wakes whoever waits."""
+        self._closed.set()
+        for line in list(self._lines.values()):
+            line.close()
+
+    def _offsets_now(self, partitions: Collection[TopicPartition], which: int) -> Iterator[tuple[TopicPartition, int]]:
+        by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
+        for partition in partitions:
+            if leader := self.leader(partition):
+                by_leader[leader.node].append(partition)
+        for node, led in by_leader.items():
+            try:
+                answer = self.call(node, self._offsets_request(led, which))
+            except ConnectionLost:
+                continue
+            for topic in answer.topics:
+                for row in topic.partitions:
+                    partition = TopicPartition(topic.name, row.partition_index)
+                    error = for_code(row.error_code)
+                    if error is NoError:
+                        yield partition, row.offset
+                    elif not (error.retriable or error.invalid_metadata):
+                        raise RequestRefused(f"the offsets of {partition} cannot be listed: {error.__name__}")
+
+    def _offsets_request(self, partitions: Iterable[TopicPartition], which: int) -> Any:
+        committed = self._properties.get("isolation.level") == "read_committed"
+        topics: defaultdict[str, list[Any]] = defaultdict(list)
+        for topic, partition in partitions:
+            epoch = self.leader_epoch(TopicPartition(topic, partition))
+            row = ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition(
+                partition_index=partition, current_leader_epoch=epoch, timestamp=which
+            )
+            topics[topic].append(row)
+        return ListOffsetsRequest(
+            replica_id=-1,
+            isolation_level=IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED,
+            topics=[ListOffsetsRequest.ListOffsetsTopic(name=name, partitions=rows) for name, rows in topics.items()],
+            timeout_ms=int(self._timeout * 1000),
+            min_version=1,
+        )
+
+    def _now(self) -> Topology:
+        if monotonic() >= self._due:
+            with self._refreshing:
+                if monotonic() >= self._due:
+                    self._refresh()
+        return self._topology
+
+    def _refresh(self) -> None:
+        asked = self._topics
+        topics = [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(asked)]
+        request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create, min_version=1)
+        self._topology = Topology.read(self.call_any(request), self._topology)
+        self._refreshed = monotonic()
+        self._due = self._refreshed + self._max_age if asked == self._topics else float("-inf")
+
+    def _ways(self) -> Iterator[tuple[str, int, int | None]]:
+        """To brokers that are known, then to those of the file: all may have moved."""
+        known = list(self._topology.brokers.values())
+        for broker in random.sample(known, len(known)):
+            yield broker.host, broker.port, broker.node
+        for host, port in random.sample(self._bootstrap, len(self._bootstrap)):
+            yield host, port, None
+
+    def _call(self, host: str, port: int, node: int | None, request: Any) -> Any:
+        return self._lines[host, port].call(request, lambda: self._connect(host, port, node))
+
+    def _connect(self, host: str, port: int, node: int | None) -> Connection:
+        with self._reconnects.turn(host, port):
+            return connect_by(self._security, host, port, self._properties, node)
+
+
+class _Line:
+    """A connection for small requests, one at a time; made anew when the broker has closed it for being idle."""
+
+    def __init__(self) -> None:
+        self._connection: Connection | None = None
+        self._busy = Lock()
+
+    def call(self, request: Any, connect: Callable[[], Connection]) -> Any:
+        """The broker's answer; raises ConnectionLost if a fresh connection breaks, too."""
+        with self._busy:
+            if self._connection is not None:
+                try:
+                    return self._connection.call(request)
+                except ConnectionLost:
+                    self._connection = None
+            self._connection = connect()
+            try:
+                return self._connection.call(request)
+            except ConnectionLost:
+                self._connection = None
+                raise
+
+    def close(self) -> None:
+        """Also while a call is waiting."""
+        if connection := self._connection:
+            connection.close()
+
+
+def _address(server: str) -> tuple[str, int]:
+    host, _, port = server.strip().rpartition(":")
+    return host.strip("[]"), int(port)

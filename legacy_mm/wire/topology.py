@@ -1,0 +1,74 @@
+"""What one Metadata response says: brokers, and per topic the leaders of its partitions. Frozen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from kafka.errors import NoError, for_code
+
+from legacy_mm.model import TopicPartition
+
+UNKNOWN_EPOCH = -1
+_NO_ID = UUID(int=0)
+
+
+class Broker(NamedTuple):
+    """Where a broker listens."""
+
+    node: int
+    host: str
+    port: int
+    rack: str | None
+
+
+class Leadership(NamedTuple):
+    """Who leads a partition (-1: nobody now), and for the how manieth time (-1: not told)."""
+
+    node: int
+    epoch: int
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A cluster at one time, as far as it was asked about."""
+
+    brokers: Mapping[int, Broker] = field(default_factory=dict)
+    leaders: Mapping[TopicPartition, Leadership] = field(default_factory=dict)
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    ids: Mapping[str, UUID] = field(default_factory=dict)
+    problems: Mapping[str, type[Exception]] = field(default_factory=dict)
+    """Topic -> kafka-python's error class, where the answer was one."""
+
+    @classmethod
+    def read(cls, response: Any, before: Topology) -> Topology:
+        """`response` to a Metadata request; of two answers about one partition the later epoch counts."""
+        brokers = {row.node_id: Broker(row.node_id, row.host, row.port, row.rack) for row in response.brokers}
+        problems = {topic.name: for_code(topic.error_code) for topic in response.topics}
+        told = [topic for topic in response.topics if topic.partitions]
+        ids = {topic.name: _uuid(topic.topic_id) for topic in told}
+        return cls(
+            brokers=brokers,
+            leaders=dict(_leaders(told, ids, before)),
+            sizes={topic.name: len(topic.partitions) for topic in told},
+            ids={name: topic_id for name, topic_id in ids.items() if topic_id != _NO_ID},
+            problems={name: error for name, error in problems.items() if error is not NoError},
+        )
+
+
+def _leaders(
+    topics: Iterable[Any], ids: Mapping[str, UUID], before: Topology
+) -> Iterable[tuple[TopicPartition, Leadership]]:
+    for topic in topics:
+        same_topic = before.ids.get(topic.name, _NO_ID) == ids[topic.name]
+        for row in topic.partitions:
+            partition = TopicPartition(topic.name, row.partition_index)
+            found = Leadership(row.leader_id, row.leader_epoch)
+            known = before.leaders.get(partition, found)
+            yield partition, known if same_topic and known.epoch > found.epoch else found
+
+
+def _uuid(given: Any) -> UUID:
+    return given if isinstance(given, UUID) else _NO_ID

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
 
-from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Plan, Progress, Started
-from legacy_mm.dataplane.acks import Piece, Pieces, SafeOffsets
+from legacy_mm.dataplane.acks import Pieces, SafeOffsets
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.errors import CorruptRecords
+from legacy_mm.kafka.client import ErrorLines
 from legacy_mm.kafka.errors import broker_error
 from legacy_mm.kafka.sender import FailedSend
 from legacy_mm.model import Offsets, TopicPartition
@@ -30,6 +29,7 @@ from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.wire.fetcher import Fetched, Fetcher
+from legacy_mm.wire.lane import Entry
 from legacy_mm.wire.traffic import Traffic
 
 _WAIT_SECONDS = 0.1
@@ -66,7 +66,7 @@ class BatchesEngine:
         )
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
-        self._started = False
+        self._appending = False
         self._records = 0
         self._report_interval = min(BEAT_SECONDS, plan.barrier_interval)
         self._next_report = monotonic()
@@ -80,9 +80,11 @@ class BatchesEngine:
         Raises SendFailure, StreamFailure, EngineUnfit.
         """
         gc.disable()
+        for cluster, traffic in ((self._source, self._read), (self._target, self._written)):
+            cluster.keep_fresh(traffic.on_trouble)
         self._report(Started(self._fetcher.start(self._plan.offsets)))
         while not self._stopping.is_set():
-            fetched = self._fetcher.take(_WAIT_SECONDS if self._appender.is_idle() else _WAIT_SECONDS / 4)
+            fetched = self._fetcher.take(_WAIT_SECONDS)
             if fetched is not None:
                 self._copy(fetched)
             self._tend(blocked=False)
@@ -120,13 +122,21 @@ class BatchesEngine:
 
     def _send(self, source: TopicPartition, batch: RecordBatch, begin: int) -> None:
         topic = self._plan.names[source.topic]
-        partitions = self._partitions(topic)
-        if partitions is None:
+        self._appending = self._appending or self._start_appender()
+        if not self._appending:
+            return
+        try:
+            partitions = self._partitions(topic)
+        except _Unsendable as error:
+            self._fail(topic, batch, error.code)
+            self._failures.raise_if_ending(None)
+            self._pieces.open(source, batch.header.next_offset, 0)
+            return
+        if not partitions:
             return
         size = len(batch.buffer)
-        route = self._router.route(
-            topic, source.partition, batch, begin, self._source.partitions(source.topic), partitions
-        )
+        count = self._source.partitions(source.topic)
+        route = self._router.route(topic, source.partition, batch, begin, count, partitions)
         self._read.carried(source, route.records, size, route.next_offset)
         piece = self._pieces.open(source, route.next_offset, len(route.batches))
         self._records += route.records
@@ -138,21 +148,32 @@ class BatchesEngine:
             self._written.carried(TopicPartition(topic, number), made.header.records, len(made.buffer))
             self._appender.append(TopicPartition(topic, number), made, piece)
 
-    def _partitions(self, topic: str) -> int | None:
-        """How many the target topic has, created if need be; waits for it. None: we stop."""
-        count = self._target.partitions(topic)
-        if count:
+    def _partitions(self, topic: str) -> int:
+        """How many the target topic has, created if need be; waits for it. 0: we stop. Raises _Unsendable."""
+        if count := self._target.partitions(topic):
             return count
         self._target.watch([topic], create=True)
-        self._target.stale()
         deadline = Deadline.after(self._missing_topic_seconds)
         while not (count := self._target.partitions(topic)):
             if self._stopping.is_set():
-                return None
+                return 0
+            problem = failures.for_good(self._target.problem(topic))
+            if problem or deadline.expired():
+                raise _Unsendable(problem or failures.UNKNOWN_TOPIC)
+            self._target.stale()
             self._tend(blocked=True)
-            self._target.wait_for_change(_WAIT_SECONDS)
-        self._start_appender()
+            self._target.wait_for_refresh(_WAIT_SECONDS)
         return count
+
+    def _start_appender(self) -> bool:
+        """Ask for a producer id, as long as it takes; False: we stop."""
+        while not self._stopping.is_set():
+            try:
+                self._appender.start()
+                return True
+            except (ConnectionLost, ClusterUnreachable):
+                self._tend(blocked=True)
+        return False
 
     def _wait_for_room(self) -> bool:
         while not self._appender.wait_for_room(_WAIT_SECONDS):
@@ -175,3 +196,69 @@ class BatchesEngine:
         for traffic in (self._read, self._written):
             if statistics := traffic.statistics_when_due():
                 self._report(statistics)
+
+    def _deal_with(self, refused: Entry) -> None:
+        """Halve a refused batch until a record stands alone; a lone one, or what no other batch can mend, failed."""
+        topic, number = refused.lane.partition
+        if failures.needs_new_producer(refused.refusal):
+            raise ProducerBroken(failures.text(refused.refusal))
+        if refused.batch.header.records > 1 and failures.may_spare_some(refused.refusal):
+            halves = self._router.halve(number, refused.batch)
+            refused.receipt.missing += len(halves) - 1
+            self._appender.replace(refused, [(half, refused.receipt) for half in halves])
+            return
+        self._fail(topic, refused.batch, refused.refusal)
+        self._failures.raise_if_ending(None)
+        self._appender.drop(refused)
+        self._pieces.acknowledged(refused.receipt)
+
+    def _fail(self, topic: str, batch: RecordBatch, code: int) -> None:
+        reason, name = broker_error(code)
+        for key_size, value_size in self._router.sizes(batch):
+            self._failures(
+                FailedSend(topic, key_size, value_size, reason, name, fatal=False, refuses_idempotence=False)
+            )
+
+    def _mind_gaps(self) -> None:
+        for gap in self._fetcher.take_gaps():
+            self._drain(self._stopping.is_set)
+            self._send_progress(blocked=False)
+            self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason))
+        while self._resume:
+            resumed = self._fetcher.resume(self._resume.pop(0))
+            for partition in resumed:
+                self._pieces.restart(partition)
+            self._report(Started(resumed))
+
+    # --- reporting and the end
+
+    def _send_progress(self, *, blocked: bool) -> None:
+        self._next_report = monotonic() + self._report_interval
+        self._report(Progress(self._safe.take_moved(), self._records, self._failures.dropped, blocked))
+
+    def _finish(self) -> Offsets:
+        """(1) read no more; (2) wait for the target, reporting that we live; (3) say what it did not get."""
+        self._fetcher.close()
+        self._drain(self._stop_deadline.expired)
+        self._send_progress(blocked=not self._appender.is_empty())
+        if self._appender.is_empty():
+            return {}
+        self._appender.purge()
+        return self._safe.unacknowledged()
+
+    def _drain(self, give_up: Callable[[], bool]) -> None:
+        while not self._appender.wait_empty(_WAIT_SECONDS) and not give_up():
+            self._tend(blocked=True)
+        self._tend(blocked=False)
+
+
+class _Unsendable(Exception):
+    """The target will not have this topic; `code` says why."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def _tells(properties: Mapping[str, str]) -> Callable[[str], None]:
+    return ErrorLines(properties.get("client.id", "client")).tell

@@ -126,7 +126,9 @@ class Router:
         data = self.decompress(header.codec, batch.payload)
         limit = HEADER_SIZE + len(data) // 2
         level = self._options.level
-        return [made.batch for made in records.regroup(header, data, Placement.all_to(partition), level=level, limit=limit)]
+        return [
+            made.batch for made in records.regroup(header, data, Placement.all_to(partition), level=level, limit=limit)
+        ]
 
     def sizes(self, batch: RecordBatch) -> list[tuple[int | None, int | None]]:
         """Key and value sizes of the records of a batch; None for null."""

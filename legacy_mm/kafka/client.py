@@ -62,12 +62,16 @@ class ErrorLines:
             raise StreamFailure(self._refusal)
 
     def __call__(self, error: KafkaError) -> None:
-        text, now = error.str(), monotonic()
         if refuses_login(error):
             self._refusal = self._refusal or refusal(error)
-            return
-        if now - self._said.get(error.name(), -_SAME_LINE_SECONDS) >= _SAME_LINE_SECONDS:
-            self._said[error.name()] = now
+        else:
+            self.tell(error.str(), error.name())
+
+    def tell(self, text: str, kind: str = "") -> None:
+        """Say it, unless something of that kind was said just now."""
+        now = monotonic()
+        if now - self._said.get(kind, -_SAME_LINE_SECONDS) >= _SAME_LINE_SECONDS:
+            self._said[kind] = now
             with suppress(Exception):  # a channel or a log that is broken is found out elsewhere
                 events.emit(events.CLIENT_ERROR, client=self._client, text=text)
 

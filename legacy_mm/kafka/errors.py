@@ -115,3 +115,9 @@ def refuses_login(error: KafkaError) -> bool:
 def refusal(error: KafkaError) -> str:
     """Why a login failed; librdkafka's advice on properties that our user does not have is left out."""
     return _UNVERIFIED.sub(_DOUBTS, error.str())
+
+
+def broker_error(code: int) -> tuple[str, str]:
+    """librdkafka's text and name for an error code of a broker."""
+    error = KafkaError(code)
+    return error.str(), error.name()

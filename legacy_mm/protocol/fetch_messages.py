@@ -100,9 +100,7 @@ def decode(version: int, body: memoryview) -> FetchResponse:
     if version >= _SESSION_SINCE:
         error = reader.int16()
         reader.int32()
-    partitions = [
-        _partition(version, reader, topic) for topic in reader.named() for _ in range(reader.count())
-    ]
+    partitions = [_partition(version, reader, topic) for topic in reader.named() for _ in range(reader.count())]
     return FetchResponse(throttle, error, partitions)
 
 

@@ -189,7 +189,8 @@ def survey_records(
     data: Any, count: int, last_delta: int, partition: int, partitions: int
 ) -> tuple[int, int, int, int, int, int, int, bool]:
     """The records surveyed (or an error), how many keyed ones belong elsewhere, how many have no key, first and last
-    offset delta, highest timestamp delta, bytes of the largest, whether offsets are dense. No key is hashed if `partitions` is 0.
+    offset delta, highest timestamp delta, bytes of the largest, whether offsets are dense. No key is
+    hashed if `partitions` is 0.
 
     Offset deltas must ascend and not exceed `last_delta`: what is skipped below an offset, and where reading goes on,
     depends on it."""

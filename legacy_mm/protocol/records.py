@@ -78,9 +78,7 @@ def survey(header: Header, records: memoryview, partition: int, partitions: int)
 
     Counts the keyed records that do not belong to `partition` of `partitions`; 0 partitions: nothing is hashed.
     """
-    found = kernels.survey_records(
-        _array(records), header.records, header.last_offset_delta, partition, partitions
-    )
+    found = kernels.survey_records(_array(records), header.records, header.last_offset_delta, partition, partitions)
     _check(header, found[0])
     return Survey(*found)
 

@@ -91,6 +91,10 @@ class Appender:
         """Whether more may be appended."""
         return self._bytes < self.options.buffer_bytes
 
+    def is_empty(self) -> bool:
+        """Whether the target has everything."""
+        return not self._bytes
+
     def wait_for_room(self, timeout: float) -> bool:
         """Wait until more may be appended."""
         deadline = Deadline.after(timeout)
@@ -150,7 +154,6 @@ class Appender:
         if now < self._tend_at:
             return
         self._tend_at = now + _LOOK_SECONDS
-        self.cluster.refresh_when_due()
         with self.changed:
             for lane in [lane for lane, until in self._waiting.items() if until <= now]:
                 del self._waiting[lane]
@@ -285,7 +288,8 @@ class _Channel(threading.Thread):
             except (ConnectionLost, ClusterUnreachable) as error:
                 self._lost(error, [_Request(entries, 0, 0.0, 0)])
             except Exception as error:  # noqa: BLE001 - the engine raises it
-                return self._appender.ended(error)
+                self._appender.ended(error)
+                return
 
     def close(self) -> None:
         """Wake both threads out of whatever they wait for."""

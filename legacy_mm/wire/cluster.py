@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from threading import Event, Lock
+from threading import Condition, Event, Lock, Thread
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.errors import StreamFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.wire.connection import Connection, connect_by
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, RequestRefused
@@ -23,6 +24,7 @@ from legacy_mm.wire.topology import UNKNOWN_EPOCH, Broker, Topology
 
 _MAX_AGE_MS = 300_000
 _RETRY_MS = 100
+_LOOK_SECONDS = 0.02
 
 
 class Cluster:
@@ -46,6 +48,9 @@ class Cluster:
         self._create = False
         self._refreshed = self._due = float("-inf")
         self._refreshing = Lock()
+        self._kept = False
+        self._news = Condition()
+        self._failure: StreamFailure | None = None
         self._closed = Event()
         self._reconnects = Reconnects(properties, self._closed)
         self._lines: defaultdict[tuple[str, int], _Line] = defaultdict(_Line)
@@ -83,6 +88,19 @@ class Cluster:
     def broker(self, node: int) -> Broker | None:
         """Where a broker listens; None when the cluster has none of that id."""
         return self._now().brokers.get(node)
+
+    def keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
+        """From now on a thread of its own refreshes, and no question waits; `on_trouble` is told why it fails.
+
+        What no later refresh can mend is raised by the next question.
+        """
+        self._kept = True
+        Thread(target=self._keep_fresh, args=(on_trouble,), name="metadata", daemon=True).start()
+
+    def wait_for_refresh(self, timeout: float) -> None:
+        """Wait until the thread of `keep_fresh` has refreshed, or until the time is over."""
+        with self._news:
+            self._news.wait(timeout)
 
     def stale(self) -> None:
         """Somebody found the leaders to be others: refresh at the next question."""
@@ -181,8 +199,24 @@ class Cluster:
             min_version=1,
         )
 
+    def _keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
+        while not self._closed.wait(min(_LOOK_SECONDS, max(0.0, self._due - monotonic()))):
+            if monotonic() < self._due:
+                continue
+            try:
+                self.refresh()
+            except ClusterUnreachable as error:
+                on_trouble(str(error))
+            except StreamFailure as error:
+                self._failure = error
+                return
+            with self._news:
+                self._news.notify_all()
+
     def _now(self) -> Topology:
-        if monotonic() >= self._due:
+        if self._failure is not None:
+            raise self._failure
+        if not self._kept and monotonic() >= self._due:
             with self._refreshing:
                 if monotonic() >= self._due:
                     self._refresh()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kafka import errors as kafka_errors
 
-TIMED_OUT = 7
-_OUT_OF_RANGE, _CORRUPT, _TOO_LARGE = 1, 2, 10
+UNKNOWN_TOPIC, TIMED_OUT, TOO_LARGE = 3, 7, 10
+_OUT_OF_RANGE, _CORRUPT = 1, 2
 _OUT_OF_ORDER, _DUPLICATE = 45, 46
 _PRODUCER_UNKNOWN = {_OUT_OF_ORDER, 47, 59, 90}
 """Out of order, invalid epoch, unknown producer id, fenced: the broker and this producer id have lost each other."""
@@ -52,3 +52,10 @@ def text(code: int) -> str:
     """What the error is called and what it means."""
     error = kafka_errors.for_code(code)
     return f"{error.message}: {error.description}"
+
+
+def for_good(problem: type[Exception] | None) -> int:
+    """The code of a topic's problem that no later look can mend, or 0."""
+    if problem is None or problem.retriable or problem.invalid_metadata:  # type: ignore[attr-defined]
+        return 0
+    return int(problem.errno)  # type: ignore[attr-defined]

@@ -27,6 +27,8 @@ from legacy_mm.wire.traffic import Traffic
 
 _RETRY_SECONDS = 0.1
 _ATTEND_SECONDS = 0.5
+_REPLICA_SECONDS = 300.0
+"""How long a leader's advice to read from a nearer replica holds, as in Java with its default `metadata.max.age.ms`."""
 
 
 class Fetched(NamedTuple):
@@ -195,14 +197,13 @@ class Fetcher:
             return
         self._attend_at = now + _ATTEND_SECONDS
         with self._changed:
-            nodes = {self._reads_from(partition, now) for partition in self._positions} - {None}
-            if None in {self._reads_from(partition, now) for partition in self._positions}:
+            nodes = {self._reads_from(partition, now) for partition in self._positions}
+            if None in nodes:
                 self.cluster.stale()
             for node in nodes - self._readers.keys():
-                assert node is not None
-                self._readers[node] = _Reader(self, node)
-                self._readers[node].start()
-        self.cluster.refresh_when_due()
+                if node is not None:
+                    self._readers[node] = _Reader(self, node)
+                    self._readers[node].start()
 
     def _resolve(self, offsets: Offsets) -> dict[TopicPartition, int]:
         actual = dict(offsets)
@@ -215,7 +216,7 @@ class Fetcher:
         """The batches of one partition and where to read on; None when there is nothing, and why is dealt with."""
         partition = answer.partition
         if answer.preferred_replica >= 0:
-            self._replicas[partition] = (answer.preferred_replica, monotonic() + self.cluster.max_age)
+            self._replicas[partition] = (answer.preferred_replica, monotonic() + _REPLICA_SECONDS)
             return None
         if answer.error:
             self._deal_with(answer.error, partition, position)
@@ -243,7 +244,8 @@ class Fetcher:
             low = self.cluster.offsets([partition], EARLIEST)[partition]
             high = self.cluster.offsets([partition], LATEST)[partition]
             if low <= wanted <= high:
-                return self._pause(partition)
+                self._pause(partition)
+                return
             with self._changed:
                 self._halted.add(partition)
                 self._gaps.append(OutOfRange(partition, wanted, low, high, failures.text(error)))

@@ -52,6 +52,7 @@ class Lane:
         self.held: Entry | None = None
         """The refused batch that the lane waits for a decision about."""
         self._limit = in_flight
+        self._sequence = 0
         self._use(producer)
 
     def can_send(self) -> bool:

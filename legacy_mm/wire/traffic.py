@@ -45,10 +45,10 @@ class Spread:
 class Traffic:
     """The counters of one client."""
 
-    def __init__(self, client: Client, on_lost: Callable[[str], None]) -> None:
-        """`on_lost` is told why a connection broke."""
+    def __init__(self, client: Client, on_trouble: Callable[[str], None]) -> None:
+        """`on_trouble` is told why a connection broke."""
+        self.on_trouble = on_trouble
         self._client = client
-        self._on_lost = on_lost
         self._lock = threading.Lock()
         self._request = "fetches" if client == "consumer" else "produces"
         self._records = "received" if client == "consumer" else "sent"
@@ -80,7 +80,7 @@ class Traffic:
         with self._lock:
             self._connected.discard(node)
             self._totals["disconnects"] += 1
-        self._on_lost(why)
+        self.on_trouble(why)
 
     def note_log(self, partition: TopicPartition, begin: int, end: int) -> None:
         """Where a partition's log begins and ends."""

@@ -11,10 +11,9 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, libversion
 from confluent_kafka.admin import AdminClient
 
-from legacy_mm import events
+from legacy_mm import events, tokens
 from legacy_mm.clock import monotonic
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
-from legacy_mm.kafka import tokens
 from legacy_mm.kafka.errors import refusal, refuses_login
 from legacy_mm.model import TopicPartition
 

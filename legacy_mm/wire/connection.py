@@ -25,7 +25,7 @@ from kafka.protocol.broker_version_data import BrokerVersionData
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.protocol.compression import Bytes
 from legacy_mm.wire import login
-from legacy_mm.wire.errors import ConnectionLost, UnsupportedVersion
+from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from legacy_mm.wire.security import Security
 from legacy_mm.wire.stream import Stream, open_socket
 
@@ -52,15 +52,28 @@ def connect_by(
     """As `connect`, with tokens and the like that several connections share."""
     deadline = Deadline.after(int(properties.get("socket.connection.setup.timeout.ms", _SETUP_MS)) / 1000)
     try:
-        stream = security.secure(open_socket(host, port, properties, deadline.remaining()), host)
+        return _connect(security, host, port, properties, node, deadline)
     except OSError as error:
         raise ConnectionLost(f"{host}:{port} cannot be reached: {error.strerror or error}") from error
+    except AuthenticationFailed as error:
+        raise AuthenticationFailed(f"{security.protocol}://{host}:{port}: {error}") from error
+
+
+def _connect(
+    security: Security, host: str, port: int, properties: Mapping[str, str], node: int | None, deadline: Deadline
+) -> Connection:
+    connected = open_socket(host, port, properties, deadline.remaining())
+    try:
+        stream = security.secure(connected, host)
+    except BaseException:
+        connected.close()
+        raise
     connection = Connection(stream, host, port, node, properties)
     try:
         with connection.patience(deadline.remaining()):
             connection.knows(login.ask_versions(connection.call))
-            if security.logs_in:
-                lifetime = login.authenticate(connection.call, security, host)
+            if name := security.mechanism_name:
+                lifetime = login.authenticate(connection.call, name, security.mechanism(host))
                 connection.renew_before = monotonic() + lifetime * _LIFE_USED if lifetime else None
     except BaseException:
         connection.close()

@@ -7,10 +7,12 @@ from typing import Any
 
 from kafka.errors import NoError, UnsupportedVersionError, for_code
 from kafka.protocol.metadata import ApiVersionsRequest
+from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
 from legacy_mm import __version__
-from legacy_mm.wire.errors import ConnectionLost
-from legacy_mm.wire.security import Security
+from legacy_mm.errors import LegacyMMError
+from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.wire.security import Mechanism
 
 Call = Callable[[Any], Any]
 _NEWEST = 4
@@ -36,6 +38,38 @@ def _about_us(version: int) -> Any:
     return ApiVersionsRequest(version=version, **software)
 
 
-def authenticate(call: Call, security: Security, host: str) -> float:
-    """Log in; the seconds that the login lasts, 0 for ever."""
-    raise NotImplementedError
+def authenticate(call: Call, name: str, mechanism: Mechanism) -> float:
+    """Log in by a SASL mechanism; the seconds that the login lasts, 0 for ever. Raises AuthenticationFailed."""
+    handshake = call(SaslHandshakeRequest(mechanism=name, min_version=1))
+    if (error := for_code(handshake.error_code)) is not NoError:
+        offered = ", ".join(handshake.mechanisms)
+        raise AuthenticationFailed(f"SASL {name} mechanism handshake failed: {error.__name__}; offered are {offered}")
+    answer = None
+    while not mechanism.is_done():
+        answer = call(SaslAuthenticateRequest(_said_by(mechanism)))
+        if (error := for_code(answer.error_code)) is not NoError:
+            raise AuthenticationFailed(f"SASL authentication error: {answer.error_message or error.__name__}")
+        _hear(mechanism, bytes(answer.auth_bytes))
+    if answer is None or not mechanism.is_authenticated():
+        raise AuthenticationFailed(f"SASL authentication error: {name} ended without a login")
+    return max(0, answer.session_lifetime_ms or 0) / 1000
+
+
+def _said_by(mechanism: Mechanism) -> bytes:
+    try:
+        return mechanism.auth_bytes()
+    except LegacyMMError:
+        raise
+    except Exception as error:
+        raise _broken(error) from error
+
+
+def _hear(mechanism: Mechanism, words: bytes) -> None:
+    try:
+        mechanism.receive(words)
+    except Exception as error:
+        raise _broken(error) from error
+
+
+def _broken(error: Exception) -> AuthenticationFailed:
+    return AuthenticationFailed(f"SASL authentication error: {type(error).__name__}: {error}")

@@ -3,27 +3,120 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
+import ssl
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any, Protocol
 
-from legacy_mm.wire.stream import PlainStream, Stream
+from kafka.net.sasl import get_sasl_mechanism
+
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.wire import bearer_tokens, tls
+from legacy_mm.wire.errors import AuthenticationFailed
+from legacy_mm.wire.stream import PlainStream, Stream, TlsStream, said
+
+_PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
+
+
+class Mechanism(Protocol):
+    """A login's half of the conversation, as kafka-python has it."""
+
+    def auth_bytes(self) -> bytes:
+        """What to say next."""
+
+    def receive(self, auth_bytes: bytes) -> object:
+        """What the broker said to that."""
+
+    def is_done(self) -> bool:
+        """Nothing is left to say."""
+
+    def is_authenticated(self) -> bool:
+        """It was believed."""
 
 
 def unsupported(properties: Mapping[str, str]) -> str | None:
     """One sentence why this security cannot be done here; None when it can."""
     protocol = _protocol(properties)
-    return None if protocol == "plaintext" else f"security.protocol={protocol} is not done yet"
+    if protocol not in _PROTOCOLS:
+        return f"security.protocol={protocol} is unknown"
+    foreign = next((name for name in tls.NOT_HERE if properties.get(name)), None)
+    if protocol.endswith("ssl") and foreign:
+        return f"{foreign} is known to librdkafka only"
+    if not protocol.startswith("sasl"):
+        return None
+    name = _mechanism_name(properties)
+    if name not in _CONFIGURATIONS:
+        return f"sasl.mechanism={name} is unknown; possible are {', '.join(_CONFIGURATIONS)}"
+    if name == "GSSAPI" and find_spec("gssapi") is None:
+        return "sasl.mechanism=GSSAPI needs the package gssapi"
+    return bearer_tokens.unsupported(properties) if name == "OAUTHBEARER" else None
 
 
 class Security:
-    """How to reach one cluster: what its connections have in common."""
+    """How to reach one cluster: what all its connections have in common. ConfigurationError for what is unsupported."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
-        self.logs_in = _protocol(properties).startswith("sasl")
+        if reason := unsupported(properties):
+            raise ConfigurationError(reason)
+        self.protocol = _protocol(properties)
+        self._properties = properties
+        self.mechanism_name = _mechanism_name(properties) if self.protocol.startswith("sasl") else None
+        if self.mechanism_name is not None:
+            self._configuration = _CONFIGURATIONS[self.mechanism_name](properties)
 
     def secure(self, connected: socket.socket, host: str) -> Stream:
-        """The stream over a fresh TCP connection to `host`."""
-        return PlainStream(connected)
+        """The stream over a fresh TCP connection to `host`; raises AuthenticationFailed, or OSError when it breaks."""
+        if not self.protocol.endswith("ssl"):
+            return PlainStream(connected)
+        context = tls.context(self._properties)
+        try:
+            return TlsStream(context.wrap_socket(connected, server_hostname=host))
+        except ssl.SSLEOFError:
+            raise
+        except ssl.SSLError as error:
+            raise AuthenticationFailed(f"SSL handshake failed: {said(error)}") from error
+
+    def mechanism(self, host: str) -> Mechanism:
+        """A new login's half of the conversation."""
+        made: Mechanism = get_sasl_mechanism(self.mechanism_name)(host=host, **self._configuration)
+        return made
+
+
+def _plain(properties: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "sasl_plain_username": properties.get("sasl.username", ""),
+        "sasl_plain_password": properties.get("sasl.password", ""),
+    }
+
+
+def _scram(properties: Mapping[str, str]) -> dict[str, Any]:
+    plain = _plain(properties)
+    # RFC 5802: these two separate the parts of a message
+    name = plain["sasl_plain_username"].replace("=", "=3D").replace(",", "=2C")
+    return {**plain, "sasl_plain_username": name, "sasl_mechanism": _mechanism_name(properties)}
+
+
+def _bearer(properties: Mapping[str, str]) -> dict[str, Any]:
+    return {"sasl_oauth_token_provider": bearer_tokens.Tokens(properties)}
+
+
+def _kerberos(properties: Mapping[str, str]) -> dict[str, Any]:
+    return {"sasl_kerberos_service_name": properties.get("sasl.kerberos.service.name", "kafka")}
+
+
+_CONFIGURATIONS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
+    "PLAIN": _plain,
+    "SCRAM-SHA-256": _scram,
+    "SCRAM-SHA-512": _scram,
+    "OAUTHBEARER": _bearer,
+    "GSSAPI": _kerberos,
+}
+"""SASL mechanism -> what kafka-python's class for it wants to know."""
 
 
 def _protocol(properties: Mapping[str, str]) -> str:
     return properties.get("security.protocol", "plaintext").lower()
+
+
+def _mechanism_name(properties: Mapping[str, str]) -> str:
+    return properties.get("sasl.mechanism", "GSSAPI")

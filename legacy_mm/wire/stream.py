@@ -6,16 +6,21 @@ One thread may send while another receives, and any thread may call `shut`. Whoe
 
 from __future__ import annotations
 
+import select
 import socket
+import ssl
 import struct
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from typing import Protocol
 
 from legacy_mm.protocol.compression import Bytes
+from legacy_mm.wire.errors import AuthenticationFailed
 
 MOMENT = 1.0
 """Seconds after which a blocked call raises BlockingIOError, so that its caller may look at the time."""
 _MOST_SEGMENTS = 512  # IOV_MAX is 1024
+_TLS_CHUNK = 64 << 10
 _TIMEVAL = struct.Struct("@ll")
 
 
@@ -46,8 +51,8 @@ class PlainStream:
         self._socket = connected
 
     def receive_into(self, view: memoryview) -> int:
-        """As `Stream`."""
-        return self._socket.recv_into(view)
+        """As `Stream`; one call fills the view, because each return to Python waits for the interpreter's lock."""
+        return self._socket.recv_into(view, 0, socket.MSG_WAITALL)
 
     def send_some(self, segments: Sequence[Bytes]) -> int:
         """As `Stream`: one gather write."""
@@ -60,6 +65,52 @@ class PlainStream:
     def close(self) -> None:
         """As `Stream`."""
         self._socket.close()
+
+
+class TlsStream:
+    """A socket with encryption. OpenSSL takes one thread at a time, so nobody waits while holding its lock."""
+
+    def __init__(self, secured: ssl.SSLSocket) -> None:
+        secured.setblocking(False)
+        self._socket = secured
+        self._lock = Lock()
+
+    def receive_into(self, view: memoryview) -> int:
+        """As `Stream`; AuthenticationFailed when the broker refuses our certificate, which it does this late."""
+        while True:
+            try:
+                with self._lock:
+                    return self._socket.recv_into(view)
+            except ssl.SSLWantReadError:
+                self._wait(select.POLLIN)
+            except ssl.SSLError as error:
+                if "ALERT" in (error.reason or ""):
+                    raise AuthenticationFailed(f"SSL handshake failed: {said(error)}") from error
+                raise
+
+    def send_some(self, segments: Sequence[Bytes]) -> int:
+        """As `Stream`. After BlockingIOError the same segments must come again: OpenSSL has begun with them."""
+        chunk = _first(segments, _TLS_CHUNK)
+        while True:
+            try:
+                with self._lock:
+                    return self._socket.send(chunk)
+            except ssl.SSLWantWriteError:
+                self._wait(select.POLLOUT)
+
+    def shut(self) -> None:
+        """As `Stream`."""
+        shut(self._socket)
+
+    def close(self) -> None:
+        """As `Stream`."""
+        self._socket.close()
+
+    def _wait(self, event: int) -> None:
+        poll = select.poll()
+        poll.register(self._socket, event)
+        if not poll.poll(MOMENT * 1000):
+            raise BlockingIOError
 
 
 def open_socket(host: str, port: int, properties: Mapping[str, str], seconds: float) -> socket.socket:
@@ -84,3 +135,21 @@ def shut(connected: socket.socket) -> None:
         socket.socket.shutdown(connected, socket.SHUT_RDWR)
     except OSError:
         return
+
+
+def said(error: ssl.SSLError) -> str:
+    """OpenSSL's reason in words: `tlsv13 alert certificate required`."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"broker certificate could not be verified: {error.verify_message}"
+    return (error.reason or error.strerror or type(error).__name__).lower().replace("_", " ")
+
+
+def _first(segments: Sequence[Bytes], size: int) -> bytes:
+    """The first `size` bytes, in one piece."""
+    pieces = []
+    for segment in segments:
+        pieces.append(memoryview(segment)[:size])
+        size -= len(pieces[-1])
+        if not size:
+            break
+    return b"".join(pieces)

@@ -15,7 +15,7 @@ from tests.structure.source_tree import PACKAGE, Module, own_imports
 # First name under legacy_mm -> layer. Files of the root at one layer count as one package.
 LAYERS = {
     "": 0,  # legacy_mm/__init__.py: the version
-    "errors": 0, "model": 0, "copyjob": 0, "clock": 0, "events": 0,
+    "errors": 0, "model": 0, "copyjob": 0, "clock": 0, "events": 0, "tokens": 0,
     "config": 1, "protocol": 1, "policies": 1,
     "kafka": 2, "wire": 2, "spark": 2, "handlers": 2, "metrics": 2,
     "controlplane": 3, "dataplane": 3,
@@ -25,7 +25,7 @@ LAYERS = {
     "dedicated": 6, "testbed": 6,
     "cli": 7, "__main__": 7,
 }  # fmt: skip
-ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "mirror", "wiring", "lifecycle"}
+ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "tokens", "mirror", "wiring", "lifecycle"}
 ROOT_FILES |= {"logs", "log_layouts", "log_secrets", "__main__"}
 
 # Who alone may import a package, and why.

@@ -23,7 +23,7 @@ from legacy_mm.compat.client_properties.rule import (
     Text,
 )
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.kafka.tokens import MSK_IAM, MSK_SIGNER
+from legacy_mm.tokens import MSK_IAM, MSK_SIGNER
 
 _OAUTH = "org.apache.kafka.common.security.oauthbearer."
 _MSK = "software.amazon.msk.auth.iam."

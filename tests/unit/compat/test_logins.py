@@ -12,7 +12,7 @@ from legacy_mm.compat.client_properties.translate import Translated, apply
 from legacy_mm.config.settings import JavaStores
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.kafka.client import ErrorLines, client_properties
-from legacy_mm.kafka.tokens import MSK_IAM, MSK_SIGNER
+from legacy_mm.tokens import MSK_IAM, MSK_SIGNER
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
 SASL = "org.apache.kafka.common.security."

@@ -1,0 +1,81 @@
+"""TLS as librdkafka's properties say it. A context is made for each connection, so that renewed files count at once."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from legacy_mm.errors import ConfigurationError
+
+NOT_HERE = ("ssl.keystore.location", "ssl.engine.location", "ssl.providers", "ssl.curves.list", "ssl.sigalgs.list")
+"""Properties of librdkafka that Python's ssl has no way to follow."""
+_SYSTEM = "probe"
+
+
+def context(properties: Mapping[str, str]) -> ssl.SSLContext:
+    """What is trusted, what is shown; raises ConfigurationError, which quotes no secret."""
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    made.minimum_version = ssl.TLSVersion.TLSv1_2
+    made.options |= ssl.OP_NO_RENEGOTIATION
+    # as in Java, whatever is in the trust store is an anchor, signed by itself or not
+    made.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
+    made.check_hostname = properties.get("ssl.endpoint.identification.algorithm", "https") == "https"
+    if properties.get("enable.ssl.certificate.verification", "true") == "false":
+        made.check_hostname = False
+        made.verify_mode = ssl.CERT_NONE
+    for names, apply in _STEPS.items():
+        try:
+            apply(made, properties)
+        except (OSError, ValueError) as error:  # SSLError is an OSError
+            used = ", ".join(name for name in names if name in properties)
+            reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
+            raise ConfigurationError(f"{used} cannot be used: {reason}") from None
+    return made
+
+
+def trust(made: ssl.SSLContext, pem: str | None, location: str | None) -> None:
+    """Trust the certificates of a text, of a file or folder, or those of the system."""
+    if pem:
+        made.load_verify_locations(cadata=pem)
+    elif location and location != _SYSTEM:
+        is_folder = Path(location).is_dir()
+        made.load_verify_locations(**{"capath" if is_folder else "cafile": location})
+    else:
+        made.load_default_certs()
+
+
+def _trust(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:
+    trust(made, properties.get("ssl.ca.pem"), properties.get("ssl.ca.location"))
+
+
+def _revoked(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:
+    if location := properties.get("ssl.crl.location"):
+        made.load_verify_locations(cafile=location)
+        made.verify_flags |= ssl.VERIFY_CRL_CHECK_LEAF
+
+
+def _identity(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:
+    password = properties.get("ssl.key.password", "")
+    if location := properties.get("ssl.certificate.location"):
+        made.load_cert_chain(location, properties.get("ssl.key.location"), password)
+    elif chain := properties.get("ssl.certificate.pem"):
+        # Python's ssl reads keys from files only; this one has mode 0600 and is gone at once
+        with NamedTemporaryFile("w") as file:
+            file.write(properties.get("ssl.key.pem", "") + chain)
+            file.flush()
+            made.load_cert_chain(file.name, password=password)
+
+
+def _ciphers(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:
+    if suites := properties.get("ssl.cipher.suites"):
+        made.set_ciphers(suites)
+
+
+_STEPS: Mapping[tuple[str, ...], Callable[[ssl.SSLContext, Mapping[str, str]], None]] = {
+    ("ssl.ca.pem", "ssl.ca.location"): _trust,
+    ("ssl.crl.location",): _revoked,
+    ("ssl.certificate.pem", "ssl.key.pem", "ssl.certificate.location", "ssl.key.location"): _identity,
+    ("ssl.cipher.suites",): _ciphers,
+}

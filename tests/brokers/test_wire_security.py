@@ -1,0 +1,120 @@
+"""The wire opens what the old tool's files open, and says who did not believe whom when it does not."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.serialization import pkcs12
+from kafka.protocol.metadata import MetadataRequest
+
+from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.testbed.certificates import PASSWORD
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.security import LISTENERS, USER, USER_PASSWORD, Stores, login, make_stores, secured_cluster
+from legacy_mm.wire.connection import Connection, connect
+from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.wire.security import unsupported
+
+pytestmark = pytest.mark.brokers
+Properties = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Secured:
+    """A cluster that has every listener."""
+
+    stores: Stores
+    cluster: Cluster
+
+    def connect(self, listener: str, security: Properties) -> Connection:
+        """As a client whose Java file says this."""
+        where = self.cluster.bootstrap_of(listener)
+        protocol = {"security.protocol": LISTENERS.get(listener, listener), "bootstrap.servers": where}
+        properties = dict(apply("consumer", {**protocol, "group.id": "any", **security}).properties)
+        assert unsupported(properties) is None
+        host, _, port = where.rpartition(":")
+        return connect(host, int(port), properties)
+
+    def trust(self) -> Properties:
+        """The authority, as PEM: stores of Java are read by Java."""
+        location = str(self.stores.authority.certificate)
+        return {"ssl.truststore.type": "PEM", "ssl.truststore.location": location}
+
+    def identity(self) -> Properties:
+        """The user's key, as PEM, with a password."""
+        store = (self.stores.folder / f"{USER}.pkcs12").read_bytes()
+        key, certificate, chain = pkcs12.load_key_and_certificates(store, PASSWORD.encode())
+        assert key is not None and certificate is not None
+        locked = serialization.BestAvailableEncryption(USER_PASSWORD.encode())
+        text = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, locked)
+        shown = [one.public_bytes(serialization.Encoding.PEM) for one in (certificate, *chain)]
+        return {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.key": text.decode(),
+            "ssl.keystore.certificate.chain": b"".join(shown).decode(),
+            "ssl.key.password": USER_PASSWORD,
+        }
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    folder = tmp_path_factory.mktemp("secured")
+    stores = make_stores(folder / "stores")
+    with secured_cluster(folder / "cluster", stores) as cluster:
+        yield Secured(stores, cluster)
+
+
+OPENED: dict[str, tuple[str, Callable[[Secured], Properties]]] = {
+    "nothing": ("PLAINTEXT", lambda _: {}),
+    "one-way TLS": ("TLS", lambda secured: secured.trust()),
+    "mutual TLS": ("MUTUAL", lambda secured: secured.trust() | secured.identity()),
+    "PLAIN": ("LOGIN", lambda _: login("PLAIN")),
+    "SCRAM-SHA-256": ("LOGIN", lambda _: login("SCRAM-SHA-256")),
+    "SCRAM-SHA-512": ("LOGIN", lambda _: login("SCRAM-SHA-512")),
+    "OAUTHBEARER": ("LOGIN", lambda _: login("OAUTHBEARER")),
+    "PLAIN over TLS": ("BOTH", lambda secured: secured.trust() | login("PLAIN")),
+    "SCRAM-SHA-512 over TLS": ("BOTH", lambda secured: secured.trust() | login("SCRAM-SHA-512")),
+    "OAUTHBEARER over TLS": ("BOTH", lambda secured: secured.trust() | login("OAUTHBEARER")),
+    "another host, unchecked": (
+        "ELSEWHERE",
+        lambda secured: secured.trust() | {"ssl.endpoint.identification.algorithm": ""},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", OPENED)
+def test_a_broker_answers(secured: Secured, case: str) -> None:
+    listener, security = OPENED[case]
+    connection = secured.connect(listener, security(secured))
+    assert len(connection.call(MetadataRequest(topics=[])).brokers) == 1
+    connection.close()
+
+
+REFUSED: dict[str, tuple[str, Callable[[Secured], Properties], str]] = {
+    "wrong password, PLAIN": ("LOGIN", lambda _: login("PLAIN", "not-the-password"), "Invalid username or password"),
+    "wrong password, SCRAM": ("LOGIN", lambda _: login("SCRAM-SHA-256", "not-the-password"), "invalid credentials"),
+    "expired certificate": ("EXPIRED", lambda secured: secured.trust(), "certificate has expired"),
+    "another host": ("ELSEWHERE", lambda secured: secured.trust(), "IP address mismatch"),
+    "no client certificate": ("MUTUAL", lambda secured: secured.trust(), "alert"),
+    "unknown authority": ("TLS", lambda _: {}, "certificate"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refusal_says_why(secured: Secured, case: str) -> None:
+    listener, security, said = REFUSED[case]
+    with pytest.raises(AuthenticationFailed, match=said) as caught:
+        secured.connect(listener, security(secured)).call(MetadataRequest(topics=[]))
+    printed = "".join(traceback.format_exception(caught.value))
+    assert "not-the-password" not in printed
+    assert USER_PASSWORD not in printed
+
+
+@pytest.mark.parametrize("listener", ["LOGIN", "TLS"])
+def test_a_listener_that_wants_more(secured: Secured, listener: str) -> None:
+    with pytest.raises(ConnectionLost):
+        secured.connect(listener, {"security.protocol": "PLAINTEXT"}).call(MetadataRequest(topics=[]))

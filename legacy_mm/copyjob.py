@@ -90,6 +90,8 @@ class Plan(Frame):
     api_timeout: float
     abort_on_send_failure: bool
     synchronous: bool
+    engine: str = "records"
+    """`batches` or `records`."""
 
 
 @dataclass(frozen=True)

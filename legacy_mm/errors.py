@@ -67,7 +67,6 @@ class EngineUnfit(LegacyMMError):
     """What is to be copied, or a cluster, is beyond the engine in use; the driver goes on with another one."""
 
     exit_code = 255
-    retriable = True
 
 
 class ChannelError(LegacyMMError):

@@ -14,20 +14,22 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, wall
-from legacy_mm.config.settings import MetricsSettings, Settings, SourceSettings, SparkSettings, TargetSettings
+from legacy_mm.config.settings import MetricsSettings, Settings, SourceSettings, TargetSettings
 from legacy_mm.controlplane.commits import Commits
-from legacy_mm.controlplane.copy_job import CopyJob
+from legacy_mm.controlplane.copy_job import CopyJob, Trouble
 from legacy_mm.controlplane.positions import SourceGroupPositions
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copyjob import Plan
-from legacy_mm.errors import HostError, LegacyMMError, StreamFailure
+from legacy_mm.errors import EngineUnfit, HostError, LegacyMMError, StreamFailure
 from legacy_mm.kafka.client import TopicLister, client_version, require_resolvable
 from legacy_mm.kafka.membership import GroupMember
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
 from legacy_mm.metrics.registry import Registry, Snapshot, StreamMetrics
 from legacy_mm.mirror import Mirror, OnFailure
 from legacy_mm.model import Offsets
+from legacy_mm.policies import engine_choice
+from legacy_mm.policies.engine_choice import EngineChoice
 from legacy_mm.policies.topic_naming import LegacyReplicationPolicy
 from legacy_mm.spark import keystore
 from legacy_mm.spark.channel import ChannelServer
@@ -42,6 +44,11 @@ if TYPE_CHECKING:
     from legacy_mm.metrics.prometheus import Endpoint
 
 TASK_MODULE = "legacy_mm.dataplane.task"
+_PRELOADED = {
+    "records": f"{TASK_MODULE} legacy_mm.dataplane.records_engine",
+    "batches": f"{TASK_MODULE} legacy_mm.dataplane.batches_engine legacy_mm.protocol.records:warm_up",
+}
+"""What the workers' daemon imports, and calls, before it forks the first of them."""
 _BEFORE_MAX_POLL_SECONDS = 5.0
 _CLOSE_SECONDS = 1.0
 Side = TypeVar("Side", SourceSettings, TargetSettings)
@@ -50,12 +57,12 @@ Side = TypeVar("Side", SourceSettings, TargetSettings)
 class Host:
     """JVM, Spark application, control channel and metrics of this process; starting, while the caller goes on."""
 
-    def __init__(
-        self, settings: SparkSettings, streams: int, metrics: MetricsSettings, beans: Iterable[Bean], *, quiet: bool
-    ) -> None:
+    def __init__(self, settings: Settings, streams: int, beans: Iterable[Bean], *, quiet: bool) -> None:
+        """`settings` are those that all mirrors of the process share."""
         self.registries: list[Registry] = []
-        self._endpoint = self._serve_metrics(metrics)
-        self.spark = SparkHost(settings, streams, preload=TASK_MODULE, quiet=quiet)
+        self._endpoint = self._serve_metrics(settings.metrics)
+        self.engine = choose_engine(settings)
+        self.spark = SparkHost(settings.spark, streams, preload=_PRELOADED[self.engine.engine], quiet=quiet)
         self._context: Future[Any] = Future()
         address, tls, certificate = channel_identity(embedded=self.spark.embedded)
         self.channel = ChannelServer(address, tls, certificate)
@@ -89,7 +96,7 @@ class Host:
 
     def _start_spark(self) -> None:
         try:
-            archive = None if self.spark.embedded else build_archive(self.spark.folder)
+            archive = None if self.spark.embedded else build_archive(self.spark.folder, self.engine.engine)
             context = self.spark.context(archive)
             self._context.set_result(context)
             context.parallelize([0], 1).foreach(_nothing)
@@ -113,6 +120,23 @@ class Host:
 def with_store(side: Side, jvm: Jvm) -> Side:
     """One side with what its Java key stores hold; raises ConfigurationError in Java's words."""
     return replace(side, properties={**keystore.read(side.stores, jvm), **side.properties})
+
+
+def choose_engine(settings: Settings) -> EngineChoice:
+    """How the copy jobs of this mirror copy; raises ConfigurationError when the engine asked for cannot do it."""
+
+    def insecurity() -> str | None:
+        from legacy_mm.wire.security import unsupported
+
+        return unsupported(settings.source.properties) or unsupported(settings.target.properties)
+
+    return engine_choice.choose(
+        settings.engine,
+        settings.target.properties,
+        synchronous=settings.target.synchronous,
+        embedded=settings.spark.master is None,
+        insecurity=insecurity,
+    )
 
 
 def check_addresses(settings: Settings) -> None:
@@ -153,13 +177,14 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
 
 
 class _Copies:
-    """Makes copy jobs; remembers that the target refused an idempotent producer."""
+    """Makes copy jobs; remembers what an earlier one of them found out about the clusters."""
 
     def __init__(self, settings: Settings, host: Host, name_at_target: Callable[[str, str], str]) -> None:
         self._settings = settings
         self._host = host
         self._name_at_target = name_at_target
         self._target: Mapping[str, str] = settings.target.properties
+        self._engine = choose_engine(settings).engine
         self._lock = threading.Lock()
 
     def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
@@ -175,13 +200,32 @@ class _Copies:
             api_timeout=settings.source.api_timeout,
             abort_on_send_failure=settings.target.abort_on_send_failure,
             synchronous=settings.target.synchronous,
+            engine=self._engine,
         )
         ticket = host.channel.new_ticket(settings.flow, stream, generation)
         job = CopyJob(ticket, plan, host.channel, host.runner, metrics, embedded=host.spark.embedded)
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
 
-    def without_idempotence(self, reason: str) -> bool:
+    def adapt(self, trouble: Trouble) -> bool:
+        """Plan the next copy jobs in another way, if this trouble can be helped so."""
+        if trouble.kind == "IdempotenceRefused":
+            return self._without_idempotence(trouble.reason)
+        if trouble.kind == EngineUnfit.__name__:
+            return self._without_batches(trouble.reason)
+        return False
+
+    def _without_batches(self, reason: str) -> bool:
+        """From now on record by record; False when the user asked for batches by name."""
+        if self._settings.engine == "batches":
+            return False
+        with self._lock:
+            if self._engine != "records":
+                self._engine = "records"
+                events.emit(events.ENGINE_FALLBACK, reason=reason)
+        return True
+
+    def _without_idempotence(self, reason: str) -> bool:
         """From now on one request in flight and no producer id; False when the user asked for idempotence by name."""
         if self._settings.target.idempotence_required:
             return False
@@ -215,7 +259,7 @@ def _stream(
         commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
         positions=SourceGroupPositions(source.offset_reset, min(source.api_timeout, settings.shutdown_timeout / 2)),
         start_copy=lambda generation, offsets: copies.start(index, generation, offsets, metrics),
-        without_idempotence=copies.without_idempotence,
+        adapt=copies.adapt,
         revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),
         metrics=metrics,
         on_failure=on_failure,

@@ -67,9 +67,7 @@ def _client(explanation: Explanation, client: str) -> tuple[list[str], list[str]
     file = [
         (f"line {row.line}", row.name, row.value, row.meaning) for row in explanation.properties if row.client == client
     ]
-    settings = [
-        (row.name, row.value, row.origin, row.reason) for row in explanation.settings if row.client == client
-    ]
+    settings = [(row.name, row.value, row.origin, row.reason) for row in explanation.settings if row.client == client]
     return _section(f"The {client} file", file), _section(f"The {client} as librdkafka gets it", settings)
 
 

@@ -66,9 +66,7 @@ class OwnValue(NamedTuple):
     """`command line`, a variable's name, a file's name, or `default`."""
 
 
-def read_own_options(
-    words: Sequence[str], environment: Mapping[str, str] | None = None
-) -> OwnOptions:
+def read_own_options(words: Sequence[str], environment: Mapping[str, str] | None = None) -> OwnOptions:
     """Values of our own options: command line, environment variable, `--features.config`, default."""
     return _typed(_read(_parser(), words, environment))
 
@@ -83,9 +81,7 @@ def own_values(words: Sequence[str], environment: Mapping[str, str] | None = Non
         for key, (action, _) in settings.items()
         if action is not None
     }
-    return [
-        OwnValue(row.name, _shown(given[row.attribute]), _origin_of(row, given, origins)) for row in OPTIONS
-    ]
+    return [OwnValue(row.name, _shown(given[row.attribute]), _origin_of(row, given, origins)) for row in OPTIONS]
 
 
 def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str] | None) -> dict[str, Any]:
@@ -160,8 +156,6 @@ def _spark_properties(pairs: Sequence[str]) -> dict[str, str]:
     for pair in pairs:
         name, separator, value = pair.partition("=")
         if not separator or not name.strip():
-            raise ConfigurationError(
-                "Option --spark.conf takes name=value, such as spark.cores.max=4"
-            )
+            raise ConfigurationError("Option --spark.conf takes name=value, such as spark.cores.max=4")
         properties[name.strip()] = value
     return properties

@@ -40,9 +40,7 @@ ZOOKEEPER_CONSUMER_DEFAULTS = (
 )
 
 
-def override_notes(
-    defaults: tuple[Default, ...], properties: Mapping[str, str]
-) -> tuple[Note, ...]:
+def override_notes(defaults: tuple[Default, ...], properties: Mapping[str, str]) -> tuple[Note, ...]:
     """One line per default whose text differs: `acks=-1` counts as different."""
     return tuple(
         Note(

@@ -72,8 +72,7 @@ def parse(text: str) -> LoginModule:
         key, equals, value = (*rest[position : position + 3], *[Token("sign", "")] * 3)[:3]
         if key.kind != "text" or equals != Token("sign", "=") or value.kind != "text":
             raise _error(
-                "every option is written name=value, and a value that begins with a digit or a "
-                "slash needs quotes"
+                "every option is written name=value, and a value that begins with a digit or a slash needs quotes"
             )
         options[key.text] = value.text
         position += 3

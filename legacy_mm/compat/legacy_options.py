@@ -38,9 +38,7 @@ ROWS = (
     ),
     Lifetime(LegacyOption("blacklist", "Blacklist of topics to mirror.", _REGEX), until=(0, 9)),
     Lifetime(
-        LegacyOption(
-            "blacklist", "Blacklist of topics to mirror. Only old consumer supports blacklist.", _REGEX
-        ),
+        LegacyOption("blacklist", "Blacklist of topics to mirror. Only old consumer supports blacklist.", _REGEX),
         since=(0, 9),
         until=(2,),
     ),
@@ -77,9 +75,7 @@ ROWS = (
         ),
         since=(0, 9),
     ),
-    Lifetime(
-        LegacyOption("message.handler.args", _LISTENER_ARGS, _HANDLER_ARGUMENT), since=(0, 9), until=(0, 10)
-    ),
+    Lifetime(LegacyOption("message.handler.args", _LISTENER_ARGS, _HANDLER_ARGUMENT), since=(0, 9), until=(0, 10)),
     Lifetime(
         LegacyOption(
             "message.handler.args",
@@ -88,9 +84,7 @@ ROWS = (
         ),
         since=(0, 10),
     ),
-    Lifetime(
-        LegacyOption("new.consumer", "Use new consumer in mirror maker."), since=(0, 9), until=(0, 10, 1)
-    ),
+    Lifetime(LegacyOption("new.consumer", "Use new consumer in mirror maker."), since=(0, 9), until=(0, 10, 1)),
     Lifetime(
         LegacyOption("new.consumer", "Use new consumer in mirror maker (this is the default)."),
         since=(0, 10, 1),
@@ -104,9 +98,7 @@ ROWS = (
         ),
         since=(2,),
     ),
-    Lifetime(
-        LegacyOption("new.producer", "Use the new producer implementation."), since=(0, 8, 2), until=(0, 9)
-    ),
+    Lifetime(LegacyOption("new.producer", "Use the new producer implementation."), since=(0, 8, 2), until=(0, 9)),
     Lifetime(
         LegacyOption(
             "num.producers", "Number of producer instances", "Number of producers", type="Integer", default="1"
@@ -114,9 +106,7 @@ ROWS = (
         until=(0, 9),
     ),
     Lifetime(
-        LegacyOption(
-            "num.streams", "Number of consumption streams.", "Number of threads", type="Integer", default="1"
-        )
+        LegacyOption("num.streams", "Number of consumption streams.", "Number of threads", type="Integer", default="1")
     ),
     Lifetime(
         LegacyOption(
@@ -153,16 +143,13 @@ ROWS = (
     Lifetime(
         LegacyOption("rebalance.listener.args", _LISTENER_ARGS, _LISTENER_ARGUMENT), since=(0, 9), until=(0, 10, 1)
     ),
-    Lifetime(
-        LegacyOption("rebalance.listener.args", f"{_LISTENER_ARGS}.", _LISTENER_ARGUMENT), since=(0, 10, 1)
-    ),
+    Lifetime(LegacyOption("rebalance.listener.args", f"{_LISTENER_ARGS}.", _LISTENER_ARGUMENT), since=(0, 10, 1)),
     Lifetime(LegacyOption("version", "Display Kafka version."), since=(2, 3)),
     Lifetime(LegacyOption("whitelist", "Whitelist of topics to mirror.", _REGEX), until=(3,)),
     Lifetime(
         LegacyOption(
             "whitelist",
-            "DEPRECATED, use --include instead; ignored if --include specified. List of included topics "
-            "to mirror.",
+            "DEPRECATED, use --include instead; ignored if --include specified. List of included topics to mirror.",
             _REGEX,
         ),
         since=(3,),

@@ -69,25 +69,17 @@ WORDING: Mapping[Event, Wording] = {
     events.STREAM_STARTED: Wording(
         logging.INFO, THREAD, _PREFIX + "Starting mirror maker thread mirrormaker-thread-{stream}"
     ),
-    events.SUBSCRIBED: Wording(
-        logging.INFO, CONSUMER, "[{client}] Subscribed to pattern: '{pattern}'"
-    ),
+    events.SUBSCRIBED: Wording(logging.INFO, CONSUMER, "[{client}] Subscribed to pattern: '{pattern}'"),
     events.SHUTDOWN_STARTED: Wording(logging.INFO, TOOL, "Start clean shutdown."),
     events.STREAMS_STOPPING: Wording(logging.INFO, TOOL, "Shutting down consumer threads."),
-    events.STREAM_STOPPING: Wording(
-        logging.INFO, THREAD, _PREFIX + "mirrormaker-thread-{stream} shutting down"
-    ),
+    events.STREAM_STOPPING: Wording(logging.INFO, THREAD, _PREFIX + "mirrormaker-thread-{stream} shutting down"),
     events.FLUSHING: Wording(logging.INFO, THREAD, _PREFIX + "Flushing producer."),
     events.COMMITTING_LAST: Wording(logging.INFO, THREAD, _PREFIX + "Committing consumer offsets."),
     events.LEAVING: Wording(logging.INFO, THREAD, _PREFIX + "Shutting down consumer connectors."),
     events.STREAM_STOPPED: Wording(logging.INFO, THREAD, _PREFIX + "Mirror maker thread stopped"),
-    events.STREAM_OVER: Wording(
-        logging.INFO, THREAD, _PREFIX + "Mirror maker thread shutdown complete"
-    ),
+    events.STREAM_OVER: Wording(logging.INFO, THREAD, _PREFIX + "Mirror maker thread shutdown complete"),
     events.CLOSING: Wording(logging.INFO, TOOL, "Closing producer."),
-    events.SHUTDOWN_FINISHED: Wording(
-        logging.INFO, TOOL, "Kafka mirror maker shutdown successfully"
-    ),
+    events.SHUTDOWN_FINISHED: Wording(logging.INFO, TOOL, "Kafka mirror maker shutdown successfully"),
     events.STREAM_FAILED: Wording(
         logging.ERROR,
         THREAD,
@@ -99,9 +91,7 @@ WORDING: Mapping[Event, Wording] = {
         THREAD,
         _PREFIX + "Mirror maker thread exited abnormally, stopping the whole mirror maker.",
     ),
-    events.COMMIT_SKIPPED: Wording(
-        logging.INFO, TOOL, "Exiting on send failure, skip committing offsets."
-    ),
+    events.COMMIT_SKIPPED: Wording(logging.INFO, TOOL, "Exiting on send failure, skip committing offsets."),
     events.COMMITTING: Wording(events.TRACE, TOOL, "Committing offsets."),
     events.COMMIT_RETRY: Wording(
         logging.WARNING,
@@ -126,16 +116,14 @@ WORDING: Mapping[Event, Wording] = {
     events.SEND_FAILED: Wording(
         logging.ERROR,
         SEND_CALLBACK,
-        "Error when sending message to topic {topic} with key: {key_size}, value: {value_size} "
-        "with error:",
+        "Error when sending message to topic {topic} with key: {key_size}, value: {value_size} with error:",
         java_error,
     ),
     events.SENDING_ENDED: Wording(logging.INFO, TOOL, "Closing producer due to send failure."),
     events.OFFSET_RESET: Wording(
         logging.INFO,
         SUBSCRIPTIONS,
-        "[{client}] Resetting offset for partition {partition} to position "
-        "FetchPosition{{offset={offset}}}.",
+        "[{client}] Resetting offset for partition {partition} to position FetchPosition{{offset={offset}}}.",
     ),
     events.CLIENT_ERROR: Wording(logging.WARNING, NETWORK, "[{client}] {text}"),
 }

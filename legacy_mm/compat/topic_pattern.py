@@ -16,9 +16,7 @@ def rewrite(text: str) -> str:
     return text.strip(_JAVA_BLANKS).replace(",", "|").replace(" ", "").strip(_QUOTES)
 
 
-def topic_settings(
-    text: str, *, exclude_internal: bool, cleaned: bool = True, inverted: bool = False
-) -> TopicSettings:
+def topic_settings(text: str, *, exclude_internal: bool, cleaned: bool = True, inverted: bool = False) -> TopicSettings:
     """The pattern, with the user's own text for messages."""
     return TopicSettings(
         pattern=rewrite(text) if cleaned else text,

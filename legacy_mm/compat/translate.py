@@ -149,6 +149,7 @@ def _translate_run(start: Start) -> Translation:
             commit_interval=_commit_interval(read.reading, start.interval_ms, start.notes),
             shutdown_timeout=options.shutdown_timeout_ms / 1000,
             metrics=MetricsSettings(options.metrics_port, options.metrics_address),
+            engine=options.engine,
             first_stream=number * start.streams,
         )
         for number, (path, read) in enumerate(consumers.items())
@@ -227,8 +228,7 @@ def _target(written: Translated, *, abort: bool, synchronous: bool) -> TargetSet
         abort_on_send_failure=abort or synchronous,
         synchronous=synchronous,
         idempotence_required=(
-            written.reading.boolean("enable.idempotence", False)
-            and producer.idempotent(written.reading)
+            written.reading.boolean("enable.idempotence", False) and producer.idempotent(written.reading)
         ),
         stores=written.stores,
     )

@@ -12,7 +12,7 @@ from typing import Literal
 
 from legacy_mm.config.option import Option, port_number, whole_number
 
-Engine = Literal["records"]
+AskedEngine = Literal["auto", "batches", "records"]
 ProducerTuning = Literal["meaning", "literal"]
 LogFormat = Literal["log4j", "json"]
 
@@ -38,11 +38,12 @@ OPTIONS = (
     ),
     Option(
         name="engine",
-        default="records",
+        default="auto",
         argument="engine",
-        help="How a copy task copies.",
+        help="How a copy task copies: batches moves whole record batches, records one record at a time; auto is "
+        "batches wherever it can be.",
         owner="legacy_mm.wiring",
-        choices=("records",),
+        choices=("auto", "batches", "records"),
     ),
     Option(
         name="producer.tuning",
@@ -98,8 +99,7 @@ OPTIONS = (
         name="features.config",
         default=None,
         argument="file",
-        help="A Java properties file with options of this list; the command line and the "
-        "environment come before it.",
+        help="A Java properties file with options of this list; the command line and the environment come before it.",
         owner="legacy_mm.cli.parser",
         is_file_of_options=True,
     ),
@@ -127,7 +127,7 @@ class OwnOptions:
 
     spark_master: str = EMBEDDED
     spark_conf: Mapping[str, str] = field(default_factory=dict, repr=False)
-    engine: Engine = "records"
+    engine: AskedEngine = "auto"
     producer_tuning: ProducerTuning = "meaning"
     shutdown_timeout_ms: int = 30_000
     metrics_port: int | None = None

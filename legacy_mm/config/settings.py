@@ -133,6 +133,7 @@ class Settings:
     commit_interval: float
     shutdown_timeout: float
     metrics: MetricsSettings = MetricsSettings()
+    engine: Literal["auto", "batches", "records"] = "auto"
     first_stream: int = 0
     """Streams are numbered through all mirrors of the process."""
 

@@ -46,12 +46,8 @@ SPARK_REFUSALS = (
         "our daemon makes the copy processes end with the mirror",
         ("legacy_mm.spark.worker_daemon",),
     ),
-    SparkRefusal(
-        "spark.python.worker.module", "our copy processes end with the mirror", ("pyspark.worker",)
-    ),
-    SparkRefusal(
-        "spark.ui.enabled", "the page is open to everybody who reaches the port", ("false",)
-    ),
+    SparkRefusal("spark.python.worker.module", "our copy processes end with the mirror", ("pyspark.worker",)),
+    SparkRefusal("spark.ui.enabled", "the page is open to everybody who reaches the port", ("false",)),
     SparkRefusal("spark.master", "it is chosen by --spark.master"),
     SparkRefusal(
         "spark.submit.deployMode",
@@ -77,14 +73,10 @@ def check_spark_conf(master: str, conf: Mapping[str, str]) -> None:
         if row is None or (row.cluster_only and not runs_on_cluster(master)):
             continue
         if value.strip() not in row.allowed:
-            raise ConfigurationError(
-                f"--spark.conf {name}: this value is not possible, because {row.because}"
-            )
+            raise ConfigurationError(f"--spark.conf {name}: this value is not possible, because {row.because}")
 
 
 def check_timeouts(*, shutdown_timeout_ms: int) -> None:
     """A stop needs time: zero would end the mirror without its last commit."""
     if shutdown_timeout_ms == 0:
-        raise ConfigurationError(
-            "--shutdown.timeout.ms: 0 is not possible, because every stop would be without commit"
-        )
+        raise ConfigurationError("--shutdown.timeout.ms: 0 is not possible, because every stop would be without commit")

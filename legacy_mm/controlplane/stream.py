@@ -42,7 +42,7 @@ class Stream(threading.Thread):
         commits: Callable[[Callable[[Offsets], None]], Commits],
         positions: PositionStore,
         start_copy: StartCopy,
-        without_idempotence: Callable[[str], bool],
+        adapt: Callable[[Trouble], bool],
         revoke_seconds: float,
         metrics: StreamMetrics,
         on_failure: Callable[[int, BaseException], None],
@@ -55,7 +55,7 @@ class Stream(threading.Thread):
         self._commits = commits(self._send_commit)
         self._positions = positions
         self._start_copy = start_copy
-        self._without_idempotence = without_idempotence
+        self._adapt = adapt
         self._revoke_seconds = revoke_seconds
         self._metrics = metrics
         self._on_failure = on_failure
@@ -275,7 +275,7 @@ class Stream(threading.Thread):
         """Stalled or lost: kill, see it over, copy again from the safe offsets; at most 3 times in 5 minutes."""
         job = self._job
         assert job is not None
-        if trouble.kind == "IdempotenceRefused" and self._without_idempotence(trouble.reason):
+        if self._adapt(trouble):
             self._finish_killed(job)
             return
         if trouble.fatal:

@@ -6,13 +6,14 @@ somebody else may own the partitions by then.
 
 from __future__ import annotations
 
+import importlib
 import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from legacy_mm import events
 from legacy_mm.clock import monotonic
@@ -29,15 +30,36 @@ from legacy_mm.copyjob import (
     Stopped,
     Ticket,
 )
-from legacy_mm.dataplane.records_engine import RecordsEngine
 from legacy_mm.errors import ChannelError, LegacyMMError
+from legacy_mm.model import Offsets
 from legacy_mm.spark.attempt import attempt_number
 from legacy_mm.spark.channel import Peer, present
 
 ABANDONED = 70
 """Exit code of a task that lost its channel or lease."""
+_ENGINES = {
+    "records": ("legacy_mm.dataplane.records_engine", "RecordsEngine"),
+    "batches": ("legacy_mm.dataplane.batches_engine", "BatchesEngine"),
+}
+"""Only the engine that is used is imported."""
 _kept_until_exit: list[Any] = []
 """Clients are not closed but end with the process: closing waits for brokers, and there is nothing left to say."""
+
+
+class Engine(Protocol):
+    """What copies the partitions of one plan. `stop`, `resume` and `purge` come from other threads."""
+
+    def run(self) -> Offsets:
+        """Copy until stopped; how far sending went where it was not acknowledged in time."""
+
+    def stop(self, seconds: float) -> None:
+        """Read no more and finish within this time."""
+
+    def resume(self, offsets: Offsets) -> None:
+        """Go on with partitions that reported a gap."""
+
+    def purge(self) -> None:
+        """Throw away what is not sent yet."""
 
 
 def run(tickets: Iterator[Ticket]) -> Iterator[None]:
@@ -72,7 +94,7 @@ class CopyTask:
         self._plan: Plan = plan
         self._heard = monotonic()
         self._over = threading.Event()
-        self._engine: RecordsEngine | None = None
+        self._engine: Engine | None = None
         self._stop_frame: Stop | None = None
         self._lock = threading.Lock()
         threading.Thread(target=self._listen, name="channel", daemon=True).start()
@@ -83,7 +105,7 @@ class CopyTask:
         _forward_events(self._peer)
         try:
             with self._lock:
-                self._engine = RecordsEngine(self._plan, self._peer.send)
+                self._engine = _engine(self._plan, self._peer.send)
                 if self._stop_frame is not None:
                     self._engine.stop(self._stop_frame.seconds)
             _kept_until_exit.append(self._engine)
@@ -137,6 +159,12 @@ class CopyTask:
             with suppress(Exception):
                 self._engine.purge()
         os._exit(ABANDONED)
+
+
+def _engine(plan: Plan, report: Callable[[Frame], None]) -> Engine:
+    module, name = _ENGINES[plan.engine]
+    made: Engine = getattr(importlib.import_module(module), name)(plan, report)
+    return made
 
 
 def _forward_events(peer: Peer) -> None:

@@ -8,27 +8,32 @@ from __future__ import annotations
 
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import distribution
 from pathlib import Path
 
-_SHIPPED = ("confluent-kafka",)
+from legacy_mm.policies.engine_choice import Engine
+
+_SHIPPED = {
+    "records": ("confluent-kafka",),
+    "batches": ("confluent-kafka", "kafka-python", "crc32c", "cramjam", "numpy", "numba", "llvmlite"),
+}
 
 
-def build_archive(folder: Path) -> Path:
-    """Write the archive into the folder; its name tells the Python version it is for."""
+def build_archive(folder: Path, engine: Engine) -> Path:
+    """Write the archive for an engine into the folder; its name tells the Python version it is for."""
     archive = folder / f"legacy_mm-py{sys.version_info.major}{sys.version_info.minor}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as bundle:
-        for path, name in _files():
+        for path, name in _files(_SHIPPED[engine]):
             bundle.write(path, name)
     return archive
 
 
-def _files() -> Iterator[tuple[Path, str]]:
+def _files(shipped: Iterable[str]) -> Iterator[tuple[Path, str]]:
     package = Path(__file__).resolve().parents[1]
     for path in sorted(package.rglob("*.py")):
         yield path, str(path.relative_to(package.parent))
-    for name in _SHIPPED:
+    for name in shipped:
         for file in distribution(name).files or ():
             path = Path(str(file.locate()))
             if path.is_file() and not str(file).startswith(".."):

@@ -2,7 +2,8 @@
 
 systemd, `timeout`, terminals and `kill -- -PGID` signal every process of the tree, but only the main process may
 react: it stops the tasks in order. HUP stays as pyspark has it, because it is how the daemon ends its workers when
-the JVM is gone. Modules named in LEGACY_MM_PRELOAD are imported once here instead of in every worker.
+the JVM is gone. What LEGACY_MM_PRELOAD names (`module`, or `module:function` to be called) is done once here instead
+of in every worker.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ if __name__ == "__main__":
     for deaf in _DEAF:
         signal.signal(deaf, signal.SIG_IGN)
     vars(pyspark.daemon)["signal"] = SimpleNamespace(**{**vars(signal), "signal": _install})
-    for module in os.environ.get("LEGACY_MM_PRELOAD", "").split():
-        importlib.import_module(module)
+    for name in os.environ.get("LEGACY_MM_PRELOAD", "").split():
+        module, _, function = name.partition(":")
+        loaded = importlib.import_module(module)
+        if function:
+            getattr(loaded, function)()
     pyspark.daemon.manager()

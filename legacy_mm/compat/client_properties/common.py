@@ -70,9 +70,7 @@ def _host_and_port(side: Side, server: str) -> str:
 
 
 def _reconnect_backoff(reading: Reading) -> Emitted:
-    first = reading.clamp(
-        "reconnect.backoff.ms", reading.integer("reconnect.backoff.ms", 50), 0, 3_600_000
-    )
+    first = reading.clamp("reconnect.backoff.ms", reading.integer("reconnect.backoff.ms", 50), 0, 3_600_000)
     # a file that sets only the first means a constant pause (Java's rule)
     default = first if reading.given("reconnect.backoff.ms") else 1000
     most = reading.clamp(
@@ -92,18 +90,14 @@ def _reconnect_backoff(reading: Reading) -> Emitted:
 def _retry_backoff(reading: Reading) -> Emitted:
     emitted = {}
     if reading.given("retry.backoff.ms"):
-        first = reading.clamp(
-            "retry.backoff.ms", reading.integer("retry.backoff.ms", 100), 1, 300_000
-        )
+        first = reading.clamp("retry.backoff.ms", reading.integer("retry.backoff.ms", 100), 1, 300_000)
         emitted["retry.backoff.ms"] = str(first)
         if first > 1000:
             # before 3.7 the pause was constant; librdkafka would cap it at its maximum
             emitted["retry.backoff.max.ms"] = str(first)
     if reading.given("retry.backoff.max.ms"):
         most = reading.integer("retry.backoff.max.ms", 1000)
-        emitted["retry.backoff.max.ms"] = str(
-            reading.clamp("retry.backoff.max.ms", most, 1, 300_000)
-        )
+        emitted["retry.backoff.max.ms"] = str(reading.clamp("retry.backoff.max.ms", most, 1, 300_000))
     return emitted
 
 
@@ -122,11 +116,7 @@ def _idle_time(reading: Reading) -> Emitted:
 def _metadata_age(reading: Reading) -> Emitted:
     # librdkafka's own metadata.max.age.ms is a false friend: the expiry of its cache
     age = reading.integer("metadata.max.age.ms", 300_000)
-    return {
-        "topic.metadata.refresh.interval.ms": str(
-            reading.clamp("metadata.max.age.ms", age, 1000, 3_600_000)
-        )
-    }
+    return {"topic.metadata.refresh.interval.ms": str(reading.clamp("metadata.max.age.ms", age, 1000, 3_600_000))}
 
 
 def _socket_buffer(java: str) -> Computed:
@@ -162,9 +152,7 @@ RULES: Rules = (
             "client.dns.lookup",
             {
                 "use_all_dns_ips": "use_all_dns_ips",
-                "resolve_canonical_bootstrap_servers_only": (
-                    "resolve_canonical_bootstrap_servers_only"
-                ),
+                "resolve_canonical_bootstrap_servers_only": ("resolve_canonical_bootstrap_servers_only"),
                 "default": "use_all_dns_ips",
             },
         ),

@@ -75,9 +75,7 @@ def _assignors(reading: Reading) -> Emitted:
                 f"Caused by: java.lang.ClassNotFoundException: {name}"
             )
         if name not in _EAGER and name not in _COOPERATIVE and name != _STICKY:
-            raise ConfigurationError(
-                f"partition.assignment.strategy: {name} is not supported, because it is Java code"
-            )
+            raise ConfigurationError(f"partition.assignment.strategy: {name} is not supported, because it is Java code")
     # librdkafka refuses a mix; of Java's own mix the eager protocol is the one in force
     chosen = [_EAGER[name] for name in names if name in _EAGER]
     chosen = chosen or [_COOPERATIVE[name] for name in names if name in _COOPERATIVE]
@@ -117,17 +115,12 @@ def _membership_times(reading: Reading) -> Emitted:
         return emitted
     if heartbeat >= session:
         raise ConfigurationError(
-            "java.lang.IllegalArgumentException: "
-            "Heartbeat must be set lower than the session timeout"
+            "java.lang.IllegalArgumentException: Heartbeat must be set lower than the session timeout"
         )
     if reading.given("session.timeout.ms"):
-        emitted["session.timeout.ms"] = str(
-            reading.clamp("session.timeout.ms", session, 1, 3_600_000)
-        )
+        emitted["session.timeout.ms"] = str(reading.clamp("session.timeout.ms", session, 1, 3_600_000))
     if reading.given("heartbeat.interval.ms"):
-        emitted["heartbeat.interval.ms"] = str(
-            reading.clamp("heartbeat.interval.ms", heartbeat, 1, 3_600_000)
-        )
+        emitted["heartbeat.interval.ms"] = str(reading.clamp("heartbeat.interval.ms", heartbeat, 1, 3_600_000))
     return emitted
 
 
@@ -150,11 +143,7 @@ def _auto_create(reading: Reading) -> Emitted:
 def _group_protocol(reading: Reading) -> Emitted:
     if reading.given("group.remote.assignor") and not _next_generation(reading):
         raise config_exception("group.remote.assignor cannot be set when group.protocol=CLASSIC")
-    return (
-        {"group.protocol": reading.text("group.protocol")}
-        if reading.given("group.protocol")
-        else {}
-    )
+    return {"group.protocol": reading.text("group.protocol")} if reading.given("group.protocol") else {}
 
 
 RULES: Rules = (
@@ -181,9 +170,7 @@ RULES: Rules = (
     Rule("group.remote.assignor", Text(), Same()),
     Rule("heartbeat.interval.ms", Number(), PartOf("max.poll.interval.ms")),
     Rule("isolation.level", Text(("read_committed", "read_uncommitted")), Same()),
-    Rule(
-        "max.partition.fetch.bytes", Number(0), Renamed("fetch.message.max.bytes", 1, 1_000_000_000)
-    ),
+    Rule("max.partition.fetch.bytes", Number(0), Renamed("fetch.message.max.bytes", 1, 1_000_000_000)),
     Rule(
         "max.poll.interval.ms",
         Number(1),

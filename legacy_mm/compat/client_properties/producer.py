@@ -103,8 +103,7 @@ def _obstacles(reading: Reading) -> list[tuple[str, str]]:
     if in_flight > _ORDERED_IN_FLIGHT:
         obstacles.append(
             (
-                f"Idempotence will be disabled because {_IN_FLIGHT} is set to {in_flight}, "
-                "which is greater than 5.",
+                f"Idempotence will be disabled because {_IN_FLIGHT} is set to {in_flight}, which is greater than 5.",
                 f"Must set {_IN_FLIGHT} to at most 5 to use the idempotent producer.",
             )
         )
@@ -219,9 +218,7 @@ RULES: Rules = (
         reason="each stream has its share, large enough for max.request.size",
     ),
     Rule("client.id", Text(), Computed(_client_id), reason="an empty name is producer-1"),
-    Rule(
-        "compression.type", Text(("none", "gzip", "snappy", "lz4", "zstd")), Computed(_compression)
-    ),
+    Rule("compression.type", Text(("none", "gzip", "snappy", "lz4", "zstd")), Computed(_compression)),
     Rule("compression.gzip.level", Number(-1, 9), PartOf("compression.type")),
     Rule("compression.lz4.level", Number(1, 17), PartOf("compression.type")),
     Rule("compression.zstd.level", Number(-131_072, 22), PartOf("compression.type")),

@@ -281,9 +281,7 @@ class Mapped:
         """The word of librdkafka."""
         word = reading.text(name)
         if word not in self.words:
-            raise ConfigurationError(
-                f"{name}={word} is not supported; possible are {', '.join(self.words)}"
-            )
+            raise ConfigurationError(f"{name}={word} is not supported; possible are {', '.join(self.words)}")
         return {self.to: self.words[word]}
 
 

@@ -66,9 +66,7 @@ def _login(reading: Reading) -> Emitted:
     name = reading.text("sasl.mechanism", "GSSAPI")
     mechanism = _MECHANISMS.get(name)
     if mechanism is None:
-        raise ConfigurationError(
-            f"sasl.mechanism {name} is not supported yet; possible are {', '.join(_MECHANISMS)}"
-        )
+        raise ConfigurationError(f"sasl.mechanism {name} is not supported yet; possible are {', '.join(_MECHANISMS)}")
     if not reading.text("sasl.jaas.config"):
         raise ConfigurationError(jaas.no_entry(None))
     module = jaas.parse(reading.text("sasl.jaas.config"))

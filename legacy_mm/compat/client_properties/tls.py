@@ -27,9 +27,7 @@ from legacy_mm.compat.client_properties.rule import (
 from legacy_mm.config.settings import JavaStores, KeyStore
 from legacy_mm.errors import ConfigurationError
 
-_PEM_BLOCK = re.compile(
-    r"-----BEGIN (?P<kind>[A-Z0-9 ]+)-----(?P<body>.*?)-----END (?P=kind)-----", re.DOTALL
-)
+_PEM_BLOCK = re.compile(r"-----BEGIN (?P<kind>[A-Z0-9 ]+)-----(?P<body>.*?)-----END (?P=kind)-----", re.DOTALL)
 _PEM_COLUMNS = 64
 _ANY_TLS_VERSION = {"TLSv1.2", "TLSv1.3"}
 _NOT_CONFIGURABLE = ("TLS_AES_", "TLS_CHACHA20_", "TLS_EMPTY_RENEGOTIATION_INFO_SCSV")
@@ -100,9 +98,7 @@ def _keystore(reading: Reading) -> Emitted:
     return {**emitted, "ssl.key.password": password} if password else emitted
 
 
-def _check_keystore(
-    reading: Reading, kind: str, key: str | None, chain: str | None, location: str | None
-) -> None:
+def _check_keystore(reading: Reading, kind: str, key: str | None, chain: str | None, location: str | None) -> None:
     password = reading.given("ssl.keystore.password")
     if key is not None:
         if kind != "PEM":
@@ -142,9 +138,7 @@ def _pem(name: str, text: str, kind: str) -> str:
         if "Proc-Type" in headers:
             raise ConfigurationError(f"{name}: a PKCS#1 key with a password is not supported, by Java neither")
         packed = "".join(body.split())
-        lines = [
-            packed[start : start + _PEM_COLUMNS] for start in range(0, len(packed), _PEM_COLUMNS)
-        ]
+        lines = [packed[start : start + _PEM_COLUMNS] for start in range(0, len(packed), _PEM_COLUMNS)]
         label = block["kind"]
         blocks.append("\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----\n"]))
     if not blocks:
@@ -155,9 +149,7 @@ def _pem(name: str, text: str, kind: str) -> str:
 def _host_check(reading: Reading) -> Emitted:
     word = reading.text("ssl.endpoint.identification.algorithm", "https").lower()
     if word not in ("", "none", "https"):
-        raise ConfigurationError(
-            "ssl.endpoint.identification.algorithm is either https or empty (no check)"
-        )
+        raise ConfigurationError("ssl.endpoint.identification.algorithm is either https or empty (no check)")
     if word != "https":
         reading.note(
             "ssl.endpoint.identification.algorithm is empty: names of brokers are not checked against their "

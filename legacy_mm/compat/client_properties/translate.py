@@ -97,9 +97,7 @@ class Translated:
     """Key stores that only Java can read; they become properties when it runs."""
 
 
-def apply(
-    side: Side, properties: Mapping[str, str], *, streams: int = 1, literal: bool = False
-) -> Translated:
+def apply(side: Side, properties: Mapping[str, str], *, streams: int = 1, literal: bool = False) -> Translated:
     """Read every known name, let its row speak, fill in what the file leaves out."""
     rules = RULES[side]
     resolved = config_providers.resolve(properties)
@@ -160,9 +158,7 @@ def _emitted(rule: Rule, reading: Reading) -> Emitted:
 
 def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:
     known = {rule.name for rule in rules if not isinstance(rule.meaning, Forgotten)}
-    unknown = [
-        name for name in properties if name not in known and not name.startswith(NATIVE_PREFIX)
-    ]
+    unknown = [name for name in properties if name not in known and not name.startswith(NATIVE_PREFIX)]
     unbuilt_names = set(filter(unbuilt.is_unbuilt, unknown))
     # 3.9 says it at INFO; whoever wrote a feature's name expects it to act, and is warned
     for names, level in ((unbuilt_names, logging.WARNING), (set(unknown) - unbuilt_names, logging.INFO)):
@@ -174,14 +170,10 @@ def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str])
 def _check_native(native: Mapping[str, str]) -> None:
     for name in native:
         if name in _NATIVE_REFUSED:
-            raise ConfigurationError(
-                f"{NATIVE_PREFIX}{name} is not possible, because {_NATIVE_REFUSED[name]}"
-            )
+            raise ConfigurationError(f"{NATIVE_PREFIX}{name} is not possible, because {_NATIVE_REFUSED[name]}")
 
 
-def _secrets(
-    rules: Rules, properties: Mapping[str, str], chosen: Mapping[str, str]
-) -> tuple[str, ...]:
+def _secrets(rules: Rules, properties: Mapping[str, str], chosen: Mapping[str, str]) -> tuple[str, ...]:
     secret_names = {rule.name for rule in rules if isinstance(rule.type, Secret)}
     found = {text for name, text in properties.items() if name in secret_names}
     return tuple(sorted({*found, *known_secrets(properties), *known_secrets(chosen)} - {""}))

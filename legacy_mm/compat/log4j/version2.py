@@ -138,9 +138,7 @@ def read(configuration: Component, find: Callable[[Mapping[str, str]], Lookup]) 
 
 def _resolved(component: Component, find: Lookup) -> Component:
     # $${date:...} is resolved late by log4j 2: at each roll-over
-    attributes = {
-        name: substituted(text.replace("$${", "${"), find) for name, text in component.attributes.items()
-    }
+    attributes = {name: substituted(text.replace("$${", "${"), find) for name, text in component.attributes.items()}
     return Component(component.kind, attributes, tuple(_resolved(part, find) for part in component.parts))
 
 

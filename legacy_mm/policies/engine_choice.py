@@ -1,0 +1,54 @@
+"""Which engine copies: `batches` wherever it can, `records` for the rest, or the one that was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
+
+from legacy_mm.errors import ConfigurationError
+
+Asked = Literal["auto", "batches", "records"]
+Engine = Literal["batches", "records"]
+
+_OWN_PARTITIONER = "murmur2_random"
+
+
+class EngineChoice(NamedTuple):
+    """An engine and why it is this one."""
+
+    engine: Engine
+    reason: str
+
+
+def choose(
+    asked: Asked,
+    target: Mapping[str, str],
+    *,
+    synchronous: bool,
+    embedded: bool,
+    insecurity: Callable[[], str | None],
+) -> EngineChoice:
+    """The engine for these properties of the producer; `insecurity` tells what security `batches` cannot do.
+
+    Raises ConfigurationError when `batches` is asked for by name and cannot do it.
+    """
+    if asked == "records":
+        return EngineChoice("records", "--engine records")
+    obstacle = _obstacle(target, synchronous=synchronous) or insecurity()
+    if obstacle is None and asked == "auto" and not embedded:
+        obstacle = "on a cluster its libraries would have to travel to each worker (130 MB)"
+    if obstacle is None:
+        return EngineChoice("batches", "no message handler, and nothing in the files speaks against it")
+    if asked == "batches":
+        raise ConfigurationError(f"--engine batches cannot be used: {obstacle}")
+    return EngineChoice("records", obstacle)
+
+
+def _obstacle(target: Mapping[str, str], *, synchronous: bool) -> str | None:
+    if synchronous:
+        return "producer.type=sync waits for each record"
+    if target.get("acks") == "0":
+        return "acks=0 has no acknowledgements"
+    if (partitioner := target.get("partitioner", _OWN_PARTITIONER)) != _OWN_PARTITIONER:
+        return f"the partitioner is {partitioner}"
+    return None

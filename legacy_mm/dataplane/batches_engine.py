@@ -16,7 +16,7 @@ from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Plan, Progress, Started
 from legacy_mm.dataplane.acks import Pieces, SafeOffsets
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.kafka.client import ErrorLines
 from legacy_mm.kafka.errors import broker_error
 from legacy_mm.kafka.sender import FailedSend
@@ -27,7 +27,7 @@ from legacy_mm.protocol.record_set import CommittedOnly
 from legacy_mm.wire import appender, failures, fetcher
 from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.wire.fetcher import Fetched, Fetcher
 from legacy_mm.wire.lane import Entry
 from legacy_mm.wire.traffic import Traffic
@@ -80,6 +80,12 @@ class BatchesEngine:
         Raises SendFailure, StreamFailure, EngineUnfit.
         """
         gc.disable()
+        try:
+            return self._run()
+        except UnsupportedVersion as error:
+            raise EngineUnfit(str(error)) from error
+
+    def _run(self) -> Offsets:
         for cluster, traffic in ((self._source, self._read), (self._target, self._written)):
             cluster.keep_fresh(traffic.on_trouble)
         self._report(Started(self._fetcher.start(self._plan.offsets)))

@@ -19,6 +19,7 @@ from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import produce_messages as messages
+from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
@@ -333,7 +334,9 @@ class _Channel(threading.Thread):
     def _send(self, entries: list[Entry]) -> None:
         options = self._appender.options
         link = self._link or self._connect()
-        version = link.connection.version(messages.API_KEY, messages.LOWEST, messages.HIGHEST)
+        zstd = any(entry.batch.header.codec is Codec.ZSTD for entry in entries)
+        lowest = messages.ZSTD_SINCE if zstd else messages.LOWEST
+        version = link.connection.version(messages.API_KEY, lowest, messages.HIGHEST)
         batches = [(entry.lane.partition, entry.batch.buffer) for entry in entries]
         segments = messages.encode(options.acks, int(options.request_timeout * 1000), batches)
         request = _Request(entries, version, monotonic(), sum(map(len, segments)))

@@ -13,12 +13,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.errors import EngineUnfit, LegacyMMError, StreamFailure
+from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.protocol.record_set import Ending, Tail, read_batches
+from legacy_mm.protocol.record_set import Ending, read_batches
 from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.connection import Connection
@@ -200,6 +200,7 @@ class Fetcher:
             nodes = {self._reads_from(partition, now) for partition in self._positions}
             if None in nodes:
                 self.cluster.stale()
+                self._attend_at = now + _RETRY_SECONDS
             for node in nodes - self._readers.keys():
                 if node is not None:
                     self._readers[node] = _Reader(self, node)
@@ -223,21 +224,22 @@ class Fetcher:
             return None
         end = answer.last_stable_offset if self.options.committed_only else answer.high_watermark
         self.traffic.note_log(partition, answer.log_start_offset, end)
-        batches: list[RecordBatch] = []
-        for item in read_batches(answer.records):
-            if isinstance(item, RecordBatch):
-                batches.append(item)
-            elif not batches and item.ending is Ending.OLD_FORMAT:
-                raise EngineUnfit(f"{partition} holds messages in format {item.magic}")
-            elif not batches:
-                self._check_progress(item, answer)
+        batches = self._batches(answer)
         next_offset = batches[-1].header.next_offset if batches else position
         return Fetched(partition, position, batches, answer.aborted, len(answer.records)), max(next_offset, position)
 
-    def _check_progress(self, tail: Tail, answer: FetchedPartition) -> None:
-        """Brokers since 0.10.1 send the first batch whole, however big; a lone torn one may come from an older one."""
-        if tail.base_offset is not None and len(answer.records) >= self.options.partition_bytes:
-            raise EngineUnfit(f"{answer.partition} has a batch of more than {self.options.partition_bytes} bytes")
+    def _batches(self, answer: FetchedPartition) -> list[RecordBatch]:
+        """The whole batches of an answer. Brokers send the first one whole, however big it is."""
+        batches: list[RecordBatch] = []
+        try:
+            for item in read_batches(answer.records):
+                if isinstance(item, RecordBatch):
+                    batches.append(item)
+                elif item.ending is Ending.OLD_FORMAT and not batches:
+                    raise EngineUnfit(f"{answer.partition} holds messages in format {item.magic}")
+        except CorruptRecords as error:
+            raise CorruptRecords(f"{answer.partition}: {error}") from error
+        return batches
 
     def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
         if failures.is_out_of_range(error):
@@ -281,9 +283,6 @@ class _Reader(threading.Thread):
             except (ConnectionLost, ClusterUnreachable) as error:
                 self._lost(error)
                 fetcher.unanswered(asked)
-            except LegacyMMError as error:
-                fetcher.failed(error)
-                return
             except Exception as error:  # noqa: BLE001 - the engine raises it
                 fetcher.failed(error)
                 return

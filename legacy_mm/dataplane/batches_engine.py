@@ -10,6 +10,8 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Mapping
+from math import inf
+from typing import TypeVar
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Plan, Progress, Started
@@ -24,7 +26,7 @@ from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import CommittedOnly
-from legacy_mm.wire import appender, failures, fetcher
+from legacy_mm.wire import append_options, failures, fetcher
 from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
@@ -33,7 +35,10 @@ from legacy_mm.wire.lane import Entry
 from legacy_mm.wire.traffic import Traffic
 
 _WAIT_SECONDS = 0.1
+_CALL_SECONDS = 4.0
+"""One question to a cluster; well below the time after which a silent task counts as stalled."""
 _MS = 1000
+T = TypeVar("T")
 
 
 class BatchesEngine:
@@ -44,14 +49,13 @@ class BatchesEngine:
         self._plan = plan
         self._failures = SendFailures(abort=plan.abort_on_send_failure)
         source, target = plan.source, plan.target
-        self._source = Cluster(source, plan.api_timeout)
-        self._target = Cluster(target, plan.api_timeout)
+        self._source, self._target = Cluster(source, _CALL_SECONDS), Cluster(target, _CALL_SECONDS)
         self._read = Traffic("consumer", _tells(source))
         self._written = Traffic("producer", _tells(target))
         backlog = int(source.get("queued.max.messages.kbytes", 32 << 10)) << 10
         self._fetch_options = fetcher.options_from(source, backlog)
         self._fetcher = Fetcher(self._source, self._fetch_options, backlog, self._read)
-        options = appender.options_from(target)
+        options = append_options.options_from(target)
         self._appender = Appender(self._target, options, self._written)
         self._missing_topic_seconds = int(target.get("topic.metadata.propagation.max.ms", 30_000)) / _MS
         codec = target.get("compression.type")
@@ -88,7 +92,9 @@ class BatchesEngine:
     def _run(self) -> Offsets:
         for cluster, traffic in ((self._source, self._read), (self._target, self._written)):
             cluster.keep_fresh(traffic.on_trouble)
-        self._report(Started(self._fetcher.start(self._plan.offsets)))
+        plan = self._plan
+        if started := self._patiently(lambda: self._fetcher.start(plan.offsets), plan.api_timeout):
+            self._report(Started(started))
         while not self._stopping.is_set():
             fetched = self._fetcher.take(_WAIT_SECONDS)
             if fetched is not None:
@@ -128,9 +134,6 @@ class BatchesEngine:
 
     def _send(self, source: TopicPartition, batch: RecordBatch, begin: int) -> None:
         topic = self._plan.names[source.topic]
-        self._appending = self._appending or self._start_appender()
-        if not self._appending:
-            return
         try:
             partitions = self._partitions(topic)
         except _Unsendable as error:
@@ -156,8 +159,11 @@ class BatchesEngine:
 
     def _partitions(self, topic: str) -> int:
         """How many the target topic has, created if need be; waits for it. 0: we stop. Raises _Unsendable."""
-        if count := self._target.partitions(topic):
+        if self._appending and (count := self._target.partitions(topic)):
             return count
+        if not self._appending:
+            self._patiently(self._appender.start)
+            self._appending = not self._stopping.is_set()
         self._target.watch([topic], create=True)
         deadline = Deadline.after(self._missing_topic_seconds)
         while not (count := self._target.partitions(topic)):
@@ -171,15 +177,17 @@ class BatchesEngine:
             self._target.wait_for_refresh(_WAIT_SECONDS)
         return count
 
-    def _start_appender(self) -> bool:
-        """Ask for a producer id, as long as it takes; False: we stop."""
+    def _patiently(self, ask: Callable[[], T], seconds: float = inf) -> T | None:
+        """The answer of a cluster, for which it has so long; None: we stop. Raises what the last try raised."""
+        deadline = Deadline.after(seconds)
         while not self._stopping.is_set():
             try:
-                self._appender.start()
-                return True
+                return ask()
             except (ConnectionLost, ClusterUnreachable):
+                if deadline.expired():
+                    raise
                 self._tend(blocked=True)
-        return False
+        return None
 
     def _wait_for_room(self) -> bool:
         while not self._appender.wait_for_room(_WAIT_SECONDS):
@@ -215,7 +223,7 @@ class BatchesEngine:
             return
         self._fail(topic, refused.batch, refused.refusal)
         self._failures.raise_if_ending(None)
-        self._appender.drop(refused)
+        self._patiently(lambda: self._appender.drop(refused))
         self._pieces.acknowledged(refused.receipt)
 
     def _fail(self, topic: str, batch: RecordBatch, code: int) -> None:
@@ -231,10 +239,11 @@ class BatchesEngine:
             self._send_progress(blocked=False)
             self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason))
         while self._resume:
-            resumed = self._fetcher.resume(self._resume.pop(0))
-            for partition in resumed:
-                self._pieces.restart(partition)
-            self._report(Started(resumed))
+            wanted = self._resume.pop(0)
+            if resumed := self._patiently(lambda: self._fetcher.resume(wanted), self._plan.api_timeout):  # noqa: B023
+                for partition in resumed:
+                    self._pieces.restart(partition)
+                self._report(Started(resumed))
 
     # --- reporting and the end
 

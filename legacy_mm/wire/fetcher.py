@@ -103,10 +103,12 @@ class Fetcher:
             return fetched
 
     def take_gaps(self) -> list[OutOfRange]:
-        """Gaps found since the last call."""
+        """Gaps found since the last call; one comes only when all that was read before it has been taken."""
         with self._changed:
-            gaps, self._gaps = self._gaps, []
-            return gaps
+            busy = {fetched.partition for fetched in self._taken}
+            found = [gap for gap in self._gaps if gap.partition not in busy]
+            self._gaps = [gap for gap in self._gaps if gap.partition in busy]
+            return found
 
     def close(self) -> None:
         """Read no more; from any thread."""

@@ -105,9 +105,10 @@ class Lane:
         self.pending.extendleft(reversed(list(batches)))
 
     def drop_held(self, producer: tuple[int, int] | None) -> None:
-        """Go on without the refused one. What became of it is not known, so the producer id must be a new one."""
+        """Go on without the refused one: under a new producer id if nobody knows whether it arrived."""
         self.held = None
-        self._use(producer)
+        if producer is not None:
+            self._use(producer)
 
     def _use(self, producer: tuple[int, int] | None) -> None:
         self._producer = producer

@@ -1,0 +1,42 @@
+"""How the target is written to, as the producer's properties say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+
+
+@dataclass(frozen=True, slots=True)
+class AppendOptions:
+    """How the target is written to. Sizes are bytes, times seconds."""
+
+    acks: int
+    idempotent: bool
+    in_flight: int
+    """Requests under way on one connection."""
+    request_bytes: int
+    buffer_bytes: int
+    request_timeout: float
+    delivery_timeout: float
+    retry_pause: float
+
+
+def options_from(properties: Mapping[str, str]) -> AppendOptions:
+    """What librdkafka's producer properties say about sending; its and Java's defaults where they say nothing."""
+
+    def number(name: str, default: int) -> int:
+        return int(properties.get(name, default))
+
+    delivery = number("message.timeout.ms", 0)
+    acks = properties.get("acks", "all")
+    return AppendOptions(
+        acks=-1 if acks == "all" else int(acks),
+        idempotent=properties.get("enable.idempotence") == "true",
+        in_flight=number("max.in.flight.requests.per.connection", 5),
+        request_bytes=number("message.max.bytes", 1 << 20),
+        buffer_bytes=number("queue.buffering.max.kbytes", 32 << 10) << 10,
+        request_timeout=number("request.timeout.ms", 30_000) / 1000,
+        delivery_timeout=delivery / 1000 if delivery else inf,
+        retry_pause=number("retry.backoff.ms", 100) / 1000,
+    )

@@ -14,7 +14,7 @@ from kafka.protocol.metadata import MetadataRequest
 from legacy_mm.compat.client_properties.translate import apply
 from legacy_mm.testbed.certificates import PASSWORD
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.security import LISTENERS, USER, USER_PASSWORD, Stores, login, make_stores, secured_cluster
+from legacy_mm.testbed.security import LISTENERS, USER, USER_PASSWORD, Stores, login, secured_cluster
 from legacy_mm.wire.connection import Connection, connect
 from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.wire.security import unsupported
@@ -61,10 +61,8 @@ class Secured:
 
 
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    folder = tmp_path_factory.mktemp("secured")
-    stores = make_stores(folder / "stores")
-    with secured_cluster(folder / "cluster", stores) as cluster:
+def secured(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    with secured_cluster(tmp_path_factory.mktemp("secured"), stores) as cluster:
         yield Secured(stores, cluster)
 
 

@@ -23,8 +23,11 @@ LISTENERS: Mapping[str, str] = {
     "EXPIRED": "SSL",
     "ELSEWHERE": "SSL",
     "LOGIN": "SASL_PLAINTEXT",
+    "SHORT": "SASL_PLAINTEXT",
     "BOTH": "SASL_SSL",
 }
+SHORT_LOGIN_SECONDS = 60
+"""A login at the listener SHORT lasts so long."""
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _MODULES = "org.apache.kafka.common.security."
 _CERTIFICATES = {"EXPIRED": "expired", "ELSEWHERE": "elsewhere"}
@@ -77,6 +80,8 @@ def secured_cluster(folder: Path, stores: Stores) -> Cluster:
             own |= stores.broker(_CERTIFICATES.get(name, _GOOD))
         if protocol.startswith("SASL"):
             own |= _logins()
+        if name == "SHORT":
+            own |= {"plain.connections.max.reauth.ms": f"{SHORT_LOGIN_SECONDS * 1000}"}
         properties |= {f"listener.name.{name.lower()}.{key}": text for key, text in own.items()}
     users = [f"--add-scram={mechanism}=[name={USER},password={USER_PASSWORD}]" for mechanism in SCRAM]
     return Cluster(folder, properties=properties, listeners=LISTENERS, format_options=users)

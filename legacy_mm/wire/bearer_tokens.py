@@ -12,6 +12,7 @@ import ssl
 from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
+from urllib.error import HTTPError
 from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
 
@@ -103,8 +104,12 @@ def _of_service(properties: Mapping[str, str]) -> tuple[str, float]:
     url = properties[f"{_ASKED}token.endpoint.url"]
     request = Request(url, urlencode(form, quote_via=quote).encode(), headers)
     context = _https(properties) if url.startswith("https://") else None
-    with urlopen(request, timeout=_SECONDS, context=context) as response:
-        token = str(json.load(response)["access_token"])
+    try:
+        with urlopen(request, timeout=_SECONDS, context=context) as response:
+            token = str(json.load(response)["access_token"])
+    except HTTPError as refused:
+        with refused:  # it holds the connection
+            raise
     return token, float(_claims(token)["exp"])
 
 

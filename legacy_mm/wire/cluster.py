@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import socket
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from threading import Condition, Event, Lock, Thread
@@ -22,6 +23,7 @@ from legacy_mm.wire.reconnects import Reconnects
 from legacy_mm.wire.security import Security
 from legacy_mm.wire.topology import UNKNOWN_EPOCH, Broker, Topology
 
+_CANONICAL = "resolve_canonical_bootstrap_servers_only"
 _MAX_AGE_MS = 300_000
 _RETRY_MS = 100
 _LOOK_SECONDS = 0.02
@@ -39,7 +41,7 @@ class Cluster:
         self._properties = dict(properties)
         self._security = Security(properties)
         self._timeout = timeout
-        self._bootstrap = [_address(server) for server in properties["bootstrap.servers"].split(",")]
+        self._bootstrap = _bootstrap(properties)
         age = int(properties.get("topic.metadata.refresh.interval.ms", _MAX_AGE_MS))
         self._max_age = age / 1000 if age >= 0 else float("inf")
         self._retry_pause = int(properties.get("retry.backoff.ms", _RETRY_MS)) / 1000
@@ -243,7 +245,7 @@ class Cluster:
 
     def _connect(self, host: str, port: int, node: int | None) -> Connection:
         with self._reconnects.turn(host, port):
-            return connect_by(self._security, host, port, self._properties, node)
+            return connect_by(self._security, host, port, self._properties, node, within=self._timeout)
 
 
 class _Line:
@@ -274,6 +276,18 @@ class _Line:
             connection.close()
 
 
-def _address(server: str) -> tuple[str, int]:
-    host, _, port = server.strip().rpartition(":")
-    return host.strip("[]"), int(port)
+def _bootstrap(properties: Mapping[str, str]) -> list[tuple[str, int]]:
+    pairs = [server.strip().rpartition(":") for server in properties["bootstrap.servers"].split(",")]
+    written = [(host.strip("[]"), int(port)) for host, _, port in pairs]
+    if properties.get("client.dns.lookup") != _CANONICAL:
+        return written
+    return [(name, port) for host, port in written for name in _canonical(host, port)]
+
+
+def _canonical(host: str, port: int) -> Iterator[str]:
+    """The names that the addresses of `host` have themselves: Kerberos knows brokers by those."""
+    try:
+        for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            yield socket.getnameinfo(address, 0)[0]
+    except OSError:
+        yield host

@@ -47,10 +47,17 @@ def connect(host: str, port: int, properties: Mapping[str, str], node: int | Non
 
 
 def connect_by(
-    security: Security, host: str, port: int, properties: Mapping[str, str], node: int | None = None
+    security: Security,
+    host: str,
+    port: int,
+    properties: Mapping[str, str],
+    node: int | None = None,
+    *,
+    within: float = float("inf"),
 ) -> Connection:
-    """As `connect`, with tokens and the like that several connections share."""
-    deadline = Deadline.after(int(properties.get("socket.connection.setup.timeout.ms", _SETUP_MS)) / 1000)
+    """As `connect`, with tokens and the like that several connections share, and not longer than `within` seconds."""
+    setup = int(properties.get("socket.connection.setup.timeout.ms", _SETUP_MS)) / 1000
+    deadline = Deadline.after(min(setup, within))
     try:
         return _connect(security, host, port, properties, node, deadline)
     except OSError as error:
@@ -174,7 +181,7 @@ class Connection:
         answer = _SIZE.pack(correlation_id) + bytes(self.receive())
         try:
             return request.header.get_response_class().decode(answer, header=True)
-        except (ValueError, IndexError, struct.error) as error:
+        except Exception as error:  # rubbish can end in any of them
             self.close()
             raise self._lost(f"the answer to {_api(request.API_KEY)} cannot be read") from error
 

@@ -21,6 +21,11 @@ MOMENT = 1.0
 """Seconds after which a blocked call raises BlockingIOError, so that its caller may look at the time."""
 _MOST_SEGMENTS = 512  # IOV_MAX is 1024
 _TLS_CHUNK = 64 << 10
+_BUFFERS = {
+    socket.SO_SNDBUF: "socket.send.buffer.bytes",
+    socket.SO_RCVBUF: "socket.receive.buffer.bytes",
+}
+_MICROSECONDS = 1_000_000
 _TIMEVAL = struct.Struct("@ll")
 
 
@@ -47,7 +52,7 @@ class PlainStream:
         connected.settimeout(None)
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             # unlike `settimeout`, this costs no poll() before each call
-            connected.setsockopt(socket.SOL_SOCKET, option, _TIMEVAL.pack(int(MOMENT), 0))
+            connected.setsockopt(socket.SOL_SOCKET, option, _timeval(MOMENT))
         self._socket = connected
 
     def receive_into(self, view: memoryview) -> int:
@@ -114,18 +119,30 @@ class TlsStream:
 
 
 def open_socket(host: str, port: int, properties: Mapping[str, str], seconds: float) -> socket.socket:
-    """A TCP connection to any address of `host`; raises OSError."""
-    connected = socket.create_connection((host, port), timeout=seconds)
-    connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    for option, name in (
-        (socket.SO_SNDBUF, "socket.send.buffer.bytes"),
-        (socket.SO_RCVBUF, "socket.receive.buffer.bytes"),
-    ):
-        if size := int(properties.get(name, 0)):
-            connected.setsockopt(socket.SOL_SOCKET, option, size)
+    """A TCP connection to the first address of `host` that takes one; raises OSError."""
+    addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    refused: OSError | None = None
+    for family, kind, protocol, _, address in addresses:
+        opened = socket.socket(family, kind, protocol)
+        try:
+            _prepare(opened, properties)
+            opened.settimeout(seconds / len(addresses))
+            opened.connect(address)
+            return opened
+        except OSError as error:
+            opened.close()
+            refused = error
+    raise refused or OSError("it has no address")
+
+
+def _prepare(opened: socket.socket, properties: Mapping[str, str]) -> None:
+    opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     keep_alive = properties.get("socket.keepalive.enable", "false") == "true"
-    connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, keep_alive)
-    return connected
+    opened.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, keep_alive)
+    # before connecting: the window's scale is agreed on then
+    for option, name in _BUFFERS.items():
+        if size := int(properties.get(name, 0)):
+            opened.setsockopt(socket.SOL_SOCKET, option, size)
 
 
 def shut(connected: socket.socket) -> None:
@@ -153,3 +170,7 @@ def _first(segments: Sequence[Bytes], size: int) -> bytes:
         if not size:
             break
     return b"".join(pieces)
+
+
+def _timeval(seconds: float) -> bytes:
+    return _TIMEVAL.pack(*divmod(round(seconds * _MICROSECONDS), _MICROSECONDS))

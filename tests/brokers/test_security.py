@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import subprocess
-import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +17,15 @@ from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import committed, create_topic, end_offsets
 from legacy_mm.testbed.security import (
     LISTENERS,
-    USER,
     USER_PASSWORD,
     Stores,
     forbid_records,
     login,
-    make_stores,
     secured_cluster,
 )
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.token_service import CLIENT, SECRET, TokenService
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 LEGACY_MM = Path(__file__).parents[2] / "bin" / "legacy-mm"
@@ -73,9 +68,8 @@ class Secured:
 
 
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+def secured(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     folder = tmp_path_factory.mktemp("secured")
-    stores = make_stores(folder / "stores")
     with secured_cluster(folder / "source", stores) as source, secured_cluster(folder / "target", stores) as target:
         yield Secured(stores, source, target)
 
@@ -171,51 +165,22 @@ def test_a_password_that_is_kept_elsewhere(
     assert USER_PASSWORD not in printed
 
 
-class TokenService(BaseHTTPRequestHandler):
-    """Gives a token to a client that proves itself."""
-
-    CLIENT = "me", "its secret"
-
-    def do_POST(self) -> None:
-        basic = base64.b64encode(":".join(self.CLIENT).encode()).decode()
-        known = self.headers["Authorization"] == f"Basic {basic}"
-        now = int(time.time())
-        token = ".".join([encoded({"alg": "none"}), encoded({"sub": USER, "iat": now, "exp": now + 600}), ""])
-        body = json.dumps({"access_token": token, "token_type": "Bearer", "expires_in": 600}).encode()
-        self.send_response(200 if known else 401)
-        self.send_header("Content-Type", "application/json")
-        self.end_headers()
-        self.wfile.write(body if known else b"{}")
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Say nothing."""
-
-
-def encoded(claims: dict[str, Any]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(claims).encode()).decode().rstrip("=")
-
-
-@pytest.fixture
-def token_service() -> Iterator[str]:
-    with HTTPServer(("127.0.0.1", 0), TokenService) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/token"
-        server.shutdown()
-
-
 def test_a_token_service(
-    secured: Secured, token_service: str, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
+    secured: Secured,
+    token_service: TokenService,
+    topic: Callable[..., str],
+    group: str,
+    our_tool: Callable[..., ToolProcess],
 ) -> None:
     module = "org.apache.kafka.common.security.oauthbearer."
-    client, secret = TokenService.CLIENT
     security = {
         "sasl.mechanism": "OAUTHBEARER",
         "sasl.login.callback.handler.class": module + "OAuthBearerLoginCallbackHandler",
-        "sasl.oauthbearer.token.endpoint.url": token_service,
-        "sasl.jaas.config": f'{module}OAuthBearerLoginModule required clientId={client} clientSecret="{secret}";',
+        "sasl.oauthbearer.token.endpoint.url": token_service.url,
+        "sasl.jaas.config": f'{module}OAuthBearerLoginModule required clientId={CLIENT} clientSecret="{SECRET}";',
     }
     printed = copies(secured, our_tool, ("LOGIN", lambda _: security), topic(), group)
-    assert secret not in printed
+    assert SECRET not in printed
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from kafka.errors import UnknownTopicOrPartitionError
+from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
+from legacy_mm.testbed import cluster as testbed
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import create_topic
+from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
 from tests.fixtures.clusters import Kafka
 
 pytestmark = pytest.mark.brokers
@@ -41,3 +48,93 @@ def test_first_and_next_offsets(cluster: Cluster, source: Kafka, topic: Callable
     partitions = [TopicPartition(name, number) for number in range(4)]
     assert set(cluster.offsets(partitions, EARLIEST).values()) == {0}
     assert sum(cluster.offsets(partitions, LATEST).values()) == RECORDS
+
+
+def test_a_topic_that_is_not_there(cluster: Cluster, topic: Callable[..., str]) -> None:
+    name = topic()
+    cluster.watch([name])
+    assert (cluster.partitions(name), cluster.topic_id(name), cluster.leader(TopicPartition(name, 0))) == (
+        0,
+        None,
+        None,
+    )
+    assert cluster.problem(name) is UnknownTopicOrPartitionError
+    assert cluster.offsets([], LATEST) == {}
+
+
+def test_a_topic_that_brokers_make_when_they_are_asked(source: Kafka, topic: Callable[..., str]) -> None:
+    name = topic()
+    asking = Cluster({"bootstrap.servers": source.bootstrap}, SECONDS)
+    asking.watch([name], create=True)
+
+    def made() -> bool:
+        asking.stale()
+        return asking.partitions(name) == 4
+
+    wait_until(made, SECONDS, "the topic")
+    asking.close()
+
+
+def test_threads_share_a_cluster(cluster: Cluster, source: Kafka, topic: Callable[..., str]) -> None:
+    names = [topic(f"shared-{number}") for number in range(4)]
+    for name in names:
+        create_topic(source.bootstrap, name, 2)
+
+    def ask(name: str) -> tuple[int, dict[TopicPartition, int]]:
+        cluster.watch([name])
+        partitions = [TopicPartition(name, 0), TopicPartition(name, 1)]
+        return cluster.partitions(name), cluster.offsets(partitions, LATEST)
+
+    with ThreadPoolExecutor(8) as threads:
+        answers = list(threads.map(ask, names * 4))
+    assert {count for count, _ in answers} == {2}
+    assert {offset for _, offsets in answers for offset in offsets.values()} == {0}
+
+
+def test_a_connection_that_broke_is_made_anew_for_a_call(cluster: Cluster) -> None:
+    cluster.refresh()
+    for line in cluster._lines.values():
+        line.close()
+    assert cluster.call_any(MetadataRequest(topics=[])).brokers
+
+
+def test_nobody_is_there(unused_port: int) -> None:
+    alone = Cluster({"bootstrap.servers": f"127.0.0.1:{unused_port}", "reconnect.backoff.max.ms": "50"}, 0.3)
+    with pytest.raises(ClusterUnreachable, match=r"no broker answered in 0\.3 s; .*Connection refused"):
+        alone.refresh()
+
+
+@pytest.fixture
+def unused_port() -> Iterator[int]:
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+def test_a_leader_that_is_killed(own_clusters: Callable[..., testbed.Cluster], topic: Callable[..., str]) -> None:
+    kafka = own_clusters(brokers=3)
+    name = topic()
+    create_topic(kafka.bootstrap, name, 1, replication=3)
+    partition = TopicPartition(name, 0)
+    cluster = Cluster({"bootstrap.servers": kafka.bootstrap}, SECONDS)
+    cluster.watch([name])
+    before, epoch = cluster.leader(partition), cluster.leader_epoch(partition)
+    assert before is not None
+    connection = cluster.connect(before.node)
+    with ThreadPoolExecutor(1) as threads:
+        blocked = threads.submit(connection.receive)
+        kafka.brokers[before.node - 1].kill()
+        with pytest.raises(ConnectionLost):
+            blocked.result(SECONDS)
+    with pytest.raises(ConnectionLost, match="cannot be reached: Connection refused"):
+        cluster.connect(before.node)
+
+    def moved() -> bool:
+        cluster.stale()
+        after = cluster.leader(partition)
+        return after is not None and after.node != before.node
+
+    wait_until(moved, SECONDS, "a new leader")
+    assert cluster.leader_epoch(partition) > epoch
+    assert cluster.offsets([partition], LATEST) == {partition: 0}
+    cluster.close()

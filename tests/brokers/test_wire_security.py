@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 
 import pytest
@@ -11,10 +12,19 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.serialization import pkcs12
 from kafka.protocol.metadata import MetadataRequest
 
+from legacy_mm.clock import monotonic
 from legacy_mm.compat.client_properties.translate import apply
 from legacy_mm.testbed.certificates import PASSWORD
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.security import LISTENERS, USER, USER_PASSWORD, Stores, login, make_stores, secured_cluster
+from legacy_mm.testbed.security import (
+    LISTENERS,
+    SHORT_LOGIN_SECONDS,
+    USER,
+    USER_PASSWORD,
+    Stores,
+    login,
+    secured_cluster,
+)
 from legacy_mm.wire.connection import Connection, connect
 from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.wire.security import unsupported
@@ -61,10 +71,8 @@ class Secured:
 
 
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
-    folder = tmp_path_factory.mktemp("secured")
-    stores = make_stores(folder / "stores")
-    with secured_cluster(folder / "cluster", stores) as cluster:
+def secured(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
+    with secured_cluster(tmp_path_factory.mktemp("secured"), stores) as cluster:
         yield Secured(stores, cluster)
 
 
@@ -89,9 +97,8 @@ OPENED: dict[str, tuple[str, Callable[[Secured], Properties]]] = {
 @pytest.mark.parametrize("case", OPENED)
 def test_a_broker_answers(secured: Secured, case: str) -> None:
     listener, security = OPENED[case]
-    connection = secured.connect(listener, security(secured))
-    assert len(connection.call(MetadataRequest(topics=[])).brokers) == 1
-    connection.close()
+    with closing(secured.connect(listener, security(secured))) as connection:
+        assert len(connection.call(MetadataRequest(topics=[])).brokers) == 1
 
 
 REFUSED: dict[str, tuple[str, Callable[[Secured], Properties], str]] = {
@@ -118,3 +125,11 @@ def test_a_refusal_says_why(secured: Secured, case: str) -> None:
 def test_a_listener_that_wants_more(secured: Secured, listener: str) -> None:
     with pytest.raises(ConnectionLost):
         secured.connect(listener, {"security.protocol": "PLAINTEXT"}).call(MetadataRequest(topics=[]))
+
+
+def test_a_login_that_ends(secured: Secured) -> None:
+    with closing(secured.connect("SHORT", login("PLAIN"))) as connection:
+        assert connection.renew_before is not None
+        assert 0 < connection.renew_before - monotonic() < SHORT_LOGIN_SECONDS
+    with closing(secured.connect("LOGIN", login("PLAIN"))) as connection:
+        assert connection.renew_before is None

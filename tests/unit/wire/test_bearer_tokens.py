@@ -1,0 +1,97 @@
+"""Tokens: made here, or got from a service once for many logins."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from legacy_mm.wire.bearer_tokens import Tokens, unsupported
+from legacy_mm.wire.errors import ConnectionLost
+from tests.fixtures.token_service import CLIENT, LIFE, SECRET, TokenService
+
+NOW = 1_700_000_000.0
+
+
+def claims(token: str) -> dict[str, Any]:
+    body = token.split(".")[1]
+    found: dict[str, Any] = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+    return found
+
+
+def of(service: str, secret: str = SECRET) -> dict[str, str]:
+    return {
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.token.endpoint.url": service,
+        "sasl.oauthbearer.client.id": CLIENT,
+        "sasl.oauthbearer.client.secret": secret,
+        "sasl.oauthbearer.extensions": "logicalCluster=lkc-1,pool=p",
+    }
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, to be set."""
+    now = [NOW]
+    monkeypatch.setattr("legacy_mm.wire.bearer_tokens.wall", lambda: now[0])
+    return now
+
+
+def test_an_unsecured_token(clock: list[float]) -> None:
+    config = "principal=mirror principalClaimName=user scope=a,b scopeClaimName=roles lifeSeconds=60 extension_x=1"
+    tokens = Tokens({"enable.sasl.oauthbearer.unsecure.jwt": "true", "sasl.oauthbearer.config": config})
+    assert claims(tokens.token()) == {"user": "mirror", "iat": NOW, "exp": NOW + 60, "roles": ["a", "b"]}
+    assert tokens.token().endswith(".")
+    assert tokens.extensions() == {"x": "1"}
+
+
+def test_a_token_is_used_for_four_fifths_of_its_life(clock: list[float]) -> None:
+    tokens = Tokens({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"})
+    first = tokens.token()
+    clock[0] += 79
+    assert tokens.token() == first
+    clock[0] += 2
+    assert tokens.token() != first
+
+
+def test_a_service_is_asked_once(token_service: TokenService) -> None:
+    tokens = Tokens(of(token_service.url))
+    first = tokens.token()
+    assert claims(first)["exp"] - claims(first)["iat"] == LIFE
+    assert tokens.token() == first
+    assert token_service.given == 1
+    assert tokens.extensions() == {"logicalCluster": "lkc-1", "pool": "p"}
+
+
+def test_no_token_is_no_refusal_by_the_cluster(token_service: TokenService) -> None:
+    with pytest.raises(ConnectionLost, match="^Failed to acquire SASL OAUTHBEARER token: HTTP Error 401") as caught:
+        Tokens(of(token_service.url, "hush")).token()
+    assert "hush" not in str(caught.value)
+
+
+def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+    asked: list[str] = []
+
+    def msk_iam(options: str) -> Any:
+        asked.append(options)
+        return lambda _: ("signed", NOW + 900)
+
+    monkeypatch.setattr("legacy_mm.tokens.msk_iam", msk_iam)
+    tokens = Tokens({"sasl.legacy_mm.msk.iam": '{"region": "eu"}'})
+    assert [tokens.token(), tokens.token()] == ["signed", "signed"]
+    assert asked == ['{"region": "eu"}']
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, None),
+        ({"sasl.oauthbearer.grant.type": "urn:jwt-bearer"}, "grant.type=urn:jwt-bearer is known to librdkafka only"),
+        ({"sasl.oauthbearer.token.endpoint.url": "file:///etc/passwd"}, "no address that starts with http"),
+    ],
+)
+def test_which_services_are_asked(changed: dict[str, str], said: str | None) -> None:
+    found = unsupported({**of("https://idp/token"), **changed})
+    assert found is None if said is None else said in (found or "")

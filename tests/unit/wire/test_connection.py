@@ -1,0 +1,136 @@
+"""What goes over a connection, in which order, and how it ends."""
+
+from __future__ import annotations
+
+import struct
+import threading
+
+import pytest
+
+from legacy_mm.wire.errors import ConnectionLost, UnsupportedVersion
+from tests.unit.wire.broker import FETCH, Peer, response
+
+HEAD = struct.Struct(">ihhih2s")
+
+
+def test_a_request_is_its_header_and_its_segments(peer: Peer) -> None:
+    assert peer.connection.send(FETCH, 4, [b"abc", memoryview(b"defg"), b""]) == 1
+    assert peer.connection.send(FETCH, 12, [b"h"], flexible=True) == 2
+    assert (
+        peer.end.recv(1000)
+        == HEAD.pack(19, FETCH, 4, 1, 2, b"me") + b"abcdefg" + HEAD.pack(14, FETCH, 12, 2, 2, b"me") + b"\0h"
+    )
+
+
+def test_a_request_of_many_segments_that_the_socket_takes_in_parts(peer: Peer) -> None:
+    segments = [bytes([number % 256]) * 2_000 for number in range(2_000)]
+    received = bytearray()
+
+    def read() -> None:
+        while data := peer.end.recv(1 << 16):
+            received.extend(data)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    peer.connection.send(FETCH, 4, segments)
+    peer.connection.close()
+    reader.join()
+    assert bytes(received[HEAD.size :]) == b"".join(segments)
+
+
+def test_responses_come_in_the_order_of_the_requests(peer: Peer) -> None:
+    pool = memoryview(bytearray(100))
+    peer.answers(response(1, b"first"), response(2, b""), response(3, b"third"))
+    for _ in range(3):
+        peer.connection.send(FETCH, 4, [])
+    assert bytes(peer.connection.receive()) == b"first"
+    assert bytes(peer.connection.receive()) == b""
+    assert peer.connection.receive(lambda size: pool[:size]).obj is pool.obj
+    assert bytes(pool[:5]) == b"third"
+
+
+def test_a_request_without_answer_is_not_waited_for(peer: Peer) -> None:
+    peer.answers(response(2, b"second"))
+    peer.connection.send(FETCH, 4, [], answered=False)
+    peer.connection.send(FETCH, 4, [])
+    assert bytes(peer.connection.receive()) == b"second"
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "it closed the connection"),
+        (response(1, b"abc")[:-1], "it closed the connection"),
+        (response(2, b"abc"), r"a response to request 2 instead of 1 \(Fetch\)"),
+        (struct.pack(">ii", 3, 1), "a response of 3 bytes"),
+        (struct.pack(">ii", -1, 1), "a response of -1 bytes"),
+        (struct.pack(">ii", 100_001, 1), "a response of 100001 bytes; the most is 100000"),
+        (b"HTTP/1.1 400 Bad Request\r\n", "a response of 1213486160 bytes"),
+    ],
+)
+def test_what_is_no_answer_ends_the_connection(peer: Peer, raw: bytes, said: str) -> None:
+    peer.answers(raw)
+    peer.connection.send(FETCH, 4, [])
+    with pytest.raises(ConnectionLost, match=rf"^the connection to broker:9092 \(broker 7\) is lost: {said}"):
+        peer.connection.receive()
+    for use in (peer.connection.receive, lambda: peer.connection.send(FETCH, 4, [])):
+        with pytest.raises(ConnectionLost, match="closed here"):
+            use()
+
+
+def test_a_response_to_no_request_ends_the_connection(peer: Peer) -> None:
+    peer.answers(response(1, b""))
+    with pytest.raises(ConnectionLost, match="to no request"):
+        peer.connection.receive()
+
+
+def test_a_buffer_that_cannot_be_had_ends_the_connection(peer: Peer) -> None:
+    def none(size: int) -> memoryview:
+        raise MemoryError(size)
+
+    peer.answers(response(1, b"abc"))
+    peer.connection.send(FETCH, 4, [])
+    with pytest.raises(MemoryError):
+        peer.connection.receive(none)
+    with pytest.raises(ConnectionLost):
+        peer.connection.receive()
+
+
+def test_a_broker_that_does_not_answer_in_time(peer: Peer) -> None:
+    peer.connection.send(FETCH, 4, [])
+    with pytest.raises(ConnectionLost, match=r"no answer to Fetch within 0\.02 s"):
+        peer.connection.receive()
+
+
+def test_a_broker_that_takes_nothing(peer: Peer) -> None:
+    with pytest.raises(ConnectionLost, match=r"it took no bytes for 0\.02 s"):
+        peer.connection.send(FETCH, 4, [bytes(10_000_000)])
+
+
+def test_whoever_closes_wakes_whoever_waits(peer: Peer) -> None:
+    waiting, lost = threading.Event(), []
+
+    def wait() -> None:
+        waiting.set()
+        try:
+            peer.connection.receive()
+        except ConnectionLost as error:
+            lost.append(str(error))
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    waiting.wait()
+    peer.connection.close()
+    thread.join()
+    assert len(lost) == 1
+    assert not peer.end.recv(1)
+
+
+def test_the_highest_version_that_both_know(peer: Peer) -> None:
+    assert peer.connection.version(FETCH, 4, 12) == 12
+    assert peer.connection.version(FETCH, 4, 18) == 17
+    with pytest.raises(UnsupportedVersion) as caught:
+        peer.connection.version(FETCH, 0, 3)
+    assert str(caught.value) == ("Fetch is needed in version 0 to 3; the broker broker:9092 (broker 7) has 4 to 17")
+    with pytest.raises(UnsupportedVersion, match="Produce .* does not have it"):
+        peer.connection.version(0, 3, 9)

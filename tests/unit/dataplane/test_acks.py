@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.dataplane.acks import SafeOffsets
+from legacy_mm.dataplane.acks import Pieces, SafeOffsets
 from legacy_mm.model import TopicPartition
 
 A, B = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -68,3 +70,54 @@ def test_invariant_a_what_is_reported_was_sent_before_a_barrier(steps: list[tupl
             safe.sent({partition: sent[partition]})
         for partition, offset in safe.take_moved().items():
             assert offset == proven[partition]
+
+
+def test_a_piece_is_safe_when_all_its_batches_arrived_and_all_before_it() -> None:
+    """Invariant A, for pieces that come back in any order."""
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    first, second = pieces.open(A, 10, 2), pieces.open(A, 20, 1)
+    pieces.acknowledged(second)
+    pieces.acknowledged(first)
+    assert safe.take_moved() == {}
+    assert safe.unacknowledged() == {A: 20}
+    pieces.acknowledged(first)
+    assert safe.take_moved() == {A: 20}
+
+
+def test_a_piece_that_was_dropped_on_purpose_waits_for_those_before_it() -> None:
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    first = pieces.open(A, 10, 1)
+    pieces.open(A, 20, 0)
+    assert safe.take_moved() == {}
+    pieces.acknowledged(first)
+    assert safe.take_moved() == {A: 20}
+
+
+def test_pieces_from_before_a_gap_do_not_count() -> None:
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    old = pieces.open(A, 10, 1)
+    pieces.restart(A)
+    new = pieces.open(A, 5, 1)
+    pieces.acknowledged(new)
+    pieces.acknowledged(old)
+    assert safe.take_moved() == {A: 5}
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=10), st.randoms())
+def test_the_safe_offset_is_the_end_of_the_complete_front(batches: list[int], random: Random) -> None:
+    """Invariants A and B, after every single acknowledgement."""
+    safe = SafeOffsets()
+    pieces = Pieces(safe)
+    opened = [pieces.open(A, number + 1, count) for number, count in enumerate(batches)]
+    waiting = [piece for piece in opened for _ in range(piece.missing)]
+    random.shuffle(waiting)
+    now = 0
+    for piece in [None, *waiting]:
+        if piece is not None:
+            pieces.acknowledged(piece)
+        now = safe.take_moved().get(A, now)
+        complete = next((number for number, piece in enumerate(opened) if piece.missing), len(opened))
+        assert now == complete

@@ -13,7 +13,7 @@ from legacy_mm.spark.shipping import build_archive
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    archive = build_archive(tmp_path_factory.mktemp("archive"))
+    archive = build_archive(tmp_path_factory.mktemp("archive"), "records")
     assert archive.name == f"legacy_mm-py{sys.version_info.major}{sys.version_info.minor}.zip"
     return set(zipfile.ZipFile(archive).namelist())
 

@@ -1,0 +1,265 @@
+"""The `batches` engine between real brokers, without Spark: what it does when the network and the brokers misbehave."""
+
+from __future__ import annotations
+
+import gc
+import os
+import random
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.copyjob import Frame, Gap, Plan, Progress, Started, Statistics
+from legacy_mm.dataplane.batches_engine import BatchesEngine
+from legacy_mm.errors import LegacyMMError, SendFailure
+from legacy_mm.model import EARLIEST, TopicPartition
+from legacy_mm.testbed.cluster import PROXIED, Cluster
+from legacy_mm.testbed.comparison import same_records
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.proxy import Proxy
+from legacy_mm.testbed.records import create_topic, end_offsets, read_all
+from legacy_mm.testbed.waiting import wait_until
+
+pytestmark = pytest.mark.brokers
+PATIENCE = 60.0
+
+
+class Copying:
+    """An engine in a thread of its own, and what it reported."""
+
+    def __init__(self, source: str, target: str, topic: str, partitions: int, **settings: Any) -> None:
+        wanted = {"bootstrap.servers": source, "group.id": "g", **settings.get("consumer", {})}
+        written = {"bootstrap.servers": target, **settings.get("producer", {})}
+        begin = settings.get("begin", EARLIEST)
+        self.plan = Plan(
+            offsets={TopicPartition(topic, number): begin for number in range(partitions)},
+            names={topic: topic},
+            source=dict(apply("consumer", wanted, streams=1).properties),
+            target=dict(apply("producer", written, streams=1, literal=False).properties),
+            barrier_interval=0.1,
+            api_timeout=30,
+            abort_on_send_failure=settings.get("abort", True),
+            synchronous=False,
+            engine="batches",
+        )
+        self.frames: list[Frame] = []
+        self.safe: dict[TopicPartition, int] = {}
+        self.error: LegacyMMError | None = None
+        self.left: Any = None
+        self.engine = BatchesEngine(self.plan, self._report)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def wait_safe(self, count: int) -> None:
+        """Until so many source offsets are safe."""
+        wait_until(lambda: self.over() or sum(self.safe.values()) >= count, PATIENCE, f"{count} safe offsets")
+        assert self.error is None, self.error
+
+    def over(self) -> bool:
+        return not self._thread.is_alive()
+
+    def stop(self, seconds: float = 20.0) -> Any:
+        """What was left unacknowledged."""
+        self.engine.stop(seconds)
+        self._thread.join(PATIENCE)
+        assert self.over()
+        return self.left
+
+    def of(self, kind: type[Frame]) -> list[Any]:
+        return [frame for frame in self.frames if isinstance(frame, kind)]
+
+    def dropped(self) -> int:
+        return max((progress.dropped for progress in self.of(Progress)), default=0)
+
+    def _report(self, frame: Frame) -> None:
+        self.frames.append(frame)
+        if isinstance(frame, Progress):
+            for partition, offset in frame.offsets.items():
+                assert offset > self.safe.get(partition, -1), "invariant B"
+                self.safe[partition] = offset
+
+    def _run(self) -> None:
+        try:
+            self.left = self.engine.run()
+        except LegacyMMError as error:
+            self.error = error
+        finally:
+            self.engine.purge()
+            gc.enable()
+
+
+Start = Callable[..., Copying]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    started: list[Copying] = []
+
+    def make(*words: Any, **settings: Any) -> Copying:
+        started.append(Copying(*words, **settings))
+        return started[-1]
+
+    yield make
+    for copying in started:
+        copying.stop(0.0)
+
+
+class Network:
+    """Three target brokers, each behind a proxy."""
+
+    def __init__(self, folder: Path) -> None:
+        self.proxies: list[Proxy] = []
+        self.cluster = Cluster(folder, brokers=3, advertise=self._advertise)
+
+    @property
+    def bootstrap(self) -> str:
+        return self.cluster.bootstrap_of(PROXIED)
+
+    def _advertise(self, port: int) -> tuple[str, int]:
+        self.proxies.append(Proxy(port))
+        return self.proxies[-1].address
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
+    network = Network(tmp_path_factory.mktemp("network"))
+    with network.cluster:
+        yield network
+    for proxy in network.proxies:
+        proxy.close()
+
+
+def prepare(source: str, target: str, topic: str, count: int, **settings: Any) -> None:
+    for bootstrap in (source, target):
+        create_topic(bootstrap, topic, partitions=6, config=settings.get("config", {}) if bootstrap == target else {})
+    load(source, topic, count, settings.get("size", 100), partitions=6)
+
+
+def differences(source: str, target: str, topic: str) -> list[str]:
+    return same_records(read_all(source, topic), read_all(target, topic), target_partitions=6)
+
+
+def test_connections_that_are_cut_again_and_again_lose_nothing_and_double_nothing(
+    source: Any, network: Network, topic: str, start: Start
+) -> None:
+    """Invariants A and C; the idempotent producer makes it exactly once within one copy job."""
+    count = 300_000
+    prepare(source.bootstrap, network.cluster.bootstrap, topic, count)
+    copying = start(source.bootstrap, network.bootstrap, topic, 6, consumer={"max.partition.fetch.bytes": "65536"})
+    cuts, chance = 0, random.Random(7)
+    while sum(copying.safe.values()) < count and not copying.over():
+        network.proxies[chance.randrange(3)].cut()
+        cuts += 1
+        before = sum(copying.safe.values())
+        wait_until(lambda: copying.over() or sum(copying.safe.values()) > before, PATIENCE, "progress")  # noqa: B023
+    assert copying.stop() == {}
+    assert copying.error is None
+    assert cuts > 3
+    assert differences(source.bootstrap, network.cluster.bootstrap, topic) == []
+
+
+def test_a_leader_that_is_killed_moves_its_partitions_without_loss(
+    source: Any, network: Network, topic: str, start: Start
+) -> None:
+    count = 200_000
+    create_topic(source.bootstrap, topic, partitions=6)
+    create_topic(network.cluster.bootstrap, topic, partitions=6, replication=3, config={"min.insync.replicas": "2"})
+    load(source.bootstrap, topic, count, 100, partitions=6)
+    copying = start(source.bootstrap, network.bootstrap, topic, 6, consumer={"max.partition.fetch.bytes": "65536"})
+    copying.wait_safe(1)
+    network.cluster.brokers[1].kill()
+    try:
+        copying.wait_safe(count)
+    finally:
+        network.cluster.brokers[1].start()
+        network.cluster.wait_ready()
+    assert copying.stop() == {}
+    assert differences(source.bootstrap, network.cluster.bootstrap, topic) == []
+
+
+def test_a_stop_with_a_silent_target_ends_in_time_and_says_what_was_not_acknowledged(
+    source: Any, network: Network, topic: str, start: Start
+) -> None:
+    prepare(source.bootstrap, network.cluster.bootstrap, topic, 100_000)
+    copying = start(source.bootstrap, network.bootstrap, topic, 6, consumer={"max.partition.fetch.bytes": "20000"})
+    copying.wait_safe(1)
+    for proxy in network.proxies:
+        proxy.stall()
+    try:
+        left = copying.stop(1.0)
+    finally:
+        for proxy in network.proxies:
+            proxy.resume()
+    assert copying.error is None
+    assert all(left[partition] > copying.safe.get(partition, 0) for partition in left)
+    assert left or sum(copying.safe.values()) == 100_000
+
+
+def test_a_source_that_is_paused_is_waited_for(start: Start, target: Any, own_clusters: Any, topic: str) -> None:
+    cluster = own_clusters()
+    prepare(cluster.bootstrap, target.bootstrap, topic, 1_000)
+    copying = start(cluster.bootstrap, target.bootstrap, topic, 6)
+    copying.wait_safe(1_000)
+    pid = cluster.brokers[0].pid
+    os.kill(pid, signal.SIGSTOP)
+    said = len(copying.frames)
+    wait_until(lambda: len(copying.frames) > said + 20, PATIENCE, "progress of a job that waits")
+    os.kill(pid, signal.SIGCONT)
+    load(cluster.bootstrap, topic, 1_000, 100, partitions=6)
+    copying.wait_safe(2_000)
+    assert copying.stop() == {}
+
+
+@pytest.mark.parametrize("abort", [True, False], ids=["abort", "go on"])
+def test_a_record_that_the_target_will_not_take(
+    source: Any, target: Any, topic: str, start: Start, abort: bool
+) -> None:
+    """The one record fails, not the batch that it came in."""
+    create_topic(source.bootstrap, topic, partitions=1)
+    create_topic(target.bootstrap, topic, partitions=1, config={"max.message.bytes": "3000"})
+    for size, count in ((100, 500), (5_000, 1), (100, 500)):
+        load(source.bootstrap, topic, count, size, partitions=1)
+    copying = start(source.bootstrap, target.bootstrap, topic, 1, abort=abort)
+    if abort:
+        wait_until(copying.over, PATIENCE, "the end")
+        assert isinstance(copying.error, SendFailure)
+        assert copying.safe.get(TopicPartition(topic, 0), 0) <= 500
+    else:
+        copying.wait_safe(1_001)
+        assert copying.stop() == {}
+        assert copying.dropped() == 1
+        assert end_offsets(target.bootstrap, topic) == {0: 1_000}
+
+
+def test_a_gap_waits_for_an_answer_and_goes_on_there(source: Any, target: Any, topic: str, start: Start) -> None:
+    """Invariant F."""
+    create_topic(source.bootstrap, topic, partitions=1)
+    create_topic(target.bootstrap, topic, partitions=1)
+    load(source.bootstrap, topic, 100, 100, partitions=1)
+    copying = start(source.bootstrap, target.bootstrap, topic, 1, begin=5_000)
+    wait_until(lambda: copying.of(Gap), PATIENCE, "a gap")
+    (gap,) = copying.of(Gap)
+    assert (gap.topic, gap.partition, gap.wanted, gap.low, gap.high) == (topic, 0, 5_000, 0, 100)
+    copying.engine.resume({TopicPartition(topic, 0): 40})
+    wait_until(lambda: copying.safe.get(TopicPartition(topic, 0)) == 100, PATIENCE, "the rest")
+    assert copying.stop() == {}
+    assert [frame.offsets for frame in copying.of(Started)][-1] == {TopicPartition(topic, 0): 40}
+    assert end_offsets(target.bootstrap, topic) == {0: 60}
+
+
+def test_what_it_did_is_reported_in_the_words_of_the_other_engine(
+    source: Any, target: Any, topic: str, start: Start
+) -> None:
+    prepare(source.bootstrap, target.bootstrap, topic, 5_000)
+    copying = start(source.bootstrap, target.bootstrap, topic, 6)
+    copying.wait_safe(5_000)
+    wait_until(lambda: len(copying.of(Statistics)) >= 2, PATIENCE, "statistics of both clients")
+    totals = {frame.client: frame.measured[0].counters for frame in copying.of(Statistics)}
+    assert totals["consumer"]["received_records"] == totals["producer"]["sent_records"] == 5_000
+    assert totals["consumer"]["fetches"] > 0
+    assert totals["producer"]["produces"] > 0

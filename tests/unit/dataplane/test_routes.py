@@ -1,0 +1,164 @@
+"""Where the records of a source batch go: as they are, or regrouped, but always as the old tool would place them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from legacy_mm.dataplane.routes import Route, RouteOptions, Router
+from legacy_mm.errors import CorruptRecords
+from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.testbed.comparison import partition_of
+from tests.unit.protocol.batches import NOW, Row, build, changed, decode
+from tests.unit.protocol.batches import rows as some_rows
+
+OPTIONS = RouteOptions(codec=None, level=None, limit=1 << 20, check_crcs=True)
+LOG_APPEND = 0x08
+
+
+def route(
+    batch: RecordBatch,
+    partition: int = 0,
+    *,
+    source: int = 4,
+    target: int = 4,
+    begin: int = 0,
+    options: RouteOptions = OPTIONS,
+) -> Route:
+    return Router(options).route("t", partition, batch, begin, source, target)
+
+
+def keyed_for(partition: int, partitions: int, count: int) -> list[Row]:
+    keys = (b"key-%d" % number for number in range(10_000))
+    chosen = [key for key in keys if partition_of(key, partitions) == partition][:count]
+    return [Row(offset, NOW + offset, key, b"value") for offset, key in enumerate(chosen)]
+
+
+def contents(batches: Iterable[tuple[int, RecordBatch]]) -> list[tuple[int, bytes | None, bytes | None, int]]:
+    return [(number, row.key, row.value, row.timestamp) for number, batch in batches for row in decode(batch)]
+
+
+@pytest.mark.parametrize("codec", list(Codec))
+def test_a_batch_whose_keys_belong_where_it_goes_is_not_touched(codec: Codec) -> None:
+    batch = build(keyed_for(2, 4, 5), base_offset=100, codec=codec)
+    found = route(batch, 2)
+    assert found.batches == [(2, batch)]
+    assert found.batches[0][1].buffer is batch.buffer
+    assert (found.records, found.next_offset, found.too_large) == (5, 105, [])
+
+
+@given(rows=some_rows(), partition=st.integers(0, 5), target=st.integers(1, 6))
+def test_every_keyed_record_goes_where_its_key_says(rows: Sequence[Row], partition: int, target: int) -> None:
+    found = route(build(rows), partition, source=6, target=target)
+    assert {(key, number) for number, key, *_ in contents(found.batches) if key is not None} == {
+        (row.key, partition_of(row.key, target)) for row in rows if row.key is not None
+    }
+    assert sorted(map(repr, (row[1:] for row in contents(found.batches)))) == sorted(
+        repr((row.key, row.value, row.timestamp)) for row in rows
+    )
+
+
+def null_keys(count: int) -> list[Row]:
+    return [Row(offset, NOW, None, b"%d" % offset) for offset in range(count)]
+
+
+def test_null_keys_stay_with_their_batch_where_the_target_has_as_many_partitions() -> None:
+    batch = build(null_keys(8))
+    assert route(batch, 3).batches == [(3, batch)]
+
+
+@pytest.mark.parametrize(("source", "target"), [(1, 4), (4, 2)])
+def test_null_keys_are_spread_where_they_cannot_stay_or_some_partition_would_get_none(source: int, target: int) -> None:
+    found = route(build(null_keys(8)), source - 1, source=source, target=target)
+    assert sorted(number for number, *_ in contents(found.batches)) == sorted(list(range(target)) * (8 // target))
+
+
+def test_spreading_goes_on_where_it_ended() -> None:
+    router = Router(OPTIONS)
+    first = router.route("t", 0, build(null_keys(3)), 0, 1, 4)
+    second = router.route("t", 0, build(null_keys(1)), 0, 1, 4)
+    assert [number for number, *_ in contents([*first.batches, *second.batches])] == [0, 1, 2, 3]
+
+
+def test_records_below_the_position_are_left_out() -> None:
+    batch = build(keyed_for(1, 4, 5), base_offset=100)
+    found = route(batch, 1, begin=103)
+    assert [value for _, _, value, _ in contents(found.batches)] == [b"value"] * 2
+    assert (found.records, found.next_offset) == (2, 105)
+
+
+def test_holes_of_a_compacted_log_are_closed_and_the_last_record_decides_what_is_safe() -> None:
+    rows = [Row(offset, NOW, None, b"v") for offset in (0, 3, 7)]
+    batch = changed(build(rows, base_offset=50), last_offset_delta=9)
+    found = route(batch)
+    ((_, sent),) = found.batches
+    assert [row.offset for row in decode(sent)] == [0, 1, 2]
+    assert found.next_offset == 58
+
+
+def test_times_that_the_broker_set_are_kept_as_the_records_own() -> None:
+    batch = changed(build(null_keys(2), attributes=LOG_APPEND), max_timestamp=NOW + 77)
+    assert [time for *_, time in contents(route(batch).batches)] == [NOW + 77] * 2
+
+
+def test_records_without_a_time_get_the_present() -> None:
+    batch = build([Row(0, -1, b"k", b"v")])
+    found = contents(route(batch, target=1).batches)
+    assert found[0][3] > NOW
+
+
+@pytest.mark.parametrize("codec", list(Codec))
+@pytest.mark.parametrize("partition", [2, 3], ids=["as it is", "regrouped"])
+def test_an_explicit_codec_wins(codec: Codec, partition: int) -> None:
+    batch = build(keyed_for(2, 4, 5), codec=Codec.SNAPPY)
+    found = route(batch, partition, options=RouteOptions(codec, None, 1 << 20, check_crcs=True))
+    ((number, sent),) = found.batches
+    assert number == 2
+    assert sent.header.codec is codec
+    assert [row[:4] for row in decode(sent)] == [row[:4] for row in keyed_for(2, 4, 5)]
+
+
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.ZSTD])
+def test_a_batch_above_the_limit_is_divided(codec: Codec) -> None:
+    rows = [Row(offset, NOW, b"k", b"%d" % offset * 400) for offset in range(10)]
+    found = route(build(rows, codec=codec), options=RouteOptions(None, None, 1500, check_crcs=True), target=1)
+    assert [value for _, _, value, _ in contents(found.batches)] == [row.value for row in rows]
+    assert all(len(sent.buffer) <= 1500 for _, sent in found.batches)
+    assert all(sent.header.codec is codec for _, sent in found.batches)
+
+
+@pytest.mark.parametrize("codec", [Codec.NONE, Codec.GZIP])
+def test_a_record_above_the_limit_is_told_apart_however_well_it_is_compressed(codec: Codec) -> None:
+    rows = [Row(offset, NOW, b"k", b"x" * size) for offset, size in enumerate((10, 5000, 20))]
+    found = route(build(rows, codec=codec), options=RouteOptions(None, None, 1500, check_crcs=True), target=1)
+    assert [len(value or b"") for _, _, value, _ in contents(found.batches)] == [10, 20]
+    assert [len(value or b"") for _, _, value, _ in contents(found.too_large)] == [5000]
+    assert found.records == 3
+
+
+def test_a_wrong_checksum_is_found_unless_nobody_wants_to_know() -> None:
+    batch = build(keyed_for(0, 4, 2))
+    broken = RecordBatch(batch.header._replace(crc=1), batch.buffer)
+    with pytest.raises(CorruptRecords, match="checksum"):
+        route(broken)
+    assert route(broken, options=RouteOptions(None, None, 1 << 20, check_crcs=False)).records == 2
+
+
+@given(rows=some_rows(min_size=2))
+def test_halves_hold_the_same_records_and_end_with_single_ones(rows: Sequence[Row]) -> None:
+    router = Router(OPTIONS)
+    parts = [build(rows)]
+    while any(part.header.records > 1 for part in parts):
+        halves = [half for part in parts for half in (router.halve(0, part) if part.header.records > 1 else [part])]
+        assert len(halves) > len(parts)
+        parts = halves
+    assert [row.value for part in parts for row in decode(part)] == [row.value for row in rows]
+
+
+def test_sizes_of_keys_and_values_are_told() -> None:
+    rows = [Row(0, NOW, None, b"abc"), Row(1, NOW, b"k", None), Row(2, NOW, b"", b"")]
+    assert Router(OPTIONS).sizes(build(rows, codec=Codec.LZ4)) == [(None, 3), (1, None), (0, 0)]

@@ -1,0 +1,49 @@
+"""Which engine copies."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.policies.engine_choice import Asked, EngineChoice, choose
+
+OBSTACLES = [
+    ({"acks": "0"}, False, None, "acks=0"),
+    ({}, True, None, "producer.type=sync"),
+    ({"partitioner": "random"}, False, None, "the partitioner is random"),
+    ({}, False, "no Kerberos here", "no Kerberos here"),
+]
+
+
+def chosen(
+    asked: Asked,
+    target: dict[str, str],
+    synchronous: bool = False,
+    insecurity: str | None = None,
+    embedded: bool = True,
+) -> EngineChoice:
+    return choose(asked, target, synchronous=synchronous, embedded=embedded, insecurity=lambda: insecurity)
+
+
+def test_batches_unless_something_speaks_against_it() -> None:
+    assert chosen("auto", {"acks": "all", "partitioner": "murmur2_random"}).engine == "batches"
+
+
+@pytest.mark.parametrize(("target", "synchronous", "insecurity", "why"), OBSTACLES)
+def test_records_where_batches_cannot_and_the_reason(
+    target: dict[str, str], synchronous: bool, insecurity: str | None, why: str
+) -> None:
+    found = chosen("auto", target, synchronous, insecurity)
+    assert found.engine == "records"
+    assert why in found.reason
+    with pytest.raises(ConfigurationError, match=why):
+        chosen("batches", target, synchronous, insecurity)
+
+
+def test_records_when_asked_for() -> None:
+    assert chosen("records", {}).engine == "records"
+
+
+def test_a_cluster_gets_the_small_archive_unless_batches_are_asked_for() -> None:
+    assert chosen("auto", {}, embedded=False).engine == "records"
+    assert chosen("batches", {}, embedded=False).engine == "batches"

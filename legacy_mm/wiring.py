@@ -60,8 +60,8 @@ class Host:
     def __init__(self, settings: Settings, streams: int, beans: Iterable[Bean], *, quiet: bool) -> None:
         """`settings` are those that all mirrors of the process share."""
         self.registries: list[Registry] = []
-        self._endpoint = self._serve_metrics(settings.metrics)
         self.engine = choose_engine(settings)
+        self._endpoint = self._serve_metrics(settings.metrics)
         self.spark = SparkHost(settings.spark, streams, preload=_PRELOADED[self.engine.engine], quiet=quiet)
         self._context: Future[Any] = Future()
         address, tls, certificate = channel_identity(embedded=self.spark.embedded)

@@ -13,6 +13,7 @@ that out. Nothing is written anywhere. The exit code is 0 when the line would ru
 - `settings`: client, name, value, origin, reason, as librdkafka gets them
 - `pattern` (a text): the topics, as Java compiles it
 - `topics` (an object): answered, why_not, and partitions: topic, partition, start, because
+- `engine` (a sentence): how records are copied, and why so
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always
 """
@@ -23,7 +24,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from legacy_mm import logs, wiring
 from legacy_mm.cli.explain_text import render
@@ -67,6 +68,11 @@ def explain_line(words: Sequence[str], environment: Mapping[str, str], *, ask: b
     explanation, flows, veil = explained
     if not flows:
         return explanation, _NOT_RUN
+    try:
+        choice = wiring.choose_engine(flows[0])
+    except LegacyMMError as error:
+        return explained.refused(error), _NOT_RUN
+    explanation = replace(explanation, engine=f"{choice.engine}: {choice.reason}")
     if not ask:
         return explanation, Topics(why_not="not asked")
     try:

@@ -28,6 +28,7 @@ def render(explanation: Explanation, topics: Topics) -> str:
         _section("Environment", [(row.name, row.value, row.meaning) for row in explanation.environment]),
         _section("Options of ours", [(row.option, row.value, row.origin) for row in explanation.options]),
         *(section for client in _clients(explanation) for section in _client(explanation, client)),
+        _section("Engine", [(explanation.engine,)] if explanation.engine else []),
         _topics(explanation.pattern, topics),
         _section(
             "Permissions needed",

@@ -126,6 +126,8 @@ class Explanation:
     settings: tuple[SettingRow, ...] = ()
     pattern: str = ""
     """The topics to mirror, as Java compiles it."""
+    engine: str = ""
+    """How the records are copied, and why so."""
     permissions: tuple[Permission, ...] = ()
     differences: tuple[Difference, ...] = ()
 

@@ -97,6 +97,11 @@ Start = Callable[..., Copying]
 
 
 @pytest.fixture
+def name(topic: Callable[[], str]) -> str:
+    return topic()
+
+
+@pytest.fixture
 def start() -> Iterator[Start]:
     started: list[Copying] = []
 
@@ -145,12 +150,12 @@ def differences(source: str, target: str, topic: str) -> list[str]:
 
 
 def test_connections_that_are_cut_again_and_again_lose_nothing_and_double_nothing(
-    source: Any, network: Network, topic: str, start: Start
+    source: Any, network: Network, name: str, start: Start
 ) -> None:
     """Invariants A and C; the idempotent producer makes it exactly once within one copy job."""
     count = 300_000
-    prepare(source.bootstrap, network.cluster.bootstrap, topic, count)
-    copying = start(source.bootstrap, network.bootstrap, topic, 6, consumer={"max.partition.fetch.bytes": "65536"})
+    prepare(source.bootstrap, network.cluster.bootstrap, name, count)
+    copying = start(source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "65536"})
     cuts, chance = 0, random.Random(7)
     while sum(copying.safe.values()) < count and not copying.over():
         network.proxies[chance.randrange(3)].cut()
@@ -160,17 +165,17 @@ def test_connections_that_are_cut_again_and_again_lose_nothing_and_double_nothin
     assert copying.stop() == {}
     assert copying.error is None
     assert cuts > 3
-    assert differences(source.bootstrap, network.cluster.bootstrap, topic) == []
+    assert differences(source.bootstrap, network.cluster.bootstrap, name) == []
 
 
 def test_a_leader_that_is_killed_moves_its_partitions_without_loss(
-    source: Any, network: Network, topic: str, start: Start
+    source: Any, network: Network, name: str, start: Start
 ) -> None:
     count = 200_000
-    create_topic(source.bootstrap, topic, partitions=6)
-    create_topic(network.cluster.bootstrap, topic, partitions=6, replication=3, config={"min.insync.replicas": "2"})
-    load(source.bootstrap, topic, count, 100, partitions=6)
-    copying = start(source.bootstrap, network.bootstrap, topic, 6, consumer={"max.partition.fetch.bytes": "65536"})
+    create_topic(source.bootstrap, name, partitions=6)
+    create_topic(network.cluster.bootstrap, name, partitions=6, replication=3, config={"min.insync.replicas": "2"})
+    load(source.bootstrap, name, count, 100, partitions=6)
+    copying = start(source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "65536"})
     copying.wait_safe(1)
     network.cluster.brokers[1].kill()
     try:
@@ -179,14 +184,14 @@ def test_a_leader_that_is_killed_moves_its_partitions_without_loss(
         network.cluster.brokers[1].start()
         network.cluster.wait_ready()
     assert copying.stop() == {}
-    assert differences(source.bootstrap, network.cluster.bootstrap, topic) == []
+    assert differences(source.bootstrap, network.cluster.bootstrap, name) == []
 
 
 def test_a_stop_with_a_silent_target_ends_in_time_and_says_what_was_not_acknowledged(
-    source: Any, network: Network, topic: str, start: Start
+    source: Any, network: Network, name: str, start: Start
 ) -> None:
-    prepare(source.bootstrap, network.cluster.bootstrap, topic, 100_000)
-    copying = start(source.bootstrap, network.bootstrap, topic, 6, consumer={"max.partition.fetch.bytes": "20000"})
+    prepare(source.bootstrap, network.cluster.bootstrap, name, 100_000)
+    copying = start(source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "20000"})
     copying.wait_safe(1)
     for proxy in network.proxies:
         proxy.stall()
@@ -200,63 +205,63 @@ def test_a_stop_with_a_silent_target_ends_in_time_and_says_what_was_not_acknowle
     assert left or sum(copying.safe.values()) == 100_000
 
 
-def test_a_source_that_is_paused_is_waited_for(start: Start, target: Any, own_clusters: Any, topic: str) -> None:
+def test_a_source_that_is_paused_is_waited_for(start: Start, target: Any, own_clusters: Any, name: str) -> None:
     cluster = own_clusters()
-    prepare(cluster.bootstrap, target.bootstrap, topic, 1_000)
-    copying = start(cluster.bootstrap, target.bootstrap, topic, 6)
+    prepare(cluster.bootstrap, target.bootstrap, name, 1_000)
+    copying = start(cluster.bootstrap, target.bootstrap, name, 6)
     copying.wait_safe(1_000)
     pid = cluster.brokers[0].pid
     os.kill(pid, signal.SIGSTOP)
     said = len(copying.frames)
     wait_until(lambda: len(copying.frames) > said + 20, PATIENCE, "progress of a job that waits")
     os.kill(pid, signal.SIGCONT)
-    load(cluster.bootstrap, topic, 1_000, 100, partitions=6)
+    load(cluster.bootstrap, name, 1_000, 100, partitions=6)
     copying.wait_safe(2_000)
     assert copying.stop() == {}
 
 
 @pytest.mark.parametrize("abort", [True, False], ids=["abort", "go on"])
 def test_a_record_that_the_target_will_not_take(
-    source: Any, target: Any, topic: str, start: Start, abort: bool
+    source: Any, target: Any, name: str, start: Start, abort: bool
 ) -> None:
     """The one record fails, not the batch that it came in."""
-    create_topic(source.bootstrap, topic, partitions=1)
-    create_topic(target.bootstrap, topic, partitions=1, config={"max.message.bytes": "3000"})
+    create_topic(source.bootstrap, name, partitions=1)
+    create_topic(target.bootstrap, name, partitions=1, config={"max.message.bytes": "3000"})
     for size, count in ((100, 500), (5_000, 1), (100, 500)):
-        load(source.bootstrap, topic, count, size, partitions=1)
-    copying = start(source.bootstrap, target.bootstrap, topic, 1, abort=abort)
+        load(source.bootstrap, name, count, size, partitions=1)
+    copying = start(source.bootstrap, target.bootstrap, name, 1, abort=abort)
     if abort:
         wait_until(copying.over, PATIENCE, "the end")
         assert isinstance(copying.error, SendFailure)
-        assert copying.safe.get(TopicPartition(topic, 0), 0) <= 500
+        assert copying.safe.get(TopicPartition(name, 0), 0) <= 500
     else:
         copying.wait_safe(1_001)
         assert copying.stop() == {}
         assert copying.dropped() == 1
-        assert end_offsets(target.bootstrap, topic) == {0: 1_000}
+        assert end_offsets(target.bootstrap, name) == {0: 1_000}
 
 
-def test_a_gap_waits_for_an_answer_and_goes_on_there(source: Any, target: Any, topic: str, start: Start) -> None:
+def test_a_gap_waits_for_an_answer_and_goes_on_there(source: Any, target: Any, name: str, start: Start) -> None:
     """Invariant F."""
-    create_topic(source.bootstrap, topic, partitions=1)
-    create_topic(target.bootstrap, topic, partitions=1)
-    load(source.bootstrap, topic, 100, 100, partitions=1)
-    copying = start(source.bootstrap, target.bootstrap, topic, 1, begin=5_000)
+    create_topic(source.bootstrap, name, partitions=1)
+    create_topic(target.bootstrap, name, partitions=1)
+    load(source.bootstrap, name, 100, 100, partitions=1)
+    copying = start(source.bootstrap, target.bootstrap, name, 1, begin=5_000)
     wait_until(lambda: copying.of(Gap), PATIENCE, "a gap")
     (gap,) = copying.of(Gap)
-    assert (gap.topic, gap.partition, gap.wanted, gap.low, gap.high) == (topic, 0, 5_000, 0, 100)
-    copying.engine.resume({TopicPartition(topic, 0): 40})
-    wait_until(lambda: copying.safe.get(TopicPartition(topic, 0)) == 100, PATIENCE, "the rest")
+    assert (gap.topic, gap.partition, gap.wanted, gap.low, gap.high) == (name, 0, 5_000, 0, 100)
+    copying.engine.resume({TopicPartition(name, 0): 40})
+    wait_until(lambda: copying.safe.get(TopicPartition(name, 0)) == 100, PATIENCE, "the rest")
     assert copying.stop() == {}
-    assert [frame.offsets for frame in copying.of(Started)][-1] == {TopicPartition(topic, 0): 40}
-    assert end_offsets(target.bootstrap, topic) == {0: 60}
+    assert [frame.offsets for frame in copying.of(Started)][-1] == {TopicPartition(name, 0): 40}
+    assert end_offsets(target.bootstrap, name) == {0: 60}
 
 
 def test_what_it_did_is_reported_in_the_words_of_the_other_engine(
-    source: Any, target: Any, topic: str, start: Start
+    source: Any, target: Any, name: str, start: Start
 ) -> None:
-    prepare(source.bootstrap, target.bootstrap, topic, 5_000)
-    copying = start(source.bootstrap, target.bootstrap, topic, 6)
+    prepare(source.bootstrap, target.bootstrap, name, 5_000)
+    copying = start(source.bootstrap, target.bootstrap, name, 6)
     copying.wait_safe(5_000)
     wait_until(lambda: len(copying.of(Statistics)) >= 2, PATIENCE, "statistics of both clients")
     totals = {frame.client: frame.measured[0].counters for frame in copying.of(Statistics)}

@@ -170,6 +170,8 @@ class Cluster:
         for partition in partitions:
             if leader := self.leader(partition):
                 by_leader[leader.node].append(partition)
+            elif problem := self.problem(partition.topic):
+                _require_retriable(problem, partition)
         for node, led in by_leader.items():
             try:
                 answer = self.call(node, self._offsets_request(led, which))
@@ -181,8 +183,8 @@ class Cluster:
                     error = for_code(row.error_code)
                     if error is NoError:
                         yield partition, row.offset
-                    elif not (error.retriable or error.invalid_metadata):
-                        raise RequestRefused(f"the offsets of {partition} cannot be listed: {error.__name__}")
+                    else:
+                        _require_retriable(error, partition)
 
     def _offsets_request(self, partitions: Iterable[TopicPartition], which: int) -> Any:
         committed = self._properties.get("isolation.level") == "read_committed"
@@ -274,6 +276,11 @@ class _Line:
         """Also while a call is waiting."""
         if connection := self._connection:
             connection.close()
+
+
+def _require_retriable(error: Any, partition: TopicPartition) -> None:
+    if not (error.retriable or error.invalid_metadata):
+        raise RequestRefused(f"the offsets of {partition} cannot be listed: {error.__name__}")
 
 
 def _bootstrap(properties: Mapping[str, str]) -> list[tuple[str, int]]:

@@ -16,6 +16,8 @@ from legacy_mm.wire.security import Mechanism
 
 Call = Callable[[Any], Any]
 _NEWEST = 4
+_MOST_ROUNDS = 20
+"""Of questions and answers in one login; Kerberos takes the most, four or so."""
 
 
 def ask_versions(call: Call) -> dict[int, tuple[int, int]]:
@@ -44,15 +46,18 @@ def authenticate(call: Call, name: str, mechanism: Mechanism) -> float:
     if (error := for_code(handshake.error_code)) is not NoError:
         offered = ", ".join(handshake.mechanisms)
         raise AuthenticationFailed(f"SASL {name} mechanism handshake failed: {error.__name__}; offered are {offered}")
-    answer = None
-    while not mechanism.is_done():
+    lifetime_ms = 0
+    for _ in range(_MOST_ROUNDS):
+        if mechanism.is_done():
+            break
         answer = call(SaslAuthenticateRequest(_said_by(mechanism)))
         if (error := for_code(answer.error_code)) is not NoError:
             raise AuthenticationFailed(f"SASL authentication error: {answer.error_message or error.__name__}")
         _hear(mechanism, bytes(answer.auth_bytes))
-    if answer is None or not mechanism.is_authenticated():
+        lifetime_ms = answer.session_lifetime_ms or 0
+    if not mechanism.is_authenticated():
         raise AuthenticationFailed(f"SASL authentication error: {name} ended without a login")
-    return max(0, answer.session_lifetime_ms or 0) / 1000
+    return max(0, lifetime_ms) / 1000
 
 
 def _said_by(mechanism: Mechanism) -> bytes:

@@ -13,9 +13,11 @@ from kafka.net.sasl import get_sasl_mechanism
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.wire import bearer_tokens, tls
 from legacy_mm.wire.errors import AuthenticationFailed
+from legacy_mm.wire.kerberos import KerberosLogin
 from legacy_mm.wire.stream import PlainStream, Stream, TlsStream, said
 
 _PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
+_KERBEROS = "GSSAPI"
 
 
 class Mechanism(Protocol):
@@ -45,10 +47,10 @@ def unsupported(properties: Mapping[str, str]) -> str | None:
     if not protocol.startswith("sasl"):
         return None
     name = _mechanism_name(properties)
+    if name == _KERBEROS:
+        return None if find_spec("gssapi") else "sasl.mechanism=GSSAPI needs the package gssapi"
     if name not in _CONFIGURATIONS:
-        return f"sasl.mechanism={name} is unknown; possible are {', '.join(_CONFIGURATIONS)}"
-    if name == "GSSAPI" and find_spec("gssapi") is None:
-        return "sasl.mechanism=GSSAPI needs the package gssapi"
+        return f"sasl.mechanism={name} is unknown; possible are {', '.join(_CONFIGURATIONS)}, {_KERBEROS}"
     return bearer_tokens.unsupported(properties) if name == "OAUTHBEARER" else None
 
 
@@ -61,8 +63,8 @@ class Security:
         self.protocol = _protocol(properties)
         self._properties = properties
         self.mechanism_name = _mechanism_name(properties) if self.protocol.startswith("sasl") else None
-        if self.mechanism_name is not None:
-            self._configuration = _CONFIGURATIONS[self.mechanism_name](properties)
+        configure = _CONFIGURATIONS.get(self.mechanism_name or "")
+        self._configuration = configure(properties) if configure else {}
 
     def secure(self, connected: socket.socket, host: str) -> Stream:
         """The stream over a fresh TCP connection to `host`; raises AuthenticationFailed, or OSError when it breaks."""
@@ -77,7 +79,9 @@ class Security:
             raise AuthenticationFailed(f"SSL handshake failed: {said(error)}") from error
 
     def mechanism(self, host: str) -> Mechanism:
-        """A new login's half of the conversation."""
+        """A new login's half of the conversation; raises AuthenticationFailed when it cannot even begin."""
+        if self.mechanism_name == _KERBEROS:
+            return KerberosLogin(host, self._properties)
         made: Mechanism = get_sasl_mechanism(self.mechanism_name)(host=host, **self._configuration)
         return made
 
@@ -100,16 +104,11 @@ def _bearer(properties: Mapping[str, str]) -> dict[str, Any]:
     return {"sasl_oauth_token_provider": bearer_tokens.Tokens(properties)}
 
 
-def _kerberos(properties: Mapping[str, str]) -> dict[str, Any]:
-    return {"sasl_kerberos_service_name": properties.get("sasl.kerberos.service.name", "kafka")}
-
-
 _CONFIGURATIONS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
     "PLAIN": _plain,
     "SCRAM-SHA-256": _scram,
     "SCRAM-SHA-512": _scram,
     "OAUTHBEARER": _bearer,
-    "GSSAPI": _kerberos,
 }
 """SASL mechanism -> what kafka-python's class for it wants to know."""
 
@@ -119,4 +118,4 @@ def _protocol(properties: Mapping[str, str]) -> str:
 
 
 def _mechanism_name(properties: Mapping[str, str]) -> str:
-    return properties.get("sasl.mechanism", "GSSAPI")
+    return properties.get("sasl.mechanism", _KERBEROS)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 from kafka.errors import UnknownTopicOrPartitionError
-from kafka.protocol.metadata import MetadataRequest
+from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.testbed import cluster as testbed
@@ -16,12 +17,13 @@ from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import create_topic
 from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from tests.fixtures.clusters import Kafka
 
 pytestmark = pytest.mark.brokers
 SECONDS = 20.0
 RECORDS = 100
+FETCH, METADATA = 1, 3
 
 
 @pytest.fixture
@@ -73,6 +75,25 @@ def test_a_topic_that_brokers_make_when_they_are_asked(source: Kafka, topic: Cal
 
     wait_until(made, SECONDS, "the topic")
     asking.close()
+
+
+@pytest.mark.parametrize("version", [1, 8, 9, 12])
+def test_a_request_by_hand(cluster: Cluster, version: int) -> None:
+    cluster.refresh()
+    flexible = MetadataRequest.flexible_version_q(version)
+    with closing(cluster.connect(1)) as connection:
+        asked = MetadataRequest(topics=[], allow_auto_topic_creation=True).encode(version=version)
+        connection.send(METADATA, version, [asked[:2], asked[2:]], flexible=flexible)
+        answer = connection.receive()[1 if flexible else 0 :]
+    assert [broker.node_id for broker in MetadataResponse.decode(answer, version=version).brokers] == [1]
+
+
+def test_versions_that_the_broker_has_and_that_it_has_no_more(cluster: Cluster) -> None:
+    cluster.refresh()
+    with closing(cluster.connect(1)) as connection:
+        assert connection.version(METADATA, 0, 12) == 12
+        with pytest.raises(UnsupportedVersion, match=r"Fetch is needed in version 0 to 2; the broker .* has 4 to \d+"):
+            connection.version(FETCH, 0, 2)
 
 
 def test_threads_share_a_cluster(cluster: Cluster, source: Kafka, topic: Callable[..., str]) -> None:

@@ -47,6 +47,7 @@ SAME_PACKAGE = [{"cli", "__main__"}]
 DOORS = {
     "confluent_kafka": ("legacy_mm.kafka", "legacy_mm.testbed"),
     "kafka": ("legacy_mm.wire",),
+    "gssapi": ("legacy_mm.wire.kerberos",),
     "pyspark": ("legacy_mm.spark",),
     "py4j": ("legacy_mm.spark",),
     "configargparse": ("legacy_mm.cli",),

@@ -65,6 +65,15 @@ def test_a_login_lasts_as_long_as_the_broker_says() -> None:
     assert log_in("PLAIN", welcome(), words(b"")) == 0
 
 
+def test_a_broker_that_always_has_another_question() -> None:
+    properties = {"sasl.mechanism": "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt": "true"}
+    security = Security({"security.protocol": "sasl_ssl", "sasl.oauthbearer.config": "principal=me", **properties})
+    asked, call = broker(welcome(), *[words(b"why?")] * 1000)
+    with pytest.raises(AuthenticationFailed, match="ended without a login"):
+        authenticate(call, "OAUTHBEARER", security.mechanism("localhost"))
+    assert len(asked) < 100
+
+
 @pytest.mark.parametrize(
     ("mechanism", "answers", "said"),
     [

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import threading
 from contextlib import suppress
 from typing import Any
 
@@ -18,7 +19,8 @@ from kafka.protocol.consumer import ListOffsetsRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.sasl import SaslHandshakeRequest
 
-from legacy_mm.wire.errors import ConnectionLost
+from legacy_mm.wire.connection import connect
+from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from tests.unit.wire.broker import FETCH, Peer, response
 
 fuzz = settings(max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "300")), deadline=None)
@@ -76,6 +78,30 @@ def test_a_message_of_any_bytes(asked: tuple[Any, int], body: bytes) -> None:
 def test_a_message_of_any_lengths(asked: tuple[Any, int], numbers: list[int]) -> None:
     test = test_a_message_of_any_bytes.hypothesis.inner_test  # type: ignore[attr-defined]
     test(asked, struct.pack(f">{len(numbers)}i", *numbers))
+
+
+@settings(fuzz, max_examples=50)
+@given(st.lists(st.binary(max_size=60), max_size=3), st.booleans())
+def test_a_server_that_is_no_broker(said: list[bytes], framed: bool) -> None:
+    answers = [response(number, body) if framed else body for number, body in enumerate(said, 1)]
+    properties = {"security.protocol": "sasl_plaintext", "sasl.mechanism": "PLAIN", "socket.timeout.ms": "1000"}
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        talking = threading.Thread(target=talk, args=(server, b"".join(answers)))
+        talking.start()
+        with pytest.raises((ConnectionLost, AuthenticationFailed, UnsupportedVersion)):
+            connect("127.0.0.1", server.getsockname()[1], properties)
+        talking.join()
+
+
+def talk(server: socket.socket, answers: bytes) -> None:
+    """Say everything to whoever comes, then listen until it goes."""
+    accepted, _ = server.accept()
+    with accepted:
+        accepted.sendall(answers)
+        accepted.shutdown(socket.SHUT_WR)
+        with suppress(ConnectionResetError):
+            while accepted.recv(1000):
+                pass
 
 
 def fields(message: Any) -> dict[str, Any]:

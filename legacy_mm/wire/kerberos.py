@@ -1,0 +1,74 @@
+"""SASL/GSSAPI (RFC 4752) by the package `gssapi`: a ticket of the user's cache, or one got with a keytab.
+
+kafka-python's mechanism takes its ticket from the process's environment, where source and target would have to be the
+same user; this one is told whose ticket it is.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
+
+_NO_LAYER = b"\x01\x00\x00\x00"
+"""Neither integrity nor encryption: TLS is there for that, and Kafka knows no other."""
+_NOT_REACHED = "Cannot contact any KDC"
+
+
+class KerberosLogin:
+    """The client's half of one login."""
+
+    def __init__(self, host: str, properties: Mapping[str, str]) -> None:
+        self._gssapi = importlib.import_module("gssapi")
+        service = f"{properties.get('sasl.kerberos.service.name', 'kafka')}@{host}"
+        try:
+            self._context = self._gssapi.SecurityContext(
+                name=self._gssapi.Name(service, self._gssapi.NameType.hostbased_service),
+                creds=self._ticket(properties),
+                mech=self._gssapi.MechType.kerberos,
+                usage="initiate",
+            )
+            self._words = self._context.step() or b""
+        except self._gssapi.exceptions.GSSError as error:
+            raise _failed(error) from None
+        self._agreed = self._done = False
+
+    def auth_bytes(self) -> bytes:
+        """What to say next."""
+        return self._words
+
+    def receive(self, auth_bytes: bytes) -> None:
+        """A part of the handshake, then what layers the broker offers, then nothing."""
+        if self._agreed:
+            self._done = True
+        elif self._context.complete:
+            self._context.unwrap(auth_bytes)
+            self._words = self._context.wrap(_NO_LAYER, False).message
+            self._agreed = True
+        else:
+            self._words = self._context.step(auth_bytes) or b""
+
+    def is_done(self) -> bool:
+        """Nothing is left to say."""
+        return self._done
+
+    def is_authenticated(self) -> bool:
+        """The broker had its say after ours, and did not refuse."""
+        return self._done
+
+    def _ticket(self, properties: Mapping[str, str]) -> Any:
+        """None is the user's own cache. Tickets got with a keytab are kept in memory, and renewed by libkrb5."""
+        principal, keytab = (properties.get(f"sasl.kerberos.{word}") for word in ("principal", "keytab"))
+        name = self._gssapi.Name(principal, self._gssapi.NameType.kerberos_principal) if principal else None
+        if not keytab:
+            return self._gssapi.Credentials(name=name, usage="initiate") if name else None
+        store = {"client_keytab": f"FILE:{keytab}", "ccache": f"MEMORY:{principal} {keytab}"}
+        return self._gssapi.Credentials(name=name, usage="initiate", store=store)
+
+
+def _failed(error: Exception) -> Exception:
+    """That no ticket service answers is no refusal: it is tried again."""
+    kind = ConnectionLost if _NOT_REACHED in str(error) else AuthenticationFailed
+    return kind(f"SASL authentication error: {error}")

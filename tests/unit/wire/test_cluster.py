@@ -1,0 +1,128 @@
+"""A cluster whose brokers are functions: when it asks, whom, and what it makes of the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import pytest
+from kafka.errors import TopicAuthorizationFailedError
+
+from legacy_mm.model import LATEST, TopicPartition
+from legacy_mm.wire import cluster as module
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.errors import AuthenticationFailed, ClusterUnreachable, ConnectionLost, RequestRefused
+
+ORDERS = TopicPartition("orders", 0)
+PROPERTIES = {
+    "bootstrap.servers": "one:1, [::1]:2",
+    "reconnect.backoff.ms": "0",
+    "retry.backoff.ms": "100",
+    "topic.metadata.refresh.interval.ms": "1000",
+}
+
+
+class Asked:
+    """Answers Metadata requests, and counts them."""
+
+    def __init__(self) -> None:
+        self.times = 0
+        self.error = 0
+
+    def __call__(self, request: Any) -> Any:
+        self.times += 1
+        partition = SimpleNamespace(partition_index=0, leader_id=1, leader_epoch=self.times)
+        partitions = [] if self.error else [partition]
+        rows = [
+            SimpleNamespace(name=topic.name, topic_id=UUID(int=1), error_code=self.error, partitions=partitions)
+            for topic in request.topics
+        ]
+        return SimpleNamespace(brokers=[SimpleNamespace(node_id=1, host="one", port=1, rack="r")], topics=rows)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> Asked:
+    """What brokers were asked."""
+    made = Asked()
+    monkeypatch.setattr(Cluster, "call_any", lambda _, request: made(request))
+    return made
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, to be set."""
+    now = [1000.0]
+    monkeypatch.setattr(module, "monotonic", lambda: now[0])
+    return now
+
+
+def test_when_it_asks(asked: Asked, clock: list[float]) -> None:
+    cluster = Cluster(PROPERTIES, 1.0)
+    cluster.watch(["orders"])
+    assert (cluster.leader_epoch(ORDERS), cluster.partitions("orders")) == (1, 1)
+    clock[0] += 0.9
+    assert cluster.leader_epoch(ORDERS) == 1
+    clock[0] += 0.1
+    assert cluster.leader_epoch(ORDERS) == 2
+    cluster.stale()
+    assert cluster.leader_epoch(ORDERS) == 2
+    clock[0] += 0.1
+    assert cluster.leader_epoch(ORDERS) == 3
+    cluster.watch(["orders"])
+    assert cluster.leader_epoch(ORDERS) == 3
+    cluster.watch(["payments"])
+    assert cluster.partitions("payments") == 1
+    assert asked.times == 4
+
+
+def test_a_topic_without_permission_is_not_waited_for(asked: Asked) -> None:
+    asked.error = TopicAuthorizationFailedError.errno
+    with pytest.raises(RequestRefused, match="orders-0 cannot be listed: TopicAuthorizationFailedError"):
+        Cluster(PROPERTIES, 60.0).offsets([ORDERS], LATEST)
+
+
+def failing(*errors: Exception) -> tuple[list[tuple[str, int]], Callable[..., Any]]:
+    """Connects to nobody; the last error again and again."""
+    tried: list[tuple[str, int]] = []
+
+    def connect(_: object, host: str, port: int, *more: object, **named: object) -> Any:
+        tried.append((host, port))
+        raise errors[min(len(tried), len(errors)) - 1]
+
+    return tried, connect
+
+
+def test_every_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, connect = failing(ConnectionLost("away"))
+    monkeypatch.setattr(module, "connect_by", connect)
+    with pytest.raises(ClusterUnreachable, match="no broker answered in 0.05 s; away"):
+        Cluster(PROPERTIES, 0.05).refresh()
+    assert set(tried) == {("one", 1), ("::1", 2)}
+
+
+def test_a_refusal_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, connect = failing(ConnectionLost("away"), AuthenticationFailed("who are you?"))
+    monkeypatch.setattr(module, "connect_by", connect)
+    with pytest.raises(AuthenticationFailed):
+        Cluster(PROPERTIES, 60.0).refresh()
+    assert len(tried) == 2
+
+
+def test_a_broker_that_nobody_knows(asked: Asked) -> None:
+    with pytest.raises(ConnectionLost, match="no broker 7 in the cluster"):
+        Cluster(PROPERTIES, 1.0).connect(7)
+
+
+def test_names_as_kerberos_knows_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "socket.getaddrinfo", lambda *_, **__: [(0, 0, 0, "", ("10.0.0.1", 1)), (0, 0, 0, "", ("10.0.0.2", 1))]
+    )
+    monkeypatch.setattr("socket.getnameinfo", lambda address, _: (f"host-{address[0][-1]}", ""))
+    tried, connect = failing(ConnectionLost("away"))
+    monkeypatch.setattr(module, "connect_by", connect)
+    lookup = {"bootstrap.servers": "alias:1", "client.dns.lookup": "resolve_canonical_bootstrap_servers_only"}
+    with pytest.raises(ClusterUnreachable):
+        Cluster({**PROPERTIES, **lookup}, 0.05).refresh()
+    assert set(tried) == {("host-1", 1), ("host-2", 1)}

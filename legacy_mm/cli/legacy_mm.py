@@ -15,6 +15,7 @@ usage: legacy-mm COMMAND
   explain     how an old command line is understood, without running it: legacy-mm explain -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
   quirks      the known differences from Kafka's tool, with their reasons
+  ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check --help
   demo        two real brokers, the unchanged command between them, and a comparison
   bench       Kafka's tool, MirrorMaker 2 and this one, measured in one run
   --version   the version of legacy_mm
@@ -48,6 +49,12 @@ def _explain(words: Sequence[str]) -> int:
     return explain(words)
 
 
+def _ledger(words: Sequence[str]) -> int:
+    from legacy_mm.cli.ledger import main as ledger
+
+    return ledger(words)
+
+
 def _demo(words: Sequence[str]) -> int:
     from legacy_mm.testbed.demo import main as demo
 
@@ -69,6 +76,7 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "explain": _explain,
     "options": _options,
     "quirks": _quirks,
+    "ledger": _ledger,
     "demo": _demo,
     "bench": _bench,
     "--version": _version,

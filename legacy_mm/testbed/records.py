@@ -6,7 +6,8 @@ read are judged in `comparison.py`, which is handed on here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from confluent_kafka import (
     Consumer,
@@ -21,7 +22,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from legacy_mm.testbed.comparison import murmur2, partition_of, same_records
-from legacy_mm.testbed.record import Record
+from legacy_mm.testbed.record import Headers, Record
 from legacy_mm.testbed.waiting import wait_until
 
 REQUEST_SECONDS = 30.0
@@ -30,6 +31,8 @@ CONSUME_SECONDS = 0.05
 BATCH = 5_000
 
 Settings = dict[str, str | int | float | bool]
+ClientError = KafkaException
+"""What the functions of the testbed raise when a cluster refuses."""
 
 
 def read_all(bootstrap: str, topic: str, *, isolation: str = "read_uncommitted") -> list[Record]:
@@ -37,31 +40,39 @@ def read_all(bootstrap: str, topic: str, *, isolation: str = "read_uncommitted")
 
     With `read_committed` the end is the last stable offset. Checksums are verified.
     """
-    consumer = _consumer(
-        bootstrap,
-        {"isolation.level": isolation, "enable.partition.eof": True, "check.crcs": True},
-    )
-    try:
-        ends = _assign_from_start(consumer, topic)
-        found: list[Record] = []
-        while ends:
-            messages = wait_until(
-                # `consume` waits out its time unless the batch is full, so that time is short.
-                lambda: consumer.consume(BATCH, CONSUME_SECONDS),
-                SILENCE_SECONDS,
-                f"records of {topic} at {bootstrap}",
-            )
-            for message in messages:
-                _take(message, ends, found)
-    finally:
-        consumer.close()
+    found = [
+        _record(message, partition, offset)
+        for message, partition, offset in messages({"bootstrap.servers": bootstrap}, topic, isolation=isolation)
+    ]
     found.sort(key=lambda record: (record.partition, record.offset))
     return found
 
 
+def messages(
+    connection: Mapping[str, Any], topic: str, *, isolation: str = "read_uncommitted"
+) -> Iterator[tuple[Message, int, int]]:
+    """Every record with its partition and offset, each partition in order, up to the ends at the time of the call."""
+    settings: Settings = {"isolation.level": isolation, "enable.partition.eof": True, "check.crcs": True}
+    consumer = _consumer({**connection, **settings})
+    try:
+        ends = _assign_from_start(consumer, topic)
+        while ends:
+            batch = wait_until(
+                # `consume` waits out its time unless the batch is full, so that time is short.
+                lambda: consumer.consume(BATCH, CONSUME_SECONDS),
+                SILENCE_SECONDS,
+                f"records of {topic} at {connection['bootstrap.servers']}",
+            )
+            for message in batch:
+                if (place := _take(message, ends)) is not None:
+                    yield message, *place
+    finally:
+        consumer.close()
+
+
 def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
     """High watermark of every partition."""
-    consumer = _consumer(bootstrap, {})
+    consumer = _consumer(_connection(bootstrap))
     try:
         return {
             partition: _watermarks(consumer, topic, partition)[1] for partition in partition_numbers(consumer, topic)
@@ -127,7 +138,7 @@ def list_topics(bootstrap: str) -> dict[str, int]:
 
 def wait_for_count(bootstrap: str, topic: str, n: int, timeout: float) -> None:
     """Until the log of a topic holds at least `n` offsets (transaction markers count as well)."""
-    consumer = _consumer(bootstrap, {"topic.metadata.refresh.interval.ms": 1_000})
+    consumer = _consumer({**_connection(bootstrap), "topic.metadata.refresh.interval.ms": 1_000})
 
     def offsets() -> int:
         count = 0
@@ -155,8 +166,9 @@ def _connection(bootstrap: str) -> Settings:
     return {"bootstrap.servers": bootstrap, "log_level": 0}
 
 
-def _consumer(bootstrap: str, settings: Settings) -> Consumer:
+def _consumer(settings: Mapping[str, Any]) -> Consumer:
     fixed: Settings = {
+        "log_level": 0,
         "group.id": "legacy-mm-testbed",  # librdkafka demands one; it is never joined
         "enable.auto.commit": False,
         "auto.offset.reset": "error",
@@ -165,7 +177,7 @@ def _consumer(bootstrap: str, settings: Settings) -> Consumer:
         "fetch.message.max.bytes": 4 << 20,
         "queued.max.messages.kbytes": 64 << 10,
     }
-    return Consumer({**_connection(bootstrap), **fixed, **settings})
+    return Consumer({**fixed, **settings})
 
 
 def _watermarks(consumer: Consumer, topic: str, partition: int) -> tuple[int, int]:
@@ -190,8 +202,8 @@ def _assign_from_start(consumer: Consumer, topic: str) -> dict[int, int]:
     return ends
 
 
-def _take(message: Message, ends: dict[int, int], found: list[Record]) -> None:
-    """Put a message into `found`, and take its partition out of `ends` when that is read."""
+def _take(message: Message, ends: dict[int, int]) -> tuple[int, int] | None:
+    """Partition and offset of a record that counts; takes the partition out of `ends` when it is read."""
     partition, offset = message.partition(), message.offset()
     error = message.error()
     if error is not None and error.code() != KafkaError._PARTITION_EOF:
@@ -199,20 +211,14 @@ def _take(message: Message, ends: dict[int, int], found: list[Record]) -> None:
     assert partition is not None and offset is not None
     end = ends.get(partition)
     if end is None:
-        return  # written after the call
-    if error is not None:
-        if offset >= end:
-            del ends[partition]
-        return
-    if offset < end:
-        found.append(_record(message, partition, offset))
-    if offset >= end - 1:
+        return None  # written after the call
+    if offset >= end - (error is None):
         del ends[partition]
+    return (partition, offset) if error is None and offset < end else None
 
 
 def _record(message: Message, partition: int, offset: int) -> Record:
     kind, timestamp = message.timestamp()
-    headers: list[tuple[str, bytes | None]] = list(message.headers() or [])  # type: ignore[arg-type]
     return Record(
         topic=message.topic() or "",
         partition=partition,
@@ -221,8 +227,14 @@ def _record(message: Message, partition: int, offset: int) -> Record:
         timestamp=timestamp,
         key=_bytes(message.key()),
         value=_bytes(message.value()),
-        headers=tuple((name, _bytes(content)) for name, content in headers),
+        headers=headers_of(message),
     )
+
+
+def headers_of(message: Message) -> Headers:
+    """The headers of a message, in their order."""
+    headers: list[tuple[str, bytes | None]] = list(message.headers() or [])  # type: ignore[arg-type]
+    return tuple((name, _bytes(content)) for name, content in headers)
 
 
 def _bytes(content: str | bytes | None) -> bytes | None:
@@ -235,13 +247,16 @@ def _led(admin: AdminClient, name: str) -> int:
 
 
 __all__ = [
+    "ClientError",
     "Record",
     "committed",
     "create_topic",
     "delete_topic",
     "end_offsets",
+    "headers_of",
     "list_topics",
     "members",
+    "messages",
     "murmur2",
     "partition_of",
     "partition_numbers",

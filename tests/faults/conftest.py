@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.comparison import same_records
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, read_all
+from legacy_mm.testbed.ledger import Ledger
+from legacy_mm.testbed.ledger_check import Verdict, check
+from legacy_mm.testbed.ledger_produce import Work, produce
+from legacy_mm.testbed.records import committed, create_topic, end_offsets
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 
@@ -27,10 +28,12 @@ class Scene:
     group: str
     partitions: int
     start_tool: Callable[..., ToolProcess]
+    ledger: Ledger
 
     def load(self, count: int, size: int = 100, seed: int = 7) -> None:
-        """More records at the source."""
-        load(self.source.bootstrap, self.topic, count, size, seed=seed, partitions=self.partitions)
+        """More records at the source, each in the ledger."""
+        refused = produce(self.ledger, {"bootstrap.servers": self.source.bootstrap}, Work(count, size, seed=seed))
+        assert refused == 0
 
     def mirror(self, *options: str, consumer: Any = None, producer: Any = None, **settings: Any) -> ToolProcess:
         """Start our command."""
@@ -54,14 +57,15 @@ class Scene:
         """Until everything is copied and committed."""
         wait_until(lambda: self.committed() >= count, PATIENCE, f"{count} committed records")
 
+    def verdict(self) -> Verdict:
+        """What the ledger says about the target."""
+        return check(self.ledger, {"bootstrap.servers": self.target.bootstrap})
+
     def differences(self, *, allow_duplicates: bool) -> list[str]:
-        """What the oracle finds: lost, altered, misplaced, reordered, or doubled where that is not allowed."""
-        return same_records(
-            read_all(self.source.bootstrap, self.topic),
-            read_all(self.target.bootstrap, self.topic),
-            target_partitions=self.partitions,
-            allow_duplicates=allow_duplicates,
-        )
+        """What the ledger finds: lost, altered, misplaced, reordered, or doubled where that is not allowed."""
+        verdict = self.verdict()
+        misplaced = [f"{verdict.moved} records in the wrong partition"] if verdict.moved else []
+        return verdict.differences(allow_duplicates=allow_duplicates) + misplaced
 
 
 @pytest.fixture
@@ -69,7 +73,8 @@ def make_scene(topic: Callable[[str], str], group: str, our_tool: Callable[..., 
     """(source, target, records, partitions) -> a scene with its topic made at both ends and loaded at the source."""
 
     def make(source: Any, target: Any, records: int, partitions: int = 4, size: int = 100) -> Scene:
-        scene = Scene(source, target, topic("f"), group, partitions, our_tool)
+        name = topic("f")
+        scene = Scene(source, target, name, group, partitions, our_tool, Ledger(name))
         for cluster in (source, target):
             create_topic(cluster.bootstrap, scene.topic, partitions=partitions, config={"max.message.bytes": "3000000"})
         scene.load(records, size)

@@ -14,10 +14,18 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, wall
-from legacy_mm.config.settings import MetricsSettings, Settings, SourceSettings, SparkSettings, TargetSettings
+from legacy_mm.config.settings import (
+    MetricsSettings,
+    ReceiptSettings,
+    Settings,
+    SourceSettings,
+    SparkSettings,
+    TargetSettings,
+)
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob
-from legacy_mm.controlplane.positions import SourceGroupPositions
+from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
+from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copyjob import Plan
@@ -51,8 +59,16 @@ class Host:
     """JVM, Spark application, control channel and metrics of this process; starting, while the caller goes on."""
 
     def __init__(
-        self, settings: SparkSettings, streams: int, metrics: MetricsSettings, beans: Iterable[Bean], *, quiet: bool
+        self,
+        settings: SparkSettings,
+        streams: int,
+        metrics: MetricsSettings,
+        beans: Iterable[Bean],
+        *,
+        receipts: ReceiptSettings | None = None,
+        quiet: bool,
     ) -> None:
+        self.receipts = None if receipts is None else Receipts(receipts)
         self.registries: list[Registry] = []
         self._endpoint = self._serve_metrics(metrics)
         self.spark = SparkHost(settings, streams, preload=TASK_MODULE, quiet=quiet)
@@ -81,6 +97,8 @@ class Host:
     def close(self, deadline: Deadline) -> None:
         """End Spark, the channel and the metrics; what does not end by the deadline is killed."""
         self._publisher.stop()
+        if self.receipts is not None:
+            self.receipts.close()
         if self._endpoint is not None:
             self._endpoint.close()
         self.channel.close()
@@ -127,11 +145,12 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
     copies = _Copies(settings, host, policy.format_remote_topic)
     registry = Registry(settings.flow, settings.target.properties.get("client.id", ""), _facts())
     host.registries.append(registry)
+    guard = GapGuard(settings.source.offset_reset, registry.gap, fail=settings.fail_on_gap)
     mirror: Mirror
 
     def make_streams(on_failure: OnFailure) -> list[Stream]:
         return [
-            _stream(index, settings, copies, registry, on_failure, lambda: mirror.existing_topics())
+            _stream(index, settings, host, copies, registry, guard, on_failure, lambda: mirror.existing_topics())
             for index in range(settings.first_stream, settings.first_stream + settings.streams)
         ]
 
@@ -145,6 +164,7 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
             inverted=topics.inverted,
             interval=source.metadata_max_age,
             on_change=lambda found: mirror.subscribe(found),
+            guard=guard,
             on_failure=on_failure,
         )
 
@@ -175,6 +195,7 @@ class _Copies:
             api_timeout=settings.source.api_timeout,
             abort_on_send_failure=settings.target.abort_on_send_failure,
             synchronous=settings.target.synchronous,
+            receipts=settings.receipts is not None,
         )
         ticket = host.channel.new_ticket(settings.flow, stream, generation)
         job = CopyJob(ticket, plan, host.channel, host.runner, metrics, embedded=host.spark.embedded)
@@ -199,8 +220,10 @@ class _Copies:
 def _stream(
     index: int,
     settings: Settings,
+    host: Host,
     copies: _Copies,
     registry: Registry,
+    guard: GapGuard,
     on_failure: OnFailure,
     existing_topics: Callable[[], frozenset[str] | None],
 ) -> Stream:
@@ -214,6 +237,8 @@ def _stream(
         member=lambda listener: GroupMember(properties, client_id, listener, metrics.statistics),
         commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
         positions=SourceGroupPositions(source.offset_reset, min(source.api_timeout, settings.shutdown_timeout / 2)),
+        guard=guard,
+        receipts=host.receipts.of_stream(settings.flow, index) if host.receipts is not None else None,
         start_copy=lambda generation, offsets: copies.start(index, generation, offsets, metrics),
         without_idempotence=copies.without_idempotence,
         revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),

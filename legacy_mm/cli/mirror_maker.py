@@ -93,7 +93,7 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str]) -> LogSett
 def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
     flows, shared = outcome.flows, outcome.flows[0]
     streams = sum(settings.streams for settings in flows)
-    host = wiring.Host(shared.spark, streams, shared.metrics, mbean_names.BEANS, quiet=quiet)
+    host = wiring.Host(shared.spark, streams, shared.metrics, mbean_names.BEANS, receipts=shared.receipts, quiet=quiet)
     mirrors = [wiring.build_mirror(host.with_stores(settings), host) for settings in flows]
     return lifecycle.run(mirrors, host, signals, shared.shutdown_timeout)
 

@@ -1,9 +1,9 @@
 """The ledger: every record that a source acknowledged, and the file that keeps it. Rule: a line is written after the
 acknowledgement, never before.
 
-The file is JSON lines. The first names run and topic; `{"reserved": n}` says which numbers were given out, used or not;
-a record is `[sequence, partition, offset, checksum, timestamp, [[header, hex], ...]]`. A record carries its identity at the beginning of its value, so it is known again
-in whatever partition and at whatever offset it arrives. In memory a record costs 27 bytes.
+The file is JSON lines. The first names run and topic; `{"reserved": n}` says which numbers were given out, used or
+not; a record is `[sequence, partition, offset, checksum, timestamp, [[header, hex], ...]]`. A record carries its
+identity at the beginning of its value, so it is known again wherever it arrives. In memory it costs 27 bytes.
 """
 
 from __future__ import annotations

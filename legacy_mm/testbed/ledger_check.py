@@ -2,6 +2,7 @@
 for the order, every later one is a duplicate.
 
 Order is that of each pair of a source and a target partition, which is what a mirror that keeps keys together owes.
+Records without a key go to any partition, so they have no order and no place.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Verdict:
     acknowledged: int
     arrived: int
     moved: int = 0
-    """Records in another partition number than at the source; where both have as many partitions, none should be."""
+    """Keyed records in another partition number than at the source: none, where both have as many partitions."""
     unacknowledged: int = 0
     """Records of the run whose acknowledgement never came: they may be there or not."""
     offsets: Mapping[Kind, Mapping[int, Sequence[int]]] = field(default_factory=dict)
@@ -96,6 +97,8 @@ def judge(ledger: Ledger, arrivals: Iterable[Arrival]) -> Verdict:
             offsets["duplicated"][arrival.partition].append(arrival.offset)
             continue
         seen[sequence] = 1
+        if arrival.key is None:
+            continue
         moved += entry.partition != arrival.partition
         pair = (entry.partition, arrival.partition)
         if entry.offset < latest.get(pair, -1):

@@ -49,6 +49,8 @@ class Work:
     headers: bool = True
     """Off for topics whose records are older than headers (before 0.11)."""
     seed: int = 7
+    age_ms: int = 0
+    """How old the records say they are."""
 
 
 def produce(ledger: Ledger, connection: Mapping[str, Any], work: Work) -> int:
@@ -57,7 +59,7 @@ def produce(ledger: Ledger, connection: Mapping[str, Any], work: Work) -> int:
     refused: list[int] = []
     texts = text_values(max(0, work.size - len(ledger.identity(10**6))), seed=work.seed)
     for number, sequence in enumerate(_paced(ledger.reserve(work.records), work.rate)):
-        _send(writer, ledger, refused, sequence, texts[sequence % DIFFERENT_VALUES], with_headers=work.headers)
+        _send(writer, ledger, refused, sequence, texts[sequence % DIFFERENT_VALUES], work)
         if number % _POLL_RECORDS == 0 or work.rate:
             writer.poll(0)
     if left := writer.flush(FLUSH_SECONDS):
@@ -65,13 +67,11 @@ def produce(ledger: Ledger, connection: Mapping[str, Any], work: Work) -> int:
     return len(refused)
 
 
-def _send(
-    writer: Producer, ledger: Ledger, refused: list[int], sequence: int, text: bytes, *, with_headers: bool
-) -> None:
+def _send(writer: Producer, ledger: Ledger, refused: list[int], sequence: int, text: bytes, work: Work) -> None:
     key = None if sequence % _KEYLESS == 0 else b"key-%08d" % (sequence % DIFFERENT_KEYS)
     value = ledger.identity(sequence) + text
-    headers = _HEADERS[sequence % len(_HEADERS)] if with_headers else ()
-    timestamp = time.time_ns() // 1_000_000
+    headers = _HEADERS[sequence % len(_HEADERS)] if work.headers else ()
+    timestamp = time.time_ns() // 1_000_000 - work.age_ms
     told = partial(_settled, ledger, refused, sequence, checksum(key, value), timestamp, headers)
     while True:
         try:

@@ -19,7 +19,7 @@ from confluent_kafka import (
     TopicPartition,
 )
 from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
+from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from legacy_mm.testbed.comparison import murmur2, partition_of, same_records
 from legacy_mm.testbed.record import Headers, Record
@@ -128,6 +128,26 @@ def delete_topic(bootstrap: str, name: str) -> None:
         REQUEST_SECONDS,
         f"{name} to be gone at {bootstrap}",
     )
+
+
+def delete_records(bootstrap: str, topic: str, before: Mapping[int, int]) -> None:
+    """Raise the log start offsets of partitions, as retention does."""
+    admin = AdminClient(_connection(bootstrap))
+    for future in admin.delete_records([TopicPartition(topic, number, at) for number, at in before.items()]).values():
+        future.result(REQUEST_SECONDS)
+
+
+def grow_topic(bootstrap: str, name: str, partitions: int) -> None:
+    """Give a topic more partitions and wait until all have a leader."""
+    admin = AdminClient(_connection(bootstrap))
+    admin.create_partitions([NewPartitions(name, partitions)])[name].result(REQUEST_SECONDS)
+    wait_until(lambda: _led(admin, name) == partitions, REQUEST_SECONDS, f"{partitions} leaders of {name}")
+
+
+def leader(bootstrap: str, topic: str, partition: int) -> int:
+    """The node that leads a partition, -1 for none."""
+    found = AdminClient(_connection(bootstrap)).list_topics(topic, timeout=REQUEST_SECONDS).topics[topic]
+    return int(found.partitions[partition].leader)
 
 
 def list_topics(bootstrap: str) -> dict[str, int]:
@@ -251,9 +271,12 @@ __all__ = [
     "Record",
     "committed",
     "create_topic",
+    "delete_records",
     "delete_topic",
     "end_offsets",
+    "grow_topic",
     "headers_of",
+    "leader",
     "list_topics",
     "members",
     "messages",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -14,8 +14,10 @@ from legacy_mm.testbed.ledger_produce import Work, produce
 from legacy_mm.testbed.records import committed, create_topic, end_offsets
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
+from tests.faults import report
 
 PATIENCE = 90.0
+SEEN = pytest.StashKey[Verdict]()
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,13 @@ class Scene:
     partitions: int
     start_tool: Callable[..., ToolProcess]
     ledger: Ledger
+    stash: pytest.Stash = field(default_factory=pytest.Stash)
+    """Keeps the last verdict for the report."""
 
-    def load(self, count: int, size: int = 100, seed: int = 7) -> None:
+    def load(self, count: int, size: int = 100, seed: int = 7, age_ms: int = 0) -> None:
         """More records at the source, each in the ledger."""
-        refused = produce(self.ledger, {"bootstrap.servers": self.source.bootstrap}, Work(count, size, seed=seed))
+        work = Work(count, size, seed=seed, age_ms=age_ms)
+        refused = produce(self.ledger, {"bootstrap.servers": self.source.bootstrap}, work)
         assert refused == 0
 
     def mirror(self, *options: str, consumer: Any = None, producer: Any = None, **settings: Any) -> ToolProcess:
@@ -59,7 +64,9 @@ class Scene:
 
     def verdict(self) -> Verdict:
         """What the ledger says about the target."""
-        return check(self.ledger, {"bootstrap.servers": self.target.bootstrap})
+        verdict = check(self.ledger, {"bootstrap.servers": self.target.bootstrap})
+        self.stash[SEEN] = verdict
+        return verdict
 
     def differences(self, *, allow_duplicates: bool) -> list[str]:
         """What the ledger finds: lost, altered, misplaced, reordered, or doubled where that is not allowed."""
@@ -69,15 +76,31 @@ class Scene:
 
 
 @pytest.fixture
-def make_scene(topic: Callable[[str], str], group: str, our_tool: Callable[..., ToolProcess]) -> Callable[..., Scene]:
-    """(source, target, records, partitions) -> a scene with its topic made at both ends and loaded at the source."""
+def make_scene(request: pytest.FixtureRequest, topic: Callable[[str], str], group: str) -> Callable[..., Scene]:
+    """(source, target, records, partitions) -> a scene with its topic made at both ends and loaded at the source.
 
-    def make(source: Any, target: Any, records: int, partitions: int = 4, size: int = 100) -> Scene:
+    A test with a parameter `which` runs on the real tool too.
+    """
+    tool = request.getfixturevalue("old_tool" if report.tool_of(request.node) == "old" else "our_tool")
+
+    def make(
+        source: Any, target: Any, records: int, partitions: int = 4, size: int = 100, replication: Any = (1, 1)
+    ) -> Scene:
         name = topic("f")
-        scene = Scene(source, target, name, group, partitions, our_tool, Ledger(name))
-        for cluster in (source, target):
-            create_topic(cluster.bootstrap, scene.topic, partitions=partitions, config={"max.message.bytes": "3000000"})
+        scene = Scene(source, target, name, group, partitions, tool, Ledger(name), request.node.stash)
+        for cluster, copies in zip((source, target), replication, strict=True):
+            settings = {"max.message.bytes": "3000000"}
+            create_topic(cluster.bootstrap, scene.topic, partitions, copies, config=settings)
         scene.load(records, size)
         return scene
 
     return make
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Tests with a scenario's number write the table, where that is asked for."""
+    outcome = yield
+    if outcome.when == "call":
+        report.record(item, outcome.outcome, item.stash.get(SEEN, None))
+    return outcome

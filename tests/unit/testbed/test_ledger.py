@@ -101,6 +101,17 @@ def test_records_in_another_partition_are_counted() -> None:
     assert judge(ledger, changed(partition=5)(arrivals)).moved == 1
 
 
+def test_records_without_a_key_have_no_order_and_no_place() -> None:
+    ledger = Ledger("orders")
+    arrivals = []
+    for sequence in ledger.reserve(3):
+        value = ledger.identity(sequence) + b"text"
+        ledger.note(Entry(sequence, 0, sequence, checksum(None, value), 1_000, ()))
+        arrivals.append(Arrival(1, 3 - sequence, None, value, (), 1_000))
+    verdict = judge(ledger, arrivals[::-1])
+    assert (verdict.differences(allow_duplicates=False), verdict.moved) == ([], 0)
+
+
 def test_offsets_are_told_as_ranges() -> None:
     offsets = [*range(5), 9, *range(20, 60, 2)]
     (line,) = Verdict(0, 0, offsets={"lost": {0: offsets}}).differences(allow_duplicates=False)

@@ -22,8 +22,8 @@ _HEAD = """\
 # Fault scenarios
 
 Made by the tests (`LEGACY_MM_RECORD_FAULTS=1 .venv/bin/python -m pytest tests/faults -m ""`), do not edit. Numbers are
-those of `tests/faults/scenarios.py`. Records, lost and doubled are the ledger's counts; a dash: the test asserts something else.
-"passed" means that the tool did what the expectation says, losses included.
+those of `tests/faults/scenarios.py`. Records, lost and doubled are the ledger's counts; a dash: the test asserts
+something else. "passed" means that the tool did what the expectation says, losses included.
 
 """
 _COLUMNS = (

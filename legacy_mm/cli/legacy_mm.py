@@ -16,6 +16,7 @@ usage: legacy-mm COMMAND
   options     the options that kafka-mirror-maker.sh of Kafka does not have
   quirks      the known differences from Kafka's tool, with their reasons
   ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check --help
+  verify      compare source and target record by record, as a Spark job: legacy-mm verify --help
   demo        two real brokers, the unchanged command between them, and a comparison
   bench       Kafka's tool, MirrorMaker 2 and this one, measured in one run
   --version   the version of legacy_mm
@@ -55,6 +56,12 @@ def _ledger(words: Sequence[str]) -> int:
     return ledger(words)
 
 
+def _verify(words: Sequence[str]) -> int:
+    from legacy_mm.cli.verify import main as verify
+
+    return verify(words)
+
+
 def _demo(words: Sequence[str]) -> int:
     from legacy_mm.testbed.demo import main as demo
 
@@ -77,6 +84,7 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "options": _options,
     "quirks": _quirks,
     "ledger": _ledger,
+    "verify": _verify,
     "demo": _demo,
     "bench": _bench,
     "--version": _version,

@@ -18,7 +18,7 @@ from confluent_kafka import (
     Message,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined]
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from legacy_mm.testbed.comparison import murmur2, partition_of, same_records
@@ -72,11 +72,18 @@ def messages(
 
 def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
     """High watermark of every partition."""
+    return {partition: high for partition, (_, high) in _log_ends(bootstrap, topic).items()}
+
+
+def log_starts(bootstrap: str, topic: str) -> dict[int, int]:
+    """First offset of every partition."""
+    return {partition: low for partition, (low, _) in _log_ends(bootstrap, topic).items()}
+
+
+def _log_ends(bootstrap: str, topic: str) -> dict[int, tuple[int, int]]:
     consumer = _consumer(_connection(bootstrap))
     try:
-        return {
-            partition: _watermarks(consumer, topic, partition)[1] for partition in partition_numbers(consumer, topic)
-        }
+        return {partition: _watermarks(consumer, topic, partition) for partition in partition_numbers(consumer, topic)}
     finally:
         consumer.close()
 
@@ -135,6 +142,12 @@ def delete_records(bootstrap: str, topic: str, before: Mapping[int, int]) -> Non
     admin = AdminClient(_connection(bootstrap))
     for future in admin.delete_records([TopicPartition(topic, number, at) for number, at in before.items()]).values():
         future.result(REQUEST_SECONDS)
+
+
+def change_topic(bootstrap: str, name: str, config: Mapping[str, str]) -> None:
+    """Give a topic these settings and no others of its own."""
+    resource = ConfigResource(ConfigResource.Type.TOPIC, name, set_config=dict(config))
+    AdminClient(_connection(bootstrap)).alter_configs([resource])[resource].result(REQUEST_SECONDS)
 
 
 def grow_topic(bootstrap: str, name: str, partitions: int) -> None:
@@ -269,6 +282,7 @@ def _led(admin: AdminClient, name: str) -> int:
 __all__ = [
     "ClientError",
     "Record",
+    "change_topic",
     "committed",
     "create_topic",
     "delete_records",
@@ -278,6 +292,7 @@ __all__ = [
     "headers_of",
     "leader",
     "list_topics",
+    "log_starts",
     "members",
     "messages",
     "murmur2",

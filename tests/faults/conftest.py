@@ -34,9 +34,9 @@ class Scene:
     stash: pytest.Stash = field(default_factory=pytest.Stash)
     """Keeps the last verdict for the report."""
 
-    def load(self, count: int, size: int = 100, seed: int = 7, age_ms: int = 0) -> None:
+    def load(self, count: int, size: int = 100, seed: int = 7, age_ms: int = 0, rate: int = 0) -> None:
         """More records at the source, each in the ledger."""
-        work = Work(count, size, seed=seed, age_ms=age_ms)
+        work = Work(count, size, rate, seed=seed, age_ms=age_ms)
         refused = produce(self.ledger, {"bootstrap.servers": self.source.bootstrap}, work)
         assert refused == 0
 

@@ -14,11 +14,13 @@ import pytest
 
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.records import (
+    change_topic,
     create_topic,
     delete_records,
     delete_topic,
     end_offsets,
     grow_topic,
+    log_starts,
 )
 from legacy_mm.testbed.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene
@@ -90,7 +92,11 @@ def test_retention_passes_the_mirror(
     stop(tool)
     scene.load(2_000, seed=9)
     change_topic(source.bootstrap, scene.topic, {"retention.ms": "1"})
-    wait_until(lambda: low_offsets(source, scene) == 6_000, PATIENCE, "retention to remove everything")
+    wait_until(
+        lambda: sum(log_starts(source.bootstrap, scene.topic).values()) == 6_000,
+        PATIENCE,
+        "retention to remove everything",
+    )
     change_topic(source.bootstrap, scene.topic, {"retention.ms": "-1"})
     scene.load(1_000, seed=11)
     tool = scene.mirror(*COMMIT_OFTEN)
@@ -99,24 +105,6 @@ def test_retention_passes_the_mirror(
     assert scene.verdict().count("lost") == 2_000
     if which == "ours":
         assert tool.output().count("Gap in ") == 4
-
-
-def change_topic(bootstrap: str, topic: str, settings: dict[str, str]) -> None:
-    from confluent_kafka.admin import AdminClient, ConfigResource, ResourceType
-
-    resource = ConfigResource(ResourceType.TOPIC, topic, set_config=settings)
-    (changed,) = AdminClient({"bootstrap.servers": bootstrap}).alter_configs([resource]).values()
-    changed.result(30)
-
-
-def low_offsets(source: Any, scene: Scene) -> int:
-    """Sum of the log start offsets."""
-    from confluent_kafka import TopicPartition
-    from confluent_kafka.admin import AdminClient, OffsetSpec
-
-    asked = {TopicPartition(scene.topic, number): OffsetSpec.earliest() for number in range(scene.partitions)}
-    answers = AdminClient({"bootstrap.servers": source.bootstrap}).list_offsets(asked).values()
-    return sum(answer.result(30).offset for answer in answers)
 
 
 @BOTH_TOOLS

@@ -21,6 +21,7 @@ LAYERS = {
     "controlplane": 3, "dataplane": 3,
     "mirror": 4, "wiring": 4, "lifecycle": 4, "logs": 4,
     "log_layouts": 4, "log_secrets": 4,
+    "verify": 4,
     "compat": 5,
     "dedicated": 6, "testbed": 6,
     "cli": 7, "__main__": 7,
@@ -47,6 +48,7 @@ SAME_PACKAGE = [{"cli", "__main__"}]
 DOORS = {
     "confluent_kafka": ("legacy_mm.kafka", "legacy_mm.testbed"),
     "pyspark": ("legacy_mm.spark",),
+    "pyarrow": ("legacy_mm.spark.tables",),
     "py4j": ("legacy_mm.spark",),
     "configargparse": ("legacy_mm.cli",),
     "jproperties": ("legacy_mm.compat.properties_file",),

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 FORMAT = "legacy_mm"
+_LEAST_SHUFFLE = 8
 _SCHEMA = "side string, topic string, partition int, offset bigint, hour bigint, fingerprint bigint"
 _ARROW = pyarrow.schema(
     [
@@ -61,6 +62,7 @@ class _SliceReader(DataSourceReader):
 def query(context: Any, module: str, slices: Sequence[Slice], view: str, sql: str) -> list[Mapping[str, Any]]:
     """Rows of a query over a view of all slices, one Spark task for each."""
     session = SparkSession(context)
+    session.conf.set("spark.sql.shuffle.partitions", str(max(_LEAST_SHUFFLE, len(slices))))
     session.dataSource.register(TopicTables)
     table = session.read.format(FORMAT).option("module", module).option("slices", json.dumps(slices)).load()
     table.createOrReplaceTempView(view)

@@ -20,7 +20,7 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.spark.tables import Slice, query
 
 SIDES = ("source", "target")
-_ASK_SECONDS = 30.0
+_ASK_SECONDS = 10.0
 _SLICE_RECORDS = 500_000
 _TASK_MODULE = "legacy_mm.verify.fingerprints"
 _TOTALS = """

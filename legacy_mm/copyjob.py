@@ -90,6 +90,8 @@ class Plan(Frame):
     api_timeout: float
     abort_on_send_failure: bool
     synchronous: bool
+    receipts: bool
+    """Report also what was sent, per partition (`Copied`)."""
     engine: str = "records"
     """`batches` or `records`."""
 
@@ -110,6 +112,28 @@ class Progress(Frame):
     dropped: int
     blocked: bool
     """Alive, but waiting for the target."""
+
+
+class Portion(NamedTuple):
+    """What was sent of one partition between two barriers, all of it acknowledged or dropped on purpose."""
+
+    topic: str
+    partition: int
+    begin: int
+    end: int
+    """One past the last record."""
+    records: int
+    bytes: int
+    """Of keys and values."""
+
+
+@dataclass(frozen=True)
+class Copied(Frame):
+    """Task -> driver, at a barrier, before the `Progress` that makes it safe: what receipts are made of."""
+
+    portions: Sequence[Portion]
+    dropped: Mapping[str, int]
+    """Reason -> records of these that could not be sent."""
 
 
 class Measured(NamedTuple):
@@ -220,6 +244,8 @@ def decode(text: bytes, ticket: Ticket | None = None) -> Frame:
             values["offsets"] = {TopicPartition(topic, number): offset for topic, number, offset in values["offsets"]}
         if "measured" in values:
             values["measured"] = [Measured(*row) for row in values["measured"]]
+        if "portions" in values:
+            values["portions"] = [Portion(*row) for row in values["portions"]]
         return kind(**values)
     except (ValueError, KeyError, TypeError) as error:
         raise ChannelError(f"not a frame: {type(error).__name__}") from None

@@ -9,6 +9,7 @@
     ├── StreamFailure               exit 255  a stream died; the whole mirror ends (the old tool's `exit(-1)`)
     │   ├── SendFailure             exit 255  a record could not be sent and abort.on.send.failure is on
     │   ├── InvalidPattern          exit 255  the topic pattern does not compile
+    │   ├── SourceGap               exit 255  source offsets cannot be read any more and on.gap is fail
     │   └── CorruptRecords          exit 255  bytes that should be record batches are not
     ├── EngineUnfit                 exit 255  this engine cannot do it, another one can
     └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
@@ -57,6 +58,10 @@ class SendFailure(StreamFailure):
 
 class InvalidPattern(StreamFailure):
     """The topic pattern is no Java regular expression."""
+
+
+class SourceGap(StreamFailure):
+    """Offsets of the source cannot be read any more, and `on.gap` is fail."""
 
 
 class CorruptRecords(StreamFailure):

@@ -85,9 +85,18 @@ NOT_COMMITTED = Event("not-committed", logging.ERROR, "Not committed before the 
 STOP_OVERDUE = Event("stop-overdue", logging.ERROR, "Stop not finished after {seconds:g} s: ending without {what}")
 GAP = Event(
     "gap",
-    logging.ERROR,
-    "Gap in {partition}: offset {wanted} is not in the log any more (it holds {low} to {high}, {reason}); "
-    "going on from {resumed}, {missed} offsets were not copied",
+    logging.WARNING,
+    "Gap in {partition}: from {start} to {end}, {count} offsets were not copied, reason: {reason} "
+    "(the log holds {low} to {high}; {detail})",
+)
+TOPIC_RECREATED = Event(
+    "topic-recreated",
+    logging.WARNING,
+    "Gap in {topic}: the topic was deleted and made again (id {before}, now {now}); what its new partitions hold below "
+    "the group's offsets is not copied",
+)
+RECEIPTS_FAILED = Event(
+    "receipts-failed", logging.WARNING, "Receipts cannot be written ({reason}); going on without them"
 )
 CLIENT_ERROR = Event("client-error", logging.WARNING, "[{client}] {text}")
 PEER_REFUSED = Event("peer-refused", logging.WARNING, "Control channel: {peer} refused: {reason}")

@@ -17,7 +17,8 @@ from legacy_mm.clock import Deadline, wall
 from legacy_mm.config.settings import MetricsSettings, Settings, SourceSettings, TargetSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, Trouble
-from legacy_mm.controlplane.positions import SourceGroupPositions
+from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
+from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copyjob import Plan
@@ -59,6 +60,7 @@ class Host:
 
     def __init__(self, settings: Settings, streams: int, beans: Iterable[Bean], *, quiet: bool) -> None:
         """`settings` are those that all mirrors of the process share."""
+        self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
         self.registries: list[Registry] = []
         self.engine = choose_engine(settings)
         self._endpoint = self._serve_metrics(settings.metrics)
@@ -88,6 +90,8 @@ class Host:
     def close(self, deadline: Deadline) -> None:
         """End Spark, the channel and the metrics; what does not end by the deadline is killed."""
         self._publisher.stop()
+        if self.receipts is not None:
+            self.receipts.close()
         if self._endpoint is not None:
             self._endpoint.close()
         self.channel.close()
@@ -151,11 +155,12 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
     copies = _Copies(settings, host, policy.format_remote_topic)
     registry = Registry(settings.flow, settings.target.properties.get("client.id", ""), _facts())
     host.registries.append(registry)
+    guard = GapGuard(settings.source.offset_reset, registry.gap, fail=settings.fail_on_gap)
     mirror: Mirror
 
     def make_streams(on_failure: OnFailure) -> list[Stream]:
         return [
-            _stream(index, settings, copies, registry, on_failure, lambda: mirror.existing_topics())
+            _stream(index, settings, host, copies, registry, guard, on_failure, lambda: mirror.existing_topics())
             for index in range(settings.first_stream, settings.first_stream + settings.streams)
         ]
 
@@ -169,6 +174,7 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
             inverted=topics.inverted,
             interval=source.metadata_max_age,
             on_change=lambda found: mirror.subscribe(found),
+            guard=guard,
             on_failure=on_failure,
         )
 
@@ -201,6 +207,7 @@ class _Copies:
             abort_on_send_failure=settings.target.abort_on_send_failure,
             synchronous=settings.target.synchronous,
             engine=self._engine,
+            receipts=settings.receipts is not None,
         )
         ticket = host.channel.new_ticket(settings.flow, stream, generation)
         job = CopyJob(ticket, plan, host.channel, host.runner, metrics, embedded=host.spark.embedded)
@@ -243,8 +250,10 @@ class _Copies:
 def _stream(
     index: int,
     settings: Settings,
+    host: Host,
     copies: _Copies,
     registry: Registry,
+    guard: GapGuard,
     on_failure: OnFailure,
     existing_topics: Callable[[], frozenset[str] | None],
 ) -> Stream:
@@ -258,6 +267,8 @@ def _stream(
         member=lambda listener: GroupMember(properties, client_id, listener, metrics.statistics),
         commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
         positions=SourceGroupPositions(source.offset_reset, min(source.api_timeout, settings.shutdown_timeout / 2)),
+        guard=guard,
+        receipts=host.receipts.of_stream(settings.flow, index) if host.receipts is not None else None,
         start_copy=lambda generation, offsets: copies.start(index, generation, offsets, metrics),
         adapt=copies.adapt,
         revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),

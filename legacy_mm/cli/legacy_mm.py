@@ -15,6 +15,8 @@ usage: legacy-mm COMMAND
   explain     how an old command line is understood, without running it: legacy-mm explain -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
   quirks      the known differences from Kafka's tool, with their reasons
+  ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check --help
+  verify      compare source and target record by record, as a Spark job: legacy-mm verify --help
   demo        two real brokers, the unchanged command between them, and a comparison
   bench       Kafka's tool, MirrorMaker 2 and this one, measured in one run
   --version   the version of legacy_mm
@@ -48,6 +50,18 @@ def _explain(words: Sequence[str]) -> int:
     return explain(words)
 
 
+def _ledger(words: Sequence[str]) -> int:
+    from legacy_mm.cli.ledger import main as ledger
+
+    return ledger(words)
+
+
+def _verify(words: Sequence[str]) -> int:
+    from legacy_mm.cli.verify import main as verify
+
+    return verify(words)
+
+
 def _demo(words: Sequence[str]) -> int:
     from legacy_mm.testbed.demo import main as demo
 
@@ -69,6 +83,8 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "explain": _explain,
     "options": _options,
     "quirks": _quirks,
+    "ledger": _ledger,
+    "verify": _verify,
     "demo": _demo,
     "bench": _bench,
     "--version": _version,

@@ -25,6 +25,7 @@ from legacy_mm.config.catalogue import EMBEDDED, OwnOptions
 from legacy_mm.config.settings import (
     MetricsSettings,
     OffsetReset,
+    ReceiptSettings,
     Settings,
     SourceSettings,
     SparkSettings,
@@ -150,6 +151,8 @@ def _translate_run(start: Start) -> Translation:
             shutdown_timeout=options.shutdown_timeout_ms / 1000,
             metrics=MetricsSettings(options.metrics_port, options.metrics_address),
             engine=options.engine,
+            receipts=ReceiptSettings(options.receipts, options.receipts_max_bytes) if options.receipts else None,
+            fail_on_gap=options.on_gap == "fail",
             first_stream=number * start.streams,
         )
         for number, (path, read) in enumerate(consumers.items())

@@ -15,6 +15,7 @@ from legacy_mm.config.option import Option, port_number, whole_number
 AskedEngine = Literal["auto", "batches", "records"]
 ProducerTuning = Literal["meaning", "literal"]
 LogFormat = Literal["log4j", "json"]
+OnGap = Literal["log", "fail"]
 
 EMBEDDED = "embedded"
 """The value of `--spark.master` that means: Spark in this process's own tree."""
@@ -61,6 +62,31 @@ OPTIONS = (
         argument="ms",
         help="How long a stop may take before the mirror ends without what is left.",
         owner="legacy_mm.lifecycle",
+        type=whole_number,
+    ),
+    Option(
+        name="on.gap",
+        default="log",
+        argument="what",
+        help="What to do when offsets of the source cannot be read any more (retention, deleted records, a log cut "
+        "short, a topic made again): log says it and goes on as Kafka's tool does, fail ends with 255.",
+        owner="legacy_mm.controlplane.positions",
+        choices=("log", "fail"),
+    ),
+    Option(
+        name="receipts",
+        default=None,
+        argument="file",
+        help="Write a JSON line per partition for each commit, and a summary at the end, to this file (mode 0600) or, "
+        "for -, to stdout; off by default.",
+        owner="legacy_mm.controlplane.receipts",
+    ),
+    Option(
+        name="receipts.max.bytes",
+        default="100000000",
+        argument="bytes",
+        help="A receipts file of this size becomes FILE.1, and so on to FILE.5; 0 lets it grow.",
+        owner="legacy_mm.controlplane.receipts",
         type=whole_number,
     ),
     Option(
@@ -130,6 +156,9 @@ class OwnOptions:
     engine: AskedEngine = "auto"
     producer_tuning: ProducerTuning = "meaning"
     shutdown_timeout_ms: int = 30_000
+    on_gap: OnGap = "log"
+    receipts: str | None = None
+    receipts_max_bytes: int = 100_000_000
     metrics_port: int | None = None
     metrics_address: str = "127.0.0.1"
     log_level: str | None = None

@@ -122,6 +122,16 @@ class MetricsSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ReceiptSettings:
+    """Where it is written down what was copied."""
+
+    path: str
+    """`-`: stdout."""
+    max_bytes: int
+    """0: the file is never put aside."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything one mirror needs to know. Several in one process differ in their source, and share the rest."""
 
@@ -134,6 +144,9 @@ class Settings:
     shutdown_timeout: float
     metrics: MetricsSettings = MetricsSettings()
     engine: Literal["auto", "batches", "records"] = "auto"
+    receipts: ReceiptSettings | None = None
+    fail_on_gap: bool = False
+    """Offsets that cannot be read any more end the mirror; else they are reported."""
     first_stream: int = 0
     """Streams are numbered through all mirrors of the process."""
 

@@ -18,6 +18,7 @@ from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import (
     LEASE_SECONDS,
+    Copied,
     Failure,
     Frame,
     Gap,
@@ -85,6 +86,7 @@ class CopyJob:
         self._safe: dict[TopicPartition, int] = {}
         self._started: list[Offsets] = []
         self._gaps: list[Gap] = []
+        self._copied: list[Copied] = []
         self._trouble: Trouble | None = None
 
     def start(self, description: str) -> None:
@@ -123,6 +125,8 @@ class CopyJob:
                 self._started.append(frame.offsets)
             elif isinstance(frame, Gap):
                 self._gaps.append(frame)
+            elif isinstance(frame, Copied):
+                self._copied.append(frame)
             elif isinstance(frame, Stopped):
                 self._stopped = True
                 self.unacknowledged = dict(frame.offsets)
@@ -156,6 +160,12 @@ class CopyJob:
         with self._changed:
             gaps, self._gaps = self._gaps, []
             return gaps
+
+    def take_copied(self) -> list[Copied]:
+        """What receipts are made of, reported since the last call."""
+        with self._changed:
+            copied, self._copied = self._copied, []
+            return copied
 
     def take_safe(self) -> dict[TopicPartition, int]:
         """Safe offsets that moved since the last call."""

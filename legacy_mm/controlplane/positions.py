@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from legacy_mm import events
 from legacy_mm.config.settings import OffsetReset
 from legacy_mm.copyjob import Gap
-from legacy_mm.errors import StreamFailure
+from legacy_mm.errors import SourceGap, StreamFailure
 from legacy_mm.kafka.membership import GroupMember
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition, describe_partitions
 
 
 class PositionStore(Protocol):
     """Proposes start offsets for newly assigned partitions."""
-
-    offset_reset: OffsetReset
 
     def propose(self, member: GroupMember, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """A start offset, or EARLIEST or LATEST, for each. Raises TimeoutError, StreamFailure."""
@@ -26,7 +24,7 @@ class SourceGroupPositions:
     """The group's committed offsets at the source, else `auto.offset.reset`: what the old tool does."""
 
     def __init__(self, offset_reset: OffsetReset, timeout: float) -> None:
-        self.offset_reset = offset_reset
+        self._offset_reset = offset_reset
         self._timeout = timeout
 
     def propose(self, member: GroupMember, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
@@ -35,29 +33,55 @@ class SourceGroupPositions:
             return {}
         committed = member.committed(partitions, self._timeout)
         missing = [partition for partition in partitions if partition not in committed]
-        if missing and self.offset_reset == "none":
+        if missing and self._offset_reset == "none":
             raise StreamFailure("Undefined offset with no reset policy for partitions: " + describe_partitions(missing))
-        logical = EARLIEST if self.offset_reset == "earliest" else LATEST
+        logical = EARLIEST if self._offset_reset == "earliest" else LATEST
         return committed | dict.fromkeys(missing, logical)
 
 
-def after_gap(gap: Gap, offset_reset: OffsetReset) -> int:
-    """The offset to go on from, by the user's policy; counts and reports what is skipped (invariant F)."""
-    partition = TopicPartition(gap.topic, gap.partition)
-    if offset_reset == "none":
-        raise StreamFailure(
-            f"Fetch position {gap.wanted} of {partition} is out of range ({gap.low} to {gap.high}) "
-            "and no reset policy is defined"
+class GapGuard:
+    """What happens at offsets that the source cannot give any more: said, counted, passed or fatal (invariant F)."""
+
+    def __init__(self, offset_reset: OffsetReset, count: Callable[[int], None], *, fail: bool) -> None:
+        self._offset_reset = offset_reset
+        self._count = count
+        self._fail = fail
+
+    def after(self, gap: Gap) -> int:
+        """The offset to go on from, by the user's policy; raises StreamFailure where there is none."""
+        partition = TopicPartition(gap.topic, gap.partition)
+        resumed = gap.low if self._offset_reset == "earliest" else gap.high
+        missed = max(0, resumed - gap.wanted)
+        self._count(missed)
+        events.emit(
+            events.GAP,
+            partition=partition,
+            start=gap.wanted,
+            end=resumed,
+            count=missed,
+            reason=_reason(gap),
+            low=gap.low,
+            high=gap.high,
+            detail=gap.reason,
         )
-    resumed = gap.low if offset_reset == "earliest" else gap.high
-    events.emit(
-        events.GAP,
-        partition=partition,
-        wanted=gap.wanted,
-        low=gap.low,
-        high=gap.high,
-        reason=gap.reason,
-        resumed=resumed,
-        missed=max(0, resumed - gap.wanted),
-    )
-    return resumed
+        if self._fail:
+            raise SourceGap(f"{partition} has no offset {gap.wanted} any more: {_reason(gap)}")
+        if self._offset_reset == "none":
+            raise StreamFailure(
+                f"Fetch position {gap.wanted} of {partition} is out of range ({gap.low} to {gap.high}) "
+                "and no reset policy is defined"
+            )
+        return resumed
+
+    def recreated(self, topic: str, before: str, now: str) -> None:
+        """A topic was deleted and made again while the mirror ran; raises SourceGap where that is fatal."""
+        self._count(0)
+        events.emit(events.TOPIC_RECREATED, topic=topic, before=before, now=now)
+        if self._fail:
+            raise SourceGap(f"topic {topic} was deleted and made again")
+
+
+def _reason(gap: Gap) -> str:
+    if gap.wanted < gap.low:
+        return "retention or a deletion of records came before the mirror"
+    return "the log is shorter than what was read: it was truncated, or the topic made again"

@@ -15,7 +15,8 @@ from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
-from legacy_mm.controlplane.positions import PositionStore, after_gap
+from legacy_mm.controlplane.positions import GapGuard, PositionStore
+from legacy_mm.controlplane.receipts import StreamReceipts
 from legacy_mm.errors import LegacyMMError, SendFailure, StreamFailure
 from legacy_mm.kafka.errors import CommitProblem
 from legacy_mm.kafka.membership import GroupMember, MembershipListener
@@ -41,6 +42,8 @@ class Stream(threading.Thread):
         member: Callable[[MembershipListener], GroupMember],
         commits: Callable[[Callable[[Offsets], None]], Commits],
         positions: PositionStore,
+        guard: GapGuard,
+        receipts: StreamReceipts | None,
         start_copy: StartCopy,
         adapt: Callable[[Trouble], bool],
         revoke_seconds: float,
@@ -54,6 +57,8 @@ class Stream(threading.Thread):
         self._make_member = member
         self._commits = commits(self._send_commit)
         self._positions = positions
+        self._guard = guard
+        self._receipts = receipts
         self._start_copy = start_copy
         self._adapt = adapt
         self._revoke_seconds = revoke_seconds
@@ -189,6 +194,8 @@ class Stream(threading.Thread):
     def committed(self, offsets: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]) -> None:
         """Outcome of a commit, out of poll()."""
         self._metrics.commit_settled()
+        if self._receipts is not None:
+            self._receipts.committed(offsets)
         if self._commits.settled(offsets, failed) is CommitProblem.LOST:
             self.lost(frozenset())
 
@@ -245,11 +252,16 @@ class Stream(threading.Thread):
                 client = self._require_member().name
                 events.emit(events.OFFSET_RESET, client=client, partition=partition, offset=started[partition])
             self._reset -= started.keys()
+            if self._receipts is not None:
+                self._receipts.started(started)
+        if self._receipts is not None:
+            for copied in job.take_copied():
+                self._receipts.copied(copied)
         self._commits.note({p: offset for p, offset in job.take_safe().items() if p in self._owned})
         answers: dict[TopicPartition, int] = {}
         for gap in job.take_gaps():
             partition = TopicPartition(gap.topic, gap.partition)
-            answers[partition] = after_gap(gap, self._positions.offset_reset)
+            answers[partition] = self._guard.after(gap)
         if answers:
             self._commits.restart(answers)
             job.resume(answers)

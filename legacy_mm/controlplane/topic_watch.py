@@ -1,5 +1,7 @@
 """Which topics are mirrored: one look per `metadata.max.age.ms` for the whole process, then one order to all streams.
 
+Whatever comes again with another topic id was deleted and made again in between: a gap, which the guard judges.
+
 One watch, because streams that look by their own clocks make a rebalance each for the same new topic.
 """
 
@@ -9,6 +11,7 @@ import threading
 from collections.abc import Callable
 
 from legacy_mm import events
+from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError, InvalidPattern
 from legacy_mm.kafka.client import TopicLister
 from legacy_mm.spark.jvm import TopicMatcher
@@ -29,6 +32,7 @@ class TopicWatch(threading.Thread):
         inverted: bool,
         interval: float,
         on_change: Callable[[frozenset[str]], None],
+        guard: GapGuard,
         on_failure: Callable[[int, BaseException], None],
     ) -> None:
         super().__init__(name="topic-watch", daemon=True)
@@ -39,6 +43,8 @@ class TopicWatch(threading.Thread):
         self._inverted = inverted
         self._interval = interval
         self._on_change = on_change
+        self._guard = guard
+        self._ids: dict[str, str] = {}
         self._on_failure = on_failure
         self._stopping = threading.Event()
         self._existing: frozenset[str] | None = None
@@ -69,6 +75,7 @@ class TopicWatch(threading.Thread):
                         mirrored = found
                         events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")
                         self._on_change(found)
+                    self._compare_ids(lister, found)
                 self._stopping.wait(_RETRY_SECONDS if topics is None else self._interval)
         except InvalidPattern as error:
             events.emit(events.PATTERN_INVALID, pattern=self._pattern_text)
@@ -76,6 +83,13 @@ class TopicWatch(threading.Thread):
         except BaseException as error:  # noqa: BLE001 - reported, ends the mirror
             if not self._stopping.is_set():
                 self._on_failure(0, error)
+
+    def _compare_ids(self, lister: TopicLister, topics: frozenset[str]) -> None:
+        for topic, now in lister.topic_ids(topics).items():
+            before = self._ids.setdefault(topic, now)
+            if now != before:
+                self._ids[topic] = now
+                self._guard.recreated(topic, before, now)
 
     def _look(self, lister: TopicLister) -> frozenset[str] | None:
         try:

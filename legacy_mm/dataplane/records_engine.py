@@ -14,9 +14,10 @@ from typing import Any
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Plan, Progress, Started
+from legacy_mm.copyjob import BEAT_SECONDS, Copied, Frame, Gap, Plan, Progress, Started
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.send_failure import SendFailures
+from legacy_mm.dataplane.tally import Tally
 from legacy_mm.kafka.reader import PartitionReader, last_offsets
 from legacy_mm.kafka.sender import RecordSender
 from legacy_mm.model import Offsets, TopicPartition
@@ -37,6 +38,7 @@ class RecordsEngine:
         self._sender = RecordSender(plan.target, plan.names, self._failures, self._zero_timestamp, report)
         self._zero_seen: set[TopicPartition] = set()
         self._safe = SafeOffsets()
+        self._tally = Tally() if plan.receipts else None
         self._batch: list[Any] = []
         self._sent = 0
         self._records = 0
@@ -82,6 +84,8 @@ class RecordsEngine:
         before, self._sent = self._sent, self._sender.send(self._batch, self._sent)
         self._records += self._sent - before
         self._safe.sent(last_offsets(self._batch[before : self._sent]))
+        if self._tally is not None:
+            self._tally.sent(self._batch[before : self._sent])
 
     def _barrier(self) -> bool:
         """(1) send no more; (2) flush in slices, reporting that we live; (3) only then is what was sent safe.
@@ -95,6 +99,8 @@ class RecordsEngine:
                 return False
         self._failures.raise_if_ending(self._sender.fatal())
         self._safe.barrier()
+        if self._tally is not None and (portions := self._tally.take()):
+            self._report(Copied(portions, self._failures.take_reasons()))
         gc.collect(1)
         self._next_barrier = monotonic() + self._barrier_interval
         return True

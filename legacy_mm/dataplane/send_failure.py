@@ -6,6 +6,8 @@ says.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from legacy_mm import events
 from legacy_mm.errors import SendFailure, StreamFailure
 from legacy_mm.kafka.sender import FailedSend
@@ -18,12 +20,14 @@ class SendFailures:
         self._abort = abort or synchronous
         self._synchronous = synchronous
         self.dropped = 0
+        self._reasons: Counter[str] = Counter()
         self._ending: FailedSend | None = None
 
     def __call__(self, failed: FailedSend) -> None:
         """A record failed for good."""
         if not self._synchronous:
             self.dropped += 1
+            self._reasons[failed.code] += 1
         if not failed.refuses_idempotence and not self._synchronous:
             events.emit(
                 events.SEND_FAILED,
@@ -35,6 +39,11 @@ class SendFailures:
             )
         if self._abort or failed.fatal:
             self._ending = self._ending or failed
+
+    def take_reasons(self) -> dict[str, int]:
+        """Reason -> records dropped since the last call."""
+        reasons, self._reasons = self._reasons, Counter()
+        return dict(reasons)
 
     def raise_if_ending(self, fatal: FailedSend | None) -> None:
         """Raise when copying must end: SendFailure, or IdempotenceRefused when a producer without it may go on."""

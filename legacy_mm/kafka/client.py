@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, libversion
+from confluent_kafka import KafkaError, KafkaException, TopicCollection, Uuid, libversion
 from confluent_kafka.admin import AdminClient
 
 from legacy_mm import events, tokens
@@ -19,6 +19,7 @@ from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
 _LISTING = "legacy_mm-topics"
+_NO_TOPIC_ID = str(Uuid(0, 0))
 _native = logging.getLogger("legacy_mm.librdkafka")
 
 
@@ -112,6 +113,17 @@ class TopicLister:
         except KafkaException as error:
             self._errors.raise_refusal()
             raise HostError(f"listing topics failed: {error.args[0].str()}") from error
+
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """The id of each topic, which a topic that is made again does not keep; brokers before 2.8 have none."""
+        if not topics:
+            return {}
+        asked = self._admin.describe_topics(TopicCollection(list(topics)), request_timeout=self._timeout)
+        ids = {}
+        for name, answer in asked.items():
+            with suppress(KafkaException):  # deleted meanwhile, or not ours to describe: not watched
+                ids[name] = str(answer.result().topic_id)
+        return {name: number for name, number in ids.items() if number != _NO_TOPIC_ID}
 
 
 def admin_properties(properties: Mapping[str, str]) -> dict[str, str]:

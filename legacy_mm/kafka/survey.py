@@ -56,9 +56,16 @@ class SourceSurvey:
     ) -> dict[TopicPartition, PartitionView]:
         """Committed offset and log ends of each partition."""
         committed = self._committed(group, partitions, deadline)
+        ends = self.log_ends(partitions, deadline)
+        return {each: PartitionView(committed.get(each), *ends[each]) for each in partitions}
+
+    def log_ends(
+        self, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        """First offset and the next to be written, of each partition."""
         low = self._offsets(partitions, OffsetSpec.earliest(), deadline)  # type: ignore[no-untyped-call]
         high = self._offsets(partitions, OffsetSpec.latest(), deadline)  # type: ignore[no-untyped-call]
-        return {each: PartitionView(committed.get(each), low[each], high[each]) for each in partitions}
+        return {each: (low[each], high[each]) for each in partitions}
 
     def _committed(self, group: str, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
         wanted = ConsumerGroupTopicPartitions(group, [ClientPartition(*each) for each in partitions])

@@ -109,6 +109,8 @@ def _consumed(level: str) -> Iterator[Metric]:
 METRICS = (
     Metric("mirror", "records_copied_total", "records", _total, "records sent to the target", "counter"),
     Metric("mirror", "records_dropped_total", "dropped", _total, "records that could not be sent", "counter"),
+    Metric("mirror", "gaps_total", "gaps", _total, "gaps in source offsets", "counter"),
+    Metric("mirror", "gap_offsets_total", "gap_offsets", _total, "offsets not copied because of gaps", "counter"),
     *_traffic("consumer"),
     *_traffic("consumer_node"),
     *_traffic("producer"),

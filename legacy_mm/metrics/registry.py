@@ -58,6 +58,13 @@ class Registry:
         with self.lock:
             return StreamMetrics(self, index, (("client_id", consumer_id),), self._producer)
 
+    def gap(self, offsets: int) -> None:
+        """So many offsets of the source could not be copied."""
+        with self.lock:
+            now, mirror = self.clock(), self.scopes[Scope("mirror")]
+            mirror.counters["gaps"].add(1, now)
+            mirror.counters["gap_offsets"].add(offsets, now)
+
     def snapshot(self) -> Snapshot:
         """Everything as it is now."""
         with self.lock:

@@ -6,7 +6,8 @@ read are judged in `comparison.py`, which is handed on here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from confluent_kafka import (
     Consumer,
@@ -17,11 +18,11 @@ from confluent_kafka import (
     Message,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.cimpl import NewTopic
+from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined]
+from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from legacy_mm.testbed.comparison import murmur2, partition_of, same_records
-from legacy_mm.testbed.record import Record
+from legacy_mm.testbed.record import Headers, Record
 from legacy_mm.testbed.waiting import wait_until
 
 REQUEST_SECONDS = 30.0
@@ -30,6 +31,8 @@ CONSUME_SECONDS = 0.05
 BATCH = 5_000
 
 Settings = dict[str, str | int | float | bool]
+ClientError = KafkaException
+"""What the functions of the testbed raise when a cluster refuses."""
 
 
 def read_all(bootstrap: str, topic: str, *, isolation: str = "read_uncommitted") -> list[Record]:
@@ -37,35 +40,50 @@ def read_all(bootstrap: str, topic: str, *, isolation: str = "read_uncommitted")
 
     With `read_committed` the end is the last stable offset. Checksums are verified.
     """
-    consumer = _consumer(
-        bootstrap,
-        {"isolation.level": isolation, "enable.partition.eof": True, "check.crcs": True},
-    )
-    try:
-        ends = _assign_from_start(consumer, topic)
-        found: list[Record] = []
-        while ends:
-            messages = wait_until(
-                # `consume` waits out its time unless the batch is full, so that time is short.
-                lambda: consumer.consume(BATCH, CONSUME_SECONDS),
-                SILENCE_SECONDS,
-                f"records of {topic} at {bootstrap}",
-            )
-            for message in messages:
-                _take(message, ends, found)
-    finally:
-        consumer.close()
+    found = [
+        _record(message, partition, offset)
+        for message, partition, offset in messages({"bootstrap.servers": bootstrap}, topic, isolation=isolation)
+    ]
     found.sort(key=lambda record: (record.partition, record.offset))
     return found
 
 
+def messages(
+    connection: Mapping[str, Any], topic: str, *, isolation: str = "read_uncommitted"
+) -> Iterator[tuple[Message, int, int]]:
+    """Every record with its partition and offset, each partition in order, up to the ends at the time of the call."""
+    settings: Settings = {"isolation.level": isolation, "enable.partition.eof": True, "check.crcs": True}
+    consumer = _consumer({**connection, **settings})
+    try:
+        ends = _assign_from_start(consumer, topic)
+        while ends:
+            batch = wait_until(
+                # `consume` waits out its time unless the batch is full, so that time is short.
+                lambda: consumer.consume(BATCH, CONSUME_SECONDS),
+                SILENCE_SECONDS,
+                f"records of {topic} at {connection['bootstrap.servers']}",
+            )
+            for message in batch:
+                if (place := _take(message, ends)) is not None:
+                    yield message, *place
+    finally:
+        consumer.close()
+
+
 def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
     """High watermark of every partition."""
-    consumer = _consumer(bootstrap, {})
+    return {partition: high for partition, (_, high) in _log_ends(bootstrap, topic).items()}
+
+
+def log_starts(bootstrap: str, topic: str) -> dict[int, int]:
+    """First offset of every partition."""
+    return {partition: low for partition, (low, _) in _log_ends(bootstrap, topic).items()}
+
+
+def _log_ends(bootstrap: str, topic: str) -> dict[int, tuple[int, int]]:
+    consumer = _consumer(_connection(bootstrap))
     try:
-        return {
-            partition: _watermarks(consumer, topic, partition)[1] for partition in partition_numbers(consumer, topic)
-        }
+        return {partition: _watermarks(consumer, topic, partition) for partition in partition_numbers(consumer, topic)}
     finally:
         consumer.close()
 
@@ -119,6 +137,32 @@ def delete_topic(bootstrap: str, name: str) -> None:
     )
 
 
+def delete_records(bootstrap: str, topic: str, before: Mapping[int, int]) -> None:
+    """Raise the log start offsets of partitions, as retention does."""
+    admin = AdminClient(_connection(bootstrap))
+    for future in admin.delete_records([TopicPartition(topic, number, at) for number, at in before.items()]).values():
+        future.result(REQUEST_SECONDS)
+
+
+def change_topic(bootstrap: str, name: str, config: Mapping[str, str]) -> None:
+    """Give a topic these settings and no others of its own."""
+    resource = ConfigResource(ConfigResource.Type.TOPIC, name, set_config=dict(config))
+    AdminClient(_connection(bootstrap)).alter_configs([resource])[resource].result(REQUEST_SECONDS)
+
+
+def grow_topic(bootstrap: str, name: str, partitions: int) -> None:
+    """Give a topic more partitions and wait until all have a leader."""
+    admin = AdminClient(_connection(bootstrap))
+    admin.create_partitions([NewPartitions(name, partitions)])[name].result(REQUEST_SECONDS)
+    wait_until(lambda: _led(admin, name) == partitions, REQUEST_SECONDS, f"{partitions} leaders of {name}")
+
+
+def leader(bootstrap: str, topic: str, partition: int) -> int:
+    """The node that leads a partition, -1 for none."""
+    found = AdminClient(_connection(bootstrap)).list_topics(topic, timeout=REQUEST_SECONDS).topics[topic]
+    return int(found.partitions[partition].leader)
+
+
 def list_topics(bootstrap: str) -> dict[str, int]:
     """Every topic of a cluster, internal ones too, with its number of partitions."""
     found = AdminClient(_connection(bootstrap)).list_topics(timeout=REQUEST_SECONDS).topics
@@ -127,7 +171,7 @@ def list_topics(bootstrap: str) -> dict[str, int]:
 
 def wait_for_count(bootstrap: str, topic: str, n: int, timeout: float) -> None:
     """Until the log of a topic holds at least `n` offsets (transaction markers count as well)."""
-    consumer = _consumer(bootstrap, {"topic.metadata.refresh.interval.ms": 1_000})
+    consumer = _consumer({**_connection(bootstrap), "topic.metadata.refresh.interval.ms": 1_000})
 
     def offsets() -> int:
         count = 0
@@ -155,8 +199,9 @@ def _connection(bootstrap: str) -> Settings:
     return {"bootstrap.servers": bootstrap, "log_level": 0}
 
 
-def _consumer(bootstrap: str, settings: Settings) -> Consumer:
+def _consumer(settings: Mapping[str, Any]) -> Consumer:
     fixed: Settings = {
+        "log_level": 0,
         "group.id": "legacy-mm-testbed",  # librdkafka demands one; it is never joined
         "enable.auto.commit": False,
         "auto.offset.reset": "error",
@@ -165,7 +210,7 @@ def _consumer(bootstrap: str, settings: Settings) -> Consumer:
         "fetch.message.max.bytes": 4 << 20,
         "queued.max.messages.kbytes": 64 << 10,
     }
-    return Consumer({**_connection(bootstrap), **fixed, **settings})
+    return Consumer({**fixed, **settings})
 
 
 def _watermarks(consumer: Consumer, topic: str, partition: int) -> tuple[int, int]:
@@ -190,8 +235,8 @@ def _assign_from_start(consumer: Consumer, topic: str) -> dict[int, int]:
     return ends
 
 
-def _take(message: Message, ends: dict[int, int], found: list[Record]) -> None:
-    """Put a message into `found`, and take its partition out of `ends` when that is read."""
+def _take(message: Message, ends: dict[int, int]) -> tuple[int, int] | None:
+    """Partition and offset of a record that counts; takes the partition out of `ends` when it is read."""
     partition, offset = message.partition(), message.offset()
     error = message.error()
     if error is not None and error.code() != KafkaError._PARTITION_EOF:
@@ -199,20 +244,14 @@ def _take(message: Message, ends: dict[int, int], found: list[Record]) -> None:
     assert partition is not None and offset is not None
     end = ends.get(partition)
     if end is None:
-        return  # written after the call
-    if error is not None:
-        if offset >= end:
-            del ends[partition]
-        return
-    if offset < end:
-        found.append(_record(message, partition, offset))
-    if offset >= end - 1:
+        return None  # written after the call
+    if offset >= end - (error is None):
         del ends[partition]
+    return (partition, offset) if error is None and offset < end else None
 
 
 def _record(message: Message, partition: int, offset: int) -> Record:
     kind, timestamp = message.timestamp()
-    headers: list[tuple[str, bytes | None]] = list(message.headers() or [])  # type: ignore[arg-type]
     return Record(
         topic=message.topic() or "",
         partition=partition,
@@ -221,8 +260,14 @@ def _record(message: Message, partition: int, offset: int) -> Record:
         timestamp=timestamp,
         key=_bytes(message.key()),
         value=_bytes(message.value()),
-        headers=tuple((name, _bytes(content)) for name, content in headers),
+        headers=headers_of(message),
     )
+
+
+def headers_of(message: Message) -> Headers:
+    """The headers of a message, in their order."""
+    headers: list[tuple[str, bytes | None]] = list(message.headers() or [])  # type: ignore[arg-type]
+    return tuple((name, _bytes(content)) for name, content in headers)
 
 
 def _bytes(content: str | bytes | None) -> bytes | None:
@@ -235,13 +280,21 @@ def _led(admin: AdminClient, name: str) -> int:
 
 
 __all__ = [
+    "ClientError",
     "Record",
+    "change_topic",
     "committed",
     "create_topic",
+    "delete_records",
     "delete_topic",
     "end_offsets",
+    "grow_topic",
+    "headers_of",
+    "leader",
     "list_topics",
+    "log_starts",
     "members",
+    "messages",
     "murmur2",
     "partition_of",
     "partition_numbers",

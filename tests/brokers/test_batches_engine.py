@@ -45,6 +45,7 @@ class Copying:
             api_timeout=30,
             abort_on_send_failure=settings.get("abort", True),
             synchronous=False,
+            receipts=False,
             engine="batches",
         )
         self.frames: list[Frame] = []

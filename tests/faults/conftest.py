@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.comparison import same_records
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, read_all
+from legacy_mm.testbed.ledger import Ledger
+from legacy_mm.testbed.ledger_check import Verdict, check
+from legacy_mm.testbed.ledger_produce import Work, produce
+from legacy_mm.testbed.records import committed, create_topic, end_offsets
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
+from tests.faults import report
 
 PATIENCE = 90.0
+SEEN = pytest.StashKey[Verdict]()
 
 
 @dataclass(frozen=True)
@@ -27,10 +30,15 @@ class Scene:
     group: str
     partitions: int
     start_tool: Callable[..., ToolProcess]
+    ledger: Ledger
+    stash: pytest.Stash = field(default_factory=pytest.Stash)
+    """Keeps the last verdict for the report."""
 
-    def load(self, count: int, size: int = 100, seed: int = 7) -> None:
-        """More records at the source."""
-        load(self.source.bootstrap, self.topic, count, size, seed=seed, partitions=self.partitions)
+    def load(self, count: int, size: int = 100, seed: int = 7, age_ms: int = 0, rate: int = 0) -> None:
+        """More records at the source, each in the ledger."""
+        work = Work(count, size, rate, seed=seed, age_ms=age_ms)
+        refused = produce(self.ledger, {"bootstrap.servers": self.source.bootstrap}, work)
+        assert refused == 0
 
     def mirror(self, *options: str, consumer: Any = None, producer: Any = None, **settings: Any) -> ToolProcess:
         """Start our command."""
@@ -54,25 +62,45 @@ class Scene:
         """Until everything is copied and committed."""
         wait_until(lambda: self.committed() >= count, PATIENCE, f"{count} committed records")
 
+    def verdict(self) -> Verdict:
+        """What the ledger says about the target."""
+        verdict = check(self.ledger, {"bootstrap.servers": self.target.bootstrap})
+        self.stash[SEEN] = verdict
+        return verdict
+
     def differences(self, *, allow_duplicates: bool) -> list[str]:
-        """What the oracle finds: lost, altered, misplaced, reordered, or doubled where that is not allowed."""
-        return same_records(
-            read_all(self.source.bootstrap, self.topic),
-            read_all(self.target.bootstrap, self.topic),
-            target_partitions=self.partitions,
-            allow_duplicates=allow_duplicates,
-        )
+        """What the ledger finds: lost, altered, misplaced, reordered, or doubled where that is not allowed."""
+        verdict = self.verdict()
+        misplaced = [f"{verdict.moved} records in the wrong partition"] if verdict.moved else []
+        return verdict.differences(allow_duplicates=allow_duplicates) + misplaced
 
 
 @pytest.fixture
-def make_scene(topic: Callable[[str], str], group: str, our_tool: Callable[..., ToolProcess]) -> Callable[..., Scene]:
-    """(source, target, records, partitions) -> a scene with its topic made at both ends and loaded at the source."""
+def make_scene(request: pytest.FixtureRequest, topic: Callable[[str], str], group: str) -> Callable[..., Scene]:
+    """(source, target, records, partitions) -> a scene with its topic made at both ends and loaded at the source.
 
-    def make(source: Any, target: Any, records: int, partitions: int = 4, size: int = 100) -> Scene:
-        scene = Scene(source, target, topic("f"), group, partitions, our_tool)
-        for cluster in (source, target):
-            create_topic(cluster.bootstrap, scene.topic, partitions=partitions, config={"max.message.bytes": "3000000"})
+    A test with a parameter `which` runs on the real tool too.
+    """
+    tool = request.getfixturevalue("old_tool" if report.tool_of(request.node) == "old" else "our_tool")
+
+    def make(
+        source: Any, target: Any, records: int, partitions: int = 4, size: int = 100, replication: Any = (1, 1)
+    ) -> Scene:
+        name = topic("f")
+        scene = Scene(source, target, name, group, partitions, tool, Ledger(name), request.node.stash)
+        for cluster, copies in zip((source, target), replication, strict=True):
+            settings = {"max.message.bytes": "3000000"}
+            create_topic(cluster.bootstrap, scene.topic, partitions, copies, config=settings)
         scene.load(records, size)
         return scene
 
     return make
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Tests with a scenario's number write the table, where that is asked for."""
+    outcome = yield
+    if outcome.when == "call":
+        report.record(item, outcome.outcome, item.stash.get(SEEN, None))
+    return outcome

@@ -24,6 +24,7 @@ GROUPS = {
 }
 
 
+@pytest.mark.scenario(33)
 @pytest.mark.parametrize("kind", GROUPS)
 def test_a_process_joins_and_leaves_under_load(
     source: Any, target: Any, make_scene: Callable[..., Scene], kind: str

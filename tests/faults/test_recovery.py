@@ -29,6 +29,7 @@ def stop(tool: ToolProcess) -> None:
     assert tool.wait(40) == 143, tool.output()
 
 
+@pytest.mark.scenario(3)
 def test_a_killed_worker_is_replaced(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     scene = make_scene(source, target, 400_000)
     tool = scene.mirror(*COMMIT_OFTEN)
@@ -41,6 +42,7 @@ def test_a_killed_worker_is_replaced(source: Any, target: Any, make_scene: Calla
     assert scene.differences(allow_duplicates=True) == []
 
 
+@pytest.mark.scenario(7)
 def test_a_frozen_worker_is_killed_and_replaced(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     """Invariant D: the frozen one is dead before another one writes."""
     scene = make_scene(source, target, 400_000)
@@ -73,6 +75,8 @@ def _is_jvm(pid: int) -> bool:
     return b"SparkSubmit" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
+@pytest.mark.scenario(3)
+@pytest.mark.scenario(4)
 @pytest.mark.parametrize("round_", [1, 2, *(pytest.param(n, marks=pytest.mark.slow) for n in range(3, 11))])
 def test_two_processes_in_one_group_and_one_is_killed(
     source: Any, target: Any, make_scene: Callable[..., Scene], round_: int
@@ -95,6 +99,7 @@ def test_two_processes_in_one_group_and_one_is_killed(
     assert scene.arrived() - 400_001 <= uncommitted, "at most what both had copied since their last commits"
 
 
+@pytest.mark.scenario(14)
 def test_brokers_restart_on_either_side(own_clusters: Callable[..., Any], make_scene: Callable[..., Scene]) -> None:
     source, target = own_clusters(), own_clusters()
     scene = make_scene(source, target, 200_000)
@@ -110,6 +115,7 @@ def test_brokers_restart_on_either_side(own_clusters: Callable[..., Any], make_s
     assert scene.differences(allow_duplicates=True) == []
 
 
+@pytest.mark.scenario(13)
 def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene: Callable[..., Scene]) -> None:
     """The mirror waits, keeps its membership beyond max.poll.interval.ms, and goes on."""
     source, target = own_clusters(), own_clusters()
@@ -128,6 +134,7 @@ def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene
     assert "lost" not in tool.output()
 
 
+@pytest.mark.scenario(27)
 def test_a_record_that_cannot_be_sent_ends_the_mirror_without_a_commit(
     source: Any, target: Any, make_scene: Callable[..., Scene]
 ) -> None:
@@ -140,6 +147,7 @@ def test_a_record_that_cannot_be_sent_ends_the_mirror_without_a_commit(
     assert scene.committed() == 0
 
 
+@pytest.mark.scenario(27)
 def test_without_abort_the_record_is_counted_and_passed(
     source: Any, target: Any, make_scene: Callable[..., Scene]
 ) -> None:
@@ -148,5 +156,6 @@ def test_without_abort_the_record_is_counted_and_passed(
     tool = scene.mirror("--abort.on.send.failure", "false", *COMMIT_OFTEN)
     scene.wait_committed(1005)
     stop(tool)
+    assert scene.verdict().count("lost") == 5, "those that were too large, and no other"
     assert scene.arrived() == 1000
     assert tool.output().count("Error when sending message to topic") == 5

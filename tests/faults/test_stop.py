@@ -42,6 +42,7 @@ def scene(source: Any, target: Any, make_scene: Callable[..., Scene]) -> Scene:
     return make_scene(source, target, RECORDS)
 
 
+@pytest.mark.scenario(1)
 @pytest.mark.parametrize("number", list(CODES), ids=lambda number: number.name)
 @pytest.mark.parametrize("send", [to_main, to_group, to_every_process], ids=lambda send: send.__name__)
 def test_a_signal_under_load(scene: Scene, send: Callable[..., None], number: signal.Signals) -> None:
@@ -69,6 +70,7 @@ def test_timeout_10s_copies_and_commits(scene: Scene) -> None:
     assert scene.committed() == scene.arrived()
 
 
+@pytest.mark.scenario(4)
 def test_sigkill_leaves_nothing_behind(scene: Scene) -> None:
     """Tasks see the channel close and end; no process is left and no record is accepted later."""
     tool = scene.mirror()

@@ -9,7 +9,7 @@ import pytest
 
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.load import Loaded, load, load_kinds
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, read_all
+from legacy_mm.testbed.records import committed, create_topic, delete_records, end_offsets, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from tests.side_by_side.conftest import Side
@@ -174,14 +174,3 @@ def test_an_offset_that_retention_removed(side: Side, filled: str, group: str, r
     stop(tool)
     if side.name == "ours":
         assert "Gap in " in tool.output()
-
-
-def delete_records(bootstrap: str, topic: str, before: dict[int, int]) -> None:
-    """Raise the log start offsets, as retention does."""
-    from confluent_kafka import TopicPartition
-    from confluent_kafka.admin import AdminClient
-
-    admin = AdminClient({"bootstrap.servers": bootstrap})
-    wanted = [TopicPartition(topic, partition, offset) for partition, offset in before.items()]
-    for future in admin.delete_records(wanted).values():
-        future.result()

@@ -8,12 +8,14 @@ import pytest
 
 from legacy_mm.copyjob import (
     LENGTH,
+    Copied,
     Frame,
     Gap,
     Hello,
     Lease,
     Measured,
     Plan,
+    Portion,
     Progress,
     Statistics,
     Stopped,
@@ -26,7 +28,7 @@ from legacy_mm.model import TopicPartition
 
 TICKET = Ticket("127.0.0.1", 1, b"secret-key", "", "a->b", 3, 7, 11)
 OFFSETS = {TopicPartition("orders", 0): 5, TopicPartition("o.2", 11): 1 << 40}
-PLAN = Plan(OFFSETS, {"orders": "orders"}, {"sasl.password": "geheim"}, {"x": "y"}, 5.0, 60.0, True, False)
+PLAN = Plan(OFFSETS, {"orders": "orders"}, {"sasl.password": "geheim"}, {"x": "y"}, 5.0, 60.0, True, False, False)
 
 
 @pytest.mark.parametrize(
@@ -37,6 +39,7 @@ PLAN = Plan(OFFSETS, {"orders": "orders"}, {"sasl.password": "geheim"}, {"x": "y
         Progress(OFFSETS, 10, 0, True),
         Gap("orders", 1, 5, 10, 20, "deleted"),
         Statistics("consumer", [Measured("partition", "orders-0", {"a": 1}, {"b": 0.5}, {}, {"c": 2.0})]),
+        Copied([Portion("orders", 1, 5, 9, 3, 1 << 40)], {"MSG_SIZE_TOO_LARGE": 2}),
         Stopped({}),
         Lease(),
     ],

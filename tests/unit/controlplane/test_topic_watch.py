@@ -8,15 +8,25 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.controlplane.topic_watch import TopicWatch
-from legacy_mm.errors import InvalidPattern
+from legacy_mm.errors import InvalidPattern, SourceGap
+from legacy_mm.testbed.waiting import wait_until
 
 
 class Cluster:
     """Lists its topics, matches those that begin with an a."""
 
+    def __init__(self) -> None:
+        self.looks = 0
+
     def topics(self) -> list[str]:
         return ["__consumer_offsets", "a", "ab", "b"]
+
+    def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+        """At the second look `ab` has been made again."""
+        self.looks += 1
+        return {topic: f"{topic}-{min(self.looks, 2) if topic == 'ab' else 1}" for topic in topics}
 
     def matching(self, names: Iterable[str]) -> frozenset[str]:
         return frozenset(name for name in names if name.startswith("a"))
@@ -31,6 +41,7 @@ def watch(**changes: Any) -> TopicWatch:
         "inverted": False,
         "interval": 60.0,
         "on_change": lambda found: None,
+        "guard": GapGuard("latest", lambda offsets: None, fail=False),
         "on_failure": lambda stream, error: None,
     }
     return TopicWatch(**{**arguments, **changes})
@@ -61,4 +72,31 @@ def test_a_pattern_that_does_not_compile_ends_it_before_it_looks() -> None:
     topic_watch = watch(matcher=refuse, lister=look, on_failure=lambda stream, error: failures.put(error))
     topic_watch.start()
     assert isinstance(failures.get(timeout=10), InvalidPattern)
+    topic_watch.join(10)
+
+
+def test_a_topic_that_was_made_again_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    """The watch of a mirror that goes on; it ends here because the third look sees nothing new."""
+    counted: queue.SimpleQueue[int] = queue.SimpleQueue()
+    cluster = Cluster()
+    topic_watch = watch(lister=lambda: cluster, interval=0.0, guard=GapGuard("latest", counted.put, fail=False))
+    topic_watch.start()
+    assert counted.get(timeout=10) == 0
+    wait_until(lambda: cluster.looks >= 4, 10, "two more looks")
+    topic_watch.stop()
+    topic_watch.join(10)
+    (line,) = [record.getMessage() for record in caplog.records if "made again" in record.getMessage()]
+    assert "Gap in ab" in line and "ab-1, now ab-2" in line
+    assert counted.empty()
+
+
+def test_a_topic_that_was_made_again_can_be_fatal() -> None:
+    failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
+    topic_watch = watch(
+        interval=0.0,
+        guard=GapGuard("latest", lambda offsets: None, fail=True),
+        on_failure=lambda stream, error: failures.put(error),
+    )
+    topic_watch.start()
+    assert isinstance(failures.get(timeout=10), SourceGap)
     topic_watch.join(10)

@@ -16,7 +16,7 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.spark.channel import ChannelServer, Peer, present
 from legacy_mm.spark.identity import channel_identity
 
-PLAN = Plan({TopicPartition("t", 0): 1}, {}, {"sasl.password": "geheim"}, {}, 5.0, 60.0, True, False)
+PLAN = Plan({TopicPartition("t", 0): 1}, {}, {"sasl.password": "geheim"}, {}, 5.0, 60.0, True, False, False)
 WAIT = 20
 
 

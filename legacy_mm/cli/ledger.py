@@ -1,0 +1,89 @@
+"""`legacy-mm ledger`: write records and note what the source acknowledged; later, judge the target by those notes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from legacy_mm.compat import client_connection
+from legacy_mm.errors import LegacyMMError
+from legacy_mm.testbed.ledger import Ledger
+from legacy_mm.testbed.ledger_check import KINDS, Verdict, check
+from legacy_mm.testbed.ledger_produce import Work, produce
+from legacy_mm.testbed.records import ClientError
+
+EQUAL, FAILED, DIFFERENT = 0, 1, 2
+
+
+def main(words: Sequence[str]) -> int:
+    """0: nothing is missing or wrong; 2: something is; 1: it could not be found out."""
+    options = _parser().parse_args(words)
+    try:
+        return int(options.run(options))
+    except LegacyMMError as error:
+        sys.stderr.write(f"{error}\n")
+    except (TimeoutError, OSError, ClientError) as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+    return FAILED
+
+
+def _produce(options: argparse.Namespace) -> int:
+    connection = client_connection.read(options.config)
+    ledger = Ledger(options.topic, options.file)
+    work = Work(options.records, options.size, options.rate, not options.no_headers)
+    try:
+        refused = produce(ledger, connection, work)
+    finally:
+        ledger.close()
+    sys.stdout.write(f"{work.records - refused} records acknowledged, {refused} refused; ledger: {options.file}\n")
+    return FAILED if refused else EQUAL
+
+
+def _check(options: argparse.Namespace) -> int:
+    verdict = check(Ledger.load(options.file), client_connection.read(options.config), options.topic)
+    differences = verdict.differences(allow_duplicates=options.allow_duplicates)
+    sys.stdout.write(_as_json(verdict) if options.json else _as_text(verdict, differences))
+    return DIFFERENT if differences else EQUAL
+
+
+def _as_text(verdict: Verdict, differences: Sequence[str]) -> str:
+    counts = ", ".join(f"{verdict.count(kind)} {kind}" for kind in KINDS)
+    head = f"{verdict.acknowledged} records in the ledger, {verdict.arrived} at the target: {counts}"
+    rest = f"{verdict.moved} in another partition number, {verdict.unacknowledged} never acknowledged at the source"
+    return "\n".join([head, rest, *differences]) + "\n"
+
+
+def _as_json(verdict: Verdict) -> str:
+    body = {
+        "acknowledged": verdict.acknowledged,
+        "arrived": verdict.arrived,
+        "moved": verdict.moved,
+        "unacknowledged": verdict.unacknowledged,
+        "alterations": dict(verdict.alterations),
+        "offsets": {kind: {str(p): list(found) for p, found in verdict.offsets[kind].items()} for kind in KINDS},
+    }
+    return json.dumps(body) + "\n"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="legacy-mm ledger", allow_abbrev=False)
+    commands = parser.add_subparsers(required=True, metavar="produce|check")
+    writing = commands.add_parser("produce", help="write records to a topic of the source and note them in a file")
+    writing.add_argument("--topic", required=True)
+    writing.add_argument("--records", type=int, default=100_000, help="how many (100000)")
+    writing.add_argument("--size", type=int, default=100, help="bytes of a value (100)")
+    writing.add_argument("--rate", type=float, default=0.0, help="records a second; 0, the default, is no limit")
+    writing.add_argument("--no-headers", action="store_true", help="for topics with records older than Kafka 0.11")
+    writing.set_defaults(run=_produce)
+    judging = commands.add_parser("check", help="read the target and judge it; exit 0 equal, 2 different, 1 unknown")
+    judging.add_argument("--topic", default="", help="its name at the target, where that differs")
+    judging.add_argument("--allow-duplicates", action="store_true", help="they are counted, but no difference")
+    judging.add_argument("--json", action="store_true", help="one JSON object with all offsets")
+    judging.set_defaults(run=_check)
+    for command, side in ((writing, "source"), (judging, "target")):
+        command.add_argument("--config", required=True, help=f"a Java client's properties file for the {side}")
+        command.add_argument("--file", required=True, type=Path, help="the ledger")
+    return parser

@@ -1,0 +1,51 @@
+"""What runs in the Spark tasks of `verify`: a slice of a partition becomes columns of fingerprints."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import struct
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from legacy_mm.kafka.scan import read_range
+
+_HOUR_MS = 3_600_000
+_SIZE = struct.Struct(">i")
+_TIME = struct.Struct(">q")
+
+
+def columns(part: Mapping[str, Any]) -> Iterator[dict[str, list[Any]]]:
+    """Side, topic, partition, offset, hour and fingerprint of every record; the connection is read from its file."""
+    connection = json.loads(Path(part["connection"]).read_text(encoding="utf-8"))
+    place = part["topic"], part["partition"], part["begin"], part["end"]
+    for records in read_range(connection, *place, committed=part["committed"]):
+        count = len(records)
+        yield {
+            "side": [part["side"]] * count,
+            "topic": [part["name"]] * count,
+            "partition": [part["partition"]] * count,
+            "offset": [record.offset() for record in records],
+            "hour": [record.timestamp()[1] // _HOUR_MS for record in records],
+            "fingerprint": [_fingerprint(record, timed=part["timed"]) for record in records],
+        }
+
+
+def _fingerprint(record: Any, *, timed: bool) -> int:
+    """64 bits of a hash over key, value, headers and, where both sides keep it, the timestamp."""
+    digest = hashlib.blake2b(digest_size=8)
+    for content in (record.key(), record.value()):
+        _add(digest, content)
+    for name, content in record.headers() or ():
+        _add(digest, name.encode())
+        _add(digest, content)
+    if timed:
+        digest.update(_TIME.pack(record.timestamp()[1]))
+    (number,) = _TIME.unpack(digest.digest())
+    return int(number)
+
+
+def _add(digest: Any, content: bytes | None) -> None:
+    digest.update(_SIZE.pack(-1 if content is None else len(content)))
+    digest.update(content or b"")

@@ -1,0 +1,63 @@
+"""`legacy-mm verify` on real brokers: equal is 0, different is 2 and told by partition."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.tools import CHECKOUT
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+
+
+def verify(folder: Path, source: Any, target: Any, topics: str, *options: str) -> subprocess.CompletedProcess[str]:
+    files = {side: folder / f"{side}.properties" for side in ("source", "target")}
+    for side, cluster in (("source", source), ("target", target)):
+        files[side].write_text(f"bootstrap.servers={cluster.bootstrap}\n", encoding="utf-8")
+    command = [str(CHECKOUT / "bin" / "legacy-mm"), "verify", "--topics", topics, *options]
+    command += ["--source-config", str(files["source"]), "--target-config", str(files["target"])]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], str], tmp_path: Path) -> None:
+    """The same records on both sides; then one more at the source, and five twice at the target."""
+    name = topic("verify")
+    for cluster in (source, target):
+        load(cluster.bootstrap, name, 5_000, 50)
+    same = verify(tmp_path, source, target, name, "--ignore-timestamps")
+    assert (same.returncode, same.stderr) == (0, "")
+    totals = {line.partition(": ")[2] for line in same.stdout.splitlines()}
+    assert {line.partition(",")[0] for line in totals} == {"5000 records at the source", "5000 records at the target"}
+    assert len({line.rpartition(" ")[2] for line in totals}) == 1, "one hash"
+    load(source.bootstrap, name, 1, 77, seed=3)
+    load(target.bootstrap, name, 5, 50)
+    other = verify(tmp_path, source, target, name, "--ignore-timestamps")
+    assert other.returncode == 2, other.stderr
+    assert f"{name}: 1 records missing, source partition " in other.stdout
+    doubled = [line for line in other.stdout.splitlines() if "records doubled, target partition" in line]
+    assert sum(int(line.split(": ")[1].split()[0]) for line in doubled) == 5
+
+
+def test_timestamps_count_unless_they_are_ignored(
+    source: Any, target: Any, topic: Callable[[str], str], tmp_path: Path
+) -> None:
+    name = topic("verify")
+    for cluster in (source, target):
+        load(cluster.bootstrap, name, 10, 50)
+    found = verify(tmp_path, source, target, name)
+    assert found.returncode == 2
+    assert "missing" in found.stdout and "unexpected" in found.stdout
+
+
+def test_a_cluster_that_does_not_answer_is_exit_1(source: Any, tmp_path: Path) -> None:
+    class Nowhere:
+        bootstrap = "127.0.0.1:1"
+
+    found = verify(tmp_path, Nowhere(), source, "x")
+    assert found.returncode == 1
+    assert "Traceback" not in found.stderr

@@ -1,0 +1,46 @@
+"""The fault scenarios that concern what is shipped: number, fault, what must come of it. Exactly-once rows come later.
+
+`legacy` is what the old tool's contract says, which is what this tool must do without a flag; `flag` is what a flag of
+ours makes of it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Scenario(NamedTuple):
+    """One row."""
+
+    fault: str
+    legacy: str
+    flag: str = ""
+
+
+SCENARIOS = {
+    1: Scenario("stopped by a signal while busy", "flush, commit, 143/130/129; nothing lost, nothing doubled"),
+    3: Scenario("killed between send and acknowledgement", "nothing lost; doubled: what was not committed"),
+    4: Scenario("killed between acknowledgement and commit", "nothing lost; doubled: at most one commit interval"),
+    7: Scenario("frozen beyond the session, then woken", "nothing lost, no older offset committed; doubled: bounded"),
+    8: Scenario("leader of the source killed", "a stall; nothing lost, order kept"),
+    9: Scenario("leader of the target killed, acks=all", "retries; nothing lost, order kept"),
+    11: Scenario("target below min.insync.replicas", "waits, nothing committed beyond, recovers by itself"),
+    12: Scenario("disk of the target full", "as 11, after space returned and the broker restarted"),
+    13: Scenario("target down (30 s here)", "waits, stays a member, goes on"),
+    14: Scenario("source down", "stays up, goes on"),
+    15: Scenario("network to the target stalls, then breaks", "as 13; nothing lost"),
+    16: Scenario("slow link, 50 ms each way", "no time-outs, no rebalance, nothing doubled"),
+    21: Scenario("source topic deleted", "what was not read is lost; the others go on"),
+    22: Scenario(
+        "source topic deleted and made again",
+        "offsets out of range are reset by auto.offset.reset; ours says the gap",
+        "--on.gap fail: ends with 255",
+    ),
+    23: Scenario("retention passes the mirror", "the trimmed part is lost; ours says the gap", "--on.gap fail: 255"),
+    24: Scenario("records deleted before they were read", "as 23", "--on.gap fail: 255"),
+    25: Scenario("partition added at the source", "with earliest: read from its beginning"),
+    27: Scenario("record larger than the target allows", "abort on: 255, nothing committed; off: counted and passed"),
+    28: Scenario("corrupt batch on the source's disk", "ends at that offset (the old tool: its thread fails), 255"),
+    32: Scenario("timestamps that the target refuses", "as 27"),
+    33: Scenario("second process with the same group", "they share; nothing lost, nothing doubled"),
+}

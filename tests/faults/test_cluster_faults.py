@@ -1,0 +1,128 @@
+"""Clusters lose leaders, replicas and disks while records flow. Scenarios 8, 9, 11, 12."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.records import leader
+from legacy_mm.testbed.waiting import wait_until
+from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.test_recovery import COMMIT_OFTEN, stop
+
+pytestmark = [pytest.mark.faults, pytest.mark.spark]
+BOTH_TOOLS = pytest.mark.parametrize("which", ["ours", pytest.param("old", marks=pytest.mark.slow)])
+RECORDS = 150_000
+QUIET_SECONDS = 5.0
+
+
+@pytest.fixture(scope="module")
+def three(module_clusters: Callable[..., Cluster]) -> Cluster:
+    """Three brokers; each test leaves them running."""
+    return module_clusters(brokers=3)
+
+
+def broker_of(cluster: Cluster, topic: str) -> Any:
+    """The broker that leads the topic's first partition."""
+    node = leader(cluster.bootstrap, topic, 0)
+    return next(broker for broker in cluster.brokers if broker.node == node)
+
+
+@BOTH_TOOLS
+@pytest.mark.scenario(8)
+def test_a_leader_of_the_source_is_killed(
+    three: Cluster, target: Any, make_scene: Callable[..., Scene], which: str
+) -> None:
+    scene = make_scene(three, target, RECORDS, replication=(3, 1))
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_for(1)
+    broker = broker_of(three, scene.topic)
+    broker.kill()
+    scene.wait_committed(RECORDS)
+    broker.restart()
+    three.wait_ready()
+    scene.load(1_000, seed=9)
+    scene.wait_committed(RECORDS + 1_000)
+    stop(tool)
+    assert scene.differences(allow_duplicates=True) == []
+
+
+@BOTH_TOOLS
+@pytest.mark.scenario(9)
+def test_a_leader_of_the_target_is_killed(
+    source: Any, three: Cluster, make_scene: Callable[..., Scene], which: str
+) -> None:
+    """The producer is idempotent: a retry doubles nothing."""
+    scene = make_scene(source, three, RECORDS, replication=(1, 3))
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_for(1)
+    broker = broker_of(three, scene.topic)
+    broker.kill()
+    scene.wait_committed(RECORDS)
+    broker.restart()
+    three.wait_ready()
+    stop(tool)
+    assert scene.differences(allow_duplicates=False) == []
+
+
+@BOTH_TOOLS
+@pytest.mark.scenario(11)
+def test_the_target_has_too_few_replicas(
+    source: Any, three: Cluster, make_scene: Callable[..., Scene], which: str
+) -> None:
+    """Nothing is committed that the target did not acknowledge; memory does not grow with the backlog."""
+    scene = make_scene(source, three, 1_000, replication=(1, 3))
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_committed(1_000)
+    followers = [broker for broker in three.brokers if broker is not broker_of(three, scene.topic)]
+    for broker in followers:
+        broker.kill()
+    before = tool.tree.memory_bytes()
+    scene.load(RECORDS, seed=9)
+    with pytest.raises(TimeoutError):
+        wait_until(lambda: scene.committed() > 1_000, QUIET_SECONDS, "a commit that must not come")
+    assert tool.running()
+    assert tool.tree.memory_bytes() - before < 150 << 20
+    for broker in followers:
+        broker.start()
+    three.wait_ready()
+    scene.wait_committed(RECORDS + 1_000)
+    stop(tool)
+    assert scene.differences(allow_duplicates=False) == []
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A folder of 40 MB; needs the right to mount."""
+    folder = tmp_path / "cluster"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(folder)], capture_output=True)
+    if mounted.returncode:
+        pytest.skip(f"no small disk can be mounted here: {mounted.stderr.decode().strip()}")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@BOTH_TOOLS
+@pytest.mark.slow
+@pytest.mark.scenario(12)
+def test_the_disk_of_the_target_is_full(
+    source: Any, small_disk: Path, make_scene: Callable[..., Scene], which: str
+) -> None:
+    settings = {"log.segment.bytes": "4194304", "log.index.size.max.bytes": "65536"}
+    with Cluster(small_disk, properties=settings) as full:
+        scene = make_scene(source, full, 60_000, size=1_000)
+        tool = scene.mirror(*COMMIT_OFTEN, producer={"compression.type": "none"})
+        wait_until(lambda: not full.brokers[0].running, PATIENCE, "the broker to end for want of space")
+        committed = scene.committed()
+        assert committed < 60_000
+        subprocess.run(["mount", "-o", "remount,size=200m", str(small_disk)], check=True)
+        full.brokers[0].restart()
+        scene.wait_committed(60_000)
+        stop(tool)
+        assert scene.differences(allow_duplicates=True) == []

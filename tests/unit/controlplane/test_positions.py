@@ -1,0 +1,54 @@
+"""What a gap means: where to go on, what is said and counted, and when it is the end."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.config.settings import OffsetReset
+from legacy_mm.controlplane.positions import GapGuard
+from legacy_mm.copyjob import Gap
+from legacy_mm.errors import SourceGap, StreamFailure
+
+TRIMMED = Gap("orders", 3, wanted=100, low=150, high=400, reason="Broker: Offset out of range")
+SHORTER = Gap("orders", 3, wanted=100, low=0, high=40, reason="Broker: Offset out of range")
+
+
+@pytest.mark.parametrize(
+    ("gap", "reset", "resumed", "missed"),
+    [
+        (TRIMMED, "earliest", 150, 50),
+        (TRIMMED, "latest", 400, 300),
+        (SHORTER, "earliest", 0, 0),
+        (SHORTER, "latest", 40, 0),
+    ],
+)
+def test_where_it_goes_on(
+    gap: Gap, reset: OffsetReset, resumed: int, missed: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    counted: list[int] = []
+    assert GapGuard(reset, counted.append, fail=False).after(gap) == resumed
+    assert counted == [missed]
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    assert f"Gap in orders-3: from 100 to {resumed}, {missed} offsets were not copied, reason: " in record.getMessage()
+
+
+def test_the_reason_is_told_apart(caplog: pytest.LogCaptureFixture) -> None:
+    guard = GapGuard("earliest", lambda offsets: None, fail=False)
+    guard.after(TRIMMED)
+    guard.after(SHORTER)
+    trimmed, shorter = (record.getMessage() for record in caplog.records)
+    assert "retention or a deletion of records" in trimmed
+    assert "shorter than what was read" in shorter
+
+
+@pytest.mark.parametrize(("fail", "error"), [(True, SourceGap), (False, StreamFailure)])
+def test_a_gap_that_ends_the_mirror_is_said_and_counted_too(
+    fail: bool, error: type[StreamFailure], caplog: pytest.LogCaptureFixture
+) -> None:
+    counted: list[int] = []
+    with pytest.raises(StreamFailure) as raised:
+        GapGuard("earliest" if fail else "none", counted.append, fail=fail).after(TRIMMED)
+    assert type(raised.value) is error
+    assert counted
+    assert "Gap in orders-3" in caplog.text

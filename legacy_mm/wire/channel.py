@@ -153,23 +153,23 @@ class Channel(threading.Thread):
         try:
             while True:
                 body = link.connection.receive()
-                request = link.under_way[0]
+                with self._owner.changed:
+                    if not link.under_way:  # the sending thread found the connection broken, and took all back
+                        return
+                    request = link.under_way.popleft()
                 appended, throttle = messages.decode(request.version, body)
-                self._settle(link, request, appended, len(body), throttle)
+                self._settle(request, appended, len(body), throttle)
         except ConnectionLost as error:
             self._lost(error, self._take_back(link))
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self._owner.ended(error)
 
-    def _settle(
-        self, link: _Link, request: _Request, appended: Iterable[messages.Appended], size: int, throttle: int
-    ) -> None:
+    def _settle(self, request: _Request, appended: Iterable[messages.Appended], size: int, throttle: int) -> None:
         now = monotonic()
         owner = self._owner
         entries = {entry.lane.partition: entry for entry in request.entries}
         owner.traffic.exchanged(self._node, request.size, size, now - request.sent, throttle)
         with owner.changed:
-            link.under_way.popleft()
             if throttle:
                 self._silent_until = now + throttle / 1000
             for answer in appended:

@@ -90,6 +90,8 @@ class Plan(Frame):
     api_timeout: float
     abort_on_send_failure: bool
     synchronous: bool
+    handler: Mapping[str, Any] | None = field(default=None, repr=False)
+    """`HandlerSettings` as a mapping, where records pass through a handler."""
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,9 @@ class Progress(Frame):
     dropped: int
     blocked: bool
     """Alive, but waiting for the target."""
+    filtered: int = 0
+    """Dropped on purpose by a handler."""
+    quarantined: int = 0
 
 
 class Measured(NamedTuple):

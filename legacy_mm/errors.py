@@ -9,6 +9,7 @@
     ├── StreamFailure               exit 255  a stream died; the whole mirror ends (the old tool's `exit(-1)`)
     │   ├── SendFailure             exit 255  a record could not be sent and abort.on.send.failure is on
     │   ├── InvalidPattern          exit 255  the topic pattern does not compile
+    │   ├── HandlerFailure          exit 255  a message handler or rebalance listener cannot be made, or failed
     │   └── CorruptRecords          exit 255  bytes that should be record batches are not
     └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
 
@@ -56,6 +57,10 @@ class SendFailure(StreamFailure):
 
 class InvalidPattern(StreamFailure):
     """The topic pattern is no Java regular expression."""
+
+
+class HandlerFailure(StreamFailure):
+    """A message handler or rebalance listener cannot be made, or failed."""
 
 
 class CorruptRecords(StreamFailure):

@@ -10,7 +10,7 @@ import logging
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -83,7 +83,7 @@ class CopyTask:
         _forward_events(self._peer)
         try:
             with self._lock:
-                self._engine = RecordsEngine(self._plan, self._peer.send)
+                self._engine = _engine(self._plan, self._peer.send)
                 if self._stop_frame is not None:
                     self._engine.stop(self._stop_frame.seconds)
             _kept_until_exit.append(self._engine)
@@ -137,6 +137,15 @@ class CopyTask:
             with suppress(Exception):
                 self._engine.purge()
         os._exit(ABANDONED)
+
+
+def _engine(plan: Plan, report: Callable[[Frame], None]) -> RecordsEngine:
+    """Invariant E: without a handler nothing of handlers is even imported."""
+    if plan.handler is None:
+        return RecordsEngine(plan, report)
+    from legacy_mm.dataplane.handler_engine import HandlerEngine
+
+    return HandlerEngine(plan, report)
 
 
 def _forward_events(peer: Peer) -> None:

@@ -109,6 +109,8 @@ def _consumed(level: str) -> Iterator[Metric]:
 METRICS = (
     Metric("mirror", "records_copied_total", "records", _total, "records sent to the target", "counter"),
     Metric("mirror", "records_dropped_total", "dropped", _total, "records that could not be sent", "counter"),
+    Metric("mirror", "records_filtered_total", "filtered", _total, "records a handler dropped on purpose", "counter"),
+    Metric("mirror", "records_quarantined_total", "quarantined", _total, "records a handler failed on", "counter"),
     *_traffic("consumer"),
     *_traffic("consumer_node"),
     *_traffic("producer"),

@@ -2,4 +2,9 @@
 
 from __future__ import annotations
 
-pytest_plugins = ["tests.fixtures.agents", "tests.fixtures.clusters", "tests.fixtures.tools"]
+pytest_plugins = [
+    "tests.fixtures.agents",
+    "tests.fixtures.clusters",
+    "tests.fixtures.handlers",
+    "tests.fixtures.tools",
+]

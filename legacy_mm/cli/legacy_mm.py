@@ -13,6 +13,8 @@ _USAGE = """\
 usage: legacy-mm COMMAND
 
   explain     how an old command line is understood, without running it: legacy-mm explain -- COMMAND LINE
+  handler     what a message handler makes of real records: legacy-mm handler test FILE --topic T -- COMMAND LINE
+  redrive     send quarantined records on: legacy-mm redrive FILE -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
   quirks      the known differences from Kafka's tool, with their reasons
   demo        two real brokers, the unchanged command between them, and a comparison
@@ -48,6 +50,18 @@ def _explain(words: Sequence[str]) -> int:
     return explain(words)
 
 
+def _handler(words: Sequence[str]) -> int:
+    from legacy_mm.cli.handler import handler
+
+    return handler(words)
+
+
+def _redrive(words: Sequence[str]) -> int:
+    from legacy_mm.cli.handler import redrive
+
+    return redrive(words)
+
+
 def _demo(words: Sequence[str]) -> int:
     from legacy_mm.testbed.demo import main as demo
 
@@ -69,6 +83,8 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "explain": _explain,
     "options": _options,
     "quirks": _quirks,
+    "handler": _handler,
+    "redrive": _redrive,
     "demo": _demo,
     "bench": _bench,
     "--version": _version,

@@ -16,14 +16,13 @@ from confluent_kafka import Producer
 from legacy_mm.testbed.records import committed, create_topic, end_offsets, list_topics, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
-
 from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side
 PATIENCE = 90.0
 RECORDS = 300
 POISON = 250
-AT_ONCE = {"old": 6, "ours": 2}
+AT_ONCE = 2
 
 
 class Sample(NamedTuple):
@@ -58,44 +57,73 @@ def fill(bootstrap: str, topic: str, *, poison: bool) -> None:
     create_topic(bootstrap, topic, partitions=1)
     writer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
     for number in range(RECORDS):
-        headers: list[tuple[str, bytes | None]] = [("n", b"%d" % number), ("n", None)] if number % 3 else []
+        headers: list[tuple[str, str | bytes | None]] = [("n", b"%d" % number), ("n", None)] if number % 3 else []
         key = b"poison" if poison and number == POISON else b"key-%d" % (number % 17)
         value = None if number % 7 == 0 and number != RECORDS - 1 else b"value-%d" % number
         writer.produce(topic, value, key, headers=headers, timestamp=1_700_000_000_000 + number)
     assert writer.flush(30) == 0
 
 
-def run_all(side: Side, group: str, words: Mapping[str, tuple[str, ...]], topics: Mapping[str, str]) -> list[Outcome]:
-    """All handlers on this side, some at once, until each has copied what it copies."""
+class Order(NamedTuple):
+    """What one process of a tool is to do: these samples, by this handler."""
+
+    samples: tuple[Sample, ...]
+    handler: str
+    args: str | None
+
+
+def alone() -> list[Order]:
+    """A process for each handler."""
+    return [Order((each,), f"handlers.{each.name}", each.args) for each in HANDLERS]
+
+
+def together() -> list[Order]:
+    """One process for those that live, one for that which fails."""
+    *living, failing = HANDLERS
+    args = ";".join(each.name if each.args is None else f"{each.name}={each.args}" for each in living)
+    return [Order(tuple(living), "Dispatch", args), Order((failing,), f"handlers.{failing.name}", failing.args)]
+
+
+def run_all(side: Side, group: str, orders: list[Order], topics: Mapping[str, str]) -> dict[str, Outcome]:
+    """What each handler did on this side, two processes at a time."""
     names = {each.name: [name.format(topics[each.name]) for name in each.topics] for each in HANDLERS}
     for name in [name for several in names.values() for name in several]:
         create_topic(side.target.bootstrap, name, partitions=2)
-    outcomes = []
-    for begin in range(0, len(HANDLERS), AT_ONCE[side.name]):
-        several = HANDLERS[begin : begin + AT_ONCE[side.name]]
-        tools = [
-            side.mirror(f"{group}-{each.name}", "--whitelist", topics[each.name], *words[each.name]) for each in several
-        ]
-        for tool, each in zip(tools, several, strict=True):
-            outcomes.append(ended(side, tool, each, names[each.name], f"{group}-{each.name}"))
+    outcomes: dict[str, Outcome] = {}
+    for begin in range(0, len(orders), AT_ONCE):
+        several = orders[begin : begin + AT_ONCE]
+        tools = [start(side, f"{group}-{order.handler}", order, topics) for order in several]
+        for tool, order in zip(tools, several, strict=True):
+            outcomes |= ended(side, tool, order, names, f"{group}-{order.handler}")
     return outcomes
 
 
-def ended(side: Side, tool: ToolProcess, sample: Sample, names: list[str], group: str) -> Outcome:
-    """The outcome of one tool: stopped when its last record has arrived, if it does not end by itself."""
-    if sample.code == 143:
-        wait_until(lambda: not tool.running() or complete(side, sample, names), PATIENCE, f"{sample.name}, all copied")
+def start(side: Side, group: str, order: Order, topics: Mapping[str, str]) -> ToolProcess:
+    args = () if order.args is None else ("--message.handler.args", order.args)
+    pattern = "|".join(topics[each.name] for each in order.samples)
+    return side.mirror(group, "--whitelist", pattern, "--message.handler", order.handler, *args)
+
+
+def ended(
+    side: Side, tool: ToolProcess, order: Order, names: Mapping[str, list[str]], group: str
+) -> dict[str, Outcome]:
+    """The outcomes of one process: stopped when all has arrived, if it does not end by itself."""
+    expected = order.samples[0].code
+    if expected == 143:
+        done = lambda: all(complete(side, each, names[each.name]) for each in order.samples)  # noqa: E731
+        wait_until(lambda: not tool.running() or done(), PATIENCE, f"{order.handler}, all copied")
         tool.signal(signal.SIGTERM)
-    code = tool.wait(PATIENCE)
-    assert code == sample.code, tool.output()
-    found = {
-        name.replace(side.name, ""): [
-            (r.partition, r.timestamp, r.key, r.value, r.headers) for r in read_all(side.target.bootstrap, name)
-        ]
-        for name in names
-    }
+    assert tool.wait(PATIENCE) == expected, tool.output()
     offsets = committed(side.source.bootstrap, group, list_topics(side.source.bootstrap))
-    return Outcome(code, found, offsets)
+    return {
+        each.name: Outcome(expected, {name: contents(side, name) for name in names[each.name]}, offsets)
+        for each in order.samples
+    }
+
+
+def contents(side: Side, topic: str) -> list[tuple[object, ...]]:
+    """All that counts of a target topic's records."""
+    return [(r.partition, r.timestamp, r.key, r.value, r.headers) for r in read_all(side.target.bootstrap, topic)]
 
 
 def complete(side: Side, sample: Sample, names: list[str]) -> bool:
@@ -113,31 +141,28 @@ def topics(old: Side, topic: str) -> dict[str, str]:
     return names
 
 
-def options(name: str, sample: Sample) -> tuple[str, ...]:
-    args = () if sample.args is None else ("--message.handler.args", sample.args)
-    return ("--message.handler", name, *args)
-
-
+@pytest.mark.parametrize(
+    "orders", [together(), pytest.param(alone(), marks=pytest.mark.slow)], ids=["together", "alone"]
+)
 def test_jars_do_the_same(
-    old: Side, ours: Side, topics: dict[str, str], group: str, handler_jars: dict[str, Path]
+    old: Side, ours: Side, topics: dict[str, str], group: str, handler_jars: dict[str, Path], orders: list[Order]
 ) -> None:
-    """Equal contents, exit codes and committed offsets, with jars from CLASSPATH and Python in their place."""
-    folder = next(iter(handler_jars.values())).parent
-    java = {each.name: options(f"handlers.{each.name}", each) for each in HANDLERS}
-    theirs = run_all(with_jars(old, folder), f"{group}-old", java, topics)
-    mine = run_all(with_jars(ours, folder), f"{group}-ours", java, topics)
-    for sample, left, right in zip(HANDLERS, theirs, mine, strict=True):
-        assert right == left, sample.name
-        assert all(left.targets.values()), sample.name
-    assert theirs[-1].committed == {}
+    """Equal contents, exit codes and committed offsets, with jars from CLASSPATH."""
+    jars = list(handler_jars.values())
+    theirs = run_all(with_jars(old, jars), f"{group}-old", orders, topics)
+    mine = run_all(with_jars(ours, jars), f"{group}-ours", orders, topics)
+    for name, outcome in theirs.items():
+        assert mine[name] == outcome, name
+        assert all(outcome.targets.values()), name
+    assert theirs["Picky"].committed == {}
 
 
-def with_jars(side: Side, folder: Path) -> Side:
+def with_jars(side: Side, jars: list[Path]) -> Side:
     """The side with these handlers on its CLASSPATH."""
     start = side.start
     return Side(
         side.name,
-        lambda consumer, producer, *words: start(consumer, producer, *words, classpath=[folder]),
+        lambda consumer, producer, *words: start(consumer, producer, *words, classpath=jars),
         side.source,
         side.target,
     )

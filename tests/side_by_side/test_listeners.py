@@ -11,12 +11,10 @@ from confluent_kafka import Consumer
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import create_topic, end_offsets
 from legacy_mm.testbed.waiting import wait_until
-from tests.fixtures.handlers import compiled
 from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side
 PATIENCE = 60.0
-SOURCE = Path(__file__).parents[1] / "fixtures" / "java" / "LoggingListener.java"
 
 
 def calls(side: Side, topic: str, group: str, jar: Path, file: Path) -> list[str]:
@@ -27,7 +25,7 @@ def calls(side: Side, topic: str, group: str, jar: Path, file: Path) -> list[str
         {"bootstrap.servers": side.source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": side.target.bootstrap},
         *("--whitelist", topic, *words),
-        classpath=[jar.parent],
+        classpath=[jar],
     )
 
     def heard() -> list[str]:
@@ -51,8 +49,10 @@ def calls(side: Side, topic: str, group: str, jar: Path, file: Path) -> list[str
     return heard()
 
 
-def test_calls_of_a_listener(old: Side, ours: Side, topic: str, group: str, tmp_path: Path) -> None:
-    jar = compiled([SOURCE], tmp_path)["LoggingListener"]
+def test_calls_of_a_listener(
+    old: Side, ours: Side, topic: str, group: str, tmp_path: Path, handler_jars: dict[str, Path]
+) -> None:
+    jar = handler_jars["LoggingListener"]
     create_topic(old.source.bootstrap, topic, partitions=4)
     load(old.source.bootstrap, topic, 400, 100)
     theirs, mine = (

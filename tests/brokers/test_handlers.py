@@ -48,8 +48,7 @@ def test_quarantine_and_redrive(
     consumer = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
     producer = {"bootstrap.servers": target.bootstrap}
     words = ("--whitelist", name, "--message.handler", str(script), "--handler.on.error", "quarantine")
-    words = (*words, "--quarantine.file", str(file))
-    tool = our_tool(consumer, producer, *words)
+    tool = our_tool(consumer, producer, *words, "--quarantine.file", str(file))
     copied = lambda: sum(end_offsets(target.bootstrap, f"copy-{name}").values())  # noqa: E731
     wait_until(lambda: copied() == 2, SECONDS, "the two good records")
     tool.signal(signal.SIGTERM)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from legacy_mm.config.settings import HandlerSettings
@@ -22,7 +24,8 @@ def no_java(settings: HandlerSettings) -> BatchHandler:
 
 def after(*steps: str, record: Record = RECORD) -> list[tuple[object, ...]]:
     made = load_handler(HandlerSettings(steps=steps), no_java)
-    return [tuple(target) for target in made.handle(Columns(*((field,) for field in record))).targets]
+    batch: Any = Columns(*zip(*[record], strict=True))
+    return [tuple(target) for target in made.handle(batch).targets]
 
 
 @pytest.mark.parametrize(

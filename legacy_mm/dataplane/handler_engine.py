@@ -38,7 +38,7 @@ class HandlerEngine(RecordsEngine):
         super().__init__(plan, report)
         settings = HandlerSettings(**(plan.handler or {}))
         self._filtered = self._quarantined = 0
-        self._beat = _Beat(lambda: report(self._progress({}, blocked=True)))
+        self._beat = Beat(lambda: report(self._progress({}, blocked=True)))
         with self._beat:
             self._handler: BatchHandler = load_handler(
                 settings, lambda of: JavaBatches(of, find_java(), compiler_jars())
@@ -117,7 +117,7 @@ def _quarantine(settings: HandlerSettings) -> Quarantine | None:
     return QuarantineFile(settings.quarantine_file) if topic is None else QuarantineTopic(topic)
 
 
-class _Beat(threading.Thread):
+class Beat(threading.Thread):
     """Tells the driver each second that we live, while user code keeps the engine's own thread."""
 
     def __init__(self, beat: Callable[[], None]) -> None:

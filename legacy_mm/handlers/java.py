@@ -1,8 +1,8 @@
 """Handler jars: a JVM inside the copy task, and whole batches across its border. The door to JPype.
 
-Order of a start: (1) the JVM, deaf to signals and with a small heap; (2) the user's class, made by Java's own
-reflection, so that methods whose types are missing (0.9's `MessageAndMetadata`) are never looked at; (3) the bridge,
-compiled for the release whose record class is on the class path.
+Order of a start: (1) the JVM, deaf to signals and with a small heap; (2) the bridge, compiled for the release whose
+record class is on the class path; (3) the user's object, made by the bridge: JPype never sees it, for it would look at
+all its methods, also at those whose types are missing (0.9's `MessageAndMetadata`).
 """
 
 from __future__ import annotations
@@ -58,18 +58,12 @@ class JavaBatches:
 def _bridge(jpype: Any, settings: HandlerSettings) -> Any:
     java = jpype.JPackage("java").lang
     loader = java.ClassLoader.getSystemClassLoader()
-    found = java.Class.forName(settings.name, True, loader)
-    if settings.argument is None:
-        handler = found.getConstructor().newInstance()
-    else:
-        text = java.String(settings.argument)
-        handler = found.getConstructor(java.String.class_).newInstance(text)
     record = java.Class.forName(_RECORD, True, loader)
     arguments = max(constructor.getParameterCount() for constructor in record.getConstructors())
     compiler = jpype.JClass("org.codehaus.janino.SimpleCompiler")()
     compiler.setParentClassLoader(loader)
     compiler.cook(source(arguments))
-    return jpype.JClass(compiler.getClassLoader().loadClass(CLASS))(handler)
+    return jpype.JClass(compiler.getClassLoader().loadClass(CLASS))(settings.name, settings.argument, loader)
 
 
 def _root(error: Any) -> str:

@@ -30,8 +30,12 @@ public final class HandlerBridge {
   private static final byte[] NOTHING = new byte[0];
   private final MirrorMaker.MirrorMakerMessageHandler handler;
 
-  public HandlerBridge(Object handler) {
-    this.handler = (MirrorMaker.MirrorMakerMessageHandler) handler;
+  public HandlerBridge(String name, String argument, ClassLoader loader) throws Throwable {
+    Class found = Class.forName(name, true, loader);
+    Object made = argument == null
+      ? found.getConstructor(new Class[0]).newInstance(new Object[0])
+      : found.getConstructor(new Class[] { String.class }).newInstance(new Object[] { argument });
+    this.handler = (MirrorMaker.MirrorMakerMessageHandler) made;
   }
 
   public byte[] run(byte[] batch) {

@@ -112,6 +112,7 @@ class JavaListener:
     def __init__(self, listener: Any, interface: Any, partition: Any, classes: JavaClasses) -> None:
         self._listener = listener
         self._classes = classes
+        self._interface = interface
         collection = classes.array("Class", [classes.named("java.util.Collection")])
         self._assigned = interface.getMethod("onPartitionsAssigned", collection)
         self._revoked = interface.getMethod("onPartitionsRevoked", collection)
@@ -128,6 +129,9 @@ class JavaListener:
 
     def _call(self, method: Any, partitions: frozenset[TopicPartition]) -> None:
         array = self._classes.array
+        if not self._interface.isInstance(self._listener):
+            kind = self._listener.getClass().getName()
+            raise HandlerFailure(f"java.lang.ClassCastException: class {kind} cannot be cast to class {LISTENER}")
         try:
             theirs = [self._partition.newInstance(array("Object", partition)) for partition in sorted(partitions)]
             method.invoke(self._listener, array("Object", [self._classes.collection(theirs)]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +15,7 @@ from confluent_kafka import Message
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.copyjob import Frame, Plan, Progress
 from legacy_mm.dataplane import records_engine
-from legacy_mm.dataplane.handler_engine import HandlerEngine
+from legacy_mm.dataplane.handler_engine import Beat, HandlerEngine
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.model import Outgoing, TopicPartition
@@ -116,8 +118,6 @@ class Run:
 @pytest.fixture(autouse=True)
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Handlers that were made; clients are lists."""
-    import sys
-
     found: list[Any] = []
     monkeypatch.setattr(records_engine, "PartitionReader", Reader)
     monkeypatch.setattr(records_engine, "RecordSender", Sender)
@@ -172,3 +172,9 @@ def test_each_engine_makes_its_own_handler(tmp_path: Path, made: list[Any]) -> N
     """Ledger: handler-for-each-job."""
     Run(tmp_path), Run(tmp_path)
     assert len(made) == 2
+
+
+def test_a_handler_that_takes_long_is_reported_as_alive() -> None:
+    alive = threading.Event()
+    with Beat(alive.set):
+        assert alive.wait(10)

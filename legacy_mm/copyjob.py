@@ -90,10 +90,12 @@ class Plan(Frame):
     api_timeout: float
     abort_on_send_failure: bool
     synchronous: bool
-    receipts: bool
+    receipts: bool = False
     """Report also what was sent, per partition (`Copied`)."""
     engine: str = "records"
     """`batches` or `records`."""
+    handler: Mapping[str, Any] | None = field(default=None, repr=False)
+    """`HandlerSettings` as a mapping, where records pass through a handler; the engine is then `records`."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +114,9 @@ class Progress(Frame):
     dropped: int
     blocked: bool
     """Alive, but waiting for the target."""
+    filtered: int = 0
+    """Dropped on purpose by a handler."""
+    quarantined: int = 0
 
 
 class Portion(NamedTuple):

@@ -10,6 +10,7 @@
     │   ├── SendFailure             exit 255  a record could not be sent and abort.on.send.failure is on
     │   ├── InvalidPattern          exit 255  the topic pattern does not compile
     │   ├── SourceGap               exit 255  source offsets cannot be read any more and on.gap is fail
+    │   ├── HandlerFailure          exit 255  a message handler or rebalance listener cannot be made, or failed
     │   └── CorruptRecords          exit 255  bytes that should be record batches are not
     ├── EngineUnfit                 exit 255  this engine cannot do it, another one can
     └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
@@ -62,6 +63,10 @@ class InvalidPattern(StreamFailure):
 
 class SourceGap(StreamFailure):
     """Offsets of the source cannot be read any more, and `on.gap` is fail."""
+
+
+class HandlerFailure(StreamFailure):
+    """A message handler or rebalance listener cannot be made, or failed."""
 
 
 class CorruptRecords(StreamFailure):

@@ -130,5 +130,10 @@ JAVA_PASSED_OVER = Event(
     logging.WARNING,
     "JAVA_HOME={home} is passed over: it holds no Java {least} or newer that runs; {java} is used",
 )
+QUARANTINED = Event(
+    "quarantined",
+    logging.WARNING,
+    "The message handler failed on {partition} at offset {offset}, which goes into the quarantine: {reason}",
+)
 
 BY_NAME = {event.name: event for event in list(globals().values()) if isinstance(event, Event)}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 
 class TopicPartition(NamedTuple):
@@ -18,6 +19,33 @@ class TopicPartition(NamedTuple):
 
 Offsets = Mapping[TopicPartition, int]
 """Per partition the *next* offset to read: one past the last one that counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A batch of source records, turned: one sequence per field, all of the same length."""
+
+    topics: Sequence[str]
+    partitions: Sequence[int]
+    offsets: Sequence[int]
+    timestamp_types: Sequence[int]
+    """0 none, 1 the producer's, 2 the broker's."""
+    timestamps: Sequence[int]
+    keys: Sequence[bytes | None]
+    values: Sequence[bytes | None]
+    headers: Sequence[tuple[tuple[str, bytes | None], ...]]
+
+    def rows(self) -> Iterator[tuple[Any, ...]]:
+        """One tuple for each record, with the fields in this order."""
+        return zip(*(getattr(self, name) for name in self.__slots__), strict=True)
+
+    def rest(self, begin: int) -> Columns:
+        """Without the first records."""
+        return Columns(*(getattr(self, name)[begin:] for name in self.__slots__))
+
+
+Outgoing = tuple[str, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...], int | None, int | None]
+"""A record for the target: topic, key, value, headers, partition (None: by its key), timestamp (None: now)."""
 
 EARLIEST = -2
 LATEST = -1

@@ -9,12 +9,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from legacy_mm import events
+from legacy_mm import events, plugins
 from legacy_mm.clock import Deadline, wall
-from legacy_mm.config.settings import MetricsSettings, Settings, SourceSettings, TargetSettings
+from legacy_mm.config.settings import ListenerSettings, MetricsSettings, Settings, SourceSettings, TargetSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, Trouble
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
@@ -81,6 +81,26 @@ class Host:
             raise
         return replace(settings, source=source, target=target)
 
+    def with_plugins(self, settings: Settings) -> Settings:
+        """The settings with a handler that can be made; the host is closed when it cannot."""
+        if settings.handler is None:
+            return settings
+        try:
+            return replace(settings, handler=plugins.ready_handler(settings.handler, lambda: self.spark.jvm))
+        except LegacyMMError:
+            self.close(Deadline.after(_CLOSE_SECONDS))
+            raise
+
+    def listener(self, settings: ListenerSettings | None) -> plugins.Listener | None:
+        """The rebalance listener of all streams; the host is closed when it cannot be made."""
+        if settings is None:
+            return None
+        try:
+            return plugins.make_listener(settings, lambda: self.spark.jvm)
+        except LegacyMMError:
+            self.close(Deadline.after(_CLOSE_SECONDS))
+            raise
+
     def failure(self) -> BaseException | None:
         """Why Spark cannot run any more, or None."""
         if self._context.done() and (error := self._context.exception()) is not None:
@@ -137,10 +157,18 @@ def choose_engine(settings: Settings) -> EngineChoice:
     return engine_choice.choose(
         settings.engine,
         settings.target.properties,
-        synchronous=settings.target.synchronous,
+        needs_records=_needs_records(settings),
         embedded=settings.spark.master is None,
         insecurity=insecurity,
     )
+
+
+def _needs_records(settings: Settings) -> str | None:
+    if settings.handler is not None:
+        return "a message handler sees each record"
+    if settings.receipts is not None:
+        return "receipts count the bytes of keys and values"
+    return "producer.type=sync waits for each record" if settings.target.synchronous else None
 
 
 def check_addresses(settings: Settings) -> None:
@@ -149,8 +177,8 @@ def check_addresses(settings: Settings) -> None:
     require_resolvable("consumer", settings.source.properties["bootstrap.servers"])
 
 
-def build_mirror(settings: Settings, host: Host) -> Mirror:
-    """Put the objects of one flow together."""
+def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | None = None) -> Mirror:
+    """Put the objects of one flow together; the rebalance listener is that of all flows."""
     policy = LegacyReplicationPolicy()
     copies = _Copies(settings, host, policy.format_remote_topic)
     registry = Registry(settings.flow, settings.target.properties.get("client.id", ""), _facts())
@@ -159,8 +187,9 @@ def build_mirror(settings: Settings, host: Host) -> Mirror:
     mirror: Mirror
 
     def make_streams(on_failure: OnFailure) -> list[Stream]:
+        existing = lambda: mirror.existing_topics()  # noqa: E731
         return [
-            _stream(index, settings, host, copies, registry, guard, on_failure, lambda: mirror.existing_topics())
+            _stream(index, settings, host, copies, registry, guard, on_failure, existing, listener)
             for index in range(settings.first_stream, settings.first_stream + settings.streams)
         ]
 
@@ -208,6 +237,7 @@ class _Copies:
             synchronous=settings.target.synchronous,
             engine=self._engine,
             receipts=settings.receipts is not None,
+            handler=None if settings.handler is None else asdict(settings.handler),
         )
         ticket = host.channel.new_ticket(settings.flow, stream, generation)
         job = CopyJob(ticket, plan, host.channel, host.runner, metrics, embedded=host.spark.embedded)
@@ -256,6 +286,7 @@ def _stream(
     guard: GapGuard,
     on_failure: OnFailure,
     existing_topics: Callable[[], frozenset[str] | None],
+    listener: plugins.Listener | None,
 ) -> Stream:
     source = settings.source
     properties = member_properties(settings, index)
@@ -274,6 +305,7 @@ def _stream(
         revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),
         metrics=metrics,
         on_failure=on_failure,
+        listener=listener,
     )
 
 

@@ -13,6 +13,8 @@ _USAGE = """\
 usage: legacy-mm COMMAND
 
   explain     how an old command line is understood, without running it: legacy-mm explain -- COMMAND LINE
+  handler     what a message handler makes of real records: legacy-mm handler test FILE --topic T -- COMMAND LINE
+  redrive     send quarantined records on: legacy-mm redrive FILE -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
   quirks      the known differences from Kafka's tool, with their reasons
   ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check --help
@@ -62,6 +64,18 @@ def _verify(words: Sequence[str]) -> int:
     return verify(words)
 
 
+def _handler(words: Sequence[str]) -> int:
+    from legacy_mm.cli.handler import handler
+
+    return handler(words)
+
+
+def _redrive(words: Sequence[str]) -> int:
+    from legacy_mm.cli.handler import redrive
+
+    return redrive(words)
+
+
 def _demo(words: Sequence[str]) -> int:
     from legacy_mm.testbed.demo import main as demo
 
@@ -85,6 +99,8 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "quirks": _quirks,
     "ledger": _ledger,
     "verify": _verify,
+    "handler": _handler,
+    "redrive": _redrive,
     "demo": _demo,
     "bench": _bench,
     "--version": _version,

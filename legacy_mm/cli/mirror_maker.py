@@ -94,7 +94,8 @@ def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
     flows, shared = outcome.flows, outcome.flows[0]
     streams = sum(settings.streams for settings in flows)
     host = wiring.Host(shared, streams, mbean_names.BEANS, quiet=quiet)
-    mirrors = [wiring.build_mirror(host.with_stores(settings), host) for settings in flows]
+    listener = host.listener(shared.listener)
+    mirrors = [wiring.build_mirror(host.with_plugins(host.with_stores(each)), host, listener) for each in flows]
     return lifecycle.run(mirrors, host, signals, shared.shutdown_timeout)
 
 

@@ -96,6 +96,7 @@ def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str] 
 def _typed(given: Mapping[str, Any]) -> OwnOptions:
     values: dict[str, Any] = {row.attribute: given[row.attribute] for row in OPTIONS}
     values["spark_conf"] = _spark_properties(values["spark_conf"] or [])
+    values["handler_step"] = tuple(values["handler_step"] or ())
     return OwnOptions(**values)
 
 

@@ -4,11 +4,9 @@ they show.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from legacy_mm.compat.quirk import Quirk
+from legacy_mm.compat.quirks_of_plugins import PLUGIN_QUIRKS
 from legacy_mm.compat.relevance import (
-    Applies,
-    always,
     any_of,
     both,
     by_meaning,
@@ -17,7 +15,6 @@ from legacy_mm.compat.relevance import (
     family,
     foreign_class,
     idempotent,
-    option,
     producer,
     producer_default,
     refused,
@@ -25,23 +22,6 @@ from legacy_mm.compat.relevance import (
     several_consumer_files,
     several_streams,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Quirk:
-    """One known difference."""
-
-    id: str
-    legacy: str
-    """What the old tool does."""
-    ours: str
-    """What we do."""
-    reason: str
-    test: str
-    """`tests/...::name`."""
-    applies: Applies = always
-    """Which command lines it matters to."""
-
 
 _TRANSLATE = "tests/unit/compat/test_translate.py::"
 _RECORDED = "tests/unit/cli/test_recorded_calls.py::"
@@ -62,6 +42,7 @@ _JAVA_CODE = (
 )
 
 QUIRKS = (
+    *PLUGIN_QUIRKS,
     Quirk(
         "timestamp-zero",
         "keeps a record's timestamp of 0",
@@ -197,22 +178,6 @@ QUIRKS = (
         "the way to native tuning; no Java property begins so",
         _PRODUCER + "test_native_properties",
         family("librdkafka."),
-    ),
-    Quirk(
-        "handler-refused",
-        "runs a message handler; a missing class ends the process at the first record",
-        "refuses --message.handler, exit 255",
-        "handlers come in a later release",
-        _TRANSLATE + "test_handler_and_listener_are_refused",
-        option("message.handler"),
-    ),
-    Quirk(
-        "listener-refused",
-        "runs a rebalance listener",
-        "refuses --consumer.rebalance.listener, exit 1",
-        "Java listeners cannot be run yet",
-        _TRANSLATE + "test_handler_and_listener_are_refused",
-        option("consumer.rebalance.listener"),
     ),
     Quirk(
         "tls-versions",

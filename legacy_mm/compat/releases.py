@@ -25,7 +25,7 @@ from legacy_mm.compat.legacy_options import Version
 from legacy_mm.compat.properties_file import FileErrors
 from legacy_mm.errors import ConfigurationError
 
-Step = Literal["topics", "numbers", "consumer", "producer", "listener", "pattern"]
+Step = Literal["topics", "numbers", "consumer", "producer", "pattern"]
 ConsumerChoice = Literal["zookeeper", "flag", "file", "kafka"]
 """Which consumer: the ZooKeeper one; that one unless --new.consumer; that one if the file names
 zookeeper.connect; Kafka's."""
@@ -142,7 +142,7 @@ _CHANGES: tuple[tuple[Version, Mapping[str, Any]], ...] = (
     (
         (0, 9),
         {
-            "steps": ("topics", "numbers", "producer", "listener", "pattern", "consumer"),
+            "steps": ("topics", "numbers", "producer", "pattern", "consumer"),
             "consumer": "flag",
             "catches_errors": True,
             "zookeeper_defaults": defaults.ZOOKEEPER_CONSUMER_DEFAULTS,
@@ -164,7 +164,7 @@ _CHANGES: tuple[tuple[Version, Mapping[str, Any]], ...] = (
     (
         (0, 10, 1),
         {
-            "steps": ("consumer", "topics", "numbers", "producer", "listener", "pattern"),
+            "steps": ("consumer", "topics", "numbers", "producer", "pattern"),
             "consumer": "file",
             "assignment_warning": messages.ASSIGNMENT_WARNING_NEW_CONSUMER,
         },

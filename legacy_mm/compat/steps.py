@@ -198,14 +198,6 @@ def _producer(start: Start) -> None:
         )
 
 
-def _listener(start: Start) -> None:
-    if start.line.has("consumer.rebalance.listener"):
-        raise ConfigurationError(
-            f"consumer.rebalance.listener {start.line.value('consumer.rebalance.listener')} is not "
-            "supported: Java rebalance listeners cannot be run yet"
-        )
-
-
 def _pattern(start: Start) -> None:
     start.inverted = start.line.has("blacklist") and not start.line.has("whitelist")
     chosen = "include" if start.line.has("include") else "blacklist" if start.inverted else "whitelist"
@@ -260,6 +252,5 @@ _STEPS: Mapping[Step, Callable[[Start], None]] = {
     "topics": _topics,
     "numbers": _numbers,
     "producer": _producer,
-    "listener": _listener,
     "pattern": _pattern,
 }

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.compat import command_line, steps, topic_pattern
+from legacy_mm.compat import command_line, plugins, steps, topic_pattern
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading
@@ -32,7 +32,7 @@ from legacy_mm.config.settings import (
     TargetSettings,
     TopicSettings,
 )
-from legacy_mm.errors import ConfigurationError, InvalidPattern, StreamFailure, UsageError
+from legacy_mm.errors import ConfigurationError, InvalidPattern, UsageError
 
 _REQUIRED = ("consumer.config", "producer.config")
 _RESETS: Mapping[str, OffsetReset] = {
@@ -133,7 +133,6 @@ def _translate_run(start: Start) -> Translation:
     for path, read in consumers.items():
         with blamed_on(start.files[path]):
             _refuse_group(read.reading, start.line.grammar)
-    _refuse_handler(start)
     target = _target(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file))
     spark = SparkSettings(
         master=None if options.spark_master == EMBEDDED else options.spark_master,
@@ -154,6 +153,8 @@ def _translate_run(start: Start) -> Translation:
             receipts=ReceiptSettings(options.receipts, options.receipts_max_bytes) if options.receipts else None,
             fail_on_gap=options.on_gap == "fail",
             first_stream=number * start.streams,
+            handler=plugins.handler(start),
+            listener=plugins.listener(start),
         )
         for number, (path, read) in enumerate(consumers.items())
     )
@@ -191,14 +192,6 @@ def _topics(start: Start, reading: Reading) -> TopicSettings:
     if obstacle:
         raise InvalidPattern(f"Invalid expression syntax: {start.pattern}") from ConfigurationError(obstacle)
     return topics
-
-
-def _refuse_handler(start: Start) -> None:
-    if start.line.has("message.handler"):
-        raise StreamFailure(
-            f"message.handler {start.line.value('message.handler')} is not supported yet: message "
-            "handlers come in a later release"
-        )
 
 
 def _is_synchronous(producer_file: Mapping[str, str]) -> bool:

@@ -6,7 +6,7 @@ types, defaults and environment variables by `cli.parser`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,6 +16,7 @@ AskedEngine = Literal["auto", "batches", "records"]
 ProducerTuning = Literal["meaning", "literal"]
 LogFormat = Literal["log4j", "json"]
 OnGap = Literal["log", "fail"]
+OnHandlerError = Literal["fail", "quarantine"]
 
 EMBEDDED = "embedded"
 """The value of `--spark.master` that means: Spark in this process's own tree."""
@@ -144,6 +145,47 @@ OPTIONS = (
         "0.8.0 to 1.1).",
         owner="legacy_mm.compat.zookeeper_files",
     ),
+    Option(
+        name="handler.step",
+        default=None,
+        argument="name=value",
+        help="A built-in message handler; may be repeated, each sees what the one before made: rename.prefix=, "
+        "rename.suffix=, rename.map=pattern->topic,..., keep.partition, filter.topic=, filter.key=, "
+        "filter.header=name:pattern, provenance=cluster.",
+        owner="legacy_mm.handlers.built_in",
+        repeated=True,
+    ),
+    Option(
+        name="handler.classpath",
+        default="",
+        argument="path:...",
+        help="Jars and folders of message handlers and rebalance listeners, such as the old Kafka's libs/*; behind "
+        "those of CLASSPATH. Folders are also searched for Python modules.",
+        owner="legacy_mm.handlers.loader",
+    ),
+    Option(
+        name="handler.on.error",
+        default="fail",
+        argument="reaction",
+        help="What a record does on which the message handler fails: fail ends the mirror as the old tool did, "
+        "quarantine sets the record aside and goes on.",
+        owner="legacy_mm.dataplane.handler_engine",
+        choices=("fail", "quarantine"),
+    ),
+    Option(
+        name="quarantine.topic",
+        default=None,
+        argument="topic",
+        help="The topic at the target for quarantined records.",
+        owner="legacy_mm.handlers.quarantine",
+    ),
+    Option(
+        name="quarantine.file",
+        default="legacy-mm-quarantine.jsonl",
+        argument="file",
+        help="The file for quarantined records where there is no topic for them; only its owner can read it.",
+        owner="legacy_mm.handlers.quarantine",
+    ),
 )
 
 
@@ -166,3 +208,8 @@ class OwnOptions:
     features_config: str | None = None
     legacy_release: str = "3.9"
     source_bootstrap_servers: str = ""
+    handler_step: Sequence[str] = ()
+    handler_classpath: str = ""
+    handler_on_error: OnHandlerError = "fail"
+    quarantine_topic: str | None = None
+    quarantine_file: str = "legacy-mm-quarantine.jsonl"

@@ -5,7 +5,7 @@ Nothing below knows a word of the old tool. Times are seconds, sizes are bytes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -132,6 +132,35 @@ class ReceiptSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class HandlerSettings:
+    """What records pass through between source and target."""
+
+    name: str = ""
+    """`module:Class`, dotted name, script, or Java class; empty: only `steps`."""
+    argument: str | None = field(default=None, repr=False)
+    """Given to the constructor; None: it takes none."""
+    steps: Sequence[str] = ()
+    """Built-in handlers, `name=value`, one after the other."""
+    class_path: Sequence[str] = ()
+    """Jars and folders, in their order; folders also hold Python modules."""
+    java_options: Sequence[str] = field(default=(), repr=False)
+    quarantine: bool = False
+    """Records that it fails on are set aside; else the first ends the mirror."""
+    quarantine_topic: str | None = None
+    """None: a file."""
+    quarantine_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerSettings:
+    """A custom rebalance listener."""
+
+    name: str
+    argument: str | None = field(default=None, repr=False)
+    class_path: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """Everything one mirror needs to know. Several in one process differ in their source, and share the rest."""
 
@@ -149,6 +178,8 @@ class Settings:
     """Offsets that cannot be read any more end the mirror; else they are reported."""
     first_stream: int = 0
     """Streams are numbered through all mirrors of the process."""
+    handler: HandlerSettings | None = None
+    listener: ListenerSettings | None = None
 
     @property
     def flow(self) -> str:

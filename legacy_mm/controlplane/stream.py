@@ -10,6 +10,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
@@ -31,6 +32,16 @@ _EXIT_OF_LOST_SECONDS = 1.0
 _KILL_SECONDS = 30.0
 
 
+class RebalanceListener(Protocol):
+    """The user's own; called on a stream's thread. Raises StreamFailure."""
+
+    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
+        """These came."""
+
+    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
+        """These go."""
+
+
 class Stream(threading.Thread):
     """One membership, its thread and its copy job."""
 
@@ -49,6 +60,7 @@ class Stream(threading.Thread):
         revoke_seconds: float,
         metrics: StreamMetrics,
         on_failure: Callable[[int, BaseException], None],
+        listener: RebalanceListener | None = None,
     ) -> None:
         super().__init__(name=f"stream-{index}", daemon=True)
         self.index = index
@@ -64,6 +76,8 @@ class Stream(threading.Thread):
         self._revoke_seconds = revoke_seconds
         self._metrics = metrics
         self._on_failure = on_failure
+        self._listener = listener
+        self._untold: frozenset[TopicPartition] | None = None
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._member: GroupMember | None = None
         self._owned: frozenset[TopicPartition] = frozenset()
@@ -166,6 +180,8 @@ class Stream(threading.Thread):
         self._metrics.assigned(self._owned)
         self._commits.assigned()
         self._retry_at = 0.0
+        if self._listener is not None:
+            self._untold = partitions
         if partitions:
             self._say(events.ASSIGNED, partitions)
 
@@ -181,6 +197,9 @@ class Stream(threading.Thread):
         self._release(partitions)
         if partitions:
             self._say(events.REVOKED, partitions)
+        if self._listener is not None:
+            self._tell_assigned()
+            self._listener.revoked(partitions)
 
     def lost(self, partitions: frozenset[TopicPartition]) -> None:
         """Lost: stop the task, commit nothing, no listener. An empty set means everything."""
@@ -212,6 +231,8 @@ class Stream(threading.Thread):
     def _tend_copy(self) -> None:
         """Keep a job running for exactly what is owned."""
         if self._job is None:
+            if not self._owned:
+                self._tell_assigned()
             if self._owned and monotonic() >= self._retry_at:
                 self._start_job()
             return
@@ -223,7 +244,7 @@ class Stream(threading.Thread):
             self._end_job(Deadline.after(self._revoke_seconds))
 
     def _start_job(self) -> None:
-        """Assigned (2) propose start offsets, (4) start the copy job; it answers its actual offsets."""
+        """Assigned (2) propose start offsets, (3) listener, (4) start the copy job; it answers its actual offsets."""
         try:
             known = {partition: self._resume_at(partition) for partition in self._owned}
             missing = [partition for partition, offset in known.items() if offset is None]
@@ -232,9 +253,16 @@ class Stream(threading.Thread):
             events.emit(events.CLIENT_ERROR, client=self.name, text=f"committed offsets: {error}")
             self._retry_at = monotonic() + _RETRY_SECONDS
             return
+        self._tell_assigned()
         offsets = {partition: offset for partition, offset in known.items() if offset is not None} | proposed
         self._reset = frozenset(partition for partition, offset in offsets.items() if offset in (EARLIEST, LATEST))
         self._job = self._start_copy(self._generation, offsets)
+
+    def _tell_assigned(self) -> None:
+        """The user's listener hears of an assignment once, whatever comes first: the copy job or the revocation."""
+        untold, self._untold = self._untold, None
+        if untold is not None and self._listener is not None:
+            self._listener.assigned(untold)
 
     def _resume_at(self, partition: TopicPartition) -> int | None:
         safe = self._commits.position(partition)

@@ -22,7 +22,7 @@ from legacy_mm.kafka.reader import PartitionReader, last_offsets
 from legacy_mm.kafka.sender import RecordSender
 from legacy_mm.model import Offsets, TopicPartition
 
-_READ_SECONDS = 0.1
+READ_SECONDS = 0.1
 _FLUSH_SLICE = 0.05
 _BARRIER_SECONDS = 5.0
 
@@ -80,7 +80,7 @@ class RecordsEngine:
 
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
-            self._batch, self._sent = self._reader.read(_READ_SECONDS), 0
+            self._batch, self._sent = self._reader.read(READ_SECONDS), 0
         before, self._sent = self._sent, self._sender.send(self._batch, self._sent)
         self._records += self._sent - before
         self._safe.sent(last_offsets(self._batch[before : self._sent]))
@@ -119,7 +119,10 @@ class RecordsEngine:
 
     def _send_progress(self, *, blocked: bool) -> None:
         self._next_report = monotonic() + BEAT_SECONDS
-        self._report(Progress(self._safe.take_moved(), self._records, self._failures.dropped, blocked))
+        self._report(self._progress(self._safe.take_moved(), blocked=blocked))
+
+    def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
+        return Progress(moved, self._records, self._failures.dropped, blocked)
 
     def _mind_gaps(self) -> None:
         for gap in self._reader.take_gaps():

@@ -39,9 +39,10 @@ ABANDONED = 70
 """Exit code of a task that lost its channel or lease."""
 _ENGINES = {
     "records": ("legacy_mm.dataplane.records_engine", "RecordsEngine"),
+    "handler": ("legacy_mm.dataplane.handler_engine", "HandlerEngine"),
     "batches": ("legacy_mm.dataplane.batches_engine", "BatchesEngine"),
 }
-"""Only the engine that is used is imported."""
+"""Only the engine that is used is imported (invariant E)."""
 _kept_until_exit: list[Any] = []
 """Clients are not closed but end with the process: closing waits for brokers, and there is nothing left to say."""
 
@@ -162,7 +163,7 @@ class CopyTask:
 
 
 def _engine(plan: Plan, report: Callable[[Frame], None]) -> Engine:
-    module, name = _ENGINES[plan.engine]
+    module, name = _ENGINES["handler" if plan.handler is not None else plan.engine]
     made: Engine = getattr(importlib.import_module(module), name)(plan, report)
     return made
 

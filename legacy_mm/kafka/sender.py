@@ -8,7 +8,7 @@ report for each).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from operator import itemgetter, length_hint
@@ -20,6 +20,7 @@ from legacy_mm.copyjob import Statistics
 from legacy_mm.kafka.client import ErrorLines, client_properties
 from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login
 from legacy_mm.kafka.statistics import statistics_properties
+from legacy_mm.model import Outgoing
 
 _QUEUE_FULL_SECONDS = 0.05
 _ANY_PARTITION = -1
@@ -59,6 +60,7 @@ class RecordSender:
         self._on_failure = on_failure
         self._on_zero_timestamp = on_zero_timestamp
         self._fatal: KafkaError | None = None
+        self._full = False
         own = {"on_delivery": self._on_delivery, "delivery.report.only.error": True}
         own |= statistics_properties("producer", properties, on_statistics)
         self._errors = ErrorLines(properties.get("client.id", "client"))
@@ -82,16 +84,49 @@ class RecordSender:
             self._timestamps(rest),
             map(_headers, rest),
         )
-        while True:
-            try:
-                deque(sends, maxlen=0)
-                self._producer.poll(0)
-                return len(records)
-            except BufferError:
-                self._producer.poll(_QUEUE_FULL_SECONDS)
-                return len(records) - length_hint(waiting) - 1
-            except KafkaException as error:
-                self._failed(records[len(records) - length_hint(waiting) - 1], error.args[0])
+        while (refused := self._queue(sends, waiting)) is not None:
+            record = rest[-length_hint(waiting) - 1]
+            self._failed(record.topic(), record.key(), record.value(), refused)
+        return self._first_unsent(len(records), waiting)
+
+    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0) -> int:
+        """As `send`, for what a handler made: topic, partition and timestamp are as it says."""
+        rest = records[begin:]
+        if not rest:
+            return begin
+        topics, keys, values, headers, partitions, timestamps = zip(*rest, strict=True)
+        waiting = iter(values)
+        sends = map(
+            self._producer.produce,
+            topics,
+            waiting,
+            keys,
+            [_ANY_PARTITION if number is None else number for number in partitions],
+            repeat(None),
+            repeat(None),
+            [time if time and time > 0 else 0 for time in timestamps],
+            [list(pairs) if pairs else None for pairs in headers],
+        )
+        while (refused := self._queue(sends, waiting)) is not None:
+            topic, key, value, *_ = rest[-length_hint(waiting) - 1]
+            self._failed(topic, key, value, refused)
+        return self._first_unsent(len(records), waiting)
+
+    def _queue(self, sends: Iterator[None], waiting: Iterator[Any]) -> KafkaError | None:
+        """Until all is queued, the queue is full or a record is refused; `waiting` tells how far it came."""
+        self._full = False
+        try:
+            deque(sends, maxlen=0)
+            self._producer.poll(0)
+        except BufferError:
+            self._full = True
+            self._producer.poll(_QUEUE_FULL_SECONDS)
+        except KafkaException as error:
+            return error.args[0]  # type: ignore[no-any-return]
+        return None
+
+    def _first_unsent(self, total: int, waiting: Iterator[Any]) -> int:
+        return total - length_hint(waiting) - self._full
 
     def flush(self, seconds: float) -> bool:
         """Send what is queued and wait for it; True when nothing is unacknowledged."""
@@ -123,14 +158,14 @@ class RecordSender:
 
     def _on_delivery(self, error: KafkaError | None, record: Any) -> None:
         if error is not None:
-            self._failed(record, error)
+            self._failed(record.topic(), record.key(), record.value(), error)
 
-    def _failed(self, record: Any, error: KafkaError) -> None:
+    def _failed(self, topic: str, key: bytes | None, value: bytes | None, error: KafkaError) -> None:
         self._on_failure(
             FailedSend(
-                record.topic(),
-                _size(record.key()),
-                _size(record.value()),
+                topic,
+                _size(key),
+                _size(value),
                 error.str(),
                 error.name(),
                 fatal=bool(error.fatal()) or error.code() == KafkaError._FATAL,

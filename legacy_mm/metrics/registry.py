@@ -117,6 +117,8 @@ class StreamMetrics:
             now = self._clock()
             self._mirror.counters["records"].observe(source, frame.records, now)
             self._mirror.counters["dropped"].observe(source, frame.dropped, now)
+            self._mirror.counters["filtered"].observe(source, frame.filtered, now)
+            self._mirror.counters["quarantined"].observe(source, frame.quarantined, now)
             self._producer.counters["errors"].observe(source, frame.dropped, now)
             self._producer.gauges["waiting"].observe(source, frame.blocked, now)
 

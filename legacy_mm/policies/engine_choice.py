@@ -24,29 +24,28 @@ def choose(
     asked: Asked,
     target: Mapping[str, str],
     *,
-    synchronous: bool,
+    needs_records: str | None,
     embedded: bool,
     insecurity: Callable[[], str | None],
 ) -> EngineChoice:
-    """The engine for these properties of the producer; `insecurity` tells what security `batches` cannot do.
+    """The engine for these properties of the producer.
 
+    `needs_records` is what else wants to see each record, `insecurity` tells what security `batches` cannot do.
     Raises ConfigurationError when `batches` is asked for by name and cannot do it.
     """
     if asked == "records":
         return EngineChoice("records", "--engine records")
-    obstacle = _obstacle(target, synchronous=synchronous) or insecurity()
+    obstacle = needs_records or _obstacle(target) or insecurity()
     if obstacle is None and asked == "auto" and not embedded:
         obstacle = "on a cluster its libraries would have to travel to each worker (130 MB)"
     if obstacle is None:
-        return EngineChoice("batches", "no message handler, and nothing in the files speaks against it")
+        return EngineChoice("batches", "nothing in the options and the files needs single records")
     if asked == "batches":
         raise ConfigurationError(f"--engine batches cannot be used: {obstacle}")
     return EngineChoice("records", obstacle)
 
 
-def _obstacle(target: Mapping[str, str], *, synchronous: bool) -> str | None:
-    if synchronous:
-        return "producer.type=sync waits for each record"
+def _obstacle(target: Mapping[str, str]) -> str | None:
     if target.get("acks") == "0":
         return "acks=0 has no acknowledgements"
     if (partitioner := target.get("partitioner", _OWN_PARTITIONER)) != _OWN_PARTITIONER:

@@ -56,6 +56,13 @@ def pyspark_jars() -> str:
     return str(Path(spec.origin).parent / "jars" / "*")
 
 
+def compiler_jars() -> list[str]:
+    """The jars of Janino, which compiles Java source at run time; in a task pyspark itself is imported from a zip."""
+    home = os.environ.get("SPARK_HOME")
+    folder = Path(home, "jars") if home else Path(pyspark_jars()).parent
+    return [str(jar) for name in ("janino-*.jar", "commons-compiler-*.jar") for jar in sorted(folder.glob(name))]
+
+
 def _candidates(home: str | None) -> Iterator[Path]:
     if home:
         yield Path(home) / "bin" / "java"

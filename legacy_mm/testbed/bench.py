@@ -28,9 +28,12 @@ from legacy_mm.testbed.bench_measure import (
     measure_throughput,
 )
 from legacy_mm.testbed.bench_profiles import (
+    HANDLER_PROFILES,
+    HANDLER_TOOLS,
     LEGACY,
     LEGACY_1G,
     LEGACY_HEAP,
+    LEGACY_JAR,
     MM2,
     OURS,
     PROFILES,
@@ -50,6 +53,7 @@ from legacy_mm.testbed.bench_report import (
 )
 from legacy_mm.testbed.cgroup import small_cgroup
 from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.handlers import SOURCES, compiled
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.ports import LOOPBACK, Ports
 from legacy_mm.testbed.records import list_topics
@@ -69,7 +73,7 @@ def main(words: Sequence[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     options = _parser().parse_args(words)
     try:
-        profiles, tools = choose_profiles(options.profiles), choose_tools(options.tools)
+        profiles, tools = _chosen(options)
         with tempfile.TemporaryDirectory(prefix="legacy-mm-bench-", dir=options.folder) as folder:
             return _run_all(Path(folder), options, profiles, tools)
     except LegacyMMError as error:
@@ -81,6 +85,14 @@ def main(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("bench: stopped", file=sys.stderr)
         return 130
+
+
+def _chosen(options: argparse.Namespace) -> tuple[Sequence[Profile], Sequence[str]]:
+    """Profiles and tools; with `--handler` throughput of one stream alone."""
+    if not options.handler:
+        return choose_profiles(options.profiles), choose_tools(options.tools)
+    options.streams, options.latency_seconds = "1", 0
+    return choose_profiles(options.profiles or HANDLER_PROFILES), HANDLER_TOOLS
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -96,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--heap", default=LEGACY_HEAP, help="-Xmx of the old tool (default: %(default)s, its script's)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the JSON lines to this file as well")
     parser.add_argument("--folder", type=Path, help="put the brokers' data below this folder")
+    parser.add_argument("--handler", action="store_true", help="a handler that renames: a jar on both, and Python")
     parser.add_argument("--start-up", action="store_true", help="only the seconds to the first record")
     parser.add_argument("--memory-limit", action="store_true", help="only one stream in a small cgroup")
     return parser
@@ -111,7 +124,8 @@ def _run_all(folder: Path, options: argparse.Namespace, profiles: Sequence[Profi
         if options.start_up:
             return _start_up(folder, target, options, tools)
         source = stack.enter_context(Cluster(folder / "source", properties=BROKER))
-        site = Site(source, target, folder / "tools", options.heap, options.limit_seconds)
+        jar = compiled(SOURCES, folder / "jars")["Rename"] if options.handler else None
+        site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, jar)
         if options.memory_limit:
             return _memory_limit(site, options)
         return _cases(site, options, profiles, tools)
@@ -220,7 +234,7 @@ def _print_case(
     for tool, found in runs.items():
         good = [run for run in found if run is not None]
         rows.append(Row(profile.name, streams, tool, medians(good), good))
-    base = next((row for row in rows if row.tool == LEGACY and row.runs), None)
+    base = next((row for row in rows if row.tool in (LEGACY, LEGACY_JAR) and row.runs), None)
     print(f"\n{profile.name}, {streams} stream(s), {profile.partitions} partitions, {records:,} records")
     print(case_table(rows, base))
     for row in rows:

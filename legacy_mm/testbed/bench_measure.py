@@ -51,6 +51,7 @@ class Site:
     folder: Path
     legacy_heap: str = LEGACY_HEAP
     limit_seconds: float = 60.0
+    handler_jar: Path | None = None
 
     def order(self, tool: str, profile: Profile, streams: int, topic: str) -> Order:
         """The words for one run; a profile with a round trip goes through the proxy."""
@@ -62,6 +63,7 @@ class Site:
             streams=streams,
             producer=profile.producer_settings,
             legacy_heap=self.legacy_heap,
+            handler_jar=self.handler_jar,
         )
 
     def pids(self) -> list[int]:
@@ -98,9 +100,10 @@ def measure_throughput(
     started: Callable[[int], None] = lambda pid: None,
 ) -> dict[str, float | None]:
     """One run over a loaded source topic: its steady window, start-up and peak memory."""
-    with _run(site, tool, site.order(tool, profile, streams, profile.topic), profile.partitions) as (process, begin):
+    order = site.order(tool, profile, streams, profile.topic)
+    with _run(site, tool, order, profile.partitions) as (process, begin):
         started(process.pid)
-        ends = TopicEnds(site.target.bootstrap, profile.topic, profile.partitions)
+        ends = TopicEnds(site.target.bootstrap, order.arrives_in(tool), profile.partitions)
         samples, peak = _watch(process, ends, begin=begin, records=records, site=site)
     # The first sample is the one before the first record.
     first = samples[1]
@@ -144,7 +147,7 @@ def measure_latency(site: Site, tool: str, profile: Profile, streams: int, secon
 @contextlib.contextmanager
 def _run(site: Site, tool: str, order: Order, partitions: int) -> Iterator[tuple[ToolProcess, float]]:
     """A started tool and the moment of its call; afterwards it is stopped and its topics are gone."""
-    create_topic(site.target.bootstrap, order.topic, partitions)
+    create_topic(site.target.bootstrap, order.arrives_in(tool), partitions)
     try:
         begin = time.monotonic()
         with start_tool(tool, order) as process:
@@ -154,7 +157,7 @@ def _run(site: Site, tool: str, order: Order, partitions: int) -> Iterator[tuple
                 with contextlib.suppress(TimeoutError):  # then it is killed
                     process.wait(STOP_SECONDS)
     finally:
-        _remove(site.target.bootstrap, order.topic)
+        _remove(site.target.bootstrap, order.arrives_in(tool))
         if tool == MM2:  # it would go on from the offsets that these hold
             for cluster in (site.source, site.target):
                 for name in list_topics(cluster.bootstrap):
@@ -171,7 +174,7 @@ def _remove(bootstrap: str, topic: str) -> None:
 
 def _deleted_logs(site: Site) -> list[Path]:
     return [
-        path for cluster in (site.source, site.target) for path in cluster.folder.glob("broker-*/logs/bench-*-delete")
+        path for cluster in (site.source, site.target) for path in cluster.folder.glob("broker-*/logs/*bench-*-delete")
     ]
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from legacy_mm.errors import UsageError
+from legacy_mm.testbed.handlers import SAMPLES
 from legacy_mm.testbed.tools import (
     ToolProcess,
     legacy_mirror_maker,
@@ -24,6 +25,11 @@ KEY_BYTES = len(b"key-00000000")  # what `load` writes
 LEGACY, OURS, MM2, LEGACY_1G = "legacy", "ours", "mm2", "legacy-1g"
 # The order of one round. One after the other, so that noise of the host hits all alike.
 TOOLS = (LEGACY, OURS, MM2, LEGACY_1G)
+# With a handler that renames; ratios are to the first.
+LEGACY_JAR, OURS_JAR, OURS_PYTHON = "legacy-jar", "ours-jar", "ours-python"
+HANDLER_TOOLS = (LEGACY_JAR, OURS_JAR, OURS_PYTHON)
+HANDLER_PROFILES = "100B,1KB"
+RENAMED = "copy."
 LEAST_RECORDS = 1_000
 
 
@@ -93,6 +99,11 @@ class Order:
     streams: int = 1
     producer: Mapping[str, str] = field(default_factory=dict)
     legacy_heap: str = LEGACY_HEAP
+    handler_jar: Path | None = None  # for tools with a handler in Java
+
+    def arrives_in(self, tool: str) -> str:
+        """The topic at the target."""
+        return RENAMED + self.topic if tool in HANDLER_TOOLS else self.topic
 
 
 def start_tool(tool: str, order: Order) -> ToolProcess:
@@ -113,11 +124,15 @@ def start_tool(tool: str, order: Order) -> ToolProcess:
         "auto.offset.reset": "earliest",
     }
     producer = {"bootstrap.servers": order.target, **order.producer}
-    options = ("--whitelist", order.topic, "--num.streams", str(order.streams))
-    if tool == OURS:
-        return our_mirror_maker(order.folder, consumer, producer, *options)
+    options: tuple[str, ...] = ("--whitelist", order.topic, "--num.streams", str(order.streams))
+    classpath = [order.handler_jar] if order.handler_jar and tool != OURS_PYTHON else []
+    if tool in HANDLER_TOOLS:
+        name = "handlers.Rename" if tool != OURS_PYTHON else f"{SAMPLES / 'handlers.py'}:Rename"
+        options = (*options, "--message.handler", name, "--message.handler.args", RENAMED)
+    if tool in (OURS, OURS_JAR, OURS_PYTHON):
+        return our_mirror_maker(order.folder, consumer, producer, *options, classpath=classpath)
     heap = "1G" if tool == LEGACY_1G else order.legacy_heap
-    return legacy_mirror_maker(order.folder, consumer, producer, *options, heap=heap)
+    return legacy_mirror_maker(order.folder, consumer, producer, *options, heap=heap, classpath=classpath)
 
 
 def choose_profiles(names: str | None) -> list[Profile]:

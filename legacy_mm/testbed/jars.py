@@ -1,133 +1,23 @@
-"""Folders with all jars of a Kafka release, fetched once per user. Rule: a folder that exists is complete.
-
-Spark's own Ivy does the fetching, so neither Maven nor a download of our own is needed. Order:
-(1) take the file lock, (2) fetch into a temporary folder beside the final one, (3) rename it.
-"""
+"""Folders with all jars of the Kafka releases in `releases.py`. Rule: only names them."""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import hashlib
-import os
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
-from legacy_mm.errors import HostError
-from legacy_mm.spark.java import find_java, pyspark_jars
+from legacy_mm.spark import jars
 from legacy_mm.testbed.releases import Release, find_release
-
-FETCH_SECONDS = 900  # 45 s were measured; slow networks may take 15 minutes
-JAR_PATTERN = "[artifact]-[revision](-[classifier]).[ext]"
 
 
 def cache_folder() -> Path:
-    """`$LEGACY_MM_CACHE`, else `$XDG_CACHE_HOME/legacy_mm`, else `~/.cache/legacy_mm`."""
-    if named := os.environ.get("LEGACY_MM_CACHE"):
-        return Path(named)
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "legacy_mm"
+    """Where everything lies that is fetched once per user."""
+    return jars.cache_folder()
 
 
 def kafka_jars(release: str) -> Path:
-    """Folder with every jar of a release in `releases.py`; fetched at the first call of a user.
-
-    HostError, one line that says what to do, when it is not there and cannot be fetched.
-    """
-    row = find_release(release)
-    folder = jars_folder(row)
-    if folder.is_dir():
-        return folder
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with _lock(cache_folder() / "fetch.lock"):
-            if not folder.is_dir():  # another process may have fetched it while we waited
-                _fetch(row, folder)
-    except OSError as error:
-        raise HostError(
-            f"cannot write to {cache_folder()} ({error.strerror}): name another folder in LEGACY_MM_CACHE"
-        ) from error
-    return folder
+    """Folder with every jar of a release in `releases.py`; fetched at the first call of a user. Raises HostError."""
+    return jars.kafka_jars(find_release(release))
 
 
 def jars_folder(row: Release) -> Path:
-    """Where the jars of a row belong; the digest makes a changed row a different folder."""
-    digest = hashlib.sha256("\n".join(row.artefacts).encode()).hexdigest()[:8]
-    return cache_folder() / "kafka" / f"{row.version}-{digest}"
-
-
-@contextlib.contextmanager
-def _lock(path: Path) -> Iterator[None]:
-    # One lock for all releases: Ivy's cache itself is not safe for two writers.
-    with path.open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        yield
-
-
-def _fetch(row: Release, folder: Path) -> None:
-    temporary = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        modules = temporary / "ivy.xml"
-        modules.write_text(_ivy_modules(row), encoding="utf-8")
-        jars = temporary / "jars"
-        output = _run_ivy(row, modules, jars)
-        if not (jars / f"kafka_2.13-{row.version}.jar").is_file():
-            raise _cannot_fetch(row, output)
-        jars.rename(folder)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _run_ivy(row: Release, modules: Path, jars: Path) -> str:
-    home = cache_folder() / "ivy"
-    command = [
-        str(find_java()),
-        f"-Divy.home={home}",
-        f"-Divy.default.ivy.user.dir={home}",
-        *("-cp", pyspark_jars(), "org.apache.ivy.Main"),
-        *("-ivy", str(modules), "-cache", str(home / "cache")),
-        *("-confs", "default", "-m2compatible"),
-        *("-retrieve", f"{jars}/{JAR_PATTERN}"),
-    ]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=FETCH_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise _cannot_fetch(row, f"no answer within {FETCH_SECONDS} s") from error
-    output = done.stdout + done.stderr
-    if done.returncode != 0:
-        raise _cannot_fetch(row, output)
-    return output
-
-
-def _ivy_modules(row: Release) -> str:
-    lines = []
-    for artefact in row.artefacts:
-        organisation, name, revision = artefact.split(":")
-        lines.append(f'<dependency org="{organisation}" name="{name}" rev="{revision}" conf="default->default"/>')
-    return (
-        '<ivy-module version="2.0"><info organisation="legacy_mm" module="testbed"/>'
-        '<configurations><conf name="default"/></configurations>'
-        f"<dependencies>{''.join(lines)}</dependencies></ivy-module>"
-    )
-
-
-def _cannot_fetch(row: Release, output: str) -> HostError:
-    signs = (
-        "Exception",
-        "not found",
-        "Unknown",
-        "no answer",
-        "refused",
-        "timed out",
-        "Server access",
-    )
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    telling = [line for line in lines if any(sign in line for sign in signs)]
-    reason = (telling or lines or ["Ivy said nothing"])[0][:200]
-    return HostError(
-        f"Kafka {row.version} could not be fetched from Maven Central ({reason}): run once with a network, "
-        f"or put its jars into {jars_folder(row)}"
-    )
+    """Where the jars of a row belong."""
+    return jars.jars_folder(row)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from legacy_mm.errors import HostError
+from legacy_mm.spark.jars import LAST_MIRROR_MAKER
 
-OLD = "3.9.1"
+OLD = LAST_MIRROR_MAKER.version
 CURRENT = "4.3.0"
 
 
@@ -25,11 +26,7 @@ class Release:
 RELEASES = (
     Release(
         version=OLD,
-        artefacts=(
-            f"org.apache.kafka:kafka_2.13:{OLD}",
-            "ch.qos.reload4j:reload4j:1.2.25",  # the release archive has both; the pom does not ask
-            "org.slf4j:slf4j-reload4j:1.7.36",
-        ),
+        artefacts=LAST_MIRROR_MAKER.artefacts,
         log4j=1,
     ),
     Release(

@@ -92,19 +92,19 @@ _BEFORE_2_0 = ("0.8.2.2", "0.9.0.1", "0.10.2.2", "1.1.1")
 _SINCE_0_9 = ("0.9.0.1", "0.10.2.2", "1.1.1", "2.0.1", "2.8.2")
 LEDGER = (
     Different(
-        "handler-refused",
+        "handler-checked-at-start",
         (
             "handler-missing-class", "handler-ok", "handler-ok-args", "handler-no-string-ctor",
             "handler-no-noarg-ctor", "handler-ctor-throws", "handler-wrong-type", "handler-empty-name",
             "handler-non-public-ctor",
         ),
     ),
-    Different("handler-refused", ("handler-missing",), _SINCE_0_9),
+    Different("handler-checked-at-start", ("handler-missing",), _SINCE_0_9),
     Different(
-        "listener-refused",
-        ("listener-ok-args", "listener-wrong-type", "listener-missing-class", "listener-empty-name"),
+        "listener-made-last",
+        ("listener-ok-args", "listener-missing-class", "listener-empty-name"),
     ),
-    Different("listener-refused", ("listener-missing",), _SINCE_0_9),
+    Different("listener-made-last", ("listener-missing",), _SINCE_0_9),
     Different("transactional-id-refused", ("transactional-id",)),
     Different("thread-dump", ("sigquit-then-killed-later-by-harness",)),
     Different("no-zookeeper", ("blacklist-zk", "zk-unreachable"), _BEFORE_2_0),

@@ -19,14 +19,14 @@ LAYERS = {
     "config": 1, "protocol": 1, "policies": 1,
     "kafka": 2, "wire": 2, "spark": 2, "handlers": 2, "metrics": 2,
     "controlplane": 3, "dataplane": 3,
-    "mirror": 4, "wiring": 4, "lifecycle": 4, "logs": 4,
+    "mirror": 4, "wiring": 4, "plugins": 4, "lifecycle": 4, "logs": 4,
     "log_layouts": 4, "log_secrets": 4,
     "verify": 4,
     "compat": 5,
     "dedicated": 6, "testbed": 6,
     "cli": 7, "__main__": 7,
 }  # fmt: skip
-ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "tokens", "mirror", "wiring", "lifecycle"}
+ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "tokens", "mirror", "wiring", "plugins", "lifecycle"}
 ROOT_FILES |= {"logs", "log_layouts", "log_secrets", "__main__"}
 
 # Who alone may import a package, and why.
@@ -37,7 +37,7 @@ IMPORTED_BY = {
 # What alone a package may import.
 IMPORTS_ONLY = {
     "testbed": (
-        {"legacy_mm.errors", "legacy_mm.clock", "legacy_mm.spark.java"},
+        {"legacy_mm.errors", "legacy_mm.clock", "legacy_mm.spark.java", "legacy_mm.spark.jars"},
         "an oracle shares nothing with what it judges",
     ),
 }
@@ -61,6 +61,7 @@ DOORS = {
     "cramjam": ("legacy_mm.protocol",),
     "numba": ("legacy_mm.protocol",),
     "numpy": ("legacy_mm.protocol",),
+    "jpype": ("legacy_mm.handlers.java",),
 }
 
 # Who may end the process, and why.

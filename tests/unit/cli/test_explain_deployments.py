@@ -22,7 +22,7 @@ PLACEHOLDER = re.compile(r"<[^<>]*>|\$\{?[A-Za-z_]+\}?")
 PLANTED = "planted-hush"
 UNCLEAR = "fork|config file not found|idles"
 """Predictions that say nothing about a run whose files are there."""
-NOT_YET = re.compile(r"is not supported|not supported yet|Could not find a 'KafkaClient' entry|come in a later release")
+NOT_YET = re.compile(r"is not supported|not supported yet|Could not find a 'KafkaClient' entry")
 """Features to come, and login files that the record does not name."""
 LOGIN_FILE = re.compile(r"(?<=-Djava\.security\.auth\.login\.config=)\S+")
 MORE = f"ssl.key.password={PLANTED}\nmy.token={PLANTED}\nsasl.oauthbearer.client.credentials.client.secret={PLANTED}\n"
@@ -35,8 +35,6 @@ def deployment(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 WHY_NOT = (
-    (r"message handlers come", "ledger: handler-refused"),
-    (r"Java rebalance listeners", "ledger: listener-refused"),
     (r"interceptor\.classes is not supported", "ledger: java-code-refused"),
     (r"sasl\.mechanism GSSAPI is not supported", "to come: Kerberos"),
     (r"logins by AWS IAM need", "needs Amazon's package beside ours"),

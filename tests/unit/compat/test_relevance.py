@@ -32,7 +32,7 @@ def test_nothing_read_nothing_said() -> None:
         (Command(producer=QUIET, consumers=[{"group.id": " "}]), "empty-group-id"),
         (Command(producer=QUIET, consumers=[{"interceptor.classes": "org.apache.kafka.X, a.B"}]), "java-code-refused"),
         (Command(producer=QUIET, consumers=[{"librdkafka.x": "1"}]), "native-properties"),
-        (Command(producer=QUIET, options={"message.handler": ["x"]}), "handler-refused"),
+        (Command(producer=QUIET, options={"consumer.rebalance.listener": ["x"]}), "listener-made-last"),
         (Command(producer=QUIET, options={"consumer.config": ["a", "b"]}), "consumer-file-once"),
         (Command(producer=QUIET, refused=True), "null-pointer-lines"),
     ],

@@ -15,7 +15,6 @@ from legacy_mm.errors import (
     ConfigurationError,
     InvalidPattern,
     LegacyMMError,
-    StreamFailure,
     UsageError,
 )
 
@@ -151,17 +150,6 @@ def test_empty_group_id(tool: Tool, text: str) -> None:
     """Quirk empty-group-id."""
     with pytest.raises(ConfigurationError, match=r"group\.id is empty"):
         tool(consumer=f"bootstrap.servers=127.0.0.1:1\ngroup.id={text}\n")
-
-
-def test_handler_and_listener_are_refused(tool: Tool) -> None:
-    """Quirks handler-refused, listener-refused."""
-    with pytest.raises(StreamFailure) as handler:
-        tool("--message.handler", "h.Ok")
-    assert handler.value.exit_code == 255
-    with pytest.raises(ConfigurationError) as listener:
-        tool("--consumer.rebalance.listener", "h.Ok")
-    assert listener.value.exit_code == 1
-    tool.settings("--message.handler.args", "x", "--rebalance.listener.args", "y")
 
 
 def test_no_streams_still_reads_the_producer_file(tool: Tool) -> None:

@@ -8,36 +8,36 @@ from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.engine_choice import Asked, EngineChoice, choose
 
 OBSTACLES = [
-    ({"acks": "0"}, False, None, "acks=0"),
-    ({}, True, None, "producer.type=sync"),
-    ({"partitioner": "random"}, False, None, "the partitioner is random"),
-    ({}, False, "no Kerberos here", "no Kerberos here"),
+    ({"acks": "0"}, None, None, "acks=0"),
+    ({}, "a handler", None, "a handler"),
+    ({"partitioner": "random"}, None, None, "the partitioner is random"),
+    ({}, None, "no Kerberos here", "no Kerberos here"),
 ]
 
 
 def chosen(
     asked: Asked,
     target: dict[str, str],
-    synchronous: bool = False,
+    needs_records: str | None = None,
     insecurity: str | None = None,
     embedded: bool = True,
 ) -> EngineChoice:
-    return choose(asked, target, synchronous=synchronous, embedded=embedded, insecurity=lambda: insecurity)
+    return choose(asked, target, needs_records=needs_records, embedded=embedded, insecurity=lambda: insecurity)
 
 
 def test_batches_unless_something_speaks_against_it() -> None:
     assert chosen("auto", {"acks": "all", "partitioner": "murmur2_random"}).engine == "batches"
 
 
-@pytest.mark.parametrize(("target", "synchronous", "insecurity", "why"), OBSTACLES)
+@pytest.mark.parametrize(("target", "needs_records", "insecurity", "why"), OBSTACLES)
 def test_records_where_batches_cannot_and_the_reason(
-    target: dict[str, str], synchronous: bool, insecurity: str | None, why: str
+    target: dict[str, str], needs_records: str | None, insecurity: str | None, why: str
 ) -> None:
-    found = chosen("auto", target, synchronous, insecurity)
+    found = chosen("auto", target, needs_records, insecurity)
     assert found.engine == "records"
     assert why in found.reason
     with pytest.raises(ConfigurationError, match=why):
-        chosen("batches", target, synchronous, insecurity)
+        chosen("batches", target, needs_records, insecurity)
 
 
 def test_records_when_asked_for() -> None:

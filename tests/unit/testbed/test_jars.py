@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.errors import HostError
+from legacy_mm.spark import jars as fetching
 from legacy_mm.testbed import jars
 from legacy_mm.testbed.releases import CURRENT, OLD, find_release
 
@@ -28,7 +29,7 @@ def test_a_folder_that_is_there_is_used_as_it_is(tmp_path: Path, monkeypatch: py
 
 def test_a_failed_fetch_says_what_to_do_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEGACY_MM_CACHE", str(tmp_path))
-    monkeypatch.setattr(jars, "find_java", lambda: Path("/bin/false"))
+    monkeypatch.setattr(fetching, "find_java", lambda: Path("/bin/false"))
     with pytest.raises(HostError, match="run once with a network") as failure:
         jars.kafka_jars(CURRENT)
     assert "\n" not in str(failure.value)

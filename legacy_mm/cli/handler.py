@@ -1,0 +1,153 @@
+"""`legacy-mm handler test` shows what a handler makes of real records; `legacy-mm redrive` sends quarantined ones on.
+
+Both take the mirror's command line behind `--`: its files say how to reach the clusters, its options which handler.
+`handler test` reads the source without joining the group and writes nothing. `redrive` gives the records of a
+quarantine file to the handler again, as they were at the source, and sends what it makes of them. A file that is sent
+is renamed, so that it is not sent twice; a record on which the handler fails again stops it before anything is sent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from legacy_mm.cli.parser import read_own_options
+from legacy_mm.clock import Deadline
+from legacy_mm.compat import command_line, environment
+from legacy_mm.compat.translate import Run, translate
+from legacy_mm.config.settings import HandlerSettings, Settings
+from legacy_mm.errors import HandlerFailure, HostError, LegacyMMError, SendFailure, UsageError
+from legacy_mm.handlers.api import Record
+from legacy_mm.handlers.batches import BatchHandler
+from legacy_mm.handlers.java import JavaBatches
+from legacy_mm.handlers.loader import load_handler
+from legacy_mm.handlers.quarantine import read_file
+from legacy_mm.kafka.reader import PartitionReader, columns
+from legacy_mm.kafka.sender import FailedSend, RecordSender
+from legacy_mm.model import EARLIEST, Columns, Outgoing, TopicPartition
+from legacy_mm.spark.java import compiler_jars, find_java
+from legacy_mm.spark.java_classes import HANDLER, with_interface
+
+_READ_SECONDS = 1.0
+_PATIENCE_SECONDS = 30.0
+_SENT = ".redriven"
+
+
+def handler(words: Sequence[str]) -> int:
+    """`legacy-mm handler test HANDLER --topic T [--partition P] [--from N] [--records M] -- COMMAND LINE`."""
+    parser = argparse.ArgumentParser(prog="legacy-mm handler")
+    parser.add_argument("what", choices=["test"])
+    parser.add_argument("handler", help="a script, module:Class, dotted name or Java class")
+    parser.add_argument("--topic", required=True)
+    parser.add_argument("--partition", type=int, default=0)
+    parser.add_argument("--from", dest="begin", type=int, default=EARLIEST, metavar="N", help="the first offset")
+    parser.add_argument("--records", type=int, default=10)
+    own, line = _split(words)
+    return _told(lambda: _test(parser.parse_args(own), line))
+
+
+def redrive(words: Sequence[str]) -> int:
+    """`legacy-mm redrive FILE -- COMMAND LINE`."""
+    parser = argparse.ArgumentParser(prog="legacy-mm redrive")
+    parser.add_argument("file", type=Path)
+    own, line = _split(words)
+    return _told(lambda: _redrive(parser.parse_args(own).file, line))
+
+
+def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
+    settings = _settings([*line, "--message.handler", asked.handler])
+    made = _handler(settings)
+    place = TopicPartition(asked.topic, asked.partition)
+    for record in _records(settings, place, asked.begin, asked.records):
+        print(f"{place} at {record.offset}: {record}")
+        for target in _handled(made, [record]):
+            print(f"  -> {target}")
+    return 0
+
+
+def _redrive(file: Path, line: Sequence[str]) -> int:
+    settings = _settings(line)
+    records = list(read_file(file))
+    targets = _handled(_handler(settings), records)
+    failed: list[FailedSend] = []
+    sender = RecordSender(settings.target.properties, {}, failed.append, _ignore, _ignore)
+    sent, deadline = 0, Deadline.after(_PATIENCE_SECONDS)
+    while sent < len(targets) and not deadline.expired():
+        sent = sender.send_outgoing(targets, sent)
+    if not sender.flush(deadline.remaining()) or sent < len(targets):
+        raise HostError(f"the target did not acknowledge within {_PATIENCE_SECONDS:g} s: {file} stays as it is")
+    if failed:
+        raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}; {file} stays as it is")
+    file.rename(f"{file}{_SENT}")
+    print(f"{len(records)} records redriven, {len(targets)} sent; the file is now {file}{_SENT}")
+    return 0
+
+
+def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """What is before `--`, and the mirror's own words behind it."""
+    end = words.index("--") if "--" in words else len(words)
+    line = words[end + 1 :]
+    return words[:end], line[1:] if line and not line[0].startswith("-") else line
+
+
+def _told(run: Callable[[], int]) -> int:
+    try:
+        return run()
+    except LegacyMMError as error:
+        print(f"legacy-mm: {error}", file=sys.stderr)
+        return error.exit_code
+
+
+def _settings(line: Sequence[str]) -> Settings:
+    grammar = command_line.grammar_asked_for(line, os.environ)
+    variables = environment.read(os.environ)
+    outcome = translate(line, lambda words: read_own_options(words, os.environ), [], grammar, environment=variables)
+    if not isinstance(outcome, Run):
+        raise UsageError("behind -- comes the command line of a mirror that runs")
+    return outcome.flows[0]
+
+
+def _handler(settings: Settings) -> BatchHandler:
+    if settings.handler is None:
+        raise UsageError("the command line names no message handler")
+    java_home = settings.spark.jvm.java_home
+
+    def java(of: HandlerSettings) -> BatchHandler:
+        ready = replace(of, class_path=with_interface(of.class_path, HANDLER))
+        return JavaBatches(ready, find_java(java_home), compiler_jars())
+
+    return load_handler(settings.handler, java)
+
+
+def _handled(made: BatchHandler, records: Sequence[Record]) -> Sequence[Outgoing]:
+    if not records:
+        return ()
+    outcome = made.handle(Columns(*zip(*records, strict=True)))
+    if outcome.error is not None:
+        record = records[len(outcome.ends)]
+        place = TopicPartition(record.topic, record.partition)
+        raise HandlerFailure(f"the message handler failed on {place} at offset {record.offset}: {outcome.error}")
+    return outcome.targets
+
+
+def _records(settings: Settings, place: TopicPartition, begin: int, count: int) -> Iterator[Record]:
+    properties = {**settings.source.properties, "client.id": "legacy-mm-handler-test"}
+    reader = PartitionReader(properties, settings.source.api_timeout, _ignore)
+    reader.start({place: begin})
+    patience = _PATIENCE_SECONDS
+    while count > 0 and (messages := reader.read(patience)):
+        patience = _READ_SECONDS
+        rows = list(columns(messages).rows())[:count]
+        yield from (Record(*row) for row in rows)
+        count -= len(rows)
+    if gaps := reader.take_gaps():
+        raise UsageError(f"{place} holds offsets {gaps[0].low} to {gaps[0].high - 1}, not {gaps[0].wanted}")
+
+
+def _ignore(_: Any) -> None:
+    """Statistics and zero timestamps are nobody's business here."""

@@ -1,0 +1,62 @@
+"""The old tool's message handler and rebalance listener, and where their jars are, as settings."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from legacy_mm.compat.steps import Start
+from legacy_mm.config.settings import HandlerSettings, ListenerSettings
+from legacy_mm.errors import ConfigurationError
+
+
+def handler(start: Start) -> HandlerSettings | None:
+    """What records pass through; raises ConfigurationError when two things are asked for at once."""
+    line, options = start.line, start.options
+    if line.has("message.handler") and options.handler_step:
+        raise ConfigurationError("--message.handler and --handler.step exclude each other: one of them handles records")
+    if not line.has("message.handler") and not options.handler_step:
+        return None
+    return HandlerSettings(
+        name=_name(line.value("message.handler") or ""),
+        argument=line.value("message.handler.args") if line.has("message.handler.args") else None,
+        steps=options.handler_step,
+        class_path=class_path(start),
+        java_options=start.environment.jvm.options,
+        quarantine=options.handler_on_error == "quarantine",
+        quarantine_topic=options.quarantine_topic,
+        quarantine_file=str(Path(options.quarantine_file).absolute()),
+    )
+
+
+def listener(start: Start) -> ListenerSettings | None:
+    """Who is told about rebalances."""
+    line = start.line
+    if not line.has("consumer.rebalance.listener"):
+        return None
+    return ListenerSettings(
+        name=_name(line.value("consumer.rebalance.listener") or ""),
+        argument=line.value("rebalance.listener.args") if line.has("rebalance.listener.args") else None,
+        class_path=class_path(start),
+    )
+
+
+def class_path(start: Start) -> tuple[str, ...]:
+    """CLASSPATH, then `--handler.classpath`; as in Java, `folder/*` means its jars and no word the present folder."""
+    words = [start.environment.jvm.class_path, start.options.handler_classpath]
+    entries = (entry or "." for word in words if word for entry in word.split(os.pathsep))
+    return tuple(str(path.absolute()) for entry in entries for path in _expanded(entry))
+
+
+def _expanded(entry: str) -> list[Path]:
+    folder, star, rest = entry.rpartition("*")
+    if not star or rest or not (folder.endswith("/") or not folder):
+        return [Path(entry)]
+    return sorted(path for path in Path(folder).glob("*") if path.suffix.lower() == ".jar")
+
+
+def _name(text: str) -> str:
+    """A script by its whole path: a copy task may have another folder."""
+    path, end, name = text.partition(".py")
+    is_script = end and (not name or name.startswith(":"))
+    return f"{Path(path + end).absolute()}{name}" if is_script else text

@@ -1,0 +1,143 @@
+"""The records engine with a handler between reading and sending. Made only where one is configured.
+
+Invariant A: a source offset counts as sent when all the records that the handler made of it are queued, none where it
+was dropped on purpose; from there on barriers prove it as without a handler. What a stop cuts in the middle of a
+record's own fan-out is made again by the next owner.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from legacy_mm import events
+from legacy_mm.clock import monotonic
+from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.copyjob import BEAT_SECONDS, Frame, Plan, Progress
+from legacy_mm.dataplane.records_engine import READ_SECONDS, RecordsEngine
+from legacy_mm.errors import ChannelError, HandlerFailure
+from legacy_mm.handlers.api import Record
+from legacy_mm.handlers.batches import BatchHandler, Handled
+from legacy_mm.handlers.java import JavaBatches
+from legacy_mm.handlers.loader import load_handler
+from legacy_mm.handlers.quarantine import Quarantine, QuarantineFile, QuarantineTopic
+from legacy_mm.kafka.reader import columns, last_offsets
+from legacy_mm.model import Columns, Offsets, Outgoing, TopicPartition
+from legacy_mm.spark.java import compiler_jars, find_java
+
+
+class HandlerEngine(RecordsEngine):
+    """Copies what its handler makes of the records of one plan."""
+
+    def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
+        """Make the handler; raises HandlerFailure, HostError."""
+        super().__init__(plan, report)
+        settings = HandlerSettings(**(plan.handler or {}))
+        self._filtered = self._quarantined = 0
+        self._beat = Beat(lambda: report(self._progress({}, blocked=True)))
+        with self._beat:
+            self._handler: BatchHandler = load_handler(
+                settings, lambda of: JavaBatches(of, find_java(), compiler_jars())
+            )
+        self._quarantine = _quarantine(settings)
+        self._failure: HandlerFailure | None = None
+        self._sources: list[Any] = []
+        self._ends: list[int] = []
+        self._done = 0
+
+    def _copy_some(self) -> None:
+        if self._sent == len(self._batch):
+            self._raise_failure()
+            self._sources, self._sent, self._done = self._reader.read(READ_SECONDS), 0, 0
+            with self._beat:
+                self._batch, self._ends = self._handle(columns(self._sources))
+        before = self._sent
+        try:
+            self._sent = self._sender.send_outgoing(self._batch, before)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise HandlerFailure(f"the message handler made a record that cannot be sent: {error}") from error
+        self._records += self._sent - before
+        handled = bisect_right(self._ends, self._sent)
+        self._safe.sent(last_offsets(self._sources[self._done : handled]))
+        if self._tally is not None:
+            self._tally.sent(self._sources[self._done : handled])
+        self._done = handled
+
+    def _handle(self, batch: Columns) -> tuple[list[Outgoing], list[int]]:
+        """Targets and ends of a batch, up to the record that ends the mirror, if one does."""
+        targets: list[Outgoing] = []
+        ends: list[int] = []
+        total = len(batch.topics)
+        while len(ends) < total and self._failure is None:
+            handled = self._handler.handle(batch.rest(len(ends)) if ends else batch)
+            self._filtered += _dropped(handled)
+            ends += [end + len(targets) for end in handled.ends] if targets else handled.ends
+            targets += handled.targets
+            if handled.error is not None:
+                record = Record(*next(batch.rest(len(ends)).rows()))
+                self._failed(record, handled.error, targets, ends)
+        if 0 in batch.timestamps:
+            for record, time, kind in zip(self._sources, batch.timestamps, batch.timestamp_types, strict=True):
+                if time == 0 and kind:
+                    self._zero_timestamp(record)
+        return targets, ends
+
+    def _failed(self, record: Record, error: str, targets: list[Outgoing], ends: list[int]) -> None:
+        place = TopicPartition(record.topic, record.partition)
+        if self._quarantine is None:
+            self._failure = HandlerFailure(f"the message handler failed on {place} at offset {record.offset}: {error}")
+            return
+        events.emit(events.QUARANTINED, partition=place, offset=record.offset, reason=error)
+        targets += self._quarantine.put(record, error)
+        ends.append(len(targets))
+        self._quarantined += 1
+
+    def _raise_failure(self) -> None:
+        """What came before the record that failed is flushed, as in the old tool, but not reported as safe."""
+        if self._failure is not None:
+            self._barrier()
+            raise self._failure
+
+    def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
+        counted = super()._progress(moved, blocked=blocked)
+        return replace(counted, filtered=self._filtered, quarantined=self._quarantined)
+
+
+def _dropped(handled: Handled) -> int:
+    """Records of which nothing was made: where the end does not move."""
+    return len(handled.ends) - len({*handled.ends} - {0})
+
+
+def _quarantine(settings: HandlerSettings) -> Quarantine | None:
+    if not settings.quarantine:
+        return None
+    topic = settings.quarantine_topic
+    return QuarantineFile(settings.quarantine_file) if topic is None else QuarantineTopic(topic)
+
+
+class Beat(threading.Thread):
+    """Tells the driver each second that we live, while user code keeps the engine's own thread."""
+
+    def __init__(self, beat: Callable[[], None]) -> None:
+        super().__init__(name="beat", daemon=True)
+        self._beat = beat
+        self._since: float | None = None
+        self.start()
+
+    def __enter__(self) -> None:
+        self._since = monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        self._since = None
+
+    def run(self) -> None:
+        """Until the channel breaks or the process ends."""
+        with suppress(ChannelError):
+            while not threading.Event().wait(BEAT_SECONDS):
+                since = self._since
+                if since is not None and monotonic() - since > BEAT_SECONDS:
+                    self._beat()

@@ -1,0 +1,164 @@
+"""Handlers that most people need, each also a line of options: `--handler.step name=value`, one after the other."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.handlers.api import MessageHandler, Record, TargetRecord
+
+
+class RenameTopic(MessageHandler):
+    """The topic with something before it and behind it."""
+
+    def __init__(self, prefix: str = "", suffix: str = "") -> None:
+        self._prefix, self._suffix = prefix, suffix
+
+    def handle(self, record: Record) -> list[TargetRecord]:
+        """The same record for the other topic."""
+        return [record.to(f"{self._prefix}{record.topic}{self._suffix}")]
+
+
+class MapTopic(MessageHandler):
+    r"""Topics by regular expressions: `orders\.(.*)->shop.\1,logs->all-logs`. The first that matches the whole name."""
+
+    def __init__(self, rows: str) -> None:
+        pairs = [row.partition("->") for row in rows.split(",")]
+        if not all(pattern and arrow and name for pattern, arrow, name in pairs):
+            raise ConfigurationError(f"{rows!r} is no list of pattern->topic")
+        self._rows = [(_compiled(pattern), name) for pattern, _, name in pairs]
+        self._known: dict[str, str] = {}
+
+    def handle(self, record: Record) -> list[TargetRecord]:
+        """The same record for the topic of the first row; its own where no row matches."""
+        topic = self._known.get(record.topic)
+        if topic is None:
+            topic = self._known[record.topic] = self._mapped(record.topic)
+        return [record.to(topic)]
+
+    def _mapped(self, topic: str) -> str:
+        found = ((pattern.fullmatch(topic), name) for pattern, name in self._rows)
+        return next((match.expand(name) for match, name in found if match), topic)
+
+
+class KeepPartition(MessageHandler):
+    """The partition of the source; the target needs as many."""
+
+    def handle(self, record: Record) -> list[TargetRecord]:
+        """The same record for the same partition."""
+        return [record.to(record.topic)._replace(partition=record.partition)]
+
+
+class FilterTopic(MessageHandler):
+    """Only topics whose whole name matches."""
+
+    def __init__(self, pattern: str) -> None:
+        self._matches = _compiled(pattern).fullmatch
+
+    def handle(self, record: Record) -> list[TargetRecord]:
+        """The record, or nothing."""
+        return [record.to(record.topic)] if self._matches(record.topic) else []
+
+
+class FilterKey(MessageHandler):
+    """Only records in whose key, read as UTF-8, the pattern is found; not those without a key."""
+
+    def __init__(self, pattern: str) -> None:
+        self._found = _compiled(pattern).search
+
+    def handle(self, record: Record) -> list[TargetRecord]:
+        """The record, or nothing."""
+        found = record.key is not None and self._found(record.key.decode(errors="replace"))
+        return [record.to(record.topic)] if found else []
+
+
+class FilterHeader(MessageHandler):
+    """`name:pattern`: only records with a header of this name in whose value, read as UTF-8, the pattern is found."""
+
+    def __init__(self, rule: str) -> None:
+        self._name, colon, pattern = rule.partition(":")
+        if not colon:
+            raise ConfigurationError(f"{rule!r} is no name:pattern")
+        self._found = _compiled(pattern).search
+
+    def handle(self, record: Record) -> list[TargetRecord]:
+        """The record, or nothing."""
+        values = (value for name, value in record.headers if name == self._name and value is not None)
+        found = any(self._found(value.decode(errors="replace")) for value in values)
+        return [record.to(record.topic)] if found else []
+
+
+class AddProvenance(MessageHandler):
+    """Headers that say where the record comes from: cluster, topic, partition, offset."""
+
+    def __init__(self, cluster: str) -> None:
+        self._cluster = cluster.encode()
+
+    def handle(self, record: Record) -> list[TargetRecord]:
+        """The record with four more headers."""
+        headers = (
+            *record.headers,
+            ("source.cluster", self._cluster),
+            ("source.topic", record.topic.encode()),
+            ("source.partition", b"%d" % record.partition),
+            ("source.offset", b"%d" % record.offset),
+        )
+        return [record.to(record.topic)._replace(headers=headers)]
+
+
+class Steps(MessageHandler):
+    """Handlers one after the other: each sees what the one before made of the record."""
+
+    def __init__(self, steps: Sequence[MessageHandler]) -> None:
+        self._first, *self._others = steps
+
+    def handle(self, record: Record) -> Sequence[TargetRecord]:
+        """What the last one answers."""
+        targets = self._first.handle(record)
+        for step in self._others:
+            targets = [made for target in targets for made in _again(step, record, target)]
+        return targets
+
+
+def _again(step: MessageHandler, record: Record, target: TargetRecord) -> Sequence[TargetRecord]:
+    """A later step; what an earlier one decided about partition and timestamp stays unless this one decides."""
+    timestamp = record.timestamp if target.timestamp is None else target.timestamp
+    changed = record._replace(
+        topic=target.topic, timestamp=timestamp, key=target.key, value=target.value, headers=target.headers
+    )
+    made = step.handle(changed)
+    return [each if each.partition is not None else each._replace(partition=target.partition) for each in made]
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ConfigurationError(f"{pattern!r} is no regular expression: {error}") from None
+
+
+_STEPS: Mapping[str, Callable[[str], MessageHandler]] = {
+    "rename.prefix": lambda value: RenameTopic(prefix=value),
+    "rename.suffix": lambda value: RenameTopic(suffix=value),
+    "rename.map": MapTopic,
+    "filter.topic": FilterTopic,
+    "filter.key": FilterKey,
+    "filter.header": FilterHeader,
+    "provenance": AddProvenance,
+}
+_KEEP_PARTITION = "keep.partition"
+
+
+def step(text: str) -> MessageHandler:
+    """The built-in handler that `name=value` asks for; raises ConfigurationError."""
+    name, equals, value = text.partition("=")
+    if text == _KEEP_PARTITION:
+        return KeepPartition()
+    if name not in _STEPS or not equals:
+        known = ", ".join([_KEEP_PARTITION, *(f"{each}=value" for each in _STEPS)])
+        raise ConfigurationError(f"--handler.step {text}: choose from {known}")
+    try:
+        return _STEPS[name](value)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"--handler.step {name}: {error}") from None

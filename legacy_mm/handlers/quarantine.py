@@ -1,0 +1,113 @@
+"""Where records go that a handler fails on: a topic, or a file that only its owner can read; and back from there.
+
+A quarantined record keeps key, value, timestamp and headers, and has four more headers: why, and where it was. In a
+file each line is one record: JSON, bytes as base64.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.handlers.api import Headers, Record, TargetRecord
+
+_PREFIX = "legacy_mm.quarantine."
+_ERROR, _TOPIC, _PARTITION, _OFFSET = (f"{_PREFIX}{name}" for name in ("error", "topic", "partition", "offset"))
+
+
+class Quarantine(Protocol):
+    """Takes records in."""
+
+    def put(self, record: Record, error: str) -> list[TargetRecord]:
+        """What is to be sent to the target for it; when that is acknowledged the record is safe."""
+
+
+class QuarantineTopic:
+    """A topic at the target."""
+
+    def __init__(self, topic: str) -> None:
+        self._topic = topic
+
+    def put(self, record: Record, error: str) -> list[TargetRecord]:
+        """The record for that topic."""
+        return [record.to(self._topic)._replace(headers=(*record.headers, *_position(record, error)))]
+
+
+class QuarantineFile:
+    """A file, made with mode 0600 when the first record comes; each line is on the disk before the next record."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def put(self, record: Record, error: str) -> list[TargetRecord]:
+        """Write it; there is nothing to send."""
+        line = json.dumps(
+            {
+                "timestamp_type": record.timestamp_type,
+                "timestamp": record.timestamp,
+                "key": _text(record.key),
+                "value": _text(record.value),
+                "headers": [(name, _text(value)) for name, value in (*record.headers, *_position(record, error))],
+            }
+        )
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, f"{line}\n".encode())
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        return []
+
+
+def read_file(path: Path) -> Iterator[Record]:
+    """The records of a quarantine file as they were at the source; raises ConfigurationError."""
+    try:
+        lines = path.read_text(encoding="ascii").splitlines()
+    except (OSError, UnicodeError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from None
+    for number, line in enumerate(lines, 1):
+        try:
+            row = json.loads(line)
+            headers = tuple((name, _bytes(value)) for name, value in row["headers"])
+            quarantined = Record(
+                "", 0, 0, row["timestamp_type"], row["timestamp"], _bytes(row["key"]), _bytes(row["value"]), headers
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise ConfigurationError(f"{path}, line {number} is no quarantined record: {error}") from None
+        yield released(quarantined)
+
+
+def released(record: Record) -> Record:
+    """A record out of the quarantine as it was at the source; raises ConfigurationError for any other."""
+    found = {name: value or b"" for name, value in record.headers if name.startswith(_PREFIX)}
+    try:
+        return record._replace(
+            topic=found[_TOPIC].decode(),
+            partition=int(found[_PARTITION]),
+            offset=int(found[_OFFSET]),
+            headers=tuple(pair for pair in record.headers if not pair[0].startswith(_PREFIX)),
+        )
+    except (KeyError, ValueError):
+        raise ConfigurationError(f"{record.topic}-{record.partition} at {record.offset}: not quarantined") from None
+
+
+def _position(record: Record, error: str) -> Headers:
+    return (
+        (_ERROR, error.encode(errors="replace")),
+        (_TOPIC, record.topic.encode()),
+        (_PARTITION, b"%d" % record.partition),
+        (_OFFSET, b"%d" % record.offset),
+    )
+
+
+def _text(data: bytes | None) -> str | None:
+    return None if data is None else base64.b64encode(data).decode("ascii")
+
+
+def _bytes(text: str | None) -> bytes | None:
+    return None if text is None else base64.b64decode(text, validate=True)

@@ -1,0 +1,79 @@
+"""Message handlers and rebalance listeners made ready, before a stream joins its group.
+
+A handler is only looked at here and made in the copy tasks; a listener is made here, once for all streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Protocol
+
+from legacy_mm.config.settings import HandlerSettings, ListenerSettings
+from legacy_mm.errors import ConfigurationError, HandlerFailure
+from legacy_mm.handlers.built_in import step
+from legacy_mm.handlers.loader import check_handler, is_python, load_listener
+from legacy_mm.model import TopicPartition
+from legacy_mm.spark.java_classes import HANDLER, LISTENER, JavaClasses, with_interface
+from legacy_mm.spark.jvm import Jvm
+
+
+class Listener(Protocol):
+    """A rebalance listener, in whatever language."""
+
+    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
+        """These came."""
+
+    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
+        """These go."""
+
+
+class OneAtATime:
+    """Calls a listener on a thread of its own: calls of several streams never overlap, and a membership's thread
+    speaks to no JVM."""
+
+    def __init__(self, listener: Listener) -> None:
+        self._listener = listener
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="rebalance-listener")
+
+    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
+        """Tell it and wait; raises HandlerFailure."""
+        self._call(self._listener.assigned, partitions)
+
+    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
+        """Tell it and wait; raises HandlerFailure."""
+        self._call(self._listener.revoked, partitions)
+
+    def _call(self, method: Callable[[frozenset[TopicPartition]], None], partitions: frozenset[TopicPartition]) -> None:
+        try:
+            self._thread.submit(method, partitions).result()
+        except HandlerFailure:
+            raise
+        except Exception as error:
+            raise HandlerFailure(f"the rebalance listener failed: {type(error).__name__}: {error}") from error
+
+
+def ready_handler(settings: HandlerSettings, jvm: Callable[[], Jvm]) -> HandlerSettings:
+    """The settings with all jars that are needed; raises HandlerFailure for a handler that cannot be made."""
+    if not settings.name and settings.steps:
+        for text in settings.steps:
+            step(text)
+        return settings
+    if is_python(settings.name, settings.class_path):
+        check_handler(settings)
+        return settings
+    class_path = with_interface(settings.class_path, HANDLER)
+    JavaClasses(jvm(), class_path).check(settings.name, HANDLER, with_argument=settings.argument is not None)
+    return replace(settings, class_path=class_path)
+
+
+def make_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> Listener:
+    """The listener; raises ConfigurationError (exit 1, as the old tool) when it cannot be made."""
+    try:
+        if is_python(settings.name, settings.class_path):
+            return OneAtATime(load_listener(settings.name, settings.argument, settings.class_path))
+        class_path = with_interface(settings.class_path, LISTENER)
+        return OneAtATime(JavaClasses(jvm(), class_path).listener(settings.name, settings.argument))
+    except HandlerFailure as error:
+        raise ConfigurationError(str(error)) from error

@@ -1,0 +1,149 @@
+"""Classes out of the user's jars in the driver's JVM: looked at before a handler is made, made when they are listeners.
+
+They have a class loader of their own, which sees the user's jars and Java itself, not Spark: the Kafka and Scala that
+they were compiled for are not those of Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
+
+from legacy_mm.errors import HandlerFailure, StreamFailure
+from legacy_mm.model import TopicPartition
+from legacy_mm.spark.jars import LAST_MIRROR_MAKER, kafka_jars
+from legacy_mm.spark.jvm import Jvm
+
+HANDLER = "kafka.tools.MirrorMaker$MirrorMakerMessageHandler"
+LISTENER = "org.apache.kafka.clients.consumer.ConsumerRebalanceListener"
+_PARTITION = "org.apache.kafka.common.TopicPartition"
+
+
+def with_interface(class_path: Sequence[str], interface: str) -> tuple[str, ...]:
+    """The class path and, where no jar of it has this interface, Kafka's own jars of the last release that had it.
+
+    Raises HostError when they are needed and cannot be had.
+    """
+    file = interface.replace(".", "/") + ".class"
+    if any(_holds(Path(entry), file) for entry in class_path):
+        return tuple(class_path)
+    return (*class_path, *map(str, sorted(kafka_jars(LAST_MIRROR_MAKER).glob("*.jar"))))
+
+
+def _holds(entry: Path, file: str) -> bool:
+    if entry.is_dir():
+        return (entry / file).exists()
+    try:
+        with ZipFile(entry) as jar:
+            return file in jar.NameToInfo
+    except (OSError, BadZipFile):
+        return False
+
+
+class JavaClasses:
+    """The classes on a class path."""
+
+    def __init__(self, jvm: Jvm, class_path: Sequence[str]) -> None:
+        """Wait for the JVM; no class is loaded yet."""
+        self._gateway = jvm.connect()
+        java = self._gateway.jvm.java
+        urls = self._gateway.new_array(java.net.URL, len(class_path))
+        for number, entry in enumerate(class_path):
+            urls[number] = java.io.File(entry).toURI().toURL()
+        self._java = java
+        self._loader = java.net.URLClassLoader(urls, java.lang.ClassLoader.getPlatformClassLoader())
+
+    def check(self, name: str, interface: str, *, with_argument: bool) -> None:
+        """Raise HandlerFailure, in Java's words, for a class that is missing or that cannot be made by its interface.
+
+        Its code does not run.
+        """
+        try:
+            found = self._constructor(name, with_argument=with_argument).getDeclaringClass()
+            fits = self._loader.loadClass(interface).isAssignableFrom(found)
+        except Py4JJavaError as error:
+            raise HandlerFailure(_reason(error)) from None
+        if not fits:
+            raise HandlerFailure(f"java.lang.ClassCastException: class {name} cannot be cast to class {interface}")
+
+    def listener(self, name: str, argument: str | None) -> JavaListener:
+        """A rebalance listener; raises HandlerFailure when it cannot be made. Its type is looked at when it is called,
+        as in the old tool."""
+        try:
+            words = self._gateway.new_array(self._java.lang.Object, 0 if argument is None else 1)
+            if argument is not None:
+                words[0] = argument
+            made = self._constructor(name, with_argument=argument is not None).newInstance(words)
+            return JavaListener(made, self._loader.loadClass(LISTENER), self._loader.loadClass(_PARTITION), self)
+        except Py4JJavaError as error:
+            raise HandlerFailure(_reason(error)) from None
+
+    def array(self, kind: str, items: Iterable[Any]) -> Any:
+        """A Java array of classes (`Class`) or objects (`Object`)."""
+        given = list(items)
+        made = self._gateway.new_array(getattr(self._java.lang, kind), len(given))
+        for number, item in enumerate(given):
+            made[number] = item
+        return made
+
+    def collection(self, items: Iterable[Any]) -> Any:
+        """A Java collection."""
+        made = self._java.util.ArrayList()
+        for item in items:
+            made.add(item)
+        return made
+
+    def named(self, name: str) -> Any:
+        """A class of Java itself, or the type `int`."""
+        return self._java.lang.Integer.TYPE if name == "int" else self._java.lang.Class.forName(name)
+
+    def _constructor(self, name: str, *, with_argument: bool) -> Any:
+        found = self._java.lang.Class.forName(name, False, self._loader)
+        return found.getConstructor(self.array("Class", [self.named("java.lang.String")] if with_argument else ()))
+
+
+class JavaListener:
+    """A `ConsumerRebalanceListener` in the driver's JVM."""
+
+    def __init__(self, listener: Any, interface: Any, partition: Any, classes: JavaClasses) -> None:
+        self._listener = listener
+        self._classes = classes
+        self._interface = interface
+        collection = classes.array("Class", [classes.named("java.util.Collection")])
+        self._assigned = interface.getMethod("onPartitionsAssigned", collection)
+        self._revoked = interface.getMethod("onPartitionsRevoked", collection)
+        text_and_number = [classes.named("java.lang.String"), classes.named("int")]
+        self._partition = partition.getConstructor(classes.array("Class", text_and_number))
+
+    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
+        """Call `onPartitionsAssigned`; raises HandlerFailure for what it throws."""
+        self._call(self._assigned, partitions)
+
+    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
+        """Call `onPartitionsRevoked`; raises HandlerFailure for what it throws."""
+        self._call(self._revoked, partitions)
+
+    def _call(self, method: Any, partitions: frozenset[TopicPartition]) -> None:
+        array = self._classes.array
+        if not self._interface.isInstance(self._listener):
+            kind = self._listener.getClass().getName()
+            raise HandlerFailure(f"java.lang.ClassCastException: class {kind} cannot be cast to class {LISTENER}")
+        try:
+            theirs = [self._partition.newInstance(array("Object", partition)) for partition in sorted(partitions)]
+            method.invoke(self._listener, array("Object", [self._classes.collection(theirs)]))
+        except Py4JJavaError as error:
+            raise HandlerFailure(f"the rebalance listener failed: {_reason(error)}") from None
+        except (Py4JNetworkError, Py4JError, OSError) as error:
+            raise StreamFailure("the Java process for Spark does not answer") from error
+
+
+def _reason(error: Py4JJavaError) -> str:
+    """What really happened, without the wrapping of reflection."""
+    cause = error.java_exception
+    while (inner := cause.getCause()) is not None:
+        cause = inner
+    return str(cause.toString())

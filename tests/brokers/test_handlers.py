@@ -1,0 +1,82 @@
+"""Handlers of ours on real brokers: built-in steps, the quarantine and the way back, and a look without writing."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.records import create_topic, end_offsets, read_all
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+
+pytestmark = pytest.mark.brokers
+SECONDS = 60.0
+PICKY = """
+from legacy_mm.handlers.api import Record, TargetRecord
+
+def handle(record: Record) -> list[TargetRecord]:
+    if record.value == b"bad":
+        raise ValueError("is bad")
+    return [record.to("copy-" + record.topic)]
+"""
+
+
+def test_quarantine_and_redrive(
+    source: Cluster,
+    target: Cluster,
+    our_tool: Callable[..., ToolProcess],
+    topic: Callable[..., str],
+    group: str,
+    tmp_path: Path,
+) -> None:
+    """A record that fails is set aside and not lost; with a handler that knows better it reaches the target."""
+    name, script, file = topic("quarantine"), tmp_path / "picky.py", tmp_path / "aside.jsonl"
+    script.write_text(PICKY)
+    create_topic(source.bootstrap, name, partitions=1)
+    create_topic(target.bootstrap, f"copy-{name}", partitions=1)
+    writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0})
+    for value in (b"1", b"bad", b"2"):
+        writer.produce(name, value, b"k", headers=[("h", b"x")], timestamp=1_700_000_000_000)
+    assert writer.flush(30) == 0
+    consumer = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
+    producer = {"bootstrap.servers": target.bootstrap}
+    words = ("--whitelist", name, "--message.handler", str(script), "--handler.on.error", "quarantine")
+    tool = our_tool(consumer, producer, *words, "--quarantine.file", str(file))
+    copied = lambda: sum(end_offsets(target.bootstrap, f"copy-{name}").values())  # noqa: E731
+    wait_until(lambda: copied() == 2, SECONDS, "the two good records")
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(SECONDS) == 143, tool.output()
+    assert f"failed on {name}-0 at offset 1" in tool.output()
+
+    looked = legacy_mm(
+        "handler", "test", str(script), "--topic", name, "--from", "1", line=(*tool.command[1:5], *words[:2])
+    )
+    assert looked.returncode == 255
+    assert "is bad" in looked.stderr
+    looked = legacy_mm(
+        *("handler", "test", str(script), "--topic", name, "--records", "1"), line=(*tool.command[1:5], *words[:2])
+    )
+    assert looked.returncode == 0, looked.stderr
+    assert f"-> TargetRecord(topic='copy-{name}', key=b'k', value=b'1'" in looked.stdout
+    line = tool.command[1:]
+    refused = legacy_mm("redrive", str(file), line=line)
+    assert (refused.returncode, file.exists()) == (255, True), refused.stderr
+
+    script.write_text(PICKY.replace('b"bad"', "None"))
+    assert legacy_mm("redrive", str(file), line=line).returncode == 0
+    assert not file.exists()
+    *_, last = read_all(target.bootstrap, f"copy-{name}")
+    assert (last.value, last.key, last.headers, last.timestamp) == (b"bad", b"k", (("h", b"x"),), 1_700_000_000_000)
+
+
+def legacy_mm(*words: str, line: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
+    """Run our own command on a mirror's command line."""
+    command = [sys.executable, "-m", "legacy_mm.cli.legacy_mm", *words, "--", *line]
+    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)

@@ -1,0 +1,182 @@
+"""Handler jars on the real old tool and on ours, and the same handlers in Python on ours (contract 5.1, 5.3, 5.5).
+
+Several tools run at the same time, each with its own topic of one partition, so that one order exists.
+"""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from confluent_kafka import Producer
+
+from legacy_mm.testbed.records import committed, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+from tests.side_by_side.conftest import Side
+
+pytestmark = pytest.mark.side_by_side
+PATIENCE = 90.0
+RECORDS = 300
+POISON = 250
+AT_ONCE = 2
+
+
+class Sample(NamedTuple):
+    """A handler, its arguments, the topics it writes (behind the test's own name), and how the tool ends."""
+
+    name: str
+    args: str | None
+    topics: tuple[str, ...]
+    code: int = 143
+
+
+HANDLERS = (
+    Sample("Rename", "copy-of-", ("copy-of-{}",)),
+    Sample("DropTombstones", None, ("{}",)),
+    Sample("FanOut", None, ("{}", "{}.archive")),
+    Sample("AddHeaders", None, ("{}",)),
+    Sample("EveryNth", "3 10", ("{}",)),
+    Sample("Picky", None, ("{}",), 255),
+)
+
+
+class Outcome(NamedTuple):
+    """What a handler's run left behind."""
+
+    code: int
+    targets: Mapping[str, list[tuple[object, ...]]]
+    committed: Mapping[tuple[str, int], int]
+
+
+def fill(bootstrap: str, topic: str, *, poison: bool) -> None:
+    """Keyed records with and without value and headers; the last one passes through every sample."""
+    create_topic(bootstrap, topic, partitions=1)
+    writer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
+    for number in range(RECORDS):
+        headers: list[tuple[str, str | bytes | None]] = [("n", b"%d" % number), ("n", None)] if number % 3 else []
+        key = b"poison" if poison and number == POISON else b"key-%d" % (number % 17)
+        value = None if number % 7 == 0 and number != RECORDS - 1 else b"value-%d" % number
+        writer.produce(topic, value, key, headers=headers, timestamp=1_700_000_000_000 + number)
+    assert writer.flush(30) == 0
+
+
+class Order(NamedTuple):
+    """What one process of a tool is to do: these samples, by this handler."""
+
+    samples: tuple[Sample, ...]
+    handler: str
+    args: str | None
+
+
+def alone() -> list[Order]:
+    """A process for each handler."""
+    return [Order((each,), f"handlers.{each.name}", each.args) for each in HANDLERS]
+
+
+def together() -> list[Order]:
+    """One process for those that live, one for that which fails."""
+    *living, failing = HANDLERS
+    args = ";".join(each.name if each.args is None else f"{each.name}={each.args}" for each in living)
+    return [Order(tuple(living), "Dispatch", args), Order((failing,), f"handlers.{failing.name}", failing.args)]
+
+
+def run_all(side: Side, group: str, orders: list[Order], topics: Mapping[str, str]) -> dict[str, Outcome]:
+    """What each handler did on this side, two processes at a time."""
+    names = {each.name: [name.format(topics[each.name]) for name in each.topics] for each in HANDLERS}
+    for name in [name for several in names.values() for name in several]:
+        create_topic(side.target.bootstrap, name, partitions=2)
+    outcomes: dict[str, Outcome] = {}
+    for begin in range(0, len(orders), AT_ONCE):
+        several = orders[begin : begin + AT_ONCE]
+        tools = [start(side, f"{group}-{order.handler}", order, topics) for order in several]
+        for tool, order in zip(tools, several, strict=True):
+            outcomes |= ended(side, tool, order, names, f"{group}-{order.handler}")
+    return outcomes
+
+
+def start(side: Side, group: str, order: Order, topics: Mapping[str, str]) -> ToolProcess:
+    args = () if order.args is None else ("--message.handler.args", order.args)
+    pattern = "|".join(topics[each.name] for each in order.samples)
+    return side.mirror(group, "--whitelist", pattern, "--message.handler", order.handler, *args)
+
+
+def ended(
+    side: Side, tool: ToolProcess, order: Order, names: Mapping[str, list[str]], group: str
+) -> dict[str, Outcome]:
+    """The outcomes of one process: stopped when all has arrived, if it does not end by itself."""
+    expected = order.samples[0].code
+    if expected == 143:
+        done = lambda: all(complete(side, each, names[each.name]) for each in order.samples)  # noqa: E731
+        wait_until(lambda: not tool.running() or done(), PATIENCE, f"{order.handler}, all copied")
+        tool.signal(signal.SIGTERM)
+    assert tool.wait(PATIENCE) == expected, tool.output()
+    offsets = committed(side.source.bootstrap, group, list_topics(side.source.bootstrap))
+    return {
+        each.name: Outcome(expected, {name: contents(side, name) for name in names[each.name]}, offsets)
+        for each in order.samples
+    }
+
+
+def contents(side: Side, topic: str) -> list[tuple[object, ...]]:
+    """All that counts of a target topic's records."""
+    return [(r.partition, r.timestamp, r.key, r.value, r.headers) for r in read_all(side.target.bootstrap, topic)]
+
+
+def complete(side: Side, sample: Sample, names: list[str]) -> bool:
+    """Every sample sends a known number of records for 300."""
+    each = {"DropTombstones": RECORDS - 43, "EveryNth": RECORDS // 3}.get(sample.name, RECORDS)
+    return all(sum(end_offsets(side.target.bootstrap, name).values()) >= each for name in names)
+
+
+@pytest.fixture
+def topics(old: Side, topic: str) -> dict[str, str]:
+    """A filled source topic for each handler."""
+    names = {sample.name: f"{topic}-{sample.name}" for sample in HANDLERS}
+    for sample, name in names.items():
+        fill(old.source.bootstrap, name, poison=sample == "Picky")
+    return names
+
+
+@pytest.mark.parametrize(
+    "orders", [together(), pytest.param(alone(), marks=pytest.mark.slow)], ids=["together", "alone"]
+)
+def test_jars_do_the_same(
+    old: Side, ours: Side, topics: dict[str, str], group: str, handler_jars: dict[str, Path], orders: list[Order]
+) -> None:
+    """Equal contents, exit codes and committed offsets, with jars from CLASSPATH."""
+    jars = list(handler_jars.values())
+    theirs = run_all(with_jars(old, jars), f"{group}-old", orders, topics)
+    mine = run_all(with_jars(ours, jars), f"{group}-ours", orders, topics)
+    for name, outcome in theirs.items():
+        assert mine[name] == outcome, name
+        assert all(outcome.targets.values()), name
+    assert theirs["Picky"].committed == {}
+
+
+def with_jars(side: Side, jars: list[Path]) -> Side:
+    """The side with these handlers on its CLASSPATH."""
+    start = side.start
+    return Side(
+        side.name,
+        lambda consumer, producer, *words: start(consumer, producer, *words, classpath=jars),
+        side.source,
+        side.target,
+    )
+
+
+def test_a_handler_that_cannot_be_made(old: Side, ours: Side, topic: str, group: str) -> None:
+    """Ledger: handler-checked-at-start. The same exit code, but the old tool joins the group and waits for a record."""
+    create_topic(old.source.bootstrap, topic, partitions=1)
+    tool = ours.mirror(group, "--whitelist", topic, "--message.handler", "no.such.Handler")
+    assert tool.wait(PATIENCE) == 255, tool.output()
+    assert "java.lang.ClassNotFoundException: no.such.Handler" in tool.output()
+    theirs = old.mirror(f"{group}-old", "--whitelist", topic, "--message.handler", "no.such.Handler")
+    theirs.wait_for_output("java.lang.ClassNotFoundException: no.such.Handler", PATIENCE)
+    writer = Producer({"bootstrap.servers": old.source.bootstrap, "log_level": 0})
+    writer.produce(topic, b"x")
+    assert writer.flush(30) == 0
+    assert theirs.wait(PATIENCE) == 255, theirs.output()

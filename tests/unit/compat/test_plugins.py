@@ -1,0 +1,73 @@
+"""`--message.handler` and `--consumer.rebalance.listener` as settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.cli.parser import read_own_options
+from legacy_mm.compat.environment import read
+from legacy_mm.compat.translate import Run, translate
+from legacy_mm.config.settings import Settings
+from legacy_mm.errors import ConfigurationError
+
+Settle = Callable[..., Settings]
+
+
+@pytest.fixture
+def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settle:
+    """The settings of a line with these words more, and with this CLASSPATH."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "c").write_text("bootstrap.servers=127.0.0.1:1\ngroup.id=g\n")
+    (tmp_path / "p").write_text("bootstrap.servers=127.0.0.1:2\n")
+
+    def settle(*words: str, class_path: str = "") -> Settings:
+        line = ["--consumer.config", "c", "--producer.config", "p", "--include", "t", *words]
+        environment = read({"CLASSPATH": class_path})
+        outcome = translate(line, lambda own: read_own_options(own, {}), environment=environment)
+        assert isinstance(outcome, Run)
+        return outcome.flows[0]
+
+    return settle
+
+
+def test_without_them_there_is_nothing(settings: Settle) -> None:
+    made = settings("--message.handler.args", "x", "--rebalance.listener.args", "y")
+    assert (made.handler, made.listener) == (None, None)
+
+
+@pytest.mark.parametrize(("words", "argument"), [((), None), (("x",), "x"), (("a b,c",), "a b,c"), (("",), "")])
+def test_arguments_are_one_string_or_none(settings: Settle, words: tuple[str, ...], argument: str | None) -> None:
+    given = [word for text in words for word in ("--message.handler.args", text, "--rebalance.listener.args", text)]
+    made = settings("--message.handler", "h.Ok", "--consumer.rebalance.listener", "h.L", *given)
+    assert made.handler is not None
+    assert made.listener is not None
+    assert (made.handler.name, made.handler.argument) == ("h.Ok", argument)
+    assert (made.listener.name, made.listener.argument) == ("h.L", argument)
+
+
+def test_a_script_is_named_by_its_whole_path(settings: Settle) -> None:
+    handler = settings("--message.handler", "some/handler.py:Rename").handler
+    assert handler is not None
+    assert handler.name == f"{Path.cwd()}/some/handler.py:Rename"
+
+
+def test_a_star_means_the_jars_of_a_folder(settings: Settle, tmp_path: Path) -> None:
+    for name in ("b.jar", "a.JAR", "c.txt"):
+        (tmp_path / name).touch()
+    handler = settings("--message.handler", "h.Ok", "--handler.classpath", f"{tmp_path}/*:{tmp_path}").handler
+    assert handler is not None
+    assert handler.class_path == (f"{tmp_path}/a.JAR", f"{tmp_path}/b.jar", str(tmp_path))
+
+
+def test_two_ways_to_handle_are_refused(settings: Settle) -> None:
+    with pytest.raises(ConfigurationError, match="exclude each other"):
+        settings("--message.handler", "h.Ok", "--handler.step", "keep.partition")
+
+
+def test_the_class_path_of_the_environment_comes_first(settings: Settle) -> None:
+    handler = settings("--message.handler", "h.Ok", "--handler.classpath", "/y.jar", class_path="/x.jar").handler
+    assert handler is not None
+    assert handler.class_path == ("/x.jar", "/y.jar")

@@ -1,0 +1,180 @@
+"""Which source offsets are safe when a handler stands between, with clients that are lists."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Message
+
+from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.copyjob import Frame, Plan, Progress
+from legacy_mm.dataplane import records_engine
+from legacy_mm.dataplane.handler_engine import Beat, HandlerEngine
+from legacy_mm.errors import HandlerFailure
+from legacy_mm.handlers.quarantine import read_file
+from legacy_mm.model import Outgoing, TopicPartition
+
+HERE = TopicPartition("t", 0)
+SCRIPT = """
+import sys
+from legacy_mm.handlers.api import MessageHandler
+
+class Repeat(MessageHandler):
+    '''As many records as the value says.'''
+
+    def __init__(self):
+        sys.modules["made"].append(self)
+
+    def handle(self, record):
+        return [record.to(f"copy-{number}") for number in range(int(record.value))]
+"""
+
+
+class Reader:
+    """Gives one batch, and calls back when it is asked for more."""
+
+    batch: Sequence[Any] = ()
+    exhausted: Callable[[], None]
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def start(self, offsets: Any) -> Any:
+        return offsets
+
+    def read(self, timeout: float) -> list[Any]:
+        batch, Reader.batch = list(Reader.batch), ()
+        if not batch:
+            Reader.exhausted()
+        return batch
+
+    def take_gaps(self) -> list[Any]:
+        return []
+
+
+class Sender:
+    """Takes `room` records a call, `limit` in all; all of them are acknowledged by a flush."""
+
+    room, limit = 2, 1_000
+    full: Callable[[], None]
+    sent: list[Outgoing]
+
+    def __init__(self, *_: object) -> None:
+        Sender.sent = []
+
+    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0) -> int:
+        room = min(Sender.room, Sender.limit - len(Sender.sent))
+        if not room and begin < len(records):
+            Sender.full()
+        Sender.sent += records[begin : begin + room]
+        return min(len(records), begin + room)
+
+    def flush(self, seconds: float) -> bool:
+        return True
+
+    def fatal(self) -> None:
+        return None
+
+
+class Run:
+    """An engine over records whose values are these, and what it reported."""
+
+    def __init__(self, folder: Path, **settings: Any) -> None:
+        script = folder / "handler.py"
+        script.write_text(SCRIPT)
+        handler = asdict(HandlerSettings(str(script), **settings))
+        plan = Plan({HERE: 10}, {}, {}, {}, 60.0, 1.0, abort_on_send_failure=True, synchronous=False, handler=handler)
+        self.frames: list[Frame] = []
+        self.engine = HandlerEngine(plan, self.frames.append)
+
+    def over(self, *values: bytes) -> Run:
+        """Copy these records, from offset 10 on, until there is no more or the queue stays full."""
+        Reader.batch = [
+            Message(topic="t", partition=0, offset=number, key=b"k", value=value, timestamp=(1, 99))
+            for number, value in enumerate(values, 10)
+        ]
+        Reader.exhausted = Sender.full = staticmethod(lambda: self.engine.stop(1.0))
+        self.engine.run()
+        return self
+
+    @property
+    def safe(self) -> int | None:
+        """The offset that was last reported as safe."""
+        moved = [frame.offsets[HERE] for frame in self.frames if isinstance(frame, Progress) and frame.offsets]
+        return moved[-1] if moved else None
+
+    @property
+    def last(self) -> Progress:
+        """What was last reported."""
+        return [frame for frame in self.frames if isinstance(frame, Progress)][-1]
+
+
+@pytest.fixture(autouse=True)
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Handlers that were made; clients are lists."""
+    found: list[Any] = []
+    monkeypatch.setattr(records_engine, "PartitionReader", Reader)
+    monkeypatch.setattr(records_engine, "RecordSender", Sender)
+    monkeypatch.setattr(Sender, "limit", 1_000)
+    monkeypatch.setitem(sys.modules, "made", found)
+    return found
+
+
+def test_dropped_and_fanned_out_records_are_safe(tmp_path: Path) -> None:
+    """Invariant A; invariant F: what is dropped on purpose is counted."""
+    run = Run(tmp_path).over(b"1", b"0", b"3", b"0")
+    assert [target[0] for target in Sender.sent] == ["copy-0", "copy-0", "copy-1", "copy-2"]
+    assert run.safe == 14
+    assert (run.last.records, run.last.filtered, run.last.quarantined) == (4, 2, 0)
+
+
+@pytest.mark.parametrize(("limit", "safe"), [(1, 12), (2, 12), (3, 12), (4, 14), (5, 15)])
+def test_a_record_is_safe_with_the_last_of_its_targets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int, safe: int
+) -> None:
+    """Invariant A: a stop in the middle of a fan-out leaves its source offset unsafe."""
+    monkeypatch.setattr(Sender, "limit", limit)
+    assert Run(tmp_path).over(b"1", b"0", b"3", b"0", b"1").safe == safe
+
+
+def test_what_came_before_a_failure_is_sent_and_not_reported_safe(tmp_path: Path) -> None:
+    """Ledger: handler-exceptions-alike. It is flushed, and no offset since the last commit is committed."""
+    run = Run(tmp_path)
+    with pytest.raises(HandlerFailure, match=r"failed on t-0 at offset 12: ValueError: invalid literal"):
+        run.over(b"1", b"2", b"x", b"1")
+    assert len(Sender.sent) == 3
+    assert run.safe is None
+
+
+def test_a_quarantined_record_is_safe_when_it_is_in_the_topic(tmp_path: Path) -> None:
+    run = Run(tmp_path, quarantine=True, quarantine_topic="q").over(b"1", b"x", b"2")
+    assert [target[0] for target in Sender.sent] == ["copy-0", "q", "copy-0", "copy-1"]
+    assert dict(Sender.sent[1][3])["legacy_mm.quarantine.offset"] == b"11"
+    assert (run.safe, run.last.quarantined, run.last.filtered) == (13, 1, 0)
+
+
+def test_a_quarantined_record_is_on_the_disk_before_the_next(tmp_path: Path) -> None:
+    file = tmp_path / "q.jsonl"
+    run = Run(tmp_path, quarantine=True, quarantine_file=str(file)).over(b"x", b"1")
+    assert file.stat().st_mode & 0o777 == 0o600
+    (record,) = read_file(file)
+    assert (record.topic, record.partition, record.offset, record.value, record.timestamp) == ("t", 0, 10, b"x", 99)
+    assert (run.safe, len(Sender.sent)) == (12, 1)
+
+
+def test_each_engine_makes_its_own_handler(tmp_path: Path, made: list[Any]) -> None:
+    """Ledger: handler-for-each-job."""
+    Run(tmp_path), Run(tmp_path)
+    assert len(made) == 2
+
+
+def test_a_handler_that_takes_long_is_reported_as_alive() -> None:
+    alive = threading.Event()
+    with Beat(alive.set):
+        assert alive.wait(10)

@@ -1,0 +1,90 @@
+"""The handlers that come along, each by its line of options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.handlers.api import Record
+from legacy_mm.handlers.batches import BatchHandler
+from legacy_mm.handlers.built_in import step
+from legacy_mm.handlers.loader import load_handler
+from legacy_mm.model import Columns
+
+RECORD = Record("orders.eu", 3, 2, 1, 7, b"key-1", b"v", (("kind", b"new"), ("kind", None)))
+KEPT = ("orders.eu", b"key-1", b"v", RECORD.headers, None, 7)
+
+
+def no_java(settings: HandlerSettings) -> BatchHandler:
+    raise AssertionError(settings)
+
+
+def after(*steps: str, record: Record = RECORD) -> list[tuple[object, ...]]:
+    made = load_handler(HandlerSettings(steps=steps), no_java)
+    batch: Any = Columns(*zip(*[record], strict=True))
+    return [tuple(target) for target in made.handle(batch).targets]
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [
+        ("rename.prefix=a.", "a.orders.eu"),
+        ("rename.suffix=.b", "orders.eu.b"),
+        (r"rename.map=orders\.(.*)->\1-shop,.*->rest", "eu-shop"),
+        ("rename.map=order->x", "orders.eu"),
+    ],
+)
+def test_rename(text: str, topic: str) -> None:
+    assert after(text) == [(topic, *KEPT[1:])]
+
+
+def test_keep_partition() -> None:
+    assert after("keep.partition") == [(*KEPT[:4], 3, 7)]
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        (r"filter.topic=orders\..*", True),
+        ("filter.topic=orders", False),
+        ("filter.key=-1$", True),
+        ("filter.key=^1", False),
+        ("filter.header=kind:^new$", True),
+        ("filter.header=other:", False),
+    ],
+)
+def test_filters(text: str, kept: bool) -> None:
+    assert after(text) == ([KEPT] if kept else [])
+
+
+def test_a_record_without_a_key_does_not_match_one() -> None:
+    assert after("filter.key=", record=RECORD._replace(key=None)) == []
+
+
+def test_provenance() -> None:
+    ((*_, headers, _, _),) = after("provenance=west")
+    added = [("source.cluster", b"west"), ("source.topic", b"orders.eu"), ("source.partition", b"3")]
+    assert headers == (*RECORD.headers, *added, ("source.offset", b"2"))
+
+
+def test_steps_see_what_the_one_before_made() -> None:
+    ((topic, *_, partition, timestamp),) = after("rename.prefix=a.", "keep.partition", r"rename.map=a\.(.*)->b.\1")
+    assert (topic, partition, timestamp) == ("b.orders.eu", 3, 7)
+    assert after("rename.prefix=a.", "filter.topic=orders.*") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("rename", "choose from keep.partition"),
+        ("filter.key=(", "no regular expression"),
+        ("filter.header=x", "no name:pattern"),
+        ("rename.map=x", "no list of pattern->topic"),
+    ],
+)
+def test_mistakes(text: str, told: str) -> None:
+    with pytest.raises(ConfigurationError, match=f"--handler.step .*{told}"):
+        step(text)

@@ -97,18 +97,12 @@ class Cluster:
 
     def connect(self, node: int) -> Connection:
         """A new connection to a broker, after the pause that follows failed ones; raises ConnectionLost."""
-        broker = self._now().brokers.get(node)
-        if broker is None:
-            self.stale()
-            raise ConnectionLost(f"no broker {node} in the cluster")
+        broker = self._known(node)
         return self._connect(broker.host, broker.port, node)
 
     def call(self, node: int, request: Any) -> Any:
         """Ask one broker, over a connection that is kept for such requests; raises ConnectionLost."""
-        broker = self._now().brokers.get(node)
-        if broker is None:
-            self.stale()
-            raise ConnectionLost(f"no broker {node} in the cluster")
+        broker = self._known(node)
         return self._call(broker.host, broker.port, node, request)
 
     def call_any(self, request: Any) -> Any:
@@ -135,7 +129,7 @@ class Cluster:
         while missing := [partition for partition in partitions if partition not in found]:
             found.update(self._offsets_now(missing, which))
             if len(found) < len(set(partitions)):
-                if deadline.expired():
+                if deadline.expired() or self._closed.is_set():
                     raise ClusterUnreachable(f"no offset of {missing[0]} within {self._timeout:g} s")
                 self.stale()
                 self._closed.wait(self._retry_pause)
@@ -184,6 +178,13 @@ class Cluster:
             timeout_ms=int(self._timeout * 1000),
             min_version=1,
         )
+
+    def _known(self, node: int) -> Broker:
+        broker = self.broker(node)
+        if broker is None:
+            self.stale()
+            raise ConnectionLost(f"no broker {node} in the cluster")
+        return broker
 
     def _now(self) -> Topology:
         if monotonic() >= self._due:

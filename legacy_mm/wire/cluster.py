@@ -26,7 +26,7 @@ from legacy_mm.wire.topology import UNKNOWN_EPOCH, Broker, Topology
 _CANONICAL = "resolve_canonical_bootstrap_servers_only"
 _MAX_AGE_MS = 300_000
 _RETRY_MS = 100
-_LOOK_SECONDS = 0.02
+_LONGEST_WAIT = 3600.0
 
 
 class Cluster:
@@ -51,6 +51,7 @@ class Cluster:
         self._refreshed = self._due = float("-inf")
         self._refreshing = Lock()
         self._kept = False
+        self._wake = Event()
         self._news = Condition()
         self._failure: StreamFailure | None = None
         self._closed = Event()
@@ -63,6 +64,7 @@ class Cluster:
         if new := frozenset(topics) - self._topics:
             self._topics |= new
             self._due = float("-inf")
+            self._wake.set()
 
     def leader(self, partition: TopicPartition) -> Broker | None:
         """Who leads a partition; None while nobody does, or it is not there."""
@@ -107,6 +109,7 @@ class Cluster:
     def stale(self) -> None:
         """Somebody found the leaders to be others: refresh at the next question."""
         self._due = min(self._due, self._refreshed + self._retry_pause)
+        self._wake.set()
 
     def refresh(self) -> None:
         """Ask any broker that answers; raises ClusterUnreachable when none does in time."""
@@ -115,18 +118,12 @@ class Cluster:
 
     def connect(self, node: int) -> Connection:
         """A new connection to a broker, after the pause that follows failed ones; raises ConnectionLost."""
-        broker = self._now().brokers.get(node)
-        if broker is None:
-            self.stale()
-            raise ConnectionLost(f"no broker {node} in the cluster")
+        broker = self._known(node)
         return self._connect(broker.host, broker.port, node)
 
     def call(self, node: int, request: Any) -> Any:
         """Ask one broker, over a connection that is kept for such requests; raises ConnectionLost."""
-        broker = self._now().brokers.get(node)
-        if broker is None:
-            self.stale()
-            raise ConnectionLost(f"no broker {node} in the cluster")
+        broker = self._known(node)
         return self._call(broker.host, broker.port, node, request)
 
     def call_any(self, request: Any) -> Any:
@@ -153,7 +150,7 @@ class Cluster:
         while missing := [partition for partition in partitions if partition not in found]:
             found.update(self._offsets_now(missing, which))
             if len(found) < len(set(partitions)):
-                if deadline.expired():
+                if deadline.expired() or self._closed.is_set():
                     raise ClusterUnreachable(f"no offset of {missing[0]} within {self._timeout:g} s")
                 self.stale()
                 self._closed.wait(self._retry_pause)
@@ -162,6 +159,7 @@ class Cluster:
     def close(self) -> None:
         """End the connections made for `call`; those of `connect` are their owners'. Wakes whoever waits."""
         self._closed.set()
+        self._wake.set()
         for line in list(self._lines.values()):
             line.close()
 
@@ -204,7 +202,9 @@ class Cluster:
         )
 
     def _keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
-        while not self._closed.wait(min(_LOOK_SECONDS, max(0.0, self._due - monotonic()))):
+        while not self._closed.is_set():
+            self._wake.wait(max(0.0, min(self._due - monotonic(), _LONGEST_WAIT)))
+            self._wake.clear()
             if monotonic() < self._due:
                 continue
             try:
@@ -216,6 +216,13 @@ class Cluster:
                 return
             with self._news:
                 self._news.notify_all()
+
+    def _known(self, node: int) -> Broker:
+        broker = self.broker(node)
+        if broker is None:
+            self.stale()
+            raise ConnectionLost(f"no broker {node} in the cluster")
+        return broker
 
     def _now(self) -> Topology:
         if self._failure is not None:

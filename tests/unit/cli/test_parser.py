@@ -73,7 +73,7 @@ def test_precedence(options_file: Path) -> None:
     read = read_own_options([f"--features.config={options_file}", "--producer.tuning=meaning"], environment)
     assert (read.producer_tuning, read.shutdown_timeout_ms, read.log_level) == ("meaning", 2, "INFO")
     assert read.spark_conf == {"a": "é", "c": "é"}
-    assert read.engine == "records"
+    assert read.engine == "auto"
     assert read_own_options([], {"LEGACY_MM_FEATURES_CONFIG": str(options_file)}).shutdown_timeout_ms == 1
 
 
@@ -84,7 +84,7 @@ def test_every_value_has_its_origin(options_file: Path) -> None:
     assert {
         OwnValue("spark.master", "local[2]", "command line"),
         OwnValue("spark.conf", "a=é c=é", str(options_file)),
-        OwnValue("engine", "records", "default"),
+        OwnValue("engine", "auto", "default"),
         OwnValue("shutdown.timeout.ms", "2", "LEGACY_MM_SHUTDOWN_TIMEOUT_MS"),
         OwnValue("log.level", "INFO", str(options_file)),
         OwnValue("features.config", str(options_file), "LEGACY_MM_FEATURES_CONFIG"),

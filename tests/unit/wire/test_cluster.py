@@ -83,6 +83,15 @@ def test_a_topic_without_permission_is_not_waited_for(asked: Asked) -> None:
         Cluster(PROPERTIES, 60.0).offsets([ORDERS], LATEST)
 
 
+def test_a_cluster_that_is_closed_does_not_wait(asked: Asked) -> None:
+    cluster = Cluster(PROPERTIES, 60.0)
+    cluster.close()
+    with pytest.raises(ClusterUnreachable, match="no offset of orders-0"):
+        cluster.offsets([ORDERS], LATEST)
+    with pytest.raises(ConnectionLost, match="closed here"):
+        cluster.connect(1)
+
+
 def failing(*errors: Exception) -> tuple[list[tuple[str, int]], Callable[..., Any]]:
     """Connects to nobody; the last error again and again."""
     tried: list[tuple[str, int]] = []

@@ -147,7 +147,8 @@ def delete_records(bootstrap: str, topic: str, before: Mapping[int, int]) -> Non
 def change_topic(bootstrap: str, name: str, config: Mapping[str, str]) -> None:
     """Give a topic these settings and no others of its own."""
     resource = ConfigResource(ConfigResource.Type.TOPIC, name, set_config=dict(config))
-    AdminClient(_connection(bootstrap)).alter_configs([resource])[resource].result(REQUEST_SECONDS)
+    admin = AdminClient(_connection(bootstrap))
+    admin.alter_configs([resource])[resource].result(REQUEST_SECONDS)
 
 
 def grow_topic(bootstrap: str, name: str, partitions: int) -> None:

@@ -15,8 +15,8 @@ from legacy_mm.testbed.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
-pytestmark = [pytest.mark.faults, pytest.mark.spark]
-BOTH_TOOLS = pytest.mark.parametrize("which", ["ours", pytest.param("old", marks=pytest.mark.slow)])
+pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
+BOTH_TOOLS = pytest.mark.parametrize("which", ["ours", "old"])
 RECORDS = 150_000
 QUIET_SECONDS = 5.0
 
@@ -109,7 +109,6 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 @BOTH_TOOLS
-@pytest.mark.slow
 @pytest.mark.scenario(12)
 def test_the_disk_of_the_target_is_full(
     source: Any, small_disk: Path, make_scene: Callable[..., Scene], which: str

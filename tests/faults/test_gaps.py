@@ -26,8 +26,8 @@ from legacy_mm.testbed.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
-pytestmark = [pytest.mark.faults, pytest.mark.spark]
-BOTH_TOOLS = pytest.mark.parametrize("which", ["ours", pytest.param("old", marks=pytest.mark.slow)])
+pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
+BOTH_TOOLS = pytest.mark.parametrize("which", ["ours", "old"])
 LOOK_OFTEN = {"metadata.max.age.ms": "1000"}
 TRIMMED = 100
 
@@ -79,7 +79,6 @@ def test_a_gap_can_be_the_end(source: Any, target: Any, make_scene: Callable[...
 
 
 @BOTH_TOOLS
-@pytest.mark.slow
 @pytest.mark.scenario(23)
 def test_retention_passes_the_mirror(
     own_clusters: Callable[..., Cluster], target: Any, make_scene: Callable[..., Scene], which: str
@@ -163,7 +162,6 @@ def test_the_target_refuses_timestamps(
 
 
 @BOTH_TOOLS
-@pytest.mark.slow
 @pytest.mark.scenario(28)
 def test_a_batch_is_corrupt_on_disk(
     own_clusters: Callable[..., Cluster], target: Any, make_scene: Callable[..., Scene], which: str

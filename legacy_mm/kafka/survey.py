@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
+from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
@@ -37,9 +37,10 @@ class SourceSurvey:
     """Questions to the source cluster. Each raises HostError where there is no answer in time."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
-        own = {"client.id": _CLIENT_ID}
+        known = admin_properties(properties)
+        self._properties = client_properties(known, ErrorLines(_CLIENT_ID), **{"client.id": _CLIENT_ID})
         try:
-            self._admin = AdminClient(client_properties(admin_properties(properties), ErrorLines(_CLIENT_ID), **own))
+            self._admin = AdminClient(self._properties)
         except KafkaException as error:
             raise HostError(f"the client cannot be made: {error.args[0].str()}") from error
 
@@ -68,10 +69,15 @@ class SourceSurvey:
         return {each: (low[each], high[each]) for each in partitions}
 
     def _committed(self, group: str, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
-        wanted = ConsumerGroupTopicPartitions(group, [ClientPartition(*each) for each in partitions])
-        (asked,) = self._admin.list_consumer_group_offsets([wanted], request_timeout=_seconds(deadline)).values()
-        answer = _answer(asked, f"reading the offsets of group {group}", deadline)
-        return {ours(each): each.offset for each in answer.topic_partitions if each.offset >= 0}
+        """A consumer that never joins asks: the admin client crashes when a broker is not the coordinator any more."""
+        consumer = Consumer({**self._properties, "group.id": group})
+        try:
+            found = consumer.committed([ClientPartition(*each) for each in partitions], timeout=_seconds(deadline))
+        except KafkaException as error:
+            raise HostError(f"reading the offsets of group {group} failed: {error.args[0].str()}") from error
+        finally:
+            consumer.close()
+        return {ours(each): each.offset for each in found if each.offset >= 0}
 
     def _offsets(self, partitions: Collection[TopicPartition], spec: OffsetSpec, deadline: Deadline) -> Offsets:
         wanted = {ClientPartition(*each): spec for each in partitions}

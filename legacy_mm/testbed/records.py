@@ -12,7 +12,6 @@ from typing import Any
 from confluent_kafka import (
     Consumer,
     ConsumerGroupState,
-    ConsumerGroupTopicPartitions,
     KafkaError,
     KafkaException,
     Message,
@@ -89,16 +88,17 @@ def _log_ends(bootstrap: str, topic: str) -> dict[int, tuple[int, int]]:
 
 
 def committed(bootstrap: str, group: str, topics: Iterable[str]) -> dict[tuple[str, int], int]:
-    """Committed offsets of a group; partitions without a commit are absent. Does not join."""
-    wanted = set(topics)
-    admin = AdminClient(_connection(bootstrap))
-    futures = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])
-    answer = futures[group].result(REQUEST_SECONDS)
-    return {
-        (entry.topic, entry.partition): entry.offset
-        for entry in answer.topic_partitions or ()
-        if entry.topic in wanted and entry.offset >= 0
-    }
+    """Committed offsets of a group; partitions without a commit are absent. Does not join.
+
+    A consumer asks: librdkafka's admin client crashes when the broker is not the group's coordinator any more.
+    """
+    consumer = _consumer({**_connection(bootstrap), "group.id": group})
+    try:
+        wanted = [TopicPartition(topic, number) for topic in topics for number in partition_numbers(consumer, topic)]
+        found = consumer.committed(wanted, timeout=REQUEST_SECONDS)
+    finally:
+        consumer.close()
+    return {(entry.topic, entry.partition): entry.offset for entry in found if entry.offset >= 0}
 
 
 def members(bootstrap: str, group: str) -> int:

@@ -12,6 +12,7 @@ from legacy_mm.wire.errors import ConnectionLost
 
 _FIRST_MS, _MOST_MS = 50, 1000
 _JITTER = 0.2
+_MOST_DOUBLINGS = 30
 
 
 class Reconnects:
@@ -37,5 +38,5 @@ class Reconnects:
         self._failures.pop((host, port), None)
 
     def _pause(self, failed: int) -> float:
-        pause = min(self._first * 2.0**failed, self._most)
+        pause = min(self._first * 2.0 ** min(failed, _MOST_DOUBLINGS), self._most)
         return pause * random.uniform(1 - _JITTER, 1 + _JITTER)

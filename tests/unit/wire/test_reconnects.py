@@ -47,3 +47,9 @@ def test_who_is_closed_does_not_try() -> None:
     waits.set()
     with pytest.raises(ConnectionLost, match="closed here"), Reconnects(PROPERTIES, waits).turn("host", 1):
         pytest.fail("it tried")
+
+
+def test_an_address_that_is_away_for_days_is_still_tried() -> None:
+    reconnects = Reconnects(PROPERTIES, Waits())
+    for _ in range(2_000):
+        fail(reconnects)

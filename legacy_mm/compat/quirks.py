@@ -46,7 +46,7 @@ QUIRKS = (
     Quirk(
         "timestamp-zero",
         "keeps a record's timestamp of 0",
-        "sends such a record with the present time and says so once per partition",
+        "keeps it, too; record by record it sends the present time and says so once per partition",
         "librdkafka reads 0 as: no timestamp given",
         "tests/side_by_side/test_records.py::test_timestamp_zero",
     ),

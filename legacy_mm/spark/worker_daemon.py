@@ -8,6 +8,7 @@ of in every worker.
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import signal
@@ -27,9 +28,12 @@ if __name__ == "__main__":
     for deaf in _DEAF:
         signal.signal(deaf, signal.SIG_IGN)
     vars(pyspark.daemon)["signal"] = SimpleNamespace(**{**vars(signal), "signal": _install})
+    gc.disable()  # half of the time of the imports below, and pages that workers would copy
     for name in os.environ.get("LEGACY_MM_PRELOAD", "").split():
         module, _, function = name.partition(":")
         loaded = importlib.import_module(module)
         if function:
             getattr(loaded, function)()
+    gc.freeze()
+    gc.enable()
     pyspark.daemon.manager()

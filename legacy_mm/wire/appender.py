@@ -52,6 +52,8 @@ class Appender:
         self._error: BaseException | None = None
         self._closed = False
         self._tend_at = 0.0
+        traffic.gauges = self._gauges
+        traffic.metadata_age = cluster.age
 
     def start(self) -> None:
         """Ask for what is needed before the first batch; raises ConnectionLost when a later try may succeed."""
@@ -61,10 +63,10 @@ class Appender:
     def append(self, partition: TopicPartition, batch: RecordBatch, receipt: Any) -> None:
         """Take a batch over; never blocks, so ask `has_room` first. Its bytes are changed."""
         size = len(batch.buffer)
-        deadline = monotonic() + self.options.delivery_timeout
+        now = monotonic()
         with self.changed:
             lane = self._lanes.get(partition) or self._new_lane(partition)
-            lane.pending.append(Entry(lane, batch, receipt, size, deadline))
+            lane.pending.append(Entry(lane, batch, receipt, size, now, now + self.options.delivery_timeout))
             self._bytes += size
             self._queue(lane)
 
@@ -109,7 +111,8 @@ class Appender:
         """Send these instead, at the same place in the order."""
         with self.changed:
             entries = [
-                Entry(refused.lane, batch, receipt, len(batch.buffer), refused.deadline) for batch, receipt in batches
+                Entry(refused.lane, batch, receipt, len(batch.buffer), refused.since, refused.deadline)
+                for batch, receipt in batches
             ]
             self._bytes += sum(entry.size for entry in entries) - refused.size
             refused.lane.replace_held(entries)
@@ -190,6 +193,15 @@ class Appender:
             self.changed.notify_all()
 
     # --- the rest
+
+    def _gauges(self) -> dict[str, float]:
+        most = self.options.buffer_bytes
+        in_flight = sum(channel.in_flight() for channel in list(self._channels.values()))
+        return {
+            "buffer_bytes": most,
+            "buffer_free_bytes": max(0, most - self._bytes),
+            "requests_in_flight": in_flight,
+        }
 
     def _new_lane(self, partition: TopicPartition) -> Lane:
         producer = self._ids.current if self._ids is not None else None

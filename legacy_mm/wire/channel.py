@@ -88,6 +88,11 @@ class Channel(threading.Thread):
                 self._owner.ended(error)
                 return
 
+    def in_flight(self) -> int:
+        """Requests that are not answered yet."""
+        link = self._link
+        return 0 if link is None else len(link.under_way)
+
     def close(self) -> None:
         """Wake both threads out of whatever they wait for."""
         if self._link is not None:
@@ -113,6 +118,7 @@ class Channel(threading.Thread):
                     self.lanes.appendleft(lane)
                     break
                 entries.append(lane.begin())
+                owner.traffic.waited(monotonic() - entries[-1].since)
                 size += entries[-1].size
                 used.add(lane)
                 self.lanes.append(lane)
@@ -125,10 +131,16 @@ class Channel(threading.Thread):
         while self.lanes and not self.lanes[0].can_send():
             self.lanes.popleft().line = None
         link = self._link
-        return bool(self.lanes) and (link is None or len(link.under_way) < self._owner.options.in_flight)
+        most = self._owner.options.in_flight
+        if link is not None and link.connection.is_due():
+            most = 1  # all answers come before the connection is given up
+        return bool(self.lanes) and (link is None or len(link.under_way) < most)
 
     def _send(self, entries: list[Entry]) -> None:
         options = self._owner.options
+        if self._link is not None and self._link.connection.is_due():
+            self._link.connection.close()
+            self._link = None
         link = self._link or self._connect()
         zstd = any(entry.batch.header.codec is Codec.ZSTD for entry in entries)
         lowest = messages.ZSTD_SINCE if zstd else messages.LOWEST
@@ -160,7 +172,8 @@ class Channel(threading.Thread):
                 appended, throttle = messages.decode(request.version, body)
                 self._settle(request, appended, len(body), throttle)
         except ConnectionLost as error:
-            self._lost(error, self._take_back(link))
+            if requests := self._take_back(link):  # else it was idle, and the next request makes a new one
+                self._lost(error, requests)
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self._owner.ended(error)
 

@@ -156,6 +156,10 @@ class Cluster:
                 self._closed.wait(self._retry_pause)
         return found
 
+    def age(self) -> float | None:
+        """Seconds since the last refresh; None: there was none."""
+        return monotonic() - self._refreshed if self._refreshed > float("-inf") else None
+
     def close(self) -> None:
         """End the connections made for `call`; those of `connect` are their owners'. Wakes whoever waits."""
         self._closed.set()

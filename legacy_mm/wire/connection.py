@@ -121,6 +121,10 @@ class Connection:
         node = "" if self.node is None else f" (broker {self.node})"
         return f"{self.host}:{self.port}{node}"
 
+    def is_due(self) -> bool:
+        """Whether the broker may end this login any moment."""
+        return self.renew_before is not None and monotonic() >= self.renew_before
+
     def knows(self, versions: Mapping[int, tuple[int, int]]) -> None:
         """What the broker said about itself: API -> lowest and highest version."""
         self._broker = BrokerVersionData(api_versions=dict(versions))

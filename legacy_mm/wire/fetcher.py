@@ -73,6 +73,8 @@ class Fetcher:
         self._readers: dict[int, _Reader] = {}
         self._closed = False
         self._attend_at = 0.0
+        traffic.gauges = lambda: {"requests_in_flight": sum(reader.asking for reader in list(self._readers.values()))}
+        traffic.metadata_age = cluster.age
 
     def start(self, offsets: Offsets) -> dict[TopicPartition, int]:
         """Begin to read; the actual start offsets, EARLIEST and LATEST resolved."""
@@ -271,6 +273,7 @@ class _Reader(threading.Thread):
         super().__init__(name=f"fetch-{node}", daemon=True)
         self._fetcher = fetcher
         self._node = node
+        self.asking = False
         self._connection: Connection | None = None
 
     def run(self) -> None:
@@ -280,6 +283,7 @@ class _Reader(threading.Thread):
             asked = fetcher.wait_for_work(self._node, _RETRY_SECONDS)
             if not asked:
                 continue
+            self.asking = True
             try:
                 self._ask(asked)
             except (ConnectionLost, ClusterUnreachable) as error:
@@ -288,6 +292,8 @@ class _Reader(threading.Thread):
             except Exception as error:  # noqa: BLE001 - the engine raises it
                 fetcher.failed(error)
                 return
+            finally:
+                self.asking = False
 
     def close(self) -> None:
         """Wake the thread out of whatever it waits for."""
@@ -297,6 +303,9 @@ class _Reader(threading.Thread):
     def _ask(self, asked: list[Wanted]) -> None:
         fetcher = self._fetcher
         connection = self._connection
+        if connection is not None and connection.is_due():
+            connection.close()
+            connection = None
         if connection is None:
             connection = self._connection = fetcher.cluster.connect(self._node)
         version = connection.version(messages.API_KEY, messages.LOWEST, messages.HIGHEST)

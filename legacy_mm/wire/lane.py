@@ -28,6 +28,7 @@ class Entry:
     batch: RecordBatch
     receipt: Any
     size: int
+    since: float
     deadline: float
     """When the target has had long enough (`delivery.timeout.ms`)."""
     sequence: int = 0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Literal
 
 from legacy_mm.clock import monotonic
@@ -16,6 +16,7 @@ from legacy_mm.copyjob import Measured, Statistics
 from legacy_mm.model import TopicPartition
 
 INTERVAL_SECONDS = 5.0
+_TRAFFIC = ("requests", "request_bytes", "responses", "response_bytes", "connects", "disconnects")
 Client = Literal["consumer", "producer"]
 
 
@@ -48,6 +49,10 @@ class Traffic:
     def __init__(self, client: Client, on_trouble: Callable[[str], None]) -> None:
         """`on_trouble` is told why a connection broke."""
         self.on_trouble = on_trouble
+        self.gauges: Callable[[], Mapping[str, float]] = dict
+        """Asked for the client's values of now at each report."""
+        self.metadata_age: Callable[[], float | None] = lambda: None
+        """Seconds since the cluster was last asked who leads what."""
         self._client = client
         self._lock = threading.Lock()
         self._request = "fetches" if client == "consumer" else "produces"
@@ -98,6 +103,11 @@ class Traffic:
                 self._spreads["batch_bytes"].add(size)
                 self._spreads["batch_records"].add(records)
 
+    def waited(self, seconds: float) -> None:
+        """How long a batch was in line before it was sent."""
+        with self._lock:
+            self._spreads["queue_ms"].add(seconds * 1000)
+
     def statistics_when_due(self) -> Statistics | None:
         """What to report, every few seconds."""
         now = monotonic()
@@ -108,11 +118,13 @@ class Traffic:
             return Statistics(self._client, list(self._measured()))
 
     def _measured(self) -> Iterator[Measured]:
-        totals = {"connects": 0, "disconnects": 0, **self._totals}
-        totals["exchanges"] = totals.get("requests", 0) + totals.get("responses", 0)
-        gauges = {"connections": len(self._connected)}
+        totals = dict.fromkeys((*_TRAFFIC, self._request, f"{self._records}_records", f"{self._records}_bytes"), 0)
+        totals |= self._totals
+        totals["exchanges"] = totals["requests"] + totals["responses"]
+        gauges: dict[str, float] = {"connections": len(self._connected), **self.gauges()}
         spreads = {name: found for name, spread in self._spreads.items() if (found := spread.take())}
-        yield Measured("client", "", totals, gauges, spreads, {})
+        age = self.metadata_age()
+        yield Measured("client", "", totals, gauges, spreads, {} if age is None else {"metadata": age})
         for node, counters in self._nodes.items():
             latency = self._latencies[node].take()
             yield Measured("node", str(node), dict(counters), {}, {"latency_ms": latency} if latency else {}, {})

@@ -20,7 +20,7 @@ PRODUCER = (7, 0)
 
 def make_entry(lane: Lane, number: int, records: int = 3) -> Entry:
     batch = build([Row(index, NOW, b"k", b"%d" % number) for index in range(records)])
-    return Entry(lane, batch, number, len(batch.buffer), float("inf"))
+    return Entry(lane, batch, number, len(batch.buffer), 0.0, float("inf"))
 
 
 @dataclass

@@ -22,9 +22,9 @@ from legacy_mm.testbed.tools import (
 # The start scripts' own heaps.
 LEGACY_HEAP, MM2_HEAP = "256M", "2G"
 KEY_BYTES = len(b"key-00000000")  # what `load` writes
-LEGACY, OURS, MM2, LEGACY_1G = "legacy", "ours", "mm2", "legacy-1g"
+LEGACY, OURS, OURS_RECORDS, MM2, LEGACY_1G = "legacy", "ours", "ours-records", "mm2", "legacy-1g"
 # The order of one round. One after the other, so that noise of the host hits all alike.
-TOOLS = (LEGACY, OURS, MM2, LEGACY_1G)
+TOOLS = (LEGACY, OURS, OURS_RECORDS, MM2, LEGACY_1G)
 # With a handler that renames; ratios are to the first.
 LEGACY_JAR, OURS_JAR, OURS_PYTHON = "legacy-jar", "ours-jar", "ours-python"
 HANDLER_TOOLS = (LEGACY_JAR, OURS_JAR, OURS_PYTHON)
@@ -129,7 +129,9 @@ def start_tool(tool: str, order: Order) -> ToolProcess:
     if tool in HANDLER_TOOLS:
         name = "handlers.Rename" if tool != OURS_PYTHON else f"{SAMPLES / 'handlers.py'}:Rename"
         options = (*options, "--message.handler", name, "--message.handler.args", RENAMED)
-    if tool in (OURS, OURS_JAR, OURS_PYTHON):
+    if tool == OURS_RECORDS:
+        options = (*options, "--engine", "records")
+    if tool in (OURS, OURS_RECORDS, OURS_JAR, OURS_PYTHON):
         return our_mirror_maker(order.folder, consumer, producer, *options, classpath=classpath)
     heap = "1G" if tool == LEGACY_1G else order.legacy_heap
     return legacy_mirror_maker(order.folder, consumer, producer, *options, heap=heap, classpath=classpath)

@@ -7,7 +7,6 @@ too. A full appender stops the loop, and then the reading, so memory is bounded 
 
 from __future__ import annotations
 
-import gc
 import threading
 from collections.abc import Callable, Mapping
 from math import inf
@@ -83,7 +82,6 @@ class BatchesEngine:
 
         Raises SendFailure, StreamFailure, EngineUnfit.
         """
-        gc.disable()
         try:
             return self._run()
         except UnsupportedVersion as error:

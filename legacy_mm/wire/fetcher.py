@@ -151,11 +151,11 @@ class Fetcher:
             for fetched, next_offset in filter(None, found):
                 if self._positions.get(fetched.partition) != fetched.position:
                     continue  # resumed elsewhere meanwhile
-                del self._positions[fetched.partition]
-                self._positions[fetched.partition] = next_offset
                 if fetched.batches:
+                    del self._positions[fetched.partition]
                     self._taken.append(fetched)
                     self._waiting_bytes += fetched.size
+                self._positions[fetched.partition] = next_offset
             self._changed.notify_all()
 
     def unanswered(self, asked: Iterable[Wanted]) -> None:
@@ -249,7 +249,8 @@ class Fetcher:
         if failures.is_out_of_range(error):
             low = self.cluster.offsets([partition], EARLIEST)[partition]
             high = self.cluster.offsets([partition], LATEST)[partition]
-            if low <= wanted <= high:
+            if low <= wanted <= high:  # a follower that lags, or a moment in between
+                self._replicas.pop(partition, None)
                 self._pause(partition)
                 return
             with self._changed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import random
 import signal
@@ -91,7 +90,6 @@ class Copying:
             self.error = error
         finally:
             self.engine.purge()
-            gc.enable()
 
 
 Start = Callable[..., Copying]

@@ -1,0 +1,165 @@
+"""Whose turn it is to be asked for, and what comes out of an answer; no socket."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection, Iterable
+from typing import Any, cast
+
+import pytest
+
+from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
+from legacy_mm.model import EARLIEST, LATEST, TopicPartition
+from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.fetcher import Fetcher
+from legacy_mm.wire.topology import Broker
+from legacy_mm.wire.traffic import Traffic
+from tests.unit.protocol.batches import NOW, Row, build
+
+A, B, C = (TopicPartition("t", number) for number in range(3))
+NODE, OTHER = 1, 2
+OUT_OF_RANGE, NOT_LEADER, NOT_AUTHORIZED = 1, 6, 29
+OPTIONS = FetchOptions(500, 1, 1 << 20, 1 << 18, committed_only=False, rack="")
+
+
+class OneBroker:
+    """A cluster whose one broker leads everything, with logs from 10 to 90."""
+
+    def __init__(self) -> None:
+        self.found_stale = 0
+
+    def watch(self, topics: Iterable[str], *, create: bool = False) -> None:
+        """Nothing to do."""
+
+    def leader(self, partition: TopicPartition) -> Broker:
+        return Broker(NODE, "host", 1, None)
+
+    def leader_epoch(self, partition: TopicPartition) -> int:
+        return 4
+
+    def stale(self) -> None:
+        self.found_stale += 1
+
+    def offsets(self, partitions: Collection[TopicPartition], which: int) -> dict[TopicPartition, int]:
+        return dict.fromkeys(partitions, {EARLIEST: 10, LATEST: 90}[which])
+
+    def age(self) -> float:
+        return 0.0
+
+
+@pytest.fixture
+def cluster() -> OneBroker:
+    return OneBroker()
+
+
+@pytest.fixture
+def fetcher(cluster: OneBroker) -> Fetcher:
+    made = Fetcher(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    made.start({A: 20, B: 20, C: 20})
+    return made
+
+
+def batch_at(offset: int, count: int = 3) -> bytes:
+    return bytes(build([Row(number, NOW, b"k", b"v") for number in range(count)], base_offset=offset).buffer)
+
+
+def answer(partition: TopicPartition, records: bytes = b"", error: int = 0, replica: int = -1) -> FetchedPartition:
+    return FetchedPartition(partition, error, 90, 90, 10, (), replica, memoryview(bytearray(records)))
+
+
+def asked(fetcher: Fetcher, node: int = NODE) -> list[Any]:
+    return fetcher.wait_for_work(node, 0.0)
+
+
+def partitions(wanted: list[Any]) -> list[TopicPartition]:
+    return [want.partition for want in wanted]
+
+
+def test_a_partition_is_in_one_request_at_a_time(fetcher: Fetcher) -> None:
+    wanted = asked(fetcher)
+    assert partitions(wanted) == [A, B, C]
+    assert asked(fetcher) == []
+    fetcher.answered(wanted, [answer(A), answer(B), answer(C)])
+    assert partitions(asked(fetcher)) == [A, B, C]
+
+
+def test_who_brought_records_waits_for_the_others(fetcher: Fetcher) -> None:
+    """Else the first partitions of a backlog would fill every answer."""
+    fetcher.answered(asked(fetcher), [answer(A, batch_at(20)), answer(B), answer(C)])
+    wanted = asked(fetcher)
+    assert partitions(wanted) == [B, C, A]
+    assert [want.offset for want in wanted] == [20, 20, 23]
+
+
+def test_records_come_out_with_the_place_where_copying_begins(fetcher: Fetcher) -> None:
+    fetcher.answered(asked(fetcher), [answer(A, batch_at(18, 5) + batch_at(23) + batch_at(26)[:30])])
+    fetched = fetcher.take(0.0)
+    assert fetched is not None
+    assert (fetched.partition, fetched.position, len(fetched.batches)) == (A, 20, 2)
+    assert fetcher.take(0.0) is None
+
+
+def test_an_answer_for_a_place_that_is_not_wanted_any_more_is_left(fetcher: Fetcher) -> None:
+    wanted = asked(fetcher)
+    fetcher.resume({A: 50})
+    fetcher.answered(wanted, [answer(A, batch_at(20))])
+    assert fetcher.take(0.0) is None
+    assert next(want.offset for want in asked(fetcher) if want.partition == A) == 50
+
+
+def test_a_backlog_stops_the_asking(cluster: OneBroker) -> None:
+    fetcher = Fetcher(cast(Cluster, cluster), OPTIONS, 50, Traffic("consumer", print))
+    fetcher.start({A: 20})
+    fetcher.answered(asked(fetcher), [answer(A, batch_at(20))])
+    assert asked(fetcher) == []
+    fetcher.take(0.0)
+    assert partitions(asked(fetcher)) == [A]
+
+
+def test_a_gap_is_told_after_what_was_read_before_it_and_waits_for_an_answer(fetcher: Fetcher) -> None:
+    fetcher.answered(asked(fetcher), [answer(A, batch_at(20))])
+    fetcher.resume({A: 95})
+    fetcher.answered(asked(fetcher), [answer(A, error=OUT_OF_RANGE)])
+    assert fetcher.take_gaps() == []
+    fetcher.take(0.0)
+    (gap,) = fetcher.take_gaps()
+    assert (gap.partition, gap.wanted, gap.low, gap.high) == (A, 95, 10, 90)
+    assert A not in partitions(asked(fetcher))
+    fetcher.resume({A: 90})
+    assert A in partitions(asked(fetcher))
+
+
+def test_a_nearer_replica_is_read_from_when_the_leader_says_so(fetcher: Fetcher) -> None:
+    fetcher.answered(asked(fetcher), [answer(A, replica=OTHER)])
+    assert partitions(asked(fetcher, OTHER)) == [A]
+
+
+@pytest.mark.parametrize("error", [NOT_LEADER, 74, 75, 78])
+def test_a_partition_whose_leader_has_moved_is_asked_for_again_later(
+    fetcher: Fetcher, cluster: OneBroker, error: int
+) -> None:
+    fetcher.answered(asked(fetcher), [answer(A, error=error)])
+    assert cluster.found_stale
+    assert A not in partitions(asked(fetcher))
+
+
+def test_errors_that_stay_end_the_reading(fetcher: Fetcher) -> None:
+    with pytest.raises(StreamFailure, match="t-0 failed: TOPIC_AUTHORIZATION_FAILED"):
+        fetcher.answered(asked(fetcher), [answer(A, error=NOT_AUTHORIZED)])
+
+
+def test_a_log_in_an_old_format_is_for_the_other_engine(fetcher: Fetcher) -> None:
+    message = struct.pack(">qiIbbiii", 20, 22, 0, 1, 0, -1, -1, 0)
+    with pytest.raises(EngineUnfit, match="t-0 holds messages in format 1"):
+        fetcher.answered(asked(fetcher), [answer(A, message)])
+
+
+def test_a_broken_record_set_names_its_partition(fetcher: Fetcher) -> None:
+    with pytest.raises(CorruptRecords, match="t-0: "):
+        fetcher.answered(asked(fetcher), [answer(A, struct.pack(">qi", 20, 3) + bytes(60))])
+
+
+def test_who_is_closed_asks_nobody(fetcher: Fetcher) -> None:
+    fetcher.close()
+    assert asked(fetcher) == []

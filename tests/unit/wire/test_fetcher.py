@@ -48,6 +48,12 @@ class OneBroker:
         return 0.0
 
 
+class Unattended(Fetcher):
+    """Starts no readers: the tests ask and answer themselves."""
+
+    def _attend(self) -> None: ...
+
+
 @pytest.fixture
 def cluster() -> OneBroker:
     return OneBroker()
@@ -55,7 +61,7 @@ def cluster() -> OneBroker:
 
 @pytest.fixture
 def fetcher(cluster: OneBroker) -> Fetcher:
-    made = Fetcher(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    made = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
     made.start({A: 20, B: 20, C: 20})
     return made
 
@@ -109,7 +115,7 @@ def test_an_answer_for_a_place_that_is_not_wanted_any_more_is_left(fetcher: Fetc
 
 
 def test_a_backlog_stops_the_asking(cluster: OneBroker) -> None:
-    fetcher = Fetcher(cast(Cluster, cluster), OPTIONS, 50, Traffic("consumer", print))
+    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 50, Traffic("consumer", print))
     fetcher.start({A: 20})
     fetcher.answered(asked(fetcher), [answer(A, batch_at(20))])
     assert asked(fetcher) == []

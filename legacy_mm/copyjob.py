@@ -94,6 +94,8 @@ class Plan(Frame):
     """Report also what was sent, per partition (`Copied`)."""
     engine: str = "records"
     """`batches` or `records`."""
+    engine_required: bool = False
+    """The user named it: it does not give way to another one."""
     handler: Mapping[str, Any] | None = field(default=None, repr=False)
     """`HandlerSettings` as a mapping, where records pass through a handler; the engine is then `records`."""
 

@@ -236,6 +236,7 @@ class _Copies:
             abort_on_send_failure=settings.target.abort_on_send_failure,
             synchronous=settings.target.synchronous,
             engine=self._engine,
+            engine_required=settings.engine != "auto",
             receipts=settings.receipts is not None,
             handler=None if settings.handler is None else asdict(settings.handler),
         )

@@ -15,6 +15,7 @@ from typing import TypeVar
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Plan, Progress, Started
 from legacy_mm.dataplane.acks import Pieces, SafeOffsets
+from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.errors import CorruptRecords, EngineUnfit
@@ -34,6 +35,7 @@ from legacy_mm.wire.lane import Entry
 from legacy_mm.wire.traffic import Traffic
 
 _WAIT_SECONDS = 0.1
+_LAST_SECONDS = 20.0
 _CALL_SECONDS = 4.0
 """One question to a cluster; well below the time after which a silent task counts as stalled."""
 _MS = 1000
@@ -69,6 +71,7 @@ class BatchesEngine:
         )
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
+        self._pace = Pace()
         self._appending = False
         self._records = 0
         self._report_interval = min(BEAT_SECONDS, plan.barrier_interval)
@@ -86,6 +89,9 @@ class BatchesEngine:
             return self._run()
         except UnsupportedVersion as error:
             raise EngineUnfit(str(error)) from error
+        except EngineUnfit:
+            self._leave_nothing_behind()
+            raise
 
     def _run(self) -> Offsets:
         for cluster, traffic in ((self._source, self._read), (self._target, self._written)):
@@ -94,11 +100,15 @@ class BatchesEngine:
         if started := self._patiently(lambda: self._fetcher.start(plan.offsets), plan.api_timeout):
             self._report(Started(started))
         while not self._stopping.is_set():
+            begin = monotonic()
             fetched = self._fetcher.take(_WAIT_SECONDS)
+            self._pace.waited(monotonic() - begin)
             if fetched is not None:
                 self._copy(fetched)
             self._tend(blocked=False)
             self._mind_gaps()
+            if not plan.engine_required and (size := self._pace.too_small()):
+                raise EngineUnfit(f"the batches of the source have {size:.0f} records, too few to move them whole")
         return self._finish()
 
     def stop(self, seconds: float) -> None:
@@ -147,6 +157,7 @@ class BatchesEngine:
         self._read.carried(source, route.records, size, route.next_offset)
         piece = self._pieces.open(source, route.next_offset, len(route.batches))
         self._records += route.records
+        self._pace.copied(route.records)
         for _, lone in route.too_large:
             self._fail(topic, lone, failures.TOO_LARGE)
         for number, made in route.batches:
@@ -188,10 +199,12 @@ class BatchesEngine:
         return None
 
     def _wait_for_room(self) -> bool:
+        begin = monotonic()
         while not self._appender.wait_for_room(_WAIT_SECONDS):
             if self._stopping.is_set() and self._stop_deadline.expired():
                 return False
             self._tend(blocked=True)
+        self._pace.waited(monotonic() - begin)
         return True
 
     # --- what comes back
@@ -258,6 +271,13 @@ class BatchesEngine:
             return {}
         self._appender.purge()
         return self._safe.unacknowledged()
+
+    def _leave_nothing_behind(self) -> None:
+        """Another engine goes on from the safe offsets: what it need not send again is not sent twice."""
+        self._fetcher.close()
+        deadline = Deadline.after(_LAST_SECONDS)
+        self._drain(lambda: deadline.expired() or self._stopping.is_set())
+        self._send_progress(blocked=False)
 
     def _drain(self, give_up: Callable[[], bool]) -> None:
         while not self._appender.wait_empty(_WAIT_SECONDS) and not give_up():

@@ -1,0 +1,54 @@
+"""When batches are too small to be moved whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.dataplane import pace
+from legacy_mm.dataplane.pace import Pace
+
+
+class Clock:
+    now = 100.0
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr(pace, "monotonic", lambda: clock.now)
+    return clock
+
+
+def looks(found: Pace, clock: Clock, count: int, records: int, idle: float) -> list[float]:
+    answers = []
+    for _ in range(count):
+        for _ in range(100):
+            found.copied(records)
+        found.waited(idle)
+        clock.now += 5.0
+        answers.append(found.too_small())
+    return answers
+
+
+def test_tiny_batches_that_keep_it_busy_are_too_small_at_the_second_look(clock: Clock) -> None:
+    assert looks(Pace(), clock, 2, records=10, idle=0.5) == [0.0, 10.0]
+
+
+@pytest.mark.parametrize(("records", "idle"), [(10, 4.0), (200, 0.0), (0, 5.0)], ids=["idle", "large", "nothing"])
+def test_all_is_well(clock: Clock, records: int, idle: float) -> None:
+    assert looks(Pace(), clock, 3, records, idle) == [0.0] * 3
+
+
+def test_a_pause_between_begins_the_count_anew(clock: Clock) -> None:
+    found = Pace()
+    assert (
+        looks(found, clock, 1, 10, 0.0) + looks(found, clock, 1, 10, 5.0) + looks(found, clock, 1, 10, 0.0) == [0.0] * 3
+    )
+
+
+def test_a_look_too_early_says_nothing(clock: Clock) -> None:
+    found = Pace()
+    looks(found, clock, 1, 10, 0.0)
+    found.copied(1)
+    clock.now += 4.0
+    assert found.too_small() == 0.0

@@ -14,4 +14,8 @@
 # They also copy it under other names within this folder, and link to it from others.
 
 here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd -P) || exit 1
+if [ -z "${LEGACY_MM_KAFKA_HOME-}" ] && [ -d "$(dirname -- "$0")/../libs" ]; then # a link in the old Kafka's own bin
+    LEGACY_MM_KAFKA_HOME=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+    export LEGACY_MM_KAFKA_HOME
+fi
 exec "$here/kafka-run-class.sh" kafka.tools.MirrorMaker "$@"

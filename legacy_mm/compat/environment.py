@@ -34,6 +34,8 @@ class Environment:
     """The line the script printed on stdout when KAFKA_DEBUG was set."""
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values of `-D` properties that no line may show."""
+    kafka_home: str = ""
+    """The installation that this one stands before: its `libs` were on the old tool's class path."""
 
 
 def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment:
@@ -56,6 +58,7 @@ def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment
         notes=() if small is None else (_raised(small),),
         debug=f"Enabling Java debug options: {debugging}" if debugging else None,
         secrets=tuple(found[1] for option in options if (found := _SECRET_PROPERTY.fullmatch(option))),
+        kafka_home=variables.get("LEGACY_MM_KAFKA_HOME") or variables.get("KAFKA_HOME", ""),
     )
 
 

@@ -9,6 +9,8 @@ from legacy_mm.compat.steps import Start
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError
 
+_OLD_KAFKA = "kafka_2.*-[0-3].*.jar"
+
 
 def handler(start: Start) -> HandlerSettings | None:
     """What records pass through; raises ConfigurationError when two things are asked for at once."""
@@ -42,10 +44,17 @@ def listener(start: Start) -> ListenerSettings | None:
 
 
 def class_path(start: Start) -> tuple[str, ...]:
-    """CLASSPATH, then `--handler.classpath`; as in Java, `folder/*` means its jars and no word the present folder."""
-    words = [start.environment.jvm.class_path, start.options.handler_classpath]
+    """CLASSPATH, `--handler.classpath`, the old Kafka's `libs`; as in Java, `folder/*` means its jars and no word the
+    present folder."""
+    words = [start.environment.jvm.class_path, start.options.handler_classpath, _libs(start.environment.kafka_home)]
     entries = (entry or "." for word in words if word for entry in word.split(os.pathsep))
     return tuple(str(path.absolute()) for entry in entries for path in _expanded(entry))
+
+
+def _libs(kafka_home: str) -> str:
+    """Where the old Kafka had its jars, and people put theirs; those of Kafka 4 do not know the old interfaces."""
+    libs = Path(kafka_home) / "libs"
+    return f"{libs}/*" if kafka_home and any(libs.glob(_OLD_KAFKA)) else ""
 
 
 def _expanded(entry: str) -> list[Path]:

@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 
 from legacy_mm.compat.client_properties.translate import apply
 from legacy_mm.copyjob import Frame, Gap, Plan, Progress, Started, Statistics
+from legacy_mm.dataplane import pace
 from legacy_mm.dataplane.batches_engine import BatchesEngine
-from legacy_mm.errors import LegacyMMError, SendFailure
+from legacy_mm.errors import EngineUnfit, LegacyMMError, SendFailure
 from legacy_mm.model import EARLIEST, TopicPartition
 from legacy_mm.testbed.cluster import PROXIED, Cluster
 from legacy_mm.testbed.comparison import same_records
@@ -267,3 +269,22 @@ def test_what_it_did_is_reported_in_the_words_of_the_other_engine(
     assert totals["consumer"]["received_records"] == totals["producer"]["sent_records"] == 5_000
     assert totals["consumer"]["fetches"] > 0
     assert totals["producer"]["produces"] > 0
+
+
+def test_a_source_of_tiny_batches_gives_way_to_the_other_engine_without_a_duplicate(
+    source: Any, target: Any, name: str, start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pace, "_SECONDS", 0.2)
+    monkeypatch.setattr(pace, "_BUSY", 0.0)
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, partitions=6)
+    tiny = Producer({"bootstrap.servers": source.bootstrap, "batch.num.messages": 3})
+    for number in range(60_000):
+        tiny.produce(name, b"%d" % number, b"key-%d" % number)
+        tiny.poll(0)
+    tiny.flush()
+    copying = start(source.bootstrap, target.bootstrap, name, 6)
+    wait_until(copying.over, PATIENCE, "the end")
+    assert isinstance(copying.error, EngineUnfit)
+    assert "too few" in str(copying.error)
+    assert sum(end_offsets(target.bootstrap, name).values()) == sum(copying.safe.values()) < 60_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -23,9 +23,9 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settle:
     (tmp_path / "c").write_text("bootstrap.servers=127.0.0.1:1\ngroup.id=g\n")
     (tmp_path / "p").write_text("bootstrap.servers=127.0.0.1:2\n")
 
-    def settle(*words: str, class_path: str = "") -> Settings:
+    def settle(*words: str, class_path: str = "", variables: Mapping[str, str] = {}) -> Settings:
         line = ["--consumer.config", "c", "--producer.config", "p", "--include", "t", *words]
-        environment = read({"CLASSPATH": class_path})
+        environment = read({"CLASSPATH": class_path, **variables})
         outcome = translate(line, lambda own: read_own_options(own, {}), environment=environment)
         assert isinstance(outcome, Run)
         return outcome.flows[0]
@@ -71,3 +71,17 @@ def test_the_class_path_of_the_environment_comes_first(settings: Settle) -> None
     handler = settings("--message.handler", "h.Ok", "--handler.classpath", "/y.jar", class_path="/x.jar").handler
     assert handler is not None
     assert handler.class_path == ("/x.jar", "/y.jar")
+
+
+@pytest.mark.parametrize("variable", ["KAFKA_HOME", "LEGACY_MM_KAFKA_HOME"])
+@pytest.mark.parametrize(("release", "counts"), [("2.13-3.9.1", True), ("2.10-0.8.2.2", True), ("2.13-4.1.0", False)])
+def test_jars_in_the_libs_of_the_old_kafka_count(
+    settings: Settle, tmp_path: Path, variable: str, release: str, counts: bool
+) -> None:
+    libs = tmp_path / "kafka" / "libs"
+    libs.mkdir(parents=True)
+    for name in (f"kafka_{release}.jar", "handlers.jar"):
+        (libs / name).touch()
+    made = settings("--message.handler", "h.Ok", variables={variable: str(tmp_path / "kafka")})
+    assert made.handler is not None
+    assert (str(libs / "handlers.jar") in made.handler.class_path) is counts

@@ -6,7 +6,8 @@ Kafka's Java clients with underscores; those of level `mirror` are ours. In Prom
 
 A metric without an honest source has no row. What librdkafka counts a little differently:
 `connection_creation_*` are attempts, also failed ones; `*_latency_*` are round trips of connections that carry Fetch
-or Produce; bytes of records are key and value; `waiting_threads` is the number of streams that wait for the target.
+or Produce; bytes of records are key and value (of the `batches` engine: batches as they travel); `waiting_threads` is
+the number of streams that wait for the target.
 """
 
 from __future__ import annotations

@@ -92,6 +92,10 @@ class BatchesEngine:
         except EngineUnfit:
             self._leave_nothing_behind()
             raise
+        finally:
+            self.purge()
+            self._source.close()
+            self._target.close()
 
     def _run(self) -> Offsets:
         for cluster, traffic in ((self._source, self._read), (self._target, self._written)):

@@ -227,7 +227,7 @@ class Fetcher:
             self._deal_with(answer.error, partition, position)
             return None
         end = answer.last_stable_offset if self.options.committed_only else answer.high_watermark
-        self.traffic.note_log(partition, answer.log_start_offset, end)
+        self.traffic.note_log(partition, position, answer.log_start_offset, end)
         batches = self._batches(answer)
         next_offset = batches[-1].header.next_offset if batches else position
         return Fetched(partition, position, batches, answer.aborted, len(answer.records)), max(next_offset, position)

@@ -87,9 +87,11 @@ class Traffic:
             self._totals["disconnects"] += 1
         self.on_trouble(why)
 
-    def note_log(self, partition: TopicPartition, begin: int, end: int) -> None:
-        """Where a partition's log begins and ends."""
-        self._logs[partition] = (begin, end)
+    def note_log(self, partition: TopicPartition, position: int, begin: int, end: int) -> None:
+        """Where a partition's log begins and ends; `position` counts until a batch has gone through."""
+        with self._lock:
+            self._logs[partition] = (begin, end)
+            self._positions.setdefault(partition, position)
 
     def carried(self, partition: TopicPartition, records: int, size: int, position: int = -1) -> None:
         """A batch went through; `position` is where copying goes on at the source."""

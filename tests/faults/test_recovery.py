@@ -131,7 +131,7 @@ def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene
     scene.wait_committed(400_000)
     stop(tool)
     assert scene.differences(allow_duplicates=True) == []
-    assert "lost" not in tool.output()
+    assert "not committed" not in tool.output()
 
 
 @pytest.mark.scenario(27)

@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from legacy_mm import events, plugins
+from legacy_mm import events, plugins, task_entry
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.config.settings import ListenerSettings, MetricsSettings, Settings, SourceSettings, TargetSettings
 from legacy_mm.controlplane.commits import Commits
@@ -44,10 +44,9 @@ from legacy_mm.spark.shipping import build_archive
 if TYPE_CHECKING:
     from legacy_mm.metrics.prometheus import Endpoint
 
-TASK_MODULE = "legacy_mm.dataplane.task"
 _PRELOADED = {
-    "records": f"{TASK_MODULE} legacy_mm.dataplane.records_engine",
-    "batches": f"{TASK_MODULE} legacy_mm.dataplane.batches_engine legacy_mm.protocol.records:warm_up",
+    "records": f"{task_entry.TASK_MODULE} legacy_mm.dataplane.records_engine",
+    "batches": f"{task_entry.TASK_MODULE} legacy_mm.dataplane.batches_engine legacy_mm.protocol.records:warm_up",
 }
 """What the workers' daemon imports, and calls, before it forks the first of them."""
 _BEFORE_MAX_POLL_SECONDS = 5.0
@@ -68,7 +67,7 @@ class Host:
         self._context: Future[Any] = Future()
         address, tls, certificate = channel_identity(embedded=self.spark.embedded)
         self.channel = ChannelServer(address, tls, certificate)
-        self.runner = SparkRunner(self._context, _task_entry)
+        self.runner = SparkRunner(self._context, task_entry.copy)
         self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
         threading.Thread(target=self._start_spark, name="spark-start", daemon=True).start()
 
@@ -115,15 +114,14 @@ class Host:
         if self._endpoint is not None:
             self._endpoint.close()
         self.channel.close()
-        self.spark.jvm.stop(deadline)
-        self.spark.remove()
+        self.spark.stop(deadline)
 
     def _start_spark(self) -> None:
         try:
             archive = None if self.spark.embedded else build_archive(self.spark.folder, self.engine.engine)
             context = self.spark.context(archive)
             self._context.set_result(context)
-            context.parallelize([0], 1).foreach(_nothing)
+            context.parallelize([0], 1).foreach(task_entry.wake)
             self._publisher.start()
         except Exception as error:  # noqa: BLE001 - asked for by `failure`
             if not self._context.done():
@@ -325,17 +323,6 @@ def member_properties(settings: Settings, stream: int) -> dict[str, str]:
 
 def _client_id(settings: Settings, stream: int) -> str:
     return f"{settings.source.group_id}-{stream}"
-
-
-def _task_entry(tickets: Any) -> Any:
-    """Pickled by reference into the Spark task: the worker imports the engine, the driver does not."""
-    import importlib
-
-    return importlib.import_module(TASK_MODULE).run(tickets)
-
-
-def _nothing(_: object) -> None:
-    """The warm-up job's work: it wakes the Python daemon."""
 
 
 def _never(_: str) -> bool:

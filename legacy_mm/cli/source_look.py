@@ -90,8 +90,7 @@ def _java(home: str | None) -> Iterator[Jvm]:
     try:
         yield host.jvm
     finally:
-        host.jvm.stop(Deadline.after(_STOP_SECONDS))
-        host.remove()
+        host.stop(Deadline.after(_STOP_SECONDS))
 
 
 def _start(partition: TopicPartition, view: PartitionView, reset: OffsetReset) -> PartitionStart:

@@ -50,8 +50,7 @@ def _verify(options: argparse.Namespace) -> int:
             timed=not options.ignore_timestamps,
         )
     finally:
-        host.jvm.stop(Deadline.after(_STOP_SECONDS))
-        host.remove()
+        host.stop(Deadline.after(_STOP_SECONDS))
     for total in sorted(found.totals, key=lambda each: (each.topic, each.side)):
         sys.stdout.write(f"{total.topic}: {total.records} records at the {total.side}, hash {total.hash:x}\n")
     for row in found.differences:

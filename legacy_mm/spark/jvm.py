@@ -29,7 +29,7 @@ from legacy_mm import events
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
 from legacy_mm.errors import HostError, InvalidPattern, StreamFailure
-from legacy_mm.spark import jvm_options
+from legacy_mm.spark import class_archive, jvm_options
 from legacy_mm.spark.java import find_java, java_version, pyspark_jars
 
 _logger = logging.getLogger("org.apache.spark")
@@ -47,7 +47,7 @@ _NAME = "spark-driver"
 _MESSAGES_ON_STDERR = "-XX:+DisplayVMOutputToStderr"
 _SUSPENDED = "suspend=y"
 _ASIDE = re.compile(r"\s|WARNING|OpenJDK|Error: A fatal exception|Error: Could not create|Caused by")
-_IGNORING_SIGNALS = 'trap "" HUP INT TERM; exec "$@"'
+IGNORING_SIGNALS = 'trap "" HUP INT TERM; exec "$@"'
 
 
 class Jvm:
@@ -74,11 +74,12 @@ class Jvm:
 
     def _start(self) -> None:
         command = [str(self._executable), _MESSAGES_ON_STDERR, *_folders()]
+        command += class_archive.options(self._java, self._options)
         command += jvm_options.with_ours(self._options)
         command += [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED.split()]
         command += ["-cp", self._class_path(), "org.apache.spark.deploy.SparkSubmit", "pyspark-shell"]
         self._process = subprocess.Popen(
-            ["/bin/sh", "-c", _IGNORING_SIGNALS, "sh", *command],
+            ["/bin/sh", "-c", IGNORING_SIGNALS, "sh", *command],
             stdin=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**self._environment, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(self._connection_info)},
@@ -92,7 +93,8 @@ class Jvm:
             self._options.remove(option)
 
     def _class_path(self) -> str:
-        parts = [self._environment["SPARK_CONF_DIR"], pyspark_jars()]
+        """First the jars, as a class archive wants them; they have no file that a configuration folder has."""
+        parts = [pyspark_jars(), self._environment["SPARK_CONF_DIR"]]
         return os.pathsep.join([*parts, self._settings.class_path] if self._settings.class_path else parts)
 
     @property

@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import SparkSettings
 from legacy_mm.spark.jvm import Jvm, python_executable
+from legacy_mm.spark.prepared_daemon import PreparedDaemon
 
 _FOREIGN = ("SPARK_", "PYSPARK_", "HADOOP_", "_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH")
 _LOG4J2 = """\
@@ -59,6 +60,9 @@ class SparkHost:
         (self.folder / "log4j2.properties").write_text(_LOG4J2.format(level="OFF" if quiet else "WARN"))
         environment = self._environment(conf_dir)
         os.environ["SPARK_HOME"] = environment["SPARK_HOME"]
+        self._daemon = PreparedDaemon(self.folder, environment) if preload and self.embedded else None
+        if self._daemon is not None:
+            environment["LEGACY_MM_PREPARED_DAEMON"] = self._daemon.address
         self.jvm = Jvm(settings.jvm, environment)
 
     def context(self, archive: Path | None = None) -> Any:
@@ -94,8 +98,11 @@ class SparkHost:
             chosen |= {"spark.archives": f"{archive}#legacy_mm_env", "spark.executorEnv.PYTHONPATH": "legacy_mm_env"}
         return chosen | dict(self._settings.conf) | _KEPT
 
-    def remove(self) -> None:
-        """Remove the folder; the JVM must have ended."""
+    def stop(self, deadline: Deadline) -> None:
+        """End all processes of the application, those that do not end by themselves at the deadline."""
+        self.jvm.stop(deadline)
+        if self._daemon is not None:
+            self._daemon.stop(deadline)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _worker_python(self) -> str:
@@ -103,7 +110,7 @@ class SparkHost:
             return python_executable()
         return os.environ.get("PYSPARK_PYTHON", "python3")
 
-    def _environment(self, conf_dir: Path) -> Mapping[str, str]:
+    def _environment(self, conf_dir: Path) -> dict[str, str]:
         import pyspark
 
         kept = {name: value for name, value in os.environ.items() if self._passes(name)}

@@ -4,36 +4,99 @@ systemd, `timeout`, terminals and `kill -- -PGID` signal every process of the tr
 react: it stops the tasks in order. HUP stays as pyspark has it, because it is how the daemon ends its workers when
 the JVM is gone. What LEGACY_MM_PRELOAD names (`module`, or `module:function` to be called) is done once here instead
 of in every worker.
+
+Embedded, the imports are done while the JVM still starts, by a process that `prepared_daemon.py` has started. The
+daemon that Spark starts then hands its pipes, words and environment over to that one, and waits until it ends.
 """
 
 from __future__ import annotations
 
 import gc
 import importlib
+import json
 import os
+import select
 import signal
+import socket
+import sys
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
-import pyspark.daemon
-
 _DEAF = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
+_PIPES = (0, 1, 2)
+_HANDED_OVER = b"+"
+_MOST_BYTES = 1 << 20
 
 
-def _install(number: int, handler: Any) -> Any:
-    return signal.signal(number, signal.SIG_IGN if number in _DEAF else handler)
-
-
-if __name__ == "__main__":
+def main() -> None:
+    """Prepare and wait (`--prepare DESCRIPTOR`), or be the daemon, or let the prepared one be it."""
     for deaf in _DEAF:
         signal.signal(deaf, signal.SIG_IGN)
-    vars(pyspark.daemon)["signal"] = SimpleNamespace(**{**vars(signal), "signal": _install})
+    if sys.argv[1:2] == ["--prepare"]:
+        _take_over(socket.socket(fileno=int(sys.argv[2])))
+    elif not _hand_over(os.environ.get("LEGACY_MM_PREPARED_DAEMON")):
+        _preload()
+        _serve()
+
+
+def _preload() -> None:
     gc.disable()  # half of the time of the imports below, and pages that workers would copy
-    for name in os.environ.get("LEGACY_MM_PRELOAD", "").split():
+    for name in ["pyspark.daemon", "pyspark.worker", *os.environ.get("LEGACY_MM_PRELOAD", "").split()]:
         module, _, function = name.partition(":")
         loaded = importlib.import_module(module)
         if function:
             getattr(loaded, function)()
     gc.freeze()
     gc.enable()
+
+
+def _serve() -> None:
+    import pyspark.daemon
+
+    vars(pyspark.daemon)["signal"] = SimpleNamespace(**{**vars(signal), "signal": _install})
     pyspark.daemon.manager()
+
+
+def _install(number: int, handler: Any) -> Any:
+    return signal.signal(number, signal.SIG_IGN if number in _DEAF else handler)
+
+
+def _hand_over(address: str | None) -> bool:
+    """Whether another process was the daemon until its end."""
+    if not address:
+        return False
+    taken = b""
+    with suppress(OSError), socket.socket(socket.AF_UNIX) as line:
+        line.connect(address)
+        words = json.dumps({"words": sys.argv, "environment": dict(os.environ)}).encode()
+        socket.send_fds(line, [len(words).to_bytes(4, "big") + words], _PIPES)
+        taken = line.recv(1)
+        line.recv(1)
+    return taken == _HANDED_OVER
+
+
+def _take_over(listener: socket.socket) -> None:
+    """Become the daemon for whoever connects; end when nobody can any more, because our own standard input closed."""
+    _preload()
+    readable, _, _ = select.select([0, listener.fileno()], [], [])
+    if listener.fileno() not in readable:
+        return
+    line, _ = listener.accept()
+    listener.close()
+    data, pipes, *_ = socket.recv_fds(line, _MOST_BYTES, len(_PIPES))
+    while len(data) < 4 + int.from_bytes(data[:4], "big"):
+        data += line.recv(_MOST_BYTES)
+    words = json.loads(data[4:])
+    for number, pipe in zip(_PIPES, pipes, strict=True):
+        os.dup2(pipe, number)
+        os.close(pipe)
+    sys.argv[:] = words["words"]
+    os.environ.clear()
+    os.environ.update(words["environment"])
+    line.sendall(_HANDED_OVER)
+    _serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -49,8 +49,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
         convert(key, folder / f"key.{name}", kind, *java)
     host = SparkHost(SparkSettings(), streams=1, preload="")
     yield Lab(host.jvm, authority, folder)
-    host.jvm.stop(Deadline.after(2))
-    host.remove()
+    host.stop(Deadline.after(2))
 
 
 @pytest.mark.parametrize("name", KINDS)

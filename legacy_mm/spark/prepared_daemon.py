@@ -1,0 +1,41 @@
+"""A Python process that does the workers' imports while Spark's JVM starts, and then is Spark's Python daemon."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from legacy_mm.clock import Deadline
+from legacy_mm.spark.jvm import IGNORING_SIGNALS, python_executable
+
+_MODULE = "legacy_mm.spark.worker_daemon"
+
+
+class PreparedDaemon:
+    """Started at once; `address` is where Spark's own daemon finds it (LEGACY_MM_PREPARED_DAEMON)."""
+
+    def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
+        """`folder` is private: whoever can write there could be our daemon."""
+        self.address = str(folder / "daemon")
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(self.address)
+            listener.listen(1)
+            command = [python_executable(), "-P", "-m", _MODULE, "--prepare", str(listener.fileno())]
+            self._process = subprocess.Popen(
+                ["/bin/sh", "-c", IGNORING_SIGNALS, "sh", *command],
+                stdin=subprocess.PIPE,
+                pass_fds=[listener.fileno()],
+                env=environment,
+            )
+
+    def stop(self, deadline: Deadline) -> None:
+        """It ends by itself when Spark has, or now that nobody can ask for it; killed at the deadline."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+        try:
+            self._process.wait(deadline.remaining())
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()

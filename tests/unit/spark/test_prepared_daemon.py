@@ -1,0 +1,78 @@
+"""The prepared daemon is the one that serves Spark, and nobody is left when Spark or its owner has gone."""
+
+from __future__ import annotations
+
+import os
+import struct
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psutil
+import pytest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.spark.prepared_daemon import PreparedDaemon
+
+SECONDS = 30
+
+
+@contextmanager
+def asked_for(address: str) -> Iterator[subprocess.Popen[bytes]]:
+    """The daemon as Spark starts it."""
+    environment = {**os.environ, "LEGACY_MM_PREPARED_DAEMON": address}
+    command = [sys.executable, "-m", "legacy_mm.spark.worker_daemon", "pyspark.worker"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment) as process:
+        yield process
+
+
+def listening(process: psutil.Process, port: int) -> bool:
+    return any(each.laddr.port == port for each in process.net_connections() if each.status == psutil.CONN_LISTEN)
+
+
+def port_of(process: subprocess.Popen[bytes]) -> int:
+    assert process.stdout is not None
+    return int(struct.unpack(">i", process.stdout.read(4))[0])
+
+
+@pytest.fixture
+def prepared(tmp_path: Path) -> Iterator[tuple[PreparedDaemon, psutil.Process]]:
+    before = set(psutil.Process().children())
+    daemon = PreparedDaemon(tmp_path, {**os.environ, "LEGACY_MM_PRELOAD": "legacy_mm.copyjob"})
+    (process,) = set(psutil.Process().children()) - before
+    yield daemon, process
+    daemon.stop(Deadline.after(SECONDS))
+    assert not process.is_running()
+
+
+def test_it_serves_with_the_pipes_of_the_one_that_spark_has_started(
+    prepared: tuple[PreparedDaemon, psutil.Process],
+) -> None:
+    daemon, process = prepared
+    with asked_for(daemon.address) as asked:
+        port = port_of(asked)
+        assert listening(process, port)
+        assert asked.poll() is None
+        assert asked.stdin is not None
+        asked.stdin.close()  # as Spark's JVM does, when it ends
+        process.wait(SECONDS)
+        asked.wait(SECONDS)
+
+
+def test_without_it_the_one_that_spark_has_started_serves_itself(
+    prepared: tuple[PreparedDaemon, psutil.Process],
+) -> None:
+    daemon, process = prepared
+    process.kill()
+    process.wait(SECONDS)
+    with asked_for(daemon.address) as asked:
+        assert listening(psutil.Process(asked.pid), port_of(asked))
+
+
+def test_it_ends_with_its_owner_when_nobody_asked(prepared: tuple[PreparedDaemon, psutil.Process]) -> None:
+    daemon, process = prepared
+    daemon.stop(Deadline.after(SECONDS))
+    assert not process.is_running()

@@ -13,7 +13,7 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -66,10 +66,9 @@ class Site:
             handler_jar=self.handler_jar,
         )
 
-    def pids(self) -> list[int]:
-        """Processes of the bench itself, whose CPU is nobody else's noise."""
-        brokers = [broker.pid for cluster in (self.source, self.target) for broker in cluster.brokers]
-        return [os.getpid(), *brokers]
+    def broker_pids(self) -> list[int]:
+        """Processes of both clusters."""
+        return [broker.pid for cluster in (self.source, self.target) for broker in cluster.brokers]
 
 
 class TopicEnds:
@@ -191,16 +190,17 @@ def _watch(
     process: ToolProcess, ends: TopicEnds, *, begin: float, records: int, site: Site
 ) -> tuple[list[Sample], int]:
     """Samples from the first record until all are copied or the time is over, and the peak of PSS."""
-    bench = site.pids()
+    pids = site.broker_pids()
 
     def look(count: int) -> Sample:
         cpu = process.tree.cpu_seconds()
-        other = _busy_seconds() - cpu - sum(map(_cpu_seconds, bench))
-        return Sample(time.monotonic() - begin, count, cpu, other)
+        brokers = sum(map(_cpu_seconds, pids))
+        other = _busy_seconds() - cpu - brokers - _cpu_seconds(os.getpid())
+        return Sample(time.monotonic() - begin, count, cpu, brokers, other)
 
     count = _await_first(process, ends, begin)
     first = look(count)
-    samples = [Sample(first.at, 0, first.cpu, first.other), first]
+    samples = [replace(first, records=0), first]
     peak, peak_at = process.tree.memory_bytes(), first.at
     while samples[-1].records < records and samples[-1].at - first.at < site.limit_seconds:
         _check(process)

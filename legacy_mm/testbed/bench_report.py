@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 WINDOW = (0.2, 0.9)  # of the records: before it a JVM warms up, after it queues run dry
+_IN_WINDOW = ("records_per_s", "mb_per_s", "cpu_s_per_million", "cpu_s_per_gb", "broker_cores", "other_cores")
 
 SHORTEST_WINDOW, MOST_OTHER_CORES = 5.0, 0.2  # beyond these a row carries a caution
 
@@ -22,6 +23,7 @@ class Sample:
     at: float
     records: float
     cpu: float  # seconds, the tool's whole process tree
+    brokers: float = 0.0  # CPU seconds of both clusters
     other: float = 0.0  # CPU seconds of processes that are neither the tool, nor brokers, nor bench
 
 
@@ -47,6 +49,7 @@ METRICS = (
     Metric("latency_p99_ms", "p99 ms", 1),
     Metric("latency_p999_ms", "p99.9 ms", 1),
     Metric("window_s", "window s", 1, ratio=False),
+    Metric("broker_cores", "broker cores", 2, ratio=False),
     Metric("other_cores", "other cores", 2, ratio=False),
 )
 
@@ -67,15 +70,14 @@ def steady(samples: Sequence[Sample], record_bytes: int) -> dict[str, float | No
     first, last = (_crossing(samples, share * samples[-1].records) for share in WINDOW)
     seconds, records = last.at - first.at, last.records - first.records
     if seconds <= 0 or records <= 0:
-        return dict.fromkeys(("records_per_s", "mb_per_s", "cpu_s_per_million", "cpu_s_per_gb", "other_cores")) | {
-            "window_s": 0.0
-        }
+        return {**dict.fromkeys(_IN_WINDOW), "window_s": 0.0}
     cpu = last.cpu - first.cpu
     return {
         "records_per_s": records / seconds,
         "mb_per_s": records * record_bytes / seconds / 1e6,
         "cpu_s_per_million": cpu / records * 1e6,
         "cpu_s_per_gb": cpu / (records * record_bytes) * 1e9,
+        "broker_cores": (last.brokers - first.brokers) / seconds,
         "other_cores": (last.other - first.other) / seconds,
         "window_s": seconds,
     }
@@ -97,6 +99,7 @@ def _crossing(samples: Sequence[Sample], records: float) -> Sample:
         at=before.at + share * (sample.at - before.at),
         records=records,
         cpu=before.cpu + share * (sample.cpu - before.cpu),
+        brokers=before.brokers + share * (sample.brokers - before.brokers),
         other=before.other + share * (sample.other - before.other),
     )
 

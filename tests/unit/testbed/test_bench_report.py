@@ -35,12 +35,13 @@ def test_the_window_leaves_start_and_end_out() -> None:
 
 
 def test_the_window_ends_between_samples() -> None:
-    samples = [Sample(1, 0, 0), Sample(2, 500, 1, 3), Sample(3, 1000, 3, 4)]
+    samples = [Sample(1, 0, 0), Sample(2, 500, 1, 5, 3), Sample(3, 1000, 3, 6, 4)]
     found = steady(samples, 10)
     # 20 % lie at 1.4 s with 0.4 s of CPU, 90 % at 2.8 s with 2.6 s.
     assert found["window_s"] == pytest.approx(1.4)
     assert found["records_per_s"] == pytest.approx(500)
     assert found["cpu_s_per_million"] == pytest.approx(2.2 / 700 * 1e6)
+    assert found["broker_cores"] == pytest.approx((5.8 - 2.0) / 1.4)
     assert found["other_cores"] == pytest.approx((3.8 - 1.2) / 1.4)
 
 

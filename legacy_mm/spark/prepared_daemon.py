@@ -9,18 +9,18 @@ from pathlib import Path
 
 from legacy_mm.clock import Deadline
 from legacy_mm.spark.jvm import IGNORING_SIGNALS, python_executable
+from legacy_mm.spark.worker_daemon import at_socket
 
 _MODULE = "legacy_mm.spark.worker_daemon"
 
 
 class PreparedDaemon:
-    """Started at once; `address` is where Spark's own daemon finds it (LEGACY_MM_PREPARED_DAEMON)."""
+    """Started at once; Spark's own daemon finds it in the folder (LEGACY_MM_PREPARED_DAEMON)."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
         """`folder` is private: whoever can write there could be our daemon."""
-        self.address = str(folder / "daemon")
         with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(self.address)
+            at_socket(str(folder), listener.bind)
             listener.listen(1)
             command = [python_executable(), "-P", "-m", _MODULE, "--prepare", str(listener.fileno())]
             self._process = subprocess.Popen(

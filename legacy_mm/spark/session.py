@@ -62,7 +62,7 @@ class SparkHost:
         os.environ["SPARK_HOME"] = environment["SPARK_HOME"]
         self._daemon = PreparedDaemon(self.folder, environment) if preload and self.embedded else None
         if self._daemon is not None:
-            environment["LEGACY_MM_PREPARED_DAEMON"] = self._daemon.address
+            environment["LEGACY_MM_PREPARED_DAEMON"] = str(self.folder)
         self.jvm = Jvm(settings.jvm, environment)
 
     def context(self, archive: Path | None = None) -> Any:

@@ -19,6 +19,7 @@ import select
 import signal
 import socket
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
@@ -27,6 +28,16 @@ _DEAF = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 _PIPES = (0, 1, 2)
 _HANDED_OVER = b"+"
 _MOST_BYTES = 1 << 20
+_NAME = "daemon"
+
+
+def at_socket(folder: str, act: Callable[[str], None]) -> None:
+    """Bind or connect to the socket in a folder, whose own path may be longer than a socket's address can be."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        act(f"/proc/self/fd/{descriptor}/{_NAME}")
+    finally:
+        os.close(descriptor)
 
 
 def main() -> None:
@@ -62,13 +73,13 @@ def _install(number: int, handler: Any) -> Any:
     return signal.signal(number, signal.SIG_IGN if number in _DEAF else handler)
 
 
-def _hand_over(address: str | None) -> bool:
+def _hand_over(folder: str | None) -> bool:
     """Whether another process was the daemon until its end."""
-    if not address:
+    if not folder:
         return False
     taken = b""
     with suppress(OSError), socket.socket(socket.AF_UNIX) as line:
-        line.connect(address)
+        at_socket(folder, line.connect)
         words = json.dumps({"words": sys.argv, "environment": dict(os.environ)}).encode()
         socket.send_fds(line, [len(words).to_bytes(4, "big") + words], _PIPES)
         taken = line.recv(1)

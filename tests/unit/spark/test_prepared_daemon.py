@@ -20,9 +20,9 @@ SECONDS = 30
 
 
 @contextmanager
-def asked_for(address: str) -> Iterator[subprocess.Popen[bytes]]:
+def asked_for(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
     """The daemon as Spark starts it."""
-    environment = {**os.environ, "LEGACY_MM_PREPARED_DAEMON": address}
+    environment = {**os.environ, "LEGACY_MM_PREPARED_DAEMON": str(folder)}
     command = [sys.executable, "-m", "legacy_mm.spark.worker_daemon", "pyspark.worker"]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, env=environment) as process:
@@ -39,9 +39,16 @@ def port_of(process: subprocess.Popen[bytes]) -> int:
 
 
 @pytest.fixture
-def prepared(tmp_path: Path) -> Iterator[tuple[PreparedDaemon, psutil.Process]]:
+def folder(tmp_path: Path) -> Path:
+    made = tmp_path / ("longer than the address of a socket can be " * 5)
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def prepared(folder: Path) -> Iterator[tuple[PreparedDaemon, psutil.Process]]:
     before = set(psutil.Process().children())
-    daemon = PreparedDaemon(tmp_path, {**os.environ, "LEGACY_MM_PRELOAD": "legacy_mm.copyjob"})
+    daemon = PreparedDaemon(folder, {**os.environ, "LEGACY_MM_PRELOAD": "legacy_mm.copyjob"})
     (process,) = set(psutil.Process().children()) - before
     yield daemon, process
     daemon.stop(Deadline.after(SECONDS))
@@ -49,10 +56,10 @@ def prepared(tmp_path: Path) -> Iterator[tuple[PreparedDaemon, psutil.Process]]:
 
 
 def test_it_serves_with_the_pipes_of_the_one_that_spark_has_started(
-    prepared: tuple[PreparedDaemon, psutil.Process],
+    folder: Path, prepared: tuple[PreparedDaemon, psutil.Process]
 ) -> None:
-    daemon, process = prepared
-    with asked_for(daemon.address) as asked:
+    _, process = prepared
+    with asked_for(folder) as asked:
         port = port_of(asked)
         assert listening(process, port)
         assert asked.poll() is None
@@ -63,12 +70,12 @@ def test_it_serves_with_the_pipes_of_the_one_that_spark_has_started(
 
 
 def test_without_it_the_one_that_spark_has_started_serves_itself(
-    prepared: tuple[PreparedDaemon, psutil.Process],
+    folder: Path, prepared: tuple[PreparedDaemon, psutil.Process]
 ) -> None:
-    daemon, process = prepared
+    _, process = prepared
     process.kill()
     process.wait(SECONDS)
-    with asked_for(daemon.address) as asked:
+    with asked_for(folder) as asked:
         assert listening(psutil.Process(asked.pid), port_of(asked))
 
 

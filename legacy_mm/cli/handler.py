@@ -1,9 +1,10 @@
 """`legacy-mm handler test` shows what a handler makes of real records; `legacy-mm redrive` sends quarantined ones on.
 
 Both take the mirror's command line behind `--`: its files say how to reach the clusters, its options which handler.
-`handler test` reads the source without joining the group and writes nothing. `redrive` gives the records of a
-quarantine file to the handler again, as they were at the source, and sends what it makes of them. A file that is sent
-is renamed, so that it is not sent twice; a record on which the handler fails again stops it before anything is sent.
+`handler test` reads the source without joining the group and writes nothing. `redrive` gives the records of the
+quarantine, a file or a topic, to the handler again, as they were at the source, and sends what it makes of them. A
+file that is sent is renamed, and of a topic offsets are committed, so that nothing is sent twice; a record on which
+the handler fails again stops it before anything is sent.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler
 from legacy_mm.handlers.java import JavaBatches
 from legacy_mm.handlers.loader import load_handler
-from legacy_mm.handlers.quarantine import read_file
+from legacy_mm.handlers.quarantine import read_file, released
+from legacy_mm.kafka.backlog import Backlog
 from legacy_mm.kafka.reader import PartitionReader, columns
 from legacy_mm.kafka.sender import FailedSend, RecordSender
 from legacy_mm.model import EARLIEST, Columns, Outgoing, TopicPartition
@@ -52,9 +54,9 @@ def handler(words: Sequence[str]) -> int:
 
 
 def redrive(words: Sequence[str]) -> int:
-    """`legacy-mm redrive FILE -- COMMAND LINE`."""
+    """`legacy-mm redrive [FILE] -- COMMAND LINE`."""
     parser = argparse.ArgumentParser(prog="legacy-mm redrive")
-    parser.add_argument("file", type=Path)
+    parser.add_argument("file", type=Path, nargs="?", help="else the --quarantine.topic of the command line")
     own, line = _split(words)
     return _told(lambda: _redrive(parser.parse_args(own).file, line))
 
@@ -70,9 +72,45 @@ def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
     return 0
 
 
-def _redrive(file: Path, line: Sequence[str]) -> int:
+class _File:
+    def __init__(self, path: Path) -> None:
+        self.name = str(path)
+        self._path = path
+
+    def records(self) -> list[Record]:
+        return list(read_file(self._path))
+
+    def done(self) -> str:
+        self._path.rename(f"{self.name}{_SENT}")
+        return f"the file is now {self.name}{_SENT}"
+
+
+class _Topic:
+    def __init__(self, name: str, settings: Settings) -> None:
+        self.name = name
+        self._group = f"{settings.source.group_id}-redrive"
+        self._backlog = Backlog(settings.target.properties, name, self._group, _PATIENCE_SECONDS)
+
+    def records(self) -> list[Record]:
+        return [released(Record(*row)) for batch in self._backlog.read() for row in batch.rows()]
+
+    def done(self) -> str:
+        self._backlog.done()
+        return f"group {self._group} has had all of {self.name}"
+
+
+def _quarantined(file: Path | None, settings: Settings) -> _File | _Topic:
+    if file is not None:
+        return _File(file)
+    if settings.handler is None or settings.handler.quarantine_topic is None:
+        raise UsageError("name a file, or --quarantine.topic in the command line")
+    return _Topic(settings.handler.quarantine_topic, settings)
+
+
+def _redrive(file: Path | None, line: Sequence[str]) -> int:
     settings = _settings(line)
-    records = list(read_file(file))
+    quarantined = _quarantined(file, settings)
+    records = quarantined.records()
     targets = _handled(_handler(settings), records)
     failed: list[FailedSend] = []
     sender = RecordSender(settings.target.properties, {}, failed.append, _ignore, _ignore)
@@ -80,11 +118,12 @@ def _redrive(file: Path, line: Sequence[str]) -> int:
     while sent < len(targets) and not deadline.expired():
         sent = sender.send_outgoing(targets, sent)
     if not sender.flush(deadline.remaining()) or sent < len(targets):
-        raise HostError(f"the target did not acknowledge within {_PATIENCE_SECONDS:g} s: {file} stays as it is")
+        raise HostError(
+            f"the target did not acknowledge within {_PATIENCE_SECONDS:g} s: {quarantined.name} stays as it is"
+        )
     if failed:
-        raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}; {file} stays as it is")
-    file.rename(f"{file}{_SENT}")
-    print(f"{len(records)} records redriven, {len(targets)} sent; the file is now {file}{_SENT}")
+        raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}; {quarantined.name} stays")
+    print(f"{len(records)} records redriven, {len(targets)} sent; {quarantined.done()}")
     return 0
 
 

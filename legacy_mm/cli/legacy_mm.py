@@ -14,7 +14,7 @@ usage: legacy-mm COMMAND
 
   explain     how an old command line is understood, without running it: legacy-mm explain -- COMMAND LINE
   handler     what a message handler makes of real records: legacy-mm handler test FILE --topic T -- COMMAND LINE
-  redrive     send quarantined records on: legacy-mm redrive FILE -- COMMAND LINE
+  redrive     send quarantined records on: legacy-mm redrive [FILE] -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
   quirks      the known differences from Kafka's tool, with their reasons
   ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check --help

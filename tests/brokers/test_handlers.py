@@ -76,6 +76,49 @@ def test_quarantine_and_redrive(
     assert (last.value, last.key, last.headers, last.timestamp) == (b"bad", b"k", (("h", b"x"),), 1_700_000_000_000)
 
 
+def test_redrive_from_a_topic(
+    source: Cluster,
+    target: Cluster,
+    our_tool: Callable[..., ToolProcess],
+    topic: Callable[..., str],
+    group: str,
+    tmp_path: Path,
+) -> None:
+    """What was set aside in a topic is sent on once, however often it is asked for."""
+    name, aside, script = topic("quarantine"), topic("aside"), tmp_path / "picky.py"
+    script.write_text(PICKY)
+    create_topic(source.bootstrap, name, partitions=1)
+    create_topic(target.bootstrap, f"copy-{name}", partitions=1)
+    create_topic(target.bootstrap, aside, partitions=2)
+    writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0})
+    for value in (b"bad", b"1", b"bad"):
+        writer.produce(name, value, b"k", headers=[("h", b"x")])
+    assert writer.flush(30) == 0
+    tool = our_tool(
+        {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": target.bootstrap},
+        *("--whitelist", name, "--message.handler", str(script), "--handler.on.error", "quarantine"),
+        *("--quarantine.topic", aside),
+    )
+    count = lambda of: sum(end_offsets(target.bootstrap, of).values())  # noqa: E731
+    wait_until(lambda: (count(f"copy-{name}"), count(aside)) == (1, 2), SECONDS, "one copied and two set aside")
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(SECONDS) == 143, tool.output()
+
+    line = tool.command[1:]
+    assert legacy_mm("redrive", line=line).returncode == 255
+    script.write_text(PICKY.replace('b"bad"', "None"))
+    for sent in (2, 0):
+        done = legacy_mm("redrive", line=line)
+        assert done.returncode == 0, done.stderr
+        assert f"{sent} records redriven, {sent} sent" in done.stdout
+    found = read_all(target.bootstrap, f"copy-{name}")
+    assert sorted((record.value, record.headers) for record in found) == [
+        (b"1", (("h", b"x"),)),
+        *[(b"bad", (("h", b"x"),))] * 2,
+    ]
+
+
 def legacy_mm(*words: str, line: tuple[str, ...]) -> subprocess.CompletedProcess[str]:
     """Run our own command on a mirror's command line."""
     command = [sys.executable, "-m", "legacy_mm.cli.legacy_mm", *words, "--", *line]

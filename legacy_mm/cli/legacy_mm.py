@@ -19,6 +19,7 @@ usage: legacy-mm COMMAND
   quirks      the known differences from Kafka's tool, with their reasons
   ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check --help
   verify      compare source and target record by record, as a Spark job: legacy-mm verify --help
+  selftest    stop, kill and freeze mirrors between your clusters, in scratch topics: legacy-mm selftest --help
   demo        two real brokers, the unchanged command between them, and a comparison
   bench       Kafka's tool, MirrorMaker 2 and this one, measured in one run
   --version   the version of legacy_mm
@@ -76,6 +77,12 @@ def _redrive(words: Sequence[str]) -> int:
     return redrive(words)
 
 
+def _selftest(words: Sequence[str]) -> int:
+    from legacy_mm.cli.selftest import main as selftest
+
+    return selftest(words)
+
+
 def _demo(words: Sequence[str]) -> int:
     from legacy_mm.testbed.demo import main as demo
 
@@ -101,6 +108,7 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "verify": _verify,
     "handler": _handler,
     "redrive": _redrive,
+    "selftest": _selftest,
     "demo": _demo,
     "bench": _bench,
     "--version": _version,

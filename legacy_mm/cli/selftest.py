@@ -1,0 +1,108 @@
+"""`legacy-mm selftest`: stop, kill and freeze mirrors between the user's own clusters, in scratch topics."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from legacy_mm.compat import client_connection
+from legacy_mm.errors import LegacyMMError
+from legacy_mm.testbed import selftest
+from legacy_mm.testbed.records import ClientError
+from legacy_mm.testbed.tools import ToolProcess
+
+PASSED, UNKNOWN, FAILED = 0, 1, 2
+
+
+def main(words: Sequence[str]) -> int:
+    """0: every scenario went as expected; 2: one did not; 1: it could not be found out."""
+    end = words.index("--") if "--" in words else len(words)
+    options = _parser().parse_args(words[:end])
+    try:
+        return _run(options, words[end + 1 :])
+    except LegacyMMError as error:
+        sys.stderr.write(f"{error}\n")
+    except (OSError, ClientError) as error:
+        sys.stderr.write(f"{type(error).__name__}: {error}\n")
+    return UNKNOWN
+
+
+def _run(options: argparse.Namespace, more: Sequence[str]) -> int:
+    with tempfile.TemporaryDirectory(prefix="legacy_mm-selftest-") as name:
+        folder = Path(name)
+
+        def start(at: Path, topic: str, group: str) -> ToolProcess:
+            at.mkdir()
+            consumer = _copy(options.source, at / "consumer.properties", selftest.OWN_CONSUMER_LINES, group)
+            producer = _copy(options.target, at / "producer.properties", {}, None)
+            command = [sys.executable, "-m", "legacy_mm", "--consumer.config", consumer, "--producer.config", producer]
+            return ToolProcess([*command, "--whitelist", topic, "--log.level", "INFO", *more], at)
+
+        clusters = selftest.Clusters(
+            client_connection.read(options.source),
+            client_connection.read(options.target),
+            start,
+            options.records,
+            options.patience,
+        )
+        results = []
+        for scenario in options.scenarios:
+            results.append(selftest.run(scenario, clusters, folder))
+            if not options.json:
+                _tell(results[-1])
+    if options.json:
+        sys.stdout.write(json.dumps([result._asdict() for result in results]) + "\n")
+    return FAILED if any(result.wrong for result in results) else PASSED
+
+
+def _tell(result: selftest.Result) -> None:
+    counts = ", ".join(f"{count} {kind}" for kind, count in result.counts.items())
+    verdict = "FAILED" if result.wrong else "passed"
+    sys.stdout.write(
+        f"{result.name:<14} {verdict}: {result.records} records, {counts}; "
+        f"expected {result.expected}; {result.seconds:.0f} s\n"
+    )
+    for line in result.wrong:
+        sys.stdout.write(f"  {line}\n")
+    sys.stdout.flush()
+
+
+def _copy(original: str, copy: Path, lines: dict[str, str], group: str | None) -> str:
+    """The user's file with our lines after it: the last of two counts. Only its owner can read the copy."""
+    own = lines if group is None else {**lines, "group.id": group}
+    text = Path(original).read_text(encoding="latin-1")
+    added = "".join(f"{name}={value}\n" for name, value in own.items())
+    with os.fdopen(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="latin-1") as file:
+        file.write(f"{text}\n{added}")
+    return str(copy)
+
+
+def _scenarios(text: str) -> list[str]:
+    chosen = text.split(",")
+    if unknown := [name for name in chosen if name not in selftest.SCENARIOS]:
+        raise argparse.ArgumentTypeError(f"there is no {unknown[0]}; there are {', '.join(selftest.SCENARIOS)}")
+    return chosen
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="legacy-mm selftest",
+        allow_abbrev=False,
+        description="Mirrors scratch topics while mirrors are stopped, killed and frozen, and counts what arrives. "
+        "Words behind -- go to the mirrors.",
+    )
+    parser.add_argument("--source", required=True, help="a Java consumer's properties file")
+    parser.add_argument("--target", required=True, help="a Java producer's properties file")
+    every = list(selftest.SCENARIOS)
+    parser.add_argument(
+        "--scenarios", type=_scenarios, default=every, metavar="A,B", help=f"of {', '.join(every)} (all)"
+    )
+    parser.add_argument("--records", type=int, default=20_000, help="for each scenario (20000)")
+    parser.add_argument("--patience", type=float, default=120.0, help="seconds until all must have arrived (120)")
+    parser.add_argument("--json", action="store_true", help="one JSON list instead of a line each")
+    return parser

@@ -1,0 +1,77 @@
+"""`legacy-mm selftest` on real clusters: what it finds, what it says, and that nothing of it is left."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.records import list_topics
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+SECONDS = 300.0
+
+
+@pytest.fixture
+def selftest(source: Cluster, target: Cluster, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Run it between the two clusters."""
+    files = {}
+    for side, cluster in (("source", source), ("target", target)):
+        files[side] = tmp_path / f"{side}.properties"
+        files[side].write_text(f"bootstrap.servers={cluster.bootstrap}")
+
+    def run(*words: str, more: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "legacy_mm.cli.legacy_mm", "selftest"]
+        sides = [word for side, file in files.items() for word in (f"--{side}", str(file))]
+        return subprocess.run(
+            [*command, *sides, *words, "--", *more], capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+
+    return run
+
+
+def scratch(*clusters: Cluster) -> list[str]:
+    return [name for cluster in clusters for name in list_topics(cluster.bootstrap) if "selftest" in name]
+
+
+@pytest.mark.parametrize(
+    "scenarios", ["stop,kill-worker", pytest.param("copy,kill,freeze-worker,hand-over", marks=pytest.mark.slow)]
+)
+def test_scenarios_pass(
+    scenarios: str, source: Cluster, target: Cluster, selftest: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    done = selftest("--scenarios", scenarios, "--records", "5000", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    results: list[dict[str, Any]] = json.loads(done.stdout)
+    assert [result["name"] for result in results] == scenarios.split(",")
+    assert {result["records"] for result in results} == {5000}
+    assert {result["counts"]["lost"] for result in results} == {0}
+    assert not scratch(source, target)
+
+
+def test_a_mirror_that_leaves_records_out_fails(
+    source: Cluster, target: Cluster, selftest: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    words = ("--scenarios", "copy", "--records", "1000", "--patience", "30")
+    done = selftest(*words, more=("--handler.step", "filter.key=.*[0-4]"))
+    assert done.returncode == 2, done.stdout + done.stderr
+    assert "copy           FAILED: 1000 records" in done.stdout
+    assert "lost: " in done.stdout
+    assert not scratch(source, target)
+
+
+def test_a_file_without_servers_is_a_clear_error(
+    selftest: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    nowhere = tmp_path / "nowhere.properties"
+    nowhere.write_text("group.id=g\n")
+    done = selftest("--source", str(nowhere))
+    assert done.returncode == 1
+    assert "bootstrap.servers" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -67,7 +67,7 @@ def test_copies_on_the_cluster_and_nowhere_else(scene: Scene, spark: SparkStanda
     assert scene.differences(allow_duplicates=False) == []
 
 
-@pytest.mark.parametrize("how", ["executor killed", "node killed", "node frozen"])
+@pytest.mark.parametrize("how", ["executor killed", pytest.param("node killed", marks=pytest.mark.slow), "node frozen"])
 def test_a_node_is_lost_while_it_copies(scene: Scene, spark: SparkStandalone, target: Any, how: str) -> None:
     """Nothing lost, order kept, never a second writer while the first may still write."""
     tool = mirror(scene, spark, "--offset.commit.interval.ms", "500")

@@ -77,7 +77,7 @@ def _is_jvm(pid: int) -> bool:
 
 @pytest.mark.scenario(3)
 @pytest.mark.scenario(4)
-@pytest.mark.parametrize("round_", [1, 2, *(pytest.param(n, marks=pytest.mark.slow) for n in range(3, 11))])
+@pytest.mark.parametrize("round_", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 11))])
 def test_two_processes_in_one_group_and_one_is_killed(
     source: Any, target: Any, make_scene: Callable[..., Scene], round_: int
 ) -> None:

@@ -88,7 +88,7 @@ def test_sigkill_leaves_nothing_behind(scene: Scene) -> None:
     assert scene.arrived() == arrived + RECORDS, "nothing came from the dead"
 
 
-@pytest.mark.parametrize("streams", [1, 4])
+@pytest.mark.parametrize("streams", [pytest.param(1, marks=pytest.mark.slow), 4])
 @pytest.mark.parametrize("frozen", ["source", "target"])
 def test_the_stop_ends_when_a_cluster_hangs(
     own_clusters: Callable[..., Any], make_scene: Callable[..., Scene], frozen: str, streams: int

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 import signal
+import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
 import pytest
 
+from legacy_mm.testbed.ledger import Ledger
+from legacy_mm.testbed.ledger_produce import Work, produce
+from legacy_mm.testbed.records import create_topic, delete_topic, list_topics
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from tests.faults.conftest import Scene
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
-RECORDS = 1_000_000
+RECORDS, PARTITIONS = 1_000_000, 4
 CODES = {signal.SIGTERM: 143, signal.SIGINT: 130, signal.SIGHUP: 129}
 
 
@@ -36,10 +40,22 @@ def to_every_process(tool: ToolProcess, number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
+@pytest.fixture(scope="module")
+def backlog(source: Any) -> Ledger:
+    """A topic that every test of this file copies anew."""
+    ledger = Ledger(f"backlog-{uuid.uuid4().hex[:8]}")
+    create_topic(source.bootstrap, ledger.topic, PARTITIONS)
+    assert produce(ledger, {"bootstrap.servers": source.bootstrap}, Work(RECORDS)) == 0
+    return ledger
+
+
 @pytest.fixture
-def scene(source: Any, target: Any, make_scene: Callable[..., Scene]) -> Scene:
-    """A backlog of several seconds."""
-    return make_scene(source, target, RECORDS)
+def scene(source: Any, target: Any, backlog: Ledger, group: str, our_tool: Callable[..., ToolProcess]) -> Scene:
+    """That topic, a group that has copied nothing of it, and an empty target."""
+    if backlog.topic in list_topics(target.bootstrap):
+        delete_topic(target.bootstrap, backlog.topic)
+    create_topic(target.bootstrap, backlog.topic, PARTITIONS)
+    return Scene(source, target, backlog.topic, group, PARTITIONS, our_tool, backlog)
 
 
 @pytest.mark.scenario(1)
@@ -73,7 +89,8 @@ def test_timeout_10s_copies_and_commits(scene: Scene) -> None:
 @pytest.mark.scenario(4)
 def test_sigkill_leaves_nothing_behind(scene: Scene) -> None:
     """Tasks see the channel close and end; no process is left and no record is accepted later."""
-    tool = scene.mirror()
+    consumer = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "1000"}
+    tool = scene.mirror(consumer=consumer)
     scene.wait_for(1)
     tool.tree.pids()
     tool.signal(signal.SIGKILL)

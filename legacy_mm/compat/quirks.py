@@ -5,6 +5,7 @@ they show.
 from __future__ import annotations
 
 from legacy_mm.compat.quirk import Quirk
+from legacy_mm.compat.quirks_of_engines import ENGINE_QUIRKS
 from legacy_mm.compat.quirks_of_plugins import PLUGIN_QUIRKS
 from legacy_mm.compat.relevance import (
     any_of,
@@ -43,6 +44,7 @@ _JAVA_CODE = (
 
 QUIRKS = (
     *PLUGIN_QUIRKS,
+    *ENGINE_QUIRKS,
     Quirk(
         "timestamp-zero",
         "keeps a record's timestamp of 0",

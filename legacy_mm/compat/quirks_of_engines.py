@@ -1,0 +1,33 @@
+"""The ledger's rows about record batches that are moved whole."""
+
+from __future__ import annotations
+
+from legacy_mm.compat.quirk import Quirk
+from legacy_mm.compat.relevance import producer_default
+
+_ROUTES = "tests/unit/dataplane/test_routes.py::"
+
+ENGINE_QUIRKS = (
+    Quirk(
+        "codec-of-the-source",
+        "without compression.type it writes uncompressed batches, whatever the source has",
+        "batches that are moved whole keep their codec; compression.type, also none, is obeyed",
+        "consumers read the same records, and decompressing would cost more than all the rest",
+        _ROUTES + "test_a_batch_whose_keys_belong_where_it_goes_is_not_touched",
+        producer_default("compression.type"),
+    ),
+    Quirk(
+        "batches-of-the-source",
+        "makes batches of its own, by batch.size and linger.ms",
+        "keeps the batches of the source where all their records go to one partition, and waits for none",
+        "the target log holds the same records in the same order; `--engine records` makes batches anew",
+        _ROUTES + "test_a_batch_whose_keys_belong_where_it_goes_is_not_touched",
+    ),
+    Quirk(
+        "null-keys-with-their-batch",
+        "spreads null keys over the partitions, batch by batch",
+        "leaves them in the partition they have, unless the target has more partitions; then it spreads them",
+        "no partition stays empty that the old tool would fill",
+        _ROUTES + "test_null_keys_stay_with_their_batch_where_the_target_has_as_many_partitions",
+    ),
+)

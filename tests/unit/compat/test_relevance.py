@@ -7,7 +7,13 @@ import pytest
 from legacy_mm.compat.quirks import QUIRKS
 from legacy_mm.compat.relevance import Command, always
 
-QUIET = {"linger.ms": "0", "max.block.ms": "1", "batch.size": "262144", "max.in.flight.requests.per.connection": "5"}
+QUIET = {
+    "linger.ms": "0",
+    "max.block.ms": "1",
+    "batch.size": "262144",
+    "max.in.flight.requests.per.connection": "5",
+    "compression.type": "none",
+}
 
 
 def shown(command: Command) -> set[str]:
@@ -28,6 +34,7 @@ def test_nothing_read_nothing_said() -> None:
         (Command(producer=QUIET, streams=2), "buffer-memory-divided"),
         (Command(producer=QUIET | {"max.in.flight.requests.per.connection": "1"}), "in-flight-by-meaning"),
         (Command(producer=QUIET | {"batch.size": "100"}), "batch-size-by-meaning"),
+        (Command(producer={name: QUIET[name] for name in QUIET if name != "compression.type"}), "codec-of-the-source"),
         (Command(producer=QUIET, consumers=[{"enable.auto.commit": " TRUE"}]), "auto-commit-after-copy"),
         (Command(producer=QUIET, consumers=[{"group.id": " "}]), "empty-group-id"),
         (Command(producer=QUIET, consumers=[{"interceptor.classes": "org.apache.kafka.X, a.B"}]), "java-code-refused"),

@@ -117,12 +117,11 @@ def _redrive(file: Path | None, line: Sequence[str]) -> int:
     sent, deadline = 0, Deadline.after(_PATIENCE_SECONDS)
     while sent < len(targets) and not deadline.expired():
         sent = sender.send_outgoing(targets, sent)
+    kept = f"{quarantined.name} stays as it is"
     if not sender.flush(deadline.remaining()) or sent < len(targets):
-        raise HostError(
-            f"the target did not acknowledge within {_PATIENCE_SECONDS:g} s: {quarantined.name} stays as it is"
-        )
+        raise HostError(f"the target did not acknowledge within {_PATIENCE_SECONDS:g} s: {kept}")
     if failed:
-        raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}; {quarantined.name} stays")
+        raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}; {kept}")
     print(f"{len(records)} records redriven, {len(targets)} sent; {quarantined.done()}")
     return 0
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from legacy_mm.compat import client_connection
+from legacy_mm.compat import client_connection, properties_file
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.testbed import selftest
+from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.records import ClientError
 from legacy_mm.testbed.tools import ToolProcess
 
@@ -73,13 +73,10 @@ def _tell(result: selftest.Result) -> None:
 
 
 def _copy(original: str, copy: Path, lines: dict[str, str], group: str | None) -> str:
-    """The user's file with our lines after it: the last of two counts. Only its owner can read the copy."""
+    """The user's properties and ours. Only its owner can read the copy."""
     own = lines if group is None else {**lines, "group.id": group}
-    text = Path(original).read_text(encoding="latin-1")
-    added = "".join(f"{name}={value}\n" for name, value in own.items())
-    with os.fdopen(os.open(copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="latin-1") as file:
-        file.write(f"{text}\n{added}")
-    return str(copy)
+    copy.touch(0o600)
+    return str(write_properties(copy, {**properties_file.load(original).properties, **own}))
 
 
 def _scenarios(text: str) -> list[str]:

@@ -125,7 +125,7 @@ class BatchesEngine:
         self._resume.append(offsets)
 
     def purge(self) -> None:
-        """From any thread: throw away what is not sent yet."""
+        """After `run`: throw away what is not sent yet."""
         self._fetcher.close()
         self._appender.purge()
 

@@ -75,7 +75,7 @@ class RecordsEngine:
         self._resume.append(offsets)
 
     def purge(self) -> None:
-        """From any thread: throw away what is not sent yet."""
+        """After `run`: throw away what is not sent yet."""
         self._sender.purge()
 
     def _copy_some(self) -> None:

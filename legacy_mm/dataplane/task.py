@@ -1,7 +1,8 @@
 """What runs inside a Spark task: present the ticket, copy, report, end. The only entry from Spark into our code.
 
-A task that loses its channel or its lease throws away what it has queued and ends at once; it does not flush, because
-somebody else may own the partitions by then.
+A task that loses its channel or its lease ends at once, and what it has queued with it: it does not flush, because
+somebody else may own the partitions by then, and it purges nothing, because the engine still sends, and what it sends
+after a purge would come before what was purged.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ _kept_until_exit: list[Any] = []
 
 
 class Engine(Protocol):
-    """What copies the partitions of one plan. `stop`, `resume` and `purge` come from other threads."""
+    """What copies the partitions of one plan. `stop` and `resume` come from other threads."""
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time."""
@@ -60,7 +61,7 @@ class Engine(Protocol):
         """Go on with partitions that reported a gap."""
 
     def purge(self) -> None:
-        """Throw away what is not sent yet."""
+        """After `run`: throw away what is not sent yet."""
 
 
 def run(tickets: Iterator[Ticket]) -> Iterator[None]:
@@ -154,12 +155,8 @@ class CopyTask:
                 self._abandon()
 
     def _abandon(self) -> None:
-        if self._over.is_set():
-            return
-        if self._engine is not None:
-            with suppress(Exception):
-                self._engine.purge()
-        os._exit(ABANDONED)
+        if not self._over.is_set():
+            os._exit(ABANDONED)
 
 
 def _engine(plan: Plan, report: Callable[[Frame], None]) -> Engine:

@@ -12,6 +12,7 @@ from legacy_mm.spark.jvm import IGNORING_SIGNALS, python_executable
 from legacy_mm.spark.worker_daemon import at_socket
 
 _MODULE = "legacy_mm.spark.worker_daemon"
+_LAST_SECONDS = 1.0
 
 
 class PreparedDaemon:
@@ -31,11 +32,12 @@ class PreparedDaemon:
             )
 
     def stop(self, deadline: Deadline) -> None:
-        """It ends by itself when Spark has, or now that nobody can ask for it; killed at the deadline."""
+        """It ends by itself when Spark has, or now that nobody can ask for it; killed at the deadline, but not before
+        it could end its workers."""
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
-            self._process.wait(deadline.remaining())
+            self._process.wait(max(_LAST_SECONDS, deadline.remaining()))
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

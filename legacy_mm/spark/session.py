@@ -60,10 +60,9 @@ class SparkHost:
         (self.folder / "log4j2.properties").write_text(_LOG4J2.format(level="OFF" if quiet else "WARN"))
         environment = self._environment(conf_dir)
         os.environ["SPARK_HOME"] = environment["SPARK_HOME"]
-        self._daemon = PreparedDaemon(self.folder, environment) if preload and self.embedded else None
-        if self._daemon is not None:
-            environment["LEGACY_MM_PREPARED_DAEMON"] = str(self.folder)
-        self.jvm = Jvm(settings.jvm, environment)
+        prepared = {"LEGACY_MM_PREPARED_DAEMON": str(self.folder)} if preload and self.embedded else {}
+        self.jvm = Jvm(settings.jvm, environment | prepared)
+        self._daemon = PreparedDaemon(self.folder, environment) if prepared else None
 
     def context(self, archive: Path | None = None) -> Any:
         """Make the SparkContext (blocks until the application runs) and wake the Python daemon by an empty job."""

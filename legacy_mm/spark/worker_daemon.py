@@ -27,7 +27,6 @@ from typing import Any
 _DEAF = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 _PIPES = (0, 1, 2)
 _HANDED_OVER = b"+"
-_MOST_BYTES = 1 << 20
 _NAME = "daemon"
 
 
@@ -80,8 +79,9 @@ def _hand_over(folder: str | None) -> bool:
     taken = b""
     with suppress(OSError), socket.socket(socket.AF_UNIX) as line:
         at_socket(folder, line.connect)
-        words = json.dumps({"words": sys.argv, "environment": dict(os.environ)}).encode()
-        socket.send_fds(line, [len(words).to_bytes(4, "big") + words], _PIPES)
+        socket.send_fds(line, [_HANDED_OVER], _PIPES)
+        line.sendall(json.dumps({"words": sys.argv, "environment": dict(os.environ)}).encode())
+        line.shutdown(socket.SHUT_WR)
         taken = line.recv(1)
         line.recv(1)
     return taken == _HANDED_OVER
@@ -95,10 +95,9 @@ def _take_over(listener: socket.socket) -> None:
         return
     line, _ = listener.accept()
     listener.close()
-    data, pipes, *_ = socket.recv_fds(line, _MOST_BYTES, len(_PIPES))
-    while len(data) < 4 + int.from_bytes(data[:4], "big"):
-        data += line.recv(_MOST_BYTES)
-    words = json.loads(data[4:])
+    _, pipes, *_ = socket.recv_fds(line, len(_HANDED_OVER), len(_PIPES))
+    with line.makefile(encoding="utf-8") as handed:
+        words = json.load(handed)
     for number, pipe in zip(_PIPES, pipes, strict=True):
         os.dup2(pipe, number)
         os.close(pipe)

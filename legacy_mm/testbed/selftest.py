@@ -95,8 +95,10 @@ class Stage:
         """Until all is written and nothing is missing at the target; after the patience that is for the verdict."""
         assert self._loading is not None
         self._loading.join(self._clusters.patience)
-        if self._refused != 0:
-            raise HostError(f"the source did not take all records ({self._refused} refused)")
+        if self._refused is None:
+            raise HostError(f"the source did not take all records within {self._clusters.patience:g} s")
+        if self._refused:
+            raise HostError(f"the source refused {self._refused} records")
         with contextlib.suppress(TimeoutError):
             wait_until(
                 lambda: not check(self.ledger, self._clusters.target).count("lost"),

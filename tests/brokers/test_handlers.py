@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,16 @@ def handle(record: Record) -> list[TargetRecord]:
 """
 
 
+def load(source: Cluster, target: Cluster, topic: str, values: Iterable[bytes]) -> None:
+    """A topic of one partition with these records, and the one that the handler sends them to."""
+    create_topic(source.bootstrap, topic, partitions=1)
+    create_topic(target.bootstrap, f"copy-{topic}", partitions=1)
+    writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0})
+    for value in values:
+        writer.produce(topic, value, b"k", headers=[("h", b"x")], timestamp=1_700_000_000_000)
+    assert writer.flush(30) == 0
+
+
 def test_quarantine_and_redrive(
     source: Cluster,
     target: Cluster,
@@ -39,12 +49,7 @@ def test_quarantine_and_redrive(
     """A record that fails is set aside and not lost; with a handler that knows better it reaches the target."""
     name, script, file = topic("quarantine"), tmp_path / "picky.py", tmp_path / "aside.jsonl"
     script.write_text(PICKY)
-    create_topic(source.bootstrap, name, partitions=1)
-    create_topic(target.bootstrap, f"copy-{name}", partitions=1)
-    writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0})
-    for value in (b"1", b"bad", b"2"):
-        writer.produce(name, value, b"k", headers=[("h", b"x")], timestamp=1_700_000_000_000)
-    assert writer.flush(30) == 0
+    load(source, target, name, (b"1", b"bad", b"2"))
     consumer = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
     producer = {"bootstrap.servers": target.bootstrap}
     words = ("--whitelist", name, "--message.handler", str(script), "--handler.on.error", "quarantine")
@@ -87,13 +92,8 @@ def test_redrive_from_a_topic(
     """What was set aside in a topic is sent on once, however often it is asked for."""
     name, aside, script = topic("quarantine"), topic("aside"), tmp_path / "picky.py"
     script.write_text(PICKY)
-    create_topic(source.bootstrap, name, partitions=1)
-    create_topic(target.bootstrap, f"copy-{name}", partitions=1)
     create_topic(target.bootstrap, aside, partitions=2)
-    writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0})
-    for value in (b"bad", b"1", b"bad"):
-        writer.produce(name, value, b"k", headers=[("h", b"x")])
-    assert writer.flush(30) == 0
+    load(source, target, name, (b"bad", b"1", b"bad"))
     tool = our_tool(
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": target.bootstrap},

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from legacy_mm.config.feature_settings import FeatureSettings
+
 ClientProperties = Mapping[str, str]
 """librdkafka property -> value, translated and checked. May hold secrets: never printed, never given to Spark."""
 
@@ -180,6 +182,7 @@ class Settings:
     """Streams are numbered through all mirrors of the process."""
     handler: HandlerSettings | None = None
     listener: ListenerSettings | None = None
+    features: FeatureSettings = FeatureSettings()
 
     @property
     def flow(self) -> str:

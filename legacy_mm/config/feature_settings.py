@@ -1,0 +1,102 @@
+"""What the feature flags come to: frozen, made once by `features.settings`, read by `wiring.py` alone.
+
+None means off, and what is off makes no object, no client, no thread, no topic and no request (invariant E).
+Intervals are seconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+LEGACY, IDENTITY, DEFAULT = "LegacyReplicationPolicy", "IdentityReplicationPolicy", "DefaultReplicationPolicy"
+"""The replication policies that are built in, without their Java packages."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamingSettings:
+    """How topics are called at the target."""
+
+    policy: str = LEGACY
+    """One of the above, or a class of the user's in Python, as `module:Class`."""
+    source_alias: str = ""
+    target_alias: str = "target"
+    separator: str = "."
+    internal_separator: bool = True
+    """False: the names of MirrorMaker 2's own topics keep their dots."""
+    compatibility: Literal["3.9", "4"] = "3.9"
+    """What counts as internal, as MirrorMaker 2 of this release has it."""
+    properties: Mapping[str, str] = field(default_factory=dict)
+    """All flags as they were given, for a policy of the user's."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicFilterSettings:
+    """MirrorMaker 2's lists beside the old pattern: a topic must pass both."""
+
+    include: tuple[str, ...] = (".*",)
+    """Java regular expressions; a name must match one of them as a whole."""
+    exclude: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFilterSettings:
+    """Which properties of a source topic its copy has too (`DefaultConfigPropertyFilter`)."""
+
+    exclude: tuple[str, ...]
+    """Java regular expressions for whole names."""
+    source_defaults: bool = False
+    """`use.defaults.from=source`."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreationSettings:
+    """Target topics are made, and grow, as the source's are."""
+
+    replication_factor: int
+    """-1: as the target's brokers have it."""
+    filter: ConfigFilterSettings
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigSyncSettings:
+    """Properties of the topics are brought over again and again."""
+
+    interval: float
+    filter: ConfigFilterSettings
+
+
+@dataclass(frozen=True, slots=True)
+class AclSyncSettings:
+    """Access rules for topics are brought over again and again."""
+
+    interval: float
+    prefixed: bool = False
+    """Also rules for prefixes of names."""
+    remove: bool = False
+    """Rules that we made and that the source has no more are removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureSettings:
+    """All features of one flow."""
+
+    naming: NamingSettings = NamingSettings()
+    topics: TopicFilterSettings | None = None
+    preserve_partitions: bool = False
+    grow_partitions: bool = False
+    """A target topic with fewer partitions than its source grows; else that is an error."""
+    creation: CreationSettings | None = None
+    config_sync: ConfigSyncSettings | None = None
+    acl_sync: AclSyncSettings | None = None
+    refresh_interval: float | None = None
+    """Between two looks of `creation` for new topics and partitions; None: as often as the old tool looks."""
+    detect_loops: bool = False
+    """Records carry a header that says which clusters they have passed."""
+    canary: str = ""
+    """A Java regular expression: features concern only source topics that match; empty: all."""
+    source_admin: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Java properties over those of the consumer file, for the duties' clients."""
+    target_admin: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """The same for the producer file."""

@@ -13,6 +13,7 @@ _USAGE = """\
 usage: legacy-mm COMMAND
 
   explain     how an old command line is understood, without running it: legacy-mm explain -- COMMAND LINE
+  features    the feature flags, what each changes and needs
   handler     what a message handler makes of real records: legacy-mm handler test FILE --topic T -- COMMAND LINE
   redrive     send quarantined records on: legacy-mm redrive [FILE] -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
@@ -51,6 +52,12 @@ def _explain(words: Sequence[str]) -> int:
     from legacy_mm.cli.explain import main as explain
 
     return explain(words)
+
+
+def _features(words: Sequence[str]) -> int:
+    from legacy_mm.cli.features import main as features
+
+    return features(words)
 
 
 def _ledger(words: Sequence[str]) -> int:
@@ -104,6 +111,7 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "explain": _explain,
     "options": _options,
     "quirks": _quirks,
+    "features": _features,
     "ledger": _ledger,
     "verify": _verify,
     "handler": _handler,

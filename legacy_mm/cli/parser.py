@@ -7,6 +7,7 @@ and hands over only words such as `--spark.master=local`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -14,9 +15,12 @@ import configargparse
 
 from legacy_mm.compat import properties_file
 from legacy_mm.config import unbuilt
-from legacy_mm.config.catalogue import OPTIONS, OwnOptions
-from legacy_mm.config.option import ENVIRONMENT_PREFIX, Option
+from legacy_mm.config.catalogue import OPTIONS, OwnOptions, option_called
+from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair
+from legacy_mm.config.option import ENVIRONMENT_PREFIX, Option, environment_variable
 from legacy_mm.errors import ConfigurationError
+
+_FLAGS = (*(row.option for row in FEATURES), *WITHOUT_EFFECT.values())
 
 
 class _Parser(configargparse.ArgumentParser):  # type: ignore[misc]  # the package has no types
@@ -31,16 +35,15 @@ class _OptionsFile(configargparse.ConfigFileParser):  # type: ignore[misc]  # th
 
     def parse(self, stream: Path) -> dict[str, str | list[str]]:
         """Option -> value, or values; raises ConfigurationError for a key that is no option."""
-        rows = {row.name: row for row in OPTIONS if not row.is_file_of_options}
         found: dict[str, str | list[str]] = {}
         repeated: dict[str, list[str]] = {}
         for entry in _entries(stream):
-            row = rows.get(entry.name)
-            if row is None:
+            row = option_called(entry.name)
+            if row is None or row.is_file_of_options:
                 raise ConfigurationError(f"{stream}, line {entry.line}: {_not_a_key(entry.name)}")
             if row.repeated:
                 found[row.name] = repeated.setdefault(row.name, [])
-                repeated[row.name].append(entry.text)
+                repeated[row.name].append(as_pair(entry.name, entry.text))
             else:
                 found[row.name] = entry.text.strip()
         return found
@@ -72,7 +75,7 @@ def read_own_options(words: Sequence[str], environment: Mapping[str, str] | None
 
 
 def own_values(words: Sequence[str], environment: Mapping[str, str] | None = None) -> list[OwnValue]:
-    """Every own option with its origin, out of ConfigArgParse's report of its sources."""
+    """Every own option, and every flag that was given, with its origin: ConfigArgParse reports its sources."""
     parser = _parser()
     given = _read(parser, words, environment)
     origins = {
@@ -81,7 +84,8 @@ def own_values(words: Sequence[str], environment: Mapping[str, str] | None = Non
         for key, (action, _) in settings.items()
         if action is not None
     }
-    return [OwnValue(row.name, _shown(given[row.attribute]), _origin_of(row, given, origins)) for row in OPTIONS]
+    shown = (*OPTIONS, *(row for row in _FLAGS if given[row.attribute] is not None))
+    return [OwnValue(row.name, _shown(given[row.attribute]), _origin_of(row, given, origins)) for row in shown]
 
 
 def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str] | None) -> dict[str, Any]:
@@ -89,14 +93,23 @@ def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str] 
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", ".")
         if variable.startswith(ENVIRONMENT_PREFIX) and unbuilt.is_unbuilt(name):
             raise ConfigurationError(f"{variable}: {unbuilt.refusal(name)}")
-    given: dict[str, Any] = vars(parser.parse_args(list(words), env_vars=environment))
+    variables = None if environment is None else {**_spelled_today(environment), **environment}
+    given: dict[str, Any] = vars(parser.parse_args(list(words), env_vars=variables))
     return given
+
+
+def _spelled_today(environment: Mapping[str, str]) -> dict[str, str]:
+    """Flags in variables of older spellings, under the variables of today."""
+    older = {environment_variable(name): row for name, row in BY_NAME.items() if name != row.name}
+    return {older[name].option.environment_variable: text for name, text in environment.items() if name in older}
 
 
 def _typed(given: Mapping[str, Any]) -> OwnOptions:
     values: dict[str, Any] = {row.attribute: given[row.attribute] for row in OPTIONS}
     values["spark_conf"] = _spark_properties(values["spark_conf"] or [])
     values["handler_step"] = tuple(values["handler_step"] or ())
+    flags = {row.name: given[row.attribute] for row in _FLAGS if given[row.attribute] is not None}
+    values["features"] = {name: [text] if isinstance(text, str) else text for name, text in flags.items()}
     return OwnOptions(**values)
 
 
@@ -135,6 +148,9 @@ def _parser() -> _Parser:
     group = parser.add_argument_group("Options that Kafka's tool does not have")
     for row in OPTIONS:
         _add(group, row)
+    flags = parser.add_argument_group("Feature flags, with MirrorMaker 2's names (see legacy-mm features)")
+    for row in _FLAGS:
+        _add(flags, replace(row, default=None, type=str, choices=()))  # `feature_flags` reads the texts
     return parser
 
 

@@ -19,14 +19,15 @@ from legacy_mm.compat import legacy_options, releases
 from legacy_mm.compat.joptsimple import LegacyOption, OptionError
 from legacy_mm.compat.releases import CURRENT, Grammar
 from legacy_mm.config import unbuilt
-from legacy_mm.config.catalogue import OPTIONS as OWN_OPTIONS
+from legacy_mm.config.catalogue import option_called
+from legacy_mm.config.features import as_pair
+from legacy_mm.config.option import Option, environment_variable
 
 # Java knows the digits of every script, one char each
 _INTEGER = re.compile(r"[+-]?(?:(?![\U00010000-\U0010ffff])\d)+")
 _INTEGER_RANGE = range(-(2**31), 2**31)
 _STRAY_WORDS = LegacyOption("[arguments]", "")
-_OWN = {row.name: row for row in OWN_OPTIONS}
-_TAKE_A_VALUE = {row.option.name for row in legacy_options.ROWS if row.option.argument is not None} | set(_OWN)
+_TAKE_A_VALUE = {row.option.name for row in legacy_options.ROWS if row.option.argument is not None}
 
 
 Role = Literal["option", "value", "ignored", "after --", "not an option"]
@@ -90,9 +91,10 @@ def early_value(name: str, argv: Sequence[str], environment: Mapping[str, str]) 
         found, separator, value = _bare(word).partition("=")
         if found == name and word.startswith("-"):
             return value if separator else next(words, None)
-        if found in _TAKE_A_VALUE and word.startswith("-") and not separator:
+        takes_one = found in _TAKE_A_VALUE or option_called(found) is not None
+        if takes_one and word.startswith("-") and not separator:
             next(words, None)
-    return environment.get(_OWN[name].environment_variable)
+    return environment.get(environment_variable(name))
 
 
 def grammar_asked_for(argv: Sequence[str], environment: Mapping[str, str]) -> Grammar:
@@ -130,9 +132,9 @@ class _Reader:
                 continue
             name, separator, value = _bare(word).partition("=")
             inline = value if separator else None
-            if name in _OWN:
-                self._seen.append(Word(word, "option", name))
-                self._take_own(name, inline)
+            if (own := option_called(name)) is not None:
+                self._seen.append(Word(word, "option", own.name))
+                self._take_own(own, name, inline)
             elif (option := self._recognised(name)) is not None:
                 self._seen.append(Word(word, "option", option.name))
                 self._take(option, inline)
@@ -162,12 +164,12 @@ class _Reader:
                 inline = None
             values.append(self._argument(option.name) if inline is None else inline)
 
-    def _take_own(self, name: str, inline: str | None) -> None:
-        if name in self._own_given and not _OWN[name].repeated:
-            raise OptionError(f"Option {name} was given more than once")
-        self._own_given.add(name)
-        value = self._argument(name) if inline is None else inline
-        self._line.own_words.append(f"--{name}={value}")
+    def _take_own(self, option: Option, written: str, inline: str | None) -> None:
+        if option.name in self._own_given and not option.repeated:
+            raise OptionError(f"Option {option.name} was given more than once")
+        self._own_given.add(option.name)
+        value = self._argument(option.name) if inline is None else inline
+        self._line.own_words.append(f"--{option.name}={as_pair(written, value)}")
 
     def _take_cluster(self, word: str, name: str) -> None:
         """`-abc`: options of one letter, the last of which may have its value in the same word."""
@@ -199,7 +201,7 @@ class _Reader:
         error = self._grammar.joptsimple.unrecognized(name)
         release = releases.option_was_in(written or name, self._grammar.release)
         if release is not None:
-            text, variable = releases.dotted(release[:-1]), _OWN["legacy.release"].environment_variable
+            text, variable = releases.dotted(release[:-1]), environment_variable("legacy.release")
             error.add_note(
                 f"--{written or name} was an option up to Kafka {text}: to have it, add "
                 f"--legacy.release {text} or set {variable}={text}."

@@ -27,14 +27,14 @@ from legacy_mm.compat.relevance import Command, always
 from legacy_mm.compat.secrecy import Veil, looks_secret
 from legacy_mm.compat.translate import Help, NothingToDo, ReadOwnOptions, Run, Translation, Version, translate
 from legacy_mm.config import unbuilt
-from legacy_mm.config.catalogue import OPTIONS
+from legacy_mm.config.catalogue import ALL_OPTIONS, option_called
 from legacy_mm.config.settings import Settings
 from legacy_mm.errors import ConfigurationError, LegacyMMError
 from legacy_mm.log_secrets import HIDDEN
 
 _LAUNCHERS = {"kafka-mirror-maker", "kafka-mirror-maker.sh", "kafka.tools.MirrorMaker"}
 _OPTIONS = {row.option.name: row.option.description for row in ROWS} | {
-    row.name: f"Option of ours: {row.help}" for row in OPTIONS
+    row.name: f"Option of ours: {row.help}" for row in ALL_OPTIONS
 }
 _ROLES: Mapping[Role, str] = {
     "value": "value of --{option}",
@@ -287,6 +287,8 @@ def _property_rows(file: ClientFile, veil: Veil) -> Iterator[PropertyRow]:
             meaning = _outcome(entry, decided[entry.name], veil)
         elif (file.side, entry.name) in _OUTSIDE_THE_CLIENTS:
             meaning = _OUTSIDE_THE_CLIENTS[file.side, entry.name]
+        elif row is None and (option := option_called(entry.name)) is not None:
+            meaning = f"{_OPTIONS[option.name]} The command line, the environment and --features.config come before it."
         elif row is None and unbuilt.is_unbuilt(entry.name):
             meaning = "ignored: " + unbuilt.refusal(entry.name)
         else:

@@ -14,15 +14,17 @@ from dataclasses import dataclass, field
 from legacy_mm.compat import command_line, plugins, steps, topic_pattern
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties import consumer, producer
-from legacy_mm.compat.client_properties.rule import Note, Reading
-from legacy_mm.compat.client_properties.translate import Translated
+from legacy_mm.compat.client_properties.rule import Note, Reading, Side
+from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import OWN
 from legacy_mm.compat.releases import CURRENT, Grammar
 from legacy_mm.compat.steps import Hide, Start
-from legacy_mm.config import validate
+from legacy_mm.config import feature_flags, validate
 from legacy_mm.config.catalogue import EMBEDDED, OwnOptions
+from legacy_mm.config.feature_settings import FeatureSettings
 from legacy_mm.config.settings import (
+    AdminSettings,
     MetricsSettings,
     OffsetReset,
     ReceiptSettings,
@@ -134,6 +136,8 @@ def _translate_run(start: Start) -> Translation:
         with blamed_on(start.files[path]):
             _refuse_group(read.reading, start.line.grammar)
     target = _target(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file))
+    features = [feature_flags.settings(*flags) for flags in _flags(start)]
+    admins = [_admins(start, asked, path) for asked, path in zip(features, consumers, strict=True)]
     spark = SparkSettings(
         master=None if options.spark_master == EMBEDDED else options.spark_master,
         conf=options.spark_conf,
@@ -155,12 +159,43 @@ def _translate_run(start: Start) -> Translation:
             first_stream=number * start.streams,
             handler=plugins.handler(start),
             listener=plugins.listener(start),
+            features=features[number],
+            source_admin=_admin_settings(admins[number][0]),
+            target_admin=_admin_settings(admins[number][1]),
         )
         for number, (path, read) in enumerate(consumers.items())
     )
-    read_secrets = (secret for read in consumers.values() for secret in read.secrets)
+    overridden = (side for sides in admins for side in sides if side is not None)
+    read_secrets = (secret for read in (*consumers.values(), *overridden) for secret in read.secrets)
     secrets = (*read_secrets, *written.secrets, *start.environment.secrets)
     return Run(flows, options, tuple(start.notes), secrets, tuple(consumers.values()), written)
+
+
+def _flags(start: Start) -> list[list[feature_flags.Given]]:
+    """The sources of flags in the order of their precedence, for each consumer file."""
+    files = (start.producer_file, *start.consumer_files.values())
+    for text in feature_flags.without_effect(start.options.features, *files):
+        start.note(logging.INFO, text, OWN)
+    written = feature_flags.given_in(start.producer_file)
+    return [[start.options.features, written, feature_flags.given_in(read)] for read in start.consumer_files.values()]
+
+
+def _admins(start: Start, features: FeatureSettings, path: str) -> tuple[Translated | None, Translated | None]:
+    """The clients of the features, at the source and at the target, where they have properties of their own."""
+    start.hide(known_secrets({**features.source_admin, **features.target_admin}))
+    sides: tuple[tuple[Side, Mapping[str, str], Mapping[str, str]], ...] = (
+        ("consumer", start.consumer_files[path], features.source_admin),
+        ("producer", start.producer_file, features.target_admin),
+    )
+    source, target = (
+        apply(side, start.with_login({**file, **over}), streams=1, literal=False) if over else None
+        for side, file, over in sides
+    )
+    return source, target
+
+
+def _admin_settings(side: Translated | None) -> AdminSettings | None:
+    return None if side is None else AdminSettings(side.properties, side.stores)
 
 
 def _refuse_group(reading: Reading, grammar: Grammar) -> None:

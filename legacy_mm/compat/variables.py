@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from legacy_mm.config import unbuilt
-from legacy_mm.config.catalogue import OPTIONS
+from legacy_mm.config.catalogue import ALL_OPTIONS
 from legacy_mm.config.option import ENVIRONMENT_PREFIX
 
 
@@ -40,7 +40,7 @@ VARIABLES = (
     Variable("SCALA_BINARY_VERSION", "no effect: it chose folders of a source checkout"),
 )
 _NOT_READ = "read neither by the old scripts nor here"
-_OWN = {row.environment_variable: row for row in OPTIONS}
+_OWN = {row.environment_variable: row for row in ALL_OPTIONS}
 
 
 def meanings(environment: Mapping[str, str]) -> list[tuple[str, str, str]]:

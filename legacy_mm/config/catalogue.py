@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, spelled_today
 from legacy_mm.config.option import Option, port_number, whole_number
 
 AskedEngine = Literal["auto", "batches", "records"]
@@ -188,10 +189,20 @@ OPTIONS = (
     ),
 )
 
+ALL_OPTIONS = (*OPTIONS, *(row.option for row in FEATURES), *WITHOUT_EFFECT.values())
+"""The feature flags too."""
+_BY_NAME = {row.name: row for row in ALL_OPTIONS}
+
+
+def option_called(name: str) -> Option | None:
+    """The option of ours of that name, in any of its spellings."""
+    today = spelled_today(name)
+    return _BY_NAME.get(name) if today is None else BY_NAME[today].option
+
 
 @dataclass(frozen=True, slots=True)
 class OwnOptions:
-    """The values of `OPTIONS`, typed; field names are the rows' attributes."""
+    """The values of `OPTIONS`, typed; field names are the rows' attributes. Flags are as they were given."""
 
     spark_master: str = EMBEDDED
     spark_conf: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -213,3 +224,5 @@ class OwnOptions:
     handler_on_error: OnHandlerError = "fail"
     quarantine_topic: str | None = None
     quarantine_file: str = "legacy-mm-quarantine.jsonl"
+    features: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)
+    """`feature_flags.settings` reads them."""

@@ -35,9 +35,9 @@ class NamingSettings:
 class TopicFilterSettings:
     """MirrorMaker 2's lists beside the old pattern: a topic must pass both."""
 
-    include: tuple[str, ...] = (".*",)
+    include: tuple[str, ...]
     """Java regular expressions; a name must match one of them as a whole."""
-    exclude: tuple[str, ...] = ()
+    exclude: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

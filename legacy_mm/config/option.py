@@ -11,6 +11,11 @@ from dataclasses import dataclass
 ENVIRONMENT_PREFIX = "LEGACY_MM_"
 
 
+def environment_variable(name: str) -> str:
+    """The variable of the option of that name."""
+    return ENVIRONMENT_PREFIX + name.upper().replace(".", "_")
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One row of the catalogue."""
@@ -32,7 +37,7 @@ class Option:
     @property
     def environment_variable(self) -> str:
         """`--shutdown.timeout.ms` is also `LEGACY_MM_SHUTDOWN_TIMEOUT_MS`."""
-        return ENVIRONMENT_PREFIX + self.name.upper().replace(".", "_")
+        return environment_variable(self.name)
 
     @property
     def attribute(self) -> str:
@@ -45,6 +50,25 @@ def whole_number(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
+
+
+def positive_number(text: str) -> int:
+    """A decimal integer above zero."""
+    if (number := whole_number(text)) == 0:
+        raise argparse.ArgumentTypeError("0 is too small")
+    return number
+
+
+def count_or_default(text: str) -> int:
+    """A decimal integer above zero, or -1 for what the brokers have."""
+    return -1 if text == "-1" else positive_number(text)
+
+
+def boolean(text: str) -> bool:
+    """`true` or `false` in any case, as Kafka reads it."""
+    if text.lower() not in ("true", "false"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+    return text.lower() == "true"
 
 
 def port_number(text: str) -> int:

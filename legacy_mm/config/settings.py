@@ -89,6 +89,14 @@ class TopicSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AdminSettings:
+    """How a feature's own clients reach a cluster."""
+
+    properties: ClientProperties = field(repr=False)
+    stores: JavaStores = JavaStores()
+
+
+@dataclass(frozen=True, slots=True)
 class JvmSettings:
     """What the user asks of the Java process that drives Spark; our own flags fill in the rest."""
 
@@ -183,6 +191,9 @@ class Settings:
     handler: HandlerSettings | None = None
     listener: ListenerSettings | None = None
     features: FeatureSettings = FeatureSettings()
+    source_admin: AdminSettings | None = None
+    """Of the features' clients; None: as the mirror's own."""
+    target_admin: AdminSettings | None = None
 
     @property
     def flow(self) -> str:

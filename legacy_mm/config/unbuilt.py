@@ -6,16 +6,15 @@ any other, with one warning. None of them is ever listed as available.
 
 from __future__ import annotations
 
+from legacy_mm.config.features import spelled_today
+
 _SWITCHES = (
     "emit.checkpoints",
     "emit.heartbeats",
     "emit.offset-syncs",
     "heartbeats.replication",
     "refresh.groups",
-    "refresh.topics",
     "sync.group.offsets",
-    "sync.topic.acls",
-    "sync.topic.configs",
 )
 """Each with `.enabled` and `.interval.seconds`; KIP-382 wrote the bare name."""
 _NAMES = frozenset(
@@ -24,12 +23,9 @@ _NAMES = frozenset(
         "checkpoints.topic.replication.factor",
         "checkpoints.topic.retention.ms",
         "clusters",
-        "config.properties.blacklist",
-        "config.properties.exclude",
         "config.property.filter.class",
         "connector.class",
         "connector.type",
-        "consumer.poll.timeout.ms",
         "exactly.once",
         "exactly.once.source.support",
         "exactly.once.support",
@@ -49,24 +45,10 @@ _NAMES = frozenset(
         "offset.lag.max",
         "offset.syncs.topic.retention.ms",
         "predicates",
-        "preserve.partitions",
-        "readahead.queue.capacity",
-        "rename.topics",
-        "replication.factor",
-        "replication.policy.class",
-        "replication.policy.internal.topic.separator.enabled",
-        "replication.policy.separator",
-        "tasks.max",
-        "topic.creation",
         "topic.filter.class",
-        "topics",
-        "topics.blacklist",
-        "topics.exclude",
         "transaction.boundary",
         "transaction.producer",
         "transforms",
-        "use.defaults.from",
-        "use.incremental.alter.configs",
         "value.converter",
         "value.converter.class",
     }
@@ -76,10 +58,7 @@ _FAMILIES = (
     "predicates.",
     "producer.override.",
     "consumer.override.",
-    "remote.admin.",
-    "source.admin.",
     "source.cluster.",
-    "target.admin.",
     "target.cluster.",
     "topic.creation.",
     "transforms.",
@@ -88,7 +67,7 @@ _FAMILIES = (
 
 def is_unbuilt(name: str) -> bool:
     """True for a name that a reader of the KIPs or of MirrorMaker 2's manual may expect here."""
-    return name in _NAMES or name.startswith(_FAMILIES)
+    return (name in _NAMES or name.startswith(_FAMILIES)) and spelled_today(name) is None
 
 
 def refusal(name: str) -> str:

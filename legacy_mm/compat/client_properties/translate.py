@@ -29,6 +29,7 @@ from legacy_mm.compat.client_properties.rule import (
     trim,
 )
 from legacy_mm.config import unbuilt
+from legacy_mm.config.features import is_flag
 from legacy_mm.config.settings import ClientProperties, JavaStores
 from legacy_mm.errors import ConfigurationError
 
@@ -158,7 +159,11 @@ def _emitted(rule: Rule, reading: Reading) -> Emitted:
 
 def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:
     known = {rule.name for rule in rules if not isinstance(rule.meaning, Forgotten)}
-    unknown = [name for name in properties if name not in known and not name.startswith(NATIVE_PREFIX)]
+    unknown = [
+        name
+        for name in properties
+        if name not in known and not name.startswith(NATIVE_PREFIX) and not is_flag(name)
+    ]
     unbuilt_names = set(filter(unbuilt.is_unbuilt, unknown))
     # 3.9 says it at INFO; whoever wrote a feature's name expects it to act, and is warned
     for names, level in ((unbuilt_names, logging.WARNING), (set(unknown) - unbuilt_names, logging.INFO)):

@@ -1,0 +1,61 @@
+"""`legacy-mm features`: the feature flags, in the order in which a running deployment can take them up."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+
+from legacy_mm.config.features import FEATURES, WITHOUT_EFFECT, Feature
+
+
+def main(words: Sequence[str]) -> int:
+    """Print the ladder, then the flags that shape its steps; always 0."""
+    parser = argparse.ArgumentParser(
+        prog="legacy-mm features", allow_abbrev=False, description="The feature flags. All of them are off by default."
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON list instead")
+    if parser.parse_args(list(words)).json:
+        sys.stdout.write(json.dumps([_as_json(row) for row in FEATURES], indent=1) + "\n")
+        return 0
+    ladder = sorted((row for row in FEATURES if row.is_feature), key=lambda row: row.step)
+    sys.stdout.write(
+        "The ladder: each step can be taken alone, and back; legacy-mm plan shows beforehand what it changes.\n\n"
+    )
+    for row in ladder:
+        _tell_step(row)
+    sys.stdout.write("Settings:\n\n")
+    for row in FEATURES:
+        if not row.is_feature:
+            default = f" [{row.option.default}]" if row.option.default else ""
+            sys.stdout.write(f"  {row.name}{default}{_also(row)}\n      {row.option.help}\n")
+    sys.stdout.write("\nAccepted, without effect: " + ", ".join(WITHOUT_EFFECT) + "\n")
+    return 0
+
+
+def _tell_step(row: Feature) -> None:
+    sys.stdout.write(f"{row.step}. {row.name}=true{_also(row)}\n   {row.option.help}\n   changes: {row.changes}\n")
+    for other in row.needs:
+        sys.stdout.write(f"   needs {other.name}: {other.because}\n")
+    for side, right in zip(("source", "target"), row.rights, strict=True):
+        if right:
+            sys.stdout.write(f"   needs at the {side}: {right}\n")
+    sys.stdout.write("\n")
+
+
+def _also(row: Feature) -> str:
+    return f" (also {', '.join(row.synonyms)})" if row.synonyms else ""
+
+
+def _as_json(row: Feature) -> dict[str, object]:
+    return {
+        "name": row.name,
+        "synonyms": row.synonyms,
+        "default": row.option.default,
+        "step": row.step or None,
+        "needs": [other.name for other in row.needs],
+        "rights": {"source": row.rights[0], "target": row.rights[1]},
+        "changes": row.changes,
+        "help": row.option.help,
+    }

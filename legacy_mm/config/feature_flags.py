@@ -1,0 +1,185 @@
+"""Flags as they were given become `FeatureSettings`: precedence, spellings, types, needs and contradictions."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from legacy_mm.config.feature_settings import (
+    DEFAULT,
+    IDENTITY,
+    LEGACY,
+    AclSyncSettings,
+    ConfigFilterSettings,
+    ConfigSyncSettings,
+    CreationSettings,
+    FeatureSettings,
+    NamingSettings,
+    TopicFilterSettings,
+)
+from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, Feature, Relation, as_pair, spelled_today
+from legacy_mm.errors import ConfigurationError
+
+Given = Mapping[str, Sequence[str]]
+"""Today's name of a flag -> what was given for it; a repeated one has `name=value` texts."""
+_JAVA_PACKAGES = ("org.apache.kafka.connect.mirror.", "org.apache.kafka.mirror.")
+_POLICY = "replication.policy.class"
+_EVERY = ".*"
+_EXCLUDED = {"3.9": r".*[\-\.]internal, .*\.replica, __.*", "4": r"mm2.*\.internal, .*\.replica, __.*"}
+"""`topics.exclude` of DefaultTopicFilter, by `mm2.compatibility`."""
+
+
+def given_in(file: Mapping[str, str]) -> dict[str, list[str]]:
+    """The flags in a client's properties file; today's spelling counts where there are several."""
+    found: dict[str, list[str]] = {}
+    for key, text in file.items():
+        name = spelled_today(key)
+        if name is not None and BY_NAME[name].option.repeated:
+            found.setdefault(name, []).append(as_pair(key, text))
+        elif name is not None and (key == name or name not in file):
+            found[name] = [text]
+    return found
+
+
+def settings(*sources: Given) -> FeatureSettings:
+    """What the flags come to; `sources` in the order of their precedence. Raises ConfigurationError."""
+    return _Flags(sources).settings()
+
+
+class _Flags:
+    def __init__(self, sources: Sequence[Given]) -> None:
+        self._sources = sources
+        self._values: dict[str, Any] = {row.name: _typed(row, self._text(row)) for row in FEATURES}
+
+    def settings(self) -> FeatureSettings:
+        """All of it, or the first contradiction."""
+        for row in FEATURES:
+            self._check(row)
+        creation = self._values["topic.creation"]
+        kept = self._values["preserve.partitions"] or creation
+        if creation and self._given("preserve.partitions") and not self._values["preserve.partitions"]:
+            raise ConfigurationError(
+                "topic.creation=true and preserve.partitions=false exclude each other, because a topic that grows with "
+                "its source must be filled like it"
+            )
+        config_filter = ConfigFilterSettings(
+            _listed(self._values["config.properties.exclude"]), self._values["use.defaults.from"] == "source"
+        )
+        refreshes = creation and self._values["refresh.topics.enabled"]
+        return FeatureSettings(
+            naming=self._naming(),
+            topics=self._topic_filter(),
+            preserve_partitions=kept,
+            grow_partitions=creation and self._values["topic.creation.fewer.partitions"] == "grow",
+            creation=CreationSettings(self._values["replication.factor"], config_filter) if creation else None,
+            config_sync=self._interval("sync.topic.configs", lambda every: ConfigSyncSettings(every, config_filter)),
+            acl_sync=self._interval(
+                "sync.topic.acls",
+                lambda every: AclSyncSettings(every, prefixed=self._values["sync.topic.acls.prefixed"]),
+            ),
+            refresh_interval=float(self._values["refresh.topics.interval.seconds"]) if refreshes else None,
+            canary=self._values["feature.topics"],
+            source_admin=self._pairs("source.admin"),
+            target_admin=self._pairs("target.admin"),
+        )
+
+    def _text(self, row: Feature) -> str:
+        given = next((source[row.name] for source in self._sources if row.name in source), None)
+        return (row.option.default or "") if given is None or row.option.repeated else given[-1].strip()
+
+    def _given(self, name: str) -> bool:
+        return any(name in source for source in self._sources)
+
+    def _pairs(self, name: str) -> dict[str, str]:
+        pairs: dict[str, str] = {}
+        for source in reversed(self._sources):
+            for text in source.get(name, ()):
+                key, separator, value = text.partition("=")
+                if not separator or not key.strip():
+                    raise ConfigurationError(f"{name} takes name=value, such as {name}.security.protocol=SSL")
+                pairs[key.strip()] = value
+        return pairs
+
+    def _check(self, row: Feature) -> None:
+        if not row.is_feature and self._text(row) == (row.option.default or ""):
+            return
+        if row.is_feature and not self._values[row.name]:
+            return
+        for other in row.needs:
+            if not self._values[other.name]:
+                raise ConfigurationError(_said(row, "needs", other))
+
+    def _naming(self) -> NamingSettings:
+        policy, alias = self._policy(), self._values["source.cluster.alias"]
+        if policy == DEFAULT and not alias:
+            raise ConfigurationError(f"{_POLICY}={DEFAULT} needs source.cluster.alias, because names begin with it")
+        if alias and alias == self._values["target.cluster.alias"]:
+            raise ConfigurationError(
+                f"source.cluster.alias and target.cluster.alias are both {alias}, because of which every topic would "
+                "look like a copy of itself"
+            )
+        return NamingSettings(
+            policy=policy,
+            source_alias=alias,
+            target_alias=self._values["target.cluster.alias"],
+            separator=self._values["replication.policy.separator"],
+            internal_separator=self._values["replication.policy.internal.topic.separator.enabled"],
+            compatibility=self._values["mm2.compatibility"],
+            properties={row.name: self._text(row) for row in FEATURES if not row.option.repeated},
+        )
+
+    def _policy(self) -> str:
+        asked = name = self._values[_POLICY]
+        for package in _JAVA_PACKAGES:
+            name = name.removeprefix(package)
+        if name not in (LEGACY, IDENTITY, DEFAULT) and ":" not in name:
+            raise ConfigurationError(
+                f"{_POLICY}={asked} is not possible, because a policy is {LEGACY}, {IDENTITY}, {DEFAULT}, or "
+                "module:Class in Python"
+            )
+        if not self._values["rename.topics"]:
+            return str(name)
+        if self._given(_POLICY) and name != DEFAULT:
+            raise ConfigurationError(
+                f"rename.topics=true and {_POLICY}={asked} exclude each other, because both say how topics are called"
+            )
+        return DEFAULT
+
+    def _topic_filter(self) -> TopicFilterSettings | None:
+        if not self._given("topics") and not self._given("topics.exclude"):
+            return None
+        include, exclude = _EVERY, _EXCLUDED[self._values["mm2.compatibility"]]
+        if self._given("topics"):
+            include = self._values["topics"]
+        if self._given("topics.exclude"):
+            exclude = self._values["topics.exclude"]
+        return TopicFilterSettings(_listed(include), _listed(exclude))
+
+    def _interval(self, name: str, made: Any) -> Any:
+        return made(float(self._values[f"{name}.interval.seconds"])) if self._values[f"{name}.enabled"] else None
+
+
+def _typed(row: Feature, text: str) -> Any:
+    option = row.option
+    if option.choices and text not in option.choices:
+        raise ConfigurationError(f"{row.name}: {text!r} is none of {', '.join(option.choices)}")
+    try:
+        return option.type(text)
+    except argparse.ArgumentTypeError as error:
+        raise ConfigurationError(f"{row.name}: {error}") from None
+
+
+def _listed(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",")) if text.strip() else ()
+
+
+def _said(row: Feature, verb: str, other: Relation) -> str:
+    return f"{row.name}=true {verb} {other.name}, because {other.because}"
+
+
+def without_effect(*sources: Mapping[str, Any]) -> Iterator[str]:
+    """What to say, once, about names that are accepted and do nothing."""
+    for name, option in WITHOUT_EFFECT.items():
+        if any(name in source for source in sources):
+            yield f"{name}: {option.help}"

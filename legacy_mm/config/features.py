@@ -1,0 +1,300 @@
+"""The feature flags: one row each, with MirrorMaker 2's names, what they need and what they exclude.
+
+A flag is given on the command line, in the environment, in `--features.config`, in the producer file or in the
+consumer file; the first of these that has it decides. `feature_flags.py` makes `FeatureSettings` of the outcome.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from legacy_mm.config.option import Option, boolean, count_or_default, positive_number
+
+_CREATION = "legacy_mm.controlplane.topics"
+_CONFIGS = "legacy_mm.controlplane.topic_configs"
+_ACLS = "legacy_mm.controlplane.acls"
+_NAMING = "legacy_mm.policies.topic_naming"
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """Another flag that must be given too."""
+
+    name: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """One row: an option, and how it gets along with the others."""
+
+    option: Option
+    synonyms: tuple[str, ...] = ()
+    """Spellings of KIP-382 and of older releases."""
+    needs: tuple[Relation, ...] = ()
+    """Where it is on."""
+    rights: tuple[str, str] = ("", "")
+    """What the principals must be allowed besides mirroring: at the source, at the target."""
+    step: int = 0
+    """Its place on the ladder of an upgrade; 0: it only shapes another one."""
+    changes: str = ""
+    """What switching it on changes on the clusters, and what stays when it is switched off again."""
+
+    @property
+    def name(self) -> str:
+        """The flag's name today."""
+        return self.option.name
+
+    @property
+    def is_feature(self) -> bool:
+        """It switches something on that the old tool did not do."""
+        return self.step > 0
+
+
+def _switch(name: str, help_: str, owner: str) -> Option:
+    return Option(name=name, default="false", argument="true|false", help=help_, owner=owner, type=boolean)
+
+
+def _seconds(name: str, help_: str, owner: str) -> Option:
+    return Option(name, "600", "seconds", help_, owner, type=positive_number)
+
+
+_ALIAS = Relation("source.cluster.alias", "the names at the target begin with it")
+
+FEATURES = (
+    Feature(
+        _switch(
+            "preserve.partitions",
+            "A record goes to the partition it has at the source, not to the one its key says.",
+            "legacy_mm.dataplane.routes",
+        ),
+        step=1,
+        changes="records arrive in the partition of their source; where the target has fewer partitions the mirror "
+        "ends with an error",
+    ),
+    Feature(
+        _switch(
+            "topic.creation",
+            "Missing target topics are created with the source's partitions and configuration, and grow with it; "
+            "implies preserve.partitions.",
+            _CREATION,
+        ),
+        rights=("DescribeConfigs on the topics", "Create on the cluster or the topics, Alter on the topics"),
+        step=2,
+        changes="topics and partitions appear at the target; they stay",
+    ),
+    Feature(
+        Option(
+            "replication.factor",
+            "-1",
+            "number",
+            "Of topics that topic.creation makes; -1 is what the target's brokers have. (MirrorMaker 2 has 2.)",
+            _CREATION,
+            type=count_or_default,
+        )
+    ),
+    Feature(
+        Option(
+            "topic.creation.fewer.partitions",
+            "grow",
+            "reaction",
+            "A target topic with fewer partitions than its source: grow adds them, refuse ends the mirror.",
+            _CREATION,
+            choices=("grow", "refuse"),
+        )
+    ),
+    Feature(
+        Option(
+            "refresh.topics.enabled",
+            "true",
+            "true|false",
+            "With topic.creation: look again for new topics and partitions. What the old tool does by itself, finding "
+            "topics that match, goes on in any case.",
+            _CREATION,
+            type=boolean,
+        ),
+        synonyms=("refresh.topics",),
+    ),
+    Feature(_seconds("refresh.topics.interval.seconds", "Between two such looks.", _CREATION)),
+    Feature(
+        _switch(
+            "sync.topic.configs.enabled", "Bring the configuration of source topics over to their copies.", _CONFIGS
+        ),
+        synonyms=("sync.topic.configs",),
+        rights=("DescribeConfigs on the topics", "DescribeConfigs and AlterConfigs on the topics"),
+        step=3,
+        changes="properties of target topics follow the source's; the last values stay",
+    ),
+    Feature(_seconds("sync.topic.configs.interval.seconds", "Between two comparisons.", _CONFIGS)),
+    Feature(
+        Option(
+            "config.properties.exclude",
+            r"follower\.replication\.throttled\.replicas,leader\.replication\.throttled\.replicas,"
+            r"message\.timestamp\.difference\.max\.ms,message\.timestamp\.type,unclean\.leader\.election\.enable,"
+            r"min\.insync\.replicas",
+            "pattern,...",
+            "Topic properties that are not brought over.",
+            _CONFIGS,
+        ),
+        synonyms=("config.properties.blacklist",),
+    ),
+    Feature(
+        Option(
+            "use.defaults.from",
+            "target",
+            "cluster",
+            "Whose defaults a property has that the source topic does not set: target or source.",
+            _CONFIGS,
+        )
+    ),
+    Feature(
+        _switch("sync.topic.acls.enabled", "Bring access rules for source topics over to their copies.", _ACLS),
+        synonyms=("sync.topic.acls",),
+        rights=("Describe on the cluster", "Describe and Alter on the cluster"),
+        step=4,
+        changes="access rules appear at the target; they stay",
+    ),
+    Feature(_seconds("sync.topic.acls.interval.seconds", "Between two comparisons.", _ACLS)),
+    Feature(
+        _switch("sync.topic.acls.prefixed", "Also rules for prefixes of topic names.", _ACLS),
+        needs=(Relation("sync.topic.acls.enabled", "it says which rules that brings over"),),
+    ),
+    Feature(
+        _switch(
+            "rename.topics",
+            "Names at the target begin with the source's alias: DefaultReplicationPolicy.",
+            _NAMING,
+        ),
+        needs=(_ALIAS,),
+        step=5,
+        changes="new topics appear under the new names and begin where the group stands; the old copies stay",
+    ),
+    Feature(Option("source.cluster.alias", "", "alias", "What the source is called in names.", _NAMING)),
+    Feature(Option("target.cluster.alias", "target", "alias", "What the target is called in names.", _NAMING)),
+    Feature(
+        Option(
+            "replication.policy.class",
+            "LegacyReplicationPolicy",
+            "class",
+            "How topics are called at the target: LegacyReplicationPolicy, IdentityReplicationPolicy or "
+            "DefaultReplicationPolicy, with Java's packages or without, or module:Class in Python.",
+            _NAMING,
+        ),
+    ),
+    Feature(Option("replication.policy.separator", ".", "text", "Between an alias and a name.", _NAMING)),
+    Feature(
+        Option(
+            "replication.policy.internal.topic.separator.enabled",
+            "true",
+            "true|false",
+            "false: MirrorMaker 2's own topics keep their dots.",
+            _NAMING,
+            type=boolean,
+        )
+    ),
+    Feature(
+        Option(
+            "mm2.compatibility",
+            "3.9",
+            "release",
+            "Which topics count as internal: as in MirrorMaker 2 of 3.9, or of 4 and later.",
+            _NAMING,
+            choices=("3.9", "4"),
+        )
+    ),
+    Feature(
+        Option(
+            "topics",
+            "",
+            "pattern,...",
+            "Java patterns; only topics that match one of them, and the old pattern, are mirrored.",
+            "legacy_mm.policies.topic_filter",
+        )
+    ),
+    Feature(
+        Option(
+            "topics.exclude",
+            "",
+            "pattern,...",
+            "Java patterns; topics that match one of them are not mirrored.",
+            "legacy_mm.policies.topic_filter",
+        ),
+        synonyms=("topics.blacklist",),
+    ),
+    Feature(
+        Option(
+            "feature.topics",
+            "",
+            "pattern",
+            "A Java pattern: features concern only the source topics that match (canary).",
+            "legacy_mm.wiring",
+        )
+    ),
+    Feature(
+        Option(
+            "source.admin",
+            None,
+            "name=value",
+            "A Java property over the consumer file's, for clients of the features; also --source.admin.NAME=VALUE.",
+            "legacy_mm.kafka.admin",
+            repeated=True,
+        ),
+        synonyms=("admin",),
+    ),
+    Feature(
+        Option(
+            "target.admin",
+            None,
+            "name=value",
+            "The same for the producer file.",
+            "legacy_mm.kafka.admin",
+            repeated=True,
+        ),
+        synonyms=("remote.admin",),
+    ),
+)
+BY_NAME: Mapping[str, Feature] = {name: row for row in FEATURES for name in (row.name, *row.synonyms)}
+"""Every spelling."""
+
+_REASONS: Mapping[str, str] = {
+    "readahead.queue.capacity": "the consumer always works ahead of the producer, as far as buffer.memory allows",
+    "tasks.max": "--num.streams says how many streams copy",
+    "consumer.poll.timeout.ms": "nothing waits for a poll here",
+    "use.incremental.alter.configs": "topic properties are always altered one by one",
+    "admin.timeout.ms": "default.api.timeout.ms of the files holds",
+}
+WITHOUT_EFFECT: Mapping[str, Option] = {
+    name: Option(
+        name, None, "value", f"Accepted from MirrorMaker 2, has no effect: {why}.", "legacy_mm.config.features"
+    )
+    for name, why in _REASONS.items()
+}
+"""Names of MirrorMaker 2 that are accepted and do nothing, which is said once."""
+_FAMILIES: Mapping[str, str] = {
+    f"{spelling}.": row.name for row in FEATURES if row.option.repeated for spelling in (row.name, *row.synonyms)
+}
+"""What keys begin with that are Java properties of a client."""
+
+
+def spelled_today(name: str) -> str | None:
+    """Today's name of a flag, whatever the spelling; `admin.x` belongs to `source.admin`. None: it is no flag."""
+    if name in BY_NAME:
+        return BY_NAME[name].name
+    return None if name in WITHOUT_EFFECT else next((_FAMILIES[start] for start in _started_by(name)), None)
+
+
+def is_flag(name: str) -> bool:
+    """True for what may stand in a client's properties file although it is for us."""
+    return name in WITHOUT_EFFECT or spelled_today(name) is not None
+
+
+def as_pair(name: str, value: str) -> str:
+    """What `--name value` is for its row: `--admin.x 1` is `--source.admin x=1`."""
+    if name in BY_NAME or name in WITHOUT_EFFECT:
+        return value
+    return next((f"{name.removeprefix(start)}={value}" for start in _started_by(name)), value)
+
+
+def _started_by(name: str) -> Iterator[str]:
+    return (start for start in _FAMILIES if name.startswith(start))

@@ -1,0 +1,159 @@
+"""Flags: precedence, spellings, types, needs, contradictions, and what they come to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from legacy_mm.config import feature_flags
+from legacy_mm.config.feature_settings import FeatureSettings, NamingSettings
+from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, is_flag, spelled_today
+from legacy_mm.errors import ConfigurationError
+
+ON = {row.name: ["true"] for row in FEATURES if row.is_feature}
+ALIASES = {"source.cluster.alias": ["a"], "target.cluster.alias": ["b"]}
+
+
+def test_without_flags_everything_is_off() -> None:
+    off = feature_flags.settings({}, {}, {})
+    assert (off.creation, off.config_sync, off.acl_sync, off.topics, off.refresh_interval) == (None,) * 5
+    assert not off.preserve_partitions
+    assert (off.naming.policy, off.canary) == ("LegacyReplicationPolicy", "")
+
+
+def test_what_comes_first_decides() -> None:
+    words, producer, consumer = (
+        {"source.cluster.alias": [alias], "rename.topics": [on]}
+        for alias, on in (("w", "true"), ("p", "x"), ("c", "x"))
+    )
+    assert feature_flags.settings(words, producer, consumer).naming.source_alias == "w"
+    assert feature_flags.settings({}, {"source.cluster.alias": ["p"]}, {"source.cluster.alias": ["c"]}).naming == (
+        feature_flags.settings({"source.cluster.alias": ["p"]}).naming
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "today"),
+    [
+        ("sync.topic.configs", "sync.topic.configs.enabled"),
+        ("sync.topic.acls", "sync.topic.acls.enabled"),
+        ("refresh.topics", "refresh.topics.enabled"),
+        ("topics.blacklist", "topics.exclude"),
+        ("config.properties.blacklist", "config.properties.exclude"),
+        ("admin.security.protocol", "source.admin"),
+        ("remote.admin.security.protocol", "target.admin"),
+        ("target.admin.sasl.jaas.config", "target.admin"),
+    ],
+)
+def test_older_spellings(written: str, today: str) -> None:
+    assert spelled_today(written) == today
+    assert is_flag(written)
+
+
+def test_what_is_no_flag() -> None:
+    for name in ("bootstrap.servers", "admin.timeout.ms", "administrator", "source.bootstrap.servers"):
+        assert spelled_today(name) is None
+    assert is_flag("admin.timeout.ms")
+    assert as_pair("admin.timeout.ms", "1") == "1"
+
+
+def test_files_of_the_clients_hold_flags_too() -> None:
+    file = {"bootstrap.servers": "h:1", "topics.blacklist": "old", "topics.exclude": "new", "admin.ssl.x": "1"}
+    given = feature_flags.given_in(file)
+    assert given == {"topics.exclude": ["new"], "source.admin": ["ssl.x=1"]}
+    read = feature_flags.settings({"source.admin": ["ssl.x=2"]}, given, {"source.admin": ["a=b=c"]})
+    assert read.source_admin == {"ssl.x": "2", "a": "b=c"}
+    assert "b=c" not in repr(read)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"topic.creation": "yes"}, "topic.creation: 'yes' is neither true nor false"),
+        ({"replication.factor": "0"}, "replication.factor: 0 is too small"),
+        ({"sync.topic.configs.interval.seconds": "1.5"}, "'1.5' is not a whole number"),
+        ({"mm2.compatibility": "5"}, "'5' is none of 3.9, 4"),
+        ({"topic.creation.fewer.partitions": "x"}, "'x' is none of grow, refuse"),
+        ({"rename.topics": "true"}, "rename.topics=true needs source.cluster.alias, because the names"),
+        ({"replication.policy.class": "DefaultReplicationPolicy"}, "needs source.cluster.alias, because"),
+        ({"replication.policy.class": "com.x.Own"}, "com.x.Own is not possible, because a policy is"),
+        (
+            {
+                "rename.topics": "true",
+                "source.cluster.alias": "a",
+                "replication.policy.class": "IdentityReplicationPolicy",
+            },
+            "exclude each other, because both say how topics are called",
+        ),
+        ({"topic.creation": "true", "preserve.partitions": "false"}, "exclude each other, because a topic that grows"),
+        ({"source.cluster.alias": "a", "target.cluster.alias": "a"}, "are both a, because of which"),
+        ({"sync.topic.acls.prefixed": "true"}, "needs sync.topic.acls.enabled, because"),
+        ({"source.admin": "x"}, "source.admin takes name=value"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_a_because(given: dict[str, str], words: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        feature_flags.settings({name: [text] for name, text in given.items()})
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize("pair", [*((name,) for name in ON), *combinations(ON, 2)], ids=" ".join)
+def test_every_flag_and_every_pair_can_be_on(pair: tuple[str, ...]) -> None:
+    on = feature_flags.settings({name: ["TRUE"] for name in pair}, ALIASES)
+    assert on != feature_flags.settings(ALIASES)
+
+
+@pytest.mark.parametrize("name", ["", "org.apache.kafka.mirror.", "org.apache.kafka.connect.mirror."])
+def test_the_vendors_manual_is_true(name: str) -> None:
+    """Its keys in the clients' files mean what the old tool does."""
+    manual = {"replication.policy.class": [f"{name}LegacyReplicationPolicy"], "refresh.topics.enabled": ["false"]}
+    read = feature_flags.settings({}, manual, manual)
+    assert read.naming.policy == "LegacyReplicationPolicy"
+    assert replace(read, naming=NamingSettings()) == FeatureSettings()
+
+
+def test_creation() -> None:
+    read = feature_flags.settings({"topic.creation": ["true"], "use.defaults.from": ["source"]})
+    assert read.preserve_partitions
+    assert read.grow_partitions
+    assert read.creation is not None
+    assert (read.creation.replication_factor, read.refresh_interval) == (-1, 600.0)
+    assert read.creation.filter.source_defaults
+    assert r"min\.insync\.replicas" in read.creation.filter.exclude
+    still = feature_flags.settings(
+        {"topic.creation": ["true"], "refresh.topics": [], "refresh.topics.enabled": ["false"]},
+        {"config.properties.exclude": [""], "topic.creation.fewer.partitions": ["refuse"]},
+    )
+    assert (still.refresh_interval, still.grow_partitions) == (None, False)
+    assert still.creation is not None
+    assert still.creation.filter.exclude == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "include", "exclude"),
+    [
+        ({"topics": "a.*, b"}, ("a.*", "b"), (r".*[\-\.]internal", r".*\.replica", "__.*")),
+        ({"topics": "a", "mm2.compatibility": "4"}, ("a",), (r"mm2.*\.internal", r".*\.replica", "__.*")),
+        ({"topics": "", "topics.exclude": ""}, (), ()),
+        ({"topics.exclude": "x"}, (".*",), ("x",)),
+    ],
+)
+def test_topic_lists(given: dict[str, str], include: tuple[str, ...], exclude: tuple[str, ...]) -> None:
+    read = feature_flags.settings({name: [text] for name, text in given.items()}).topics
+    assert read is not None
+    assert (read.include, read.exclude) == (include, exclude)
+
+
+def test_names_without_effect_are_said_once() -> None:
+    said = list(feature_flags.without_effect({"tasks.max": ["4"]}, {"tasks.max": "5", "bootstrap.servers": "h:1"}))
+    assert said == [f"tasks.max: {WITHOUT_EFFECT['tasks.max'].help}"]
+
+
+def test_rows_name_each_other() -> None:
+    for row in FEATURES:
+        assert all(other.name in BY_NAME and other.because for other in row.needs)
+        assert bool(row.changes) == row.is_feature
+    steps = [row.step for row in FEATURES if row.is_feature]
+    assert sorted(steps) == list(range(1, len(steps) + 1))

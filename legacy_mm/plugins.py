@@ -1,6 +1,6 @@
-"""Message handlers and rebalance listeners made ready, before a stream joins its group.
+"""Message handlers, rebalance listeners and replication policies made ready, before a stream joins its group.
 
-A handler is only looked at here and made in the copy tasks; a listener is made here, once for all streams.
+A handler is only looked at here and made in the copy tasks; the others are made here, once for all streams.
 """
 
 from __future__ import annotations
@@ -8,15 +8,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, cast
 
+from legacy_mm.config.feature_settings import DEFAULT, IDENTITY, LEGACY, NamingSettings
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.handlers.built_in import step
-from legacy_mm.handlers.loader import check_handler, is_python, load_listener
+from legacy_mm.handlers.loader import check_handler, is_python, load_class, load_listener
 from legacy_mm.model import TopicPartition
+from legacy_mm.policies.topic_naming import (
+    DefaultReplicationPolicy,
+    IdentityReplicationPolicy,
+    LegacyReplicationPolicy,
+    ReplicationPolicy,
+)
 from legacy_mm.spark.java_classes import HANDLER, LISTENER, JavaClasses, with_interface
 from legacy_mm.spark.jvm import Jvm
+
+_POLICIES: dict[str, type[ReplicationPolicy]] = {
+    LEGACY: LegacyReplicationPolicy,
+    IDENTITY: IdentityReplicationPolicy,
+    DEFAULT: DefaultReplicationPolicy,
+}
 
 
 class Listener(Protocol):
@@ -77,3 +90,29 @@ def make_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> Listene
         return OneAtATime(JavaClasses(jvm(), class_path).listener(settings.name, settings.argument))
     except HandlerFailure as error:
         raise ConfigurationError(str(error)) from error
+
+
+def policy_of(naming: NamingSettings) -> ReplicationPolicy:
+    """The replication policy, built in or the user's; raises ConfigurationError for one that cannot be made."""
+    name = naming.policy
+    try:
+        found = _POLICIES.get(name) or cast(type[ReplicationPolicy], load_class(name, ReplicationPolicy))
+    except HandlerFailure as error:
+        raise ConfigurationError(f"replication.policy.class: {error}") from error
+    if found.__abstractmethods__:
+        raise ConfigurationError(
+            f"replication.policy.class: {name} lacks {', '.join(sorted(found.__abstractmethods__))}"
+        )
+    try:
+        policy = found(
+            source_alias=naming.source_alias or None,
+            separator=naming.separator,
+            internal_separator=naming.internal_separator,
+            compatibility=naming.compatibility,
+        )
+        policy.configure(naming.properties)
+    except Exception as error:
+        raise ConfigurationError(
+            f"replication.policy.class: {name} cannot be made: {type(error).__name__}: {error}"
+        ) from error
+    return policy

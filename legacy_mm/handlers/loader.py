@@ -64,6 +64,13 @@ def load_listener(name: str, argument: str | None, class_path: Sequence[str] = (
     return made
 
 
+def load_class(name: str, kind: type) -> Any:
+    """A class of the user's in Python that derives from `kind`. Raises HandlerFailure."""
+    found = _find(name, kind)
+    _check_kind(name, found, kind)
+    return found
+
+
 def _python_handle(settings: HandlerSettings) -> Callable[[Any], Any]:
     found = _find(settings.name, MessageHandler)
     if _is_plain_function(found):
@@ -124,13 +131,17 @@ def _only(module: ModuleType, kind: type) -> Any:
 
 def _check(name: str, found: Any, kind: type, argument: str | None) -> None:
     """Type and constructor, as Java would say it; raises HandlerFailure."""
-    if not (isinstance(found, type) and issubclass(found, kind)):
-        raise HandlerFailure(f"{name} is no {kind.__name__} of legacy_mm.handlers.api")
+    _check_kind(name, found, kind)
     try:
         inspect.signature(found).bind(*(() if argument is None else (argument,)))
     except TypeError as error:
         wanted = "no argument" if argument is None else "one argument"
         raise HandlerFailure(f"{name} has no constructor that takes {wanted}: {error}") from None
+
+
+def _check_kind(name: str, found: Any, kind: type) -> None:
+    if not (isinstance(found, type) and issubclass(found, kind)):
+        raise HandlerFailure(f"{name} is no {kind.__name__} of {kind.__module__}")
 
 
 def _extend_path(class_path: Sequence[str]) -> None:

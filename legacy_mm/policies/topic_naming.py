@@ -1,35 +1,98 @@
 """Source topic -> target topic, as KIP-382's `ReplicationPolicy` asks it. Pure decisions.
 
-`LegacyReplicationPolicy` is the default and keeps every name, as the old tool did.
+`LegacyReplicationPolicy` is the default and keeps every name, as the old tool did. The other two, and what all of them
+call MirrorMaker 2's own topics, are as in Kafka, oddities included: `A.` is a local topic, `foo.bar` is not.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+Compatibility = Literal["3.9", "4"]
 
 _BROKER_INTERNAL = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+_HIDDEN = ("__", ".")
+_CONNECT = ("-internal", ".internal")
+_HEARTBEATS = "heartbeats"
 
 
-class ReplicationPolicy(Protocol):
-    """The five questions of KIP-382's `ReplicationPolicy`."""
+class ReplicationPolicy(ABC):
+    """KIP-382's questions about names, with the answers that Java's interface gives by default.
 
+    A policy of the user's derives from this one, or from one of those below.
+    """
+
+    def __init__(
+        self,
+        *,
+        source_alias: str | None = None,
+        separator: str = ".",
+        internal_separator: bool = True,
+        compatibility: Compatibility = "3.9",
+    ) -> None:
+        """`internal_separator` False: the names of MirrorMaker 2's own topics keep their dots."""
+        self.source_alias = source_alias
+        self.separator = separator
+        self.compatibility = compatibility
+        self._own_separator = separator if internal_separator else "."
+
+    def configure(self, properties: Mapping[str, str]) -> None:  # noqa: B027 - not every policy has something to read
+        """Called once, before any question, with all flags as they were given."""
+
+    @abstractmethod
     def format_remote_topic(self, source_cluster_alias: str, topic: str) -> str:
-        """The name `topic` of that cluster gets at the target."""
+        """The name `topic` of that cluster gets at the target; it may itself be a copy."""
 
+    @abstractmethod
     def topic_source(self, topic: str) -> str | None:
-        """Alias of the cluster a remote topic came from; None when the name does not tell."""
+        """Alias of the cluster a remote topic came from last; None when the name does not tell."""
 
+    @abstractmethod
     def upstream_topic(self, topic: str) -> str | None:
         """The topic's name at the cluster it came from; None when it is not a remote topic."""
 
     def original_topic(self, topic: str) -> str:
         """The name at the very first cluster, however many hops away."""
+        while (upstream := self.upstream_topic(topic)) is not None and upstream != topic:
+            topic = upstream
+        return topic
+
+    def heartbeats_topic(self) -> str:
+        """Where heartbeats are written; no separator changes it."""
+        return _HEARTBEATS
+
+    def offset_syncs_topic(self, alias: str) -> str:
+        """Where pairs of offsets are written: of the target cluster's alias when it lives at the source."""
+        return self._own_separator.join(("mm2-offset-syncs", alias, "internal"))
+
+    def checkpoints_topic(self, alias: str) -> str:
+        """Where checkpoints are written at the target; the alias is the source cluster's."""
+        return self._own_separator.join((alias, "checkpoints", "internal"))
+
+    def is_heartbeats_topic(self, topic: str) -> bool:
+        """Whether it holds heartbeats, however many hops away they were written."""
+        return self.original_topic(topic) == self.heartbeats_topic()
+
+    def is_checkpoints_topic(self, topic: str) -> bool:
+        """Whether it holds checkpoints."""
+        return topic.endswith(self._own_separator.join(("", "checkpoints", "internal")))
+
+    def is_mm2_internal_topic(self, topic: str) -> bool:
+        """Whether MirrorMaker 2 writes it for itself. Until 3.9 the ending alone decides (KIP-1074)."""
+        if not topic.endswith(f"{self._own_separator}internal"):
+            return False
+        return self.compatibility == "3.9" or topic.startswith("mm2") or self.is_checkpoints_topic(topic)
 
     def is_internal_topic(self, topic: str) -> bool:
-        """True for topics that belong to Kafka itself and are never data."""
+        """True for topics that are never data."""
+        if topic.startswith(_HIDDEN) or self.is_mm2_internal_topic(topic):
+            return True
+        return self.compatibility == "3.9" and topic.endswith(_CONNECT)
 
 
-class LegacyReplicationPolicy:
+class LegacyReplicationPolicy(ReplicationPolicy):
     """Names are kept, so no name tells where a topic came from (MirrorMaker 1)."""
 
     def format_remote_topic(self, source_cluster_alias: str, topic: str) -> str:
@@ -44,10 +107,78 @@ class LegacyReplicationPolicy:
         """The same name: a topic is called upstream what it is called here."""
         return topic
 
-    def original_topic(self, topic: str) -> str:
-        """The same name."""
-        return topic
-
     def is_internal_topic(self, topic: str) -> bool:
         """Broker-internal topics, which `exclude.internal.topics` leaves out."""
         return topic in _BROKER_INTERNAL
+
+
+class DefaultReplicationPolicy(ReplicationPolicy):
+    """Copies have the source's alias before their name. Whatever stands before a separator counts as an alias."""
+
+    def format_remote_topic(self, source_cluster_alias: str, topic: str) -> str:
+        """`alias.topic`."""
+        return f"{source_cluster_alias}{self.separator}{topic}"
+
+    def topic_source(self, topic: str) -> str | None:
+        """What stands before the first separator, empty or not; None if nothing stands behind it."""
+        pieces = _java_split(topic, self.separator)
+        return pieces[0] if len(pieces) > 1 else None
+
+    def upstream_topic(self, topic: str) -> str | None:
+        """What stands behind the first separator."""
+        source = self.topic_source(topic)
+        return None if source is None else topic[len(source) + len(self.separator) :]
+
+
+class IdentityReplicationPolicy(DefaultReplicationPolicy):
+    """Names are kept, and every topic counts as a copy; names that end with `heartbeats` get the alias."""
+
+    def format_remote_topic(self, source_cluster_alias: str, topic: str) -> str:
+        """The same name, heartbeats excepted."""
+        return super().format_remote_topic(source_cluster_alias, topic) if _has_prefix(topic) else topic
+
+    def topic_source(self, topic: str) -> str | None:
+        """The source's alias, as configured, heartbeats excepted."""
+        return super().topic_source(topic) if _has_prefix(topic) else self.source_alias
+
+    def upstream_topic(self, topic: str) -> str | None:
+        """The same name, heartbeats excepted."""
+        return super().upstream_topic(topic) if _has_prefix(topic) else topic
+
+
+def sources(policy: ReplicationPolicy, topic: str) -> Iterator[str]:
+    """Aliases of the clusters a topic has come through, the last one first, as far as its name tells."""
+    while (source := policy.topic_source(topic)) is not None:
+        yield source
+        upstream = policy.upstream_topic(topic)
+        if upstream is None or upstream == topic:
+            return
+        topic = upstream
+
+
+def is_cycle(policy: ReplicationPolicy, topic: str, target_alias: str) -> bool:
+    """Whether a topic of the source has already been at the target."""
+    return target_alias in sources(policy, topic)
+
+
+def replicates(
+    policy: ReplicationPolicy, topic: str, target_alias: str, *, accepted: bool, heartbeats: bool = False
+) -> bool:
+    """Whether a topic of the source is mirrored. `accepted`: by the topic filter.
+
+    `heartbeats`: those of other flows are mirrored whatever the filter says; else they are topics like any other.
+    """
+    wanted = accepted or (heartbeats and policy.is_heartbeats_topic(topic))
+    return wanted and not policy.is_internal_topic(topic) and not is_cycle(policy, topic, target_alias)
+
+
+def _has_prefix(topic: str) -> bool:
+    return topic.endswith(_HEARTBEATS)
+
+
+def _java_split(text: str, separator: str) -> list[str]:
+    """As `String.split` of a literal: empty pieces at the end are dropped; an empty separator splits everywhere."""
+    pieces = text.split(separator) if separator else list(text)
+    while len(pieces) > 1 and not pieces[-1]:
+        pieces.pop()
+    return pieces

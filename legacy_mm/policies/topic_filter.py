@@ -1,0 +1,56 @@
+"""MirrorMaker 2's lists of topics, `topics` and `topics.exclude`, which come beside the old tool's pattern.
+
+The expressions of a list are joined and must match a whole name, as in Java; so no expression can hold a comma.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+from legacy_mm.errors import ConfigurationError, InvalidPattern
+
+_BLANKS = "".join(map(chr, range(ord(" ") + 1)))
+_COMMA = re.compile(r"\s*,\s*", re.ASCII)
+
+
+class Matcher(Protocol):
+    """Whoever knows Java's regular expressions."""
+
+    def matching(self, names: Iterable[str]) -> frozenset[str]:
+        """The names that match as a whole."""
+
+
+class TopicFilter:
+    """Which names a list includes and another does not exclude."""
+
+    def __init__(self, include: Sequence[str], exclude: Sequence[str], matcher: Callable[[str], Matcher]) -> None:
+        """`matcher` compiles a Java expression or raises InvalidPattern; it is not asked about an empty list.
+
+        Raises ConfigurationError.
+        """
+        self._include = _compiled("topics", include, matcher)
+        self._exclude = _compiled("topics.exclude", exclude, matcher)
+
+    def accepted(self, names: Iterable[str]) -> frozenset[str]:
+        """Those that pass."""
+        if self._include is None:
+            return frozenset()
+        included = self._include.matching(names)
+        return included if self._exclude is None else included - self._exclude.matching(included)
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The elements of a list property, split as Kafka splits them."""
+    trimmed = text.strip(_BLANKS)
+    return tuple(_COMMA.split(trimmed)) if trimmed else ()
+
+
+def _compiled(name: str, expressions: Sequence[str], matcher: Callable[[str], Matcher]) -> Matcher | None:
+    if not expressions:
+        return None
+    try:
+        return matcher("|".join(expressions))
+    except InvalidPattern as error:
+        raise ConfigurationError(f"{name}: {', '.join(expressions)} is no list of Java regular expressions") from error

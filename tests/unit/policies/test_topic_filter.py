@@ -1,0 +1,74 @@
+"""MirrorMaker 2's lists: contract 2.1 and 2.2, and 13.2 (MirrorSourceConfigTest:51-87)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pytest
+
+from legacy_mm.errors import ConfigurationError, InvalidPattern
+from legacy_mm.policies.topic_filter import TopicFilter, listed
+
+NAMES = ("", "topic1", "topic2", "topic12", "topic", "other.replica", "a", "b", "ab")
+
+
+class Expression:
+    """Python's expressions mean the same as Java's for what stands in these tests."""
+
+    def __init__(self, pattern: str) -> None:
+        try:
+            self._pattern = re.compile(pattern)
+        except re.error as error:
+            raise InvalidPattern(pattern) from error
+
+    def matching(self, names: Iterable[str]) -> frozenset[str]:
+        return frozenset(name for name in names if self._pattern.fullmatch(name))
+
+
+def accepted(include: str, exclude: str = "") -> set[str]:
+    return set(TopicFilter(listed(include), listed(exclude), Expression).accepted(iter(NAMES)))
+
+
+@pytest.mark.parametrize(
+    ("text", "elements"),
+    [
+        ("", ()),
+        ("  \t\n", ()),
+        ("a", ("a",)),
+        (" a ,b\t,\n c ", ("a", "b", "c")),
+        ("a|b , c", ("a|b", "c")),
+        ("a,", ("a", "")),
+        (",", ("", "")),
+        ("a{1,2}", ("a{1", "2}")),
+        ("a b,\u00a0c", ("a b", "\u00a0c")),
+    ],
+)
+def test_lists_are_split_on_commas(text: str, elements: tuple[str, ...]) -> None:
+    assert listed(text) == elements
+
+
+@pytest.mark.parametrize(
+    ("include", "exclude", "expected"),
+    [
+        ("topic1", "", {"topic1"}),
+        ("topic1, topic2", "", {"topic1", "topic2"}),
+        (".*", "", set(NAMES)),
+        ("", "", set()),
+        ("", "x", set()),
+        ("topic.?", "topic2", {"topic", "topic1"}),
+        (".*", ".*\\.replica, topic.*", {"", "a", "b", "ab"}),
+        ("a|b", "", {"a", "b"}),
+        ("a(, b)", "", {"a", "ab"}),
+        ("a,", "", {"", "a"}),
+    ],
+)
+def test_which_names_a_filter_accepts(include: str, exclude: str, expected: set[str]) -> None:
+    assert accepted(include, exclude) == expected
+
+
+def test_an_expression_that_java_refuses_is_told_with_its_property() -> None:
+    with pytest.raises(ConfigurationError, match=r"^topics: \(, a is no list of Java regular expressions$"):
+        TopicFilter(listed("(, a"), (), Expression)
+    with pytest.raises(ConfigurationError, match=r"^topics\.exclude: \[ is"):
+        TopicFilter(listed(".*"), listed("["), Expression)

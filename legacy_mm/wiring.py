@@ -23,6 +23,7 @@ from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copyjob import Plan
 from legacy_mm.errors import EngineUnfit, HostError, LegacyMMError, StreamFailure
+from legacy_mm.features import Names, topic_choice
 from legacy_mm.kafka.client import TopicLister, client_version, require_resolvable
 from legacy_mm.kafka.membership import GroupMember
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
@@ -31,7 +32,6 @@ from legacy_mm.mirror import Mirror, OnFailure
 from legacy_mm.model import Offsets
 from legacy_mm.policies import engine_choice
 from legacy_mm.policies.engine_choice import EngineChoice
-from legacy_mm.policies.topic_naming import LegacyReplicationPolicy
 from legacy_mm.spark import keystore
 from legacy_mm.spark.channel import ChannelServer
 from legacy_mm.spark.identity import channel_identity
@@ -177,8 +177,8 @@ def check_addresses(settings: Settings) -> None:
 
 def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | None = None) -> Mirror:
     """Put the objects of one flow together; the rebalance listener is that of all flows."""
-    policy = LegacyReplicationPolicy()
-    copies = _Copies(settings, host, policy.format_remote_topic)
+    names = Names(settings, host.spark.jvm.topic_matcher)
+    copies = _Copies(settings, host, names.at_target)
     registry = Registry(settings.flow, settings.target.properties.get("client.id", ""), _facts())
     host.registries.append(registry)
     guard = GapGuard(settings.source.offset_reset, registry.gap, fail=settings.fail_on_gap)
@@ -191,16 +191,18 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
             for index in range(settings.first_stream, settings.first_stream + settings.streams)
         ]
 
+    def on_change(topics: frozenset[str]) -> None:
+        names.scope.look(topics)
+        mirror.subscribe(topics)
+
     def make_watch(on_failure: OnFailure) -> TopicWatch:
-        source, topics = settings.source, settings.topics
+        source = settings.source
         return TopicWatch(
             lister=lambda: TopicLister(source.properties, source.api_timeout),
-            matcher=lambda: host.spark.jvm.topic_matcher(topics.pattern),
-            is_internal=policy.is_internal_topic if topics.exclude_internal else _never,
-            pattern_text=topics.pattern_text,
-            inverted=topics.inverted,
+            choice=lambda: topic_choice(settings, names, host.spark.jvm.topic_matcher),
+            pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,
-            on_change=lambda found: mirror.subscribe(found),
+            on_change=on_change,
             guard=guard,
             on_failure=on_failure,
         )
@@ -212,7 +214,7 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
 class _Copies:
     """Makes copy jobs; remembers what an earlier one of them found out about the clusters."""
 
-    def __init__(self, settings: Settings, host: Host, name_at_target: Callable[[str, str], str]) -> None:
+    def __init__(self, settings: Settings, host: Host, name_at_target: Callable[[str], str]) -> None:
         self._settings = settings
         self._host = host
         self._name_at_target = name_at_target
@@ -223,7 +225,7 @@ class _Copies:
     def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
         """A copy job of this stream from these offsets, under way."""
         settings, host = self._settings, self._host
-        names = {partition.topic: self._name_at_target("", partition.topic) for partition in offsets}
+        names = {partition.topic: self._name_at_target(partition.topic) for partition in offsets}
         plan = Plan(
             offsets=offsets,
             names=names,
@@ -323,7 +325,3 @@ def member_properties(settings: Settings, stream: int) -> dict[str, str]:
 
 def _client_id(settings: Settings, stream: int) -> str:
     return f"{settings.source.group_id}-{stream}"
-
-
-def _never(_: str) -> bool:
-    return False

@@ -15,12 +15,11 @@ from legacy_mm.config.settings import (
     OffsetReset,
     Settings,
     SparkSettings,
-    TopicSettings,
 )
 from legacy_mm.errors import InvalidPattern
+from legacy_mm.features import Names, topic_choice
 from legacy_mm.kafka.survey import PartitionView, SourceSurvey
 from legacy_mm.model import TopicPartition
-from legacy_mm.policies.topic_naming import LegacyReplicationPolicy
 from legacy_mm.spark.jvm import Jvm
 from legacy_mm.spark.session import SparkHost
 
@@ -62,7 +61,7 @@ def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list
         source = wiring.with_store(source, java())
     survey = SourceSurvey(source.properties)
     counts = survey.partitions(Deadline.after(_ASK_SECONDS))
-    names = _matching(settings.topics, counts, java)
+    names = _matching(settings, counts, java)
     partitions = [TopicPartition(name, number) for name in sorted(names) for number in range(counts[name])]
     if not partitions:
         return []
@@ -71,17 +70,15 @@ def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list
     return [replace(start, because=f"{source.name}: {start.because}") for start in starts] if whose else starts
 
 
-def _matching(topics: TopicSettings, counts: Mapping[str, int], java: Callable[[], Jvm]) -> Collection[str]:
-    """The names that Java's own regular expressions match."""
-    is_internal = LegacyReplicationPolicy().is_internal_topic
-    names = {name for name in counts if not (topics.exclude_internal and is_internal(name))}
-    if not names:
+def _matching(settings: Settings, counts: Mapping[str, int], java: Callable[[], Jvm]) -> Collection[str]:
+    """The names that are mirrored; Java's own regular expressions decide."""
+    names = Names(settings, lambda pattern: java().topic_matcher(pattern))
+    if all(map(names.is_barred, counts)):
         return ()
     try:
-        matching = java().topic_matcher(topics.pattern).matching(names)
+        return topic_choice(settings, names, java().topic_matcher).of(counts)
     except InvalidPattern as error:
-        raise InvalidPattern(f"Invalid expression syntax: {topics.pattern_text}") from error
-    return names - matching if topics.inverted else matching
+        raise InvalidPattern(f"Invalid expression syntax: {settings.topics.pattern_text}") from error
 
 
 @contextmanager

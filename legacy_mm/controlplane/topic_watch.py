@@ -14,7 +14,7 @@ from legacy_mm import events
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError, InvalidPattern
 from legacy_mm.kafka.client import TopicLister
-from legacy_mm.spark.jvm import TopicMatcher
+from legacy_mm.policies.topic_choice import TopicChoice
 
 _RETRY_SECONDS = 1.0
 
@@ -26,10 +26,8 @@ class TopicWatch(threading.Thread):
         self,
         *,
         lister: Callable[[], TopicLister],
-        matcher: Callable[[], TopicMatcher],
-        is_internal: Callable[[str], bool],
+        choice: Callable[[], TopicChoice],
         pattern_text: str,
-        inverted: bool,
         interval: float,
         on_change: Callable[[frozenset[str]], None],
         guard: GapGuard,
@@ -37,10 +35,8 @@ class TopicWatch(threading.Thread):
     ) -> None:
         super().__init__(name="topic-watch", daemon=True)
         self._make_lister = lister
-        self._make_matcher = matcher
-        self._is_internal = is_internal
+        self._make_choice = choice
         self._pattern_text = pattern_text
-        self._inverted = inverted
         self._interval = interval
         self._on_change = on_change
         self._guard = guard
@@ -61,16 +57,14 @@ class TopicWatch(threading.Thread):
         """Look, match, tell, wait."""
         try:
             # first of all: a pattern that does not compile ends the mirror, whether or not the source answers
-            matcher = self._make_matcher()
+            choice = self._make_choice()
             lister = self._make_lister()
             mirrored: frozenset[str] | None = None
             while not self._stopping.is_set():
                 topics = self._look(lister)
                 if topics is not None:
                     self._existing = topics
-                    candidates = frozenset(name for name in topics if not self._is_internal(name))
-                    matching = matcher.matching(candidates)
-                    found = candidates - matching if self._inverted else matching
+                    found = choice.of(topics)
                     if found != mirrored:
                         mirrored = found
                         events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")

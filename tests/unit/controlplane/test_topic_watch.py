@@ -11,6 +11,7 @@ import pytest
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.errors import InvalidPattern, SourceGap
+from legacy_mm.policies.topic_choice import TopicChoice
 from legacy_mm.testbed.waiting import wait_until
 
 
@@ -32,13 +33,15 @@ class Cluster:
         return frozenset(name for name in names if name.startswith("a"))
 
 
+def choice(*, inverted: bool = False) -> TopicChoice:
+    return TopicChoice(Cluster(), inverted=inverted, is_barred=lambda name: name.startswith("__"))
+
+
 def watch(**changes: Any) -> TopicWatch:
     arguments: dict[str, Any] = {
         "lister": Cluster,
-        "matcher": Cluster,
-        "is_internal": lambda name: name.startswith("__"),
+        "choice": choice,
         "pattern_text": "a.*",
-        "inverted": False,
         "interval": 60.0,
         "on_change": lambda found: None,
         "guard": GapGuard("latest", lambda offsets: None, fail=False),
@@ -50,7 +53,7 @@ def watch(**changes: Any) -> TopicWatch:
 @pytest.mark.parametrize(("inverted", "mirrored"), [(False, {"a", "ab"}), (True, {"b"})])
 def test_what_is_mirrored(inverted: bool, mirrored: set[str]) -> None:
     told: queue.SimpleQueue[frozenset[str]] = queue.SimpleQueue()
-    topic_watch = watch(inverted=inverted, on_change=told.put)
+    topic_watch = watch(choice=lambda: choice(inverted=inverted), on_change=told.put)
     topic_watch.start()
     try:
         assert told.get(timeout=10) == mirrored
@@ -63,13 +66,13 @@ def test_what_is_mirrored(inverted: bool, mirrored: set[str]) -> None:
 def test_a_pattern_that_does_not_compile_ends_it_before_it_looks() -> None:
     failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
 
-    def refuse() -> Cluster:
+    def refuse() -> TopicChoice:
         raise InvalidPattern("* is an invalid regex.")
 
     def look() -> Cluster:
         raise AssertionError("it looked")
 
-    topic_watch = watch(matcher=refuse, lister=look, on_failure=lambda stream, error: failures.put(error))
+    topic_watch = watch(choice=refuse, lister=look, on_failure=lambda stream, error: failures.put(error))
     topic_watch.start()
     assert isinstance(failures.get(timeout=10), InvalidPattern)
     topic_watch.join(10)

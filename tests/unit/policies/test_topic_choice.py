@@ -1,0 +1,56 @@
+"""Which topics are mirrored, and which of them features concern."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import pytest
+
+from legacy_mm.errors import ConfigurationError, InvalidPattern
+from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
+
+
+class Expression:
+    """Python's regular expressions in the place of Java's."""
+
+    def __init__(self, pattern: str) -> None:
+        try:
+            self._pattern = re.compile(pattern)
+        except re.error as error:
+            raise InvalidPattern(pattern) from error
+
+    def matching(self, names: Iterable[str]) -> frozenset[str]:
+        return frozenset(filter(self._pattern.fullmatch, names))
+
+
+TOPICS = ("a", "ab", "b", "__x")
+
+
+@pytest.mark.parametrize(("inverted", "mirrored"), [(False, {"a", "ab"}), (True, {"b"})])
+def test_pattern_and_names(inverted: bool, mirrored: set[str]) -> None:
+    choice = TopicChoice(Expression("a.*"), inverted=inverted, is_barred=lambda name: name.startswith("__"))
+    assert choice.of(TOPICS) == mirrored
+
+
+def test_lists_come_after_the_pattern() -> None:
+    choice = TopicChoice(
+        Expression("a.*"), inverted=False, is_barred=lambda name: False, accepted=lambda names: frozenset(names) - {"a"}
+    )
+    assert choice.of(TOPICS) == {"ab"}
+
+
+def test_without_a_canary_features_concern_every_topic() -> None:
+    scope = FeatureScope("", Expression)
+    assert "a" in scope
+
+
+def test_a_canary() -> None:
+    scope = FeatureScope("a", Expression)
+    assert "a" not in scope
+    scope.look(TOPICS)
+    assert ("a" in scope, "ab" in scope) == (True, False)
+    scope.look(["b"])
+    assert "a" not in scope
+    with pytest.raises(ConfigurationError, match=r"feature\.topics: \( is no Java"):
+        FeatureScope("(", Expression).look(TOPICS)

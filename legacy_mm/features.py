@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from legacy_mm import plugins
-from legacy_mm.config.feature_settings import LEGACY
+from legacy_mm.config.feature_settings import IDENTITY, LEGACY
 from legacy_mm.config.settings import Settings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
@@ -26,7 +26,7 @@ class Names:
         self.scope = FeatureScope(settings.features.canary, compiled)
         self._naming = naming
         self._exclude_internal = settings.topics.exclude_internal or naming.policy != LEGACY
-        if settings.handler is not None and naming.policy != LEGACY:
+        if settings.handler is not None and naming.policy not in (LEGACY, IDENTITY):
             raise ConfigurationError(
                 f"{naming.policy} and a message handler exclude each other, because both say how topics are called"
             )

@@ -6,23 +6,28 @@ import os
 from pathlib import Path
 
 from legacy_mm.compat.steps import Start
+from legacy_mm.config.feature_settings import FeatureSettings
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError
 
 _OLD_KAFKA = "kafka_2.*-[0-3].*.jar"
 
 
-def handler(start: Start) -> HandlerSettings | None:
+def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
     """What records pass through; raises ConfigurationError when two things are asked for at once."""
     line, options = start.line, start.options
-    if line.has("message.handler") and options.handler_step:
-        raise ConfigurationError("--message.handler and --handler.step exclude each other: one of them handles records")
-    if not line.has("message.handler") and not options.handler_step:
+    steps = tuple(options.handler_step)
+    if features.detect_loops:
+        steps += (f"loop.guard={features.naming.source_alias}>{features.naming.target_alias}",)
+    if line.has("message.handler") and steps:
+        other = "--handler.step" if options.handler_step else "detect.loops"
+        raise ConfigurationError(f"--message.handler and {other} exclude each other: one of them handles records")
+    if not line.has("message.handler") and not steps:
         return None
     return HandlerSettings(
         name=_name(line.value("message.handler") or ""),
         argument=line.value("message.handler.args") if line.has("message.handler.args") else None,
-        steps=options.handler_step,
+        steps=steps,
         class_path=class_path(start),
         java_options=start.environment.jvm.options,
         quarantine=options.handler_on_error == "quarantine",

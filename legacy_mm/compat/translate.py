@@ -157,7 +157,7 @@ def _translate_run(start: Start) -> Translation:
             receipts=ReceiptSettings(options.receipts, options.receipts_max_bytes) if options.receipts else None,
             fail_on_gap=options.on_gap == "fail",
             first_stream=number * start.streams,
-            handler=plugins.handler(start),
+            handler=plugins.handler(start, features[number]),
             listener=plugins.listener(start),
             features=features[number],
             source_admin=_admin_settings(admins[number][0]),

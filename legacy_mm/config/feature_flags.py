@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,7 @@ Given = Mapping[str, Sequence[str]]
 _JAVA_PACKAGES = ("org.apache.kafka.connect.mirror.", "org.apache.kafka.mirror.")
 _POLICY = "replication.policy.class"
 _EVERY = ".*"
+_ALIAS = re.compile(r"[A-Za-z0-9._-]*")
 _EXCLUDED = {"3.9": r".*[\-\.]internal, .*\.replica, __.*", "4": r"mm2.*\.internal, .*\.replica, __.*"}
 """`topics.exclude` of DefaultTopicFilter, by `mm2.compatibility`."""
 
@@ -79,6 +81,7 @@ class _Flags:
                 lambda every: AclSyncSettings(every, prefixed=self._values["sync.topic.acls.prefixed"]),
             ),
             refresh_interval=float(self._values["refresh.topics.interval.seconds"]) if refreshes else None,
+            detect_loops=self._values["detect.loops"],
             canary=self._values["feature.topics"],
             source_admin=self._pairs("source.admin"),
             target_admin=self._pairs("target.admin"),
@@ -112,6 +115,11 @@ class _Flags:
 
     def _naming(self) -> NamingSettings:
         policy, alias = self._policy(), self._values["source.cluster.alias"]
+        for name in ("source.cluster.alias", "target.cluster.alias"):
+            if not _ALIAS.fullmatch(self._values[name]):
+                raise ConfigurationError(
+                    f"{name}={self._values[name]} is not possible, because names of topics hold it"
+                )
         if policy == DEFAULT and not alias:
             raise ConfigurationError(f"{_POLICY}={DEFAULT} needs source.cluster.alias, because names begin with it")
         if alias and alias == self._values["target.cluster.alias"]:

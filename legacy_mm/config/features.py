@@ -170,6 +170,17 @@ FEATURES = (
         step=5,
         changes="new topics appear under the new names and begin where the group stands; the old copies stay",
     ),
+    Feature(
+        _switch(
+            "detect.loops",
+            "Records carry a header, mirror.path, with the clusters they have passed; one that comes back to a cluster "
+            "ends the mirror. For mirrors in both directions that keep names.",
+            "legacy_mm.handlers.built_in",
+        ),
+        needs=(Relation("source.cluster.alias", "it stands in the path"),),
+        step=6,
+        changes="records at the target have one header more; they are copied one by one, which is slower",
+    ),
     Feature(Option("source.cluster.alias", "", "alias", "What the source is called in names.", _NAMING)),
     Feature(Option("target.cluster.alias", "target", "alias", "What the target is called in names.", _NAMING)),
     Feature(

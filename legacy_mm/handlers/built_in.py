@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.handlers.api import MessageHandler, Record, TargetRecord
 
 
@@ -107,6 +107,29 @@ class AddProvenance(MessageHandler):
         return [record.to(record.topic)._replace(headers=headers)]
 
 
+class GuardLoop(MessageHandler):
+    """`source>target`: a header with the clusters that a record has passed; one that comes back ends the mirror."""
+
+    HEADER = "mirror.path"
+
+    def __init__(self, aliases: str) -> None:
+        self._source, arrow, self._target = aliases.partition(">")
+        if not self._source or not arrow or not self._target:
+            raise ConfigurationError(f"{aliases!r} is no source>target")
+
+    def handle(self, record: Record) -> list[TargetRecord]:
+        """The record with one more cluster in its path; raises HandlerFailure for one that was at the target before."""
+        passed = next((value or b"" for name, value in reversed(record.headers) if name == self.HEADER), b"").decode()
+        path = [*filter(None, passed.split(",")), self._source]
+        if self._target in path:
+            raise HandlerFailure(
+                f"{record.topic} goes in a circle: this record was at {self._target} before (its path: {', '.join(path)}). "
+                "Two mirrors copy the topic in both directions; stop one of them, or rename topics"
+            )
+        others = (pair for pair in record.headers if pair[0] != self.HEADER)
+        return [record.to(record.topic)._replace(headers=(*others, (self.HEADER, ",".join(path).encode())))]
+
+
 class Steps(MessageHandler):
     """Handlers one after the other: each sees what the one before made of the record."""
 
@@ -146,6 +169,7 @@ _STEPS: Mapping[str, Callable[[str], MessageHandler]] = {
     "filter.key": FilterKey,
     "filter.header": FilterHeader,
     "provenance": AddProvenance,
+    "loop.guard": GuardLoop,
 }
 _KEEP_PARTITION = "keep.partition"
 

@@ -90,6 +90,8 @@ def test_files_of_the_clients_hold_flags_too() -> None:
         ({"topic.creation": "true", "preserve.partitions": "false"}, "exclude each other, because a topic that grows"),
         ({"source.cluster.alias": "a", "target.cluster.alias": "a"}, "are both a, because of which"),
         ({"sync.topic.acls.prefixed": "true"}, "needs sync.topic.acls.enabled, because"),
+        ({"source.cluster.alias": "a>b"}, "source.cluster.alias=a>b is not possible, because"),
+        ({"detect.loops": "true"}, "detect.loops=true needs source.cluster.alias, because"),
         ({"source.admin": "x"}, "source.admin takes name=value"),
     ],
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler
 from legacy_mm.handlers.built_in import step
@@ -70,6 +70,17 @@ def test_provenance() -> None:
     assert headers == (*RECORD.headers, *added, ("source.offset", b"2"))
 
 
+def test_the_path_of_a_record_grows_and_never_closes() -> None:
+    once = step("loop.guard=a>b").handle(RECORD)
+    assert once[0].headers == (*RECORD.headers, ("mirror.path", b"a"))
+    back = RECORD._replace(headers=once[0].headers)
+    assert step("loop.guard=b>c").handle(back)[0].headers == (*RECORD.headers, ("mirror.path", b"a,b"))
+    with pytest.raises(
+        HandlerFailure, match=r"orders\.eu goes in a circle: this record was at a before \(its path: a, b"
+    ):
+        step("loop.guard=b>a").handle(back)
+
+
 def test_steps_see_what_the_one_before_made() -> None:
     ((topic, *_, partition, timestamp),) = after("rename.prefix=a.", "keep.partition", r"rename.map=a\.(.*)->b.\1")
     assert (topic, partition, timestamp) == ("b.orders.eu", 3, 7)
@@ -83,6 +94,7 @@ def test_steps_see_what_the_one_before_made() -> None:
         ("filter.key=(", "no regular expression"),
         ("filter.header=x", "no name:pattern"),
         ("rename.map=x", "no list of pattern->topic"),
+        ("loop.guard=a", "no source>target"),
     ],
 )
 def test_mistakes(text: str, told: str) -> None:

@@ -123,8 +123,8 @@ class GuardLoop(MessageHandler):
         path = [*filter(None, passed.split(",")), self._source]
         if self._target in path:
             raise HandlerFailure(
-                f"{record.topic} goes in a circle: this record was at {self._target} before (its path: {', '.join(path)}). "
-                "Two mirrors copy the topic in both directions; stop one of them, or rename topics"
+                f"{record.topic} goes in a circle: this record was at {self._target} before (its path: "
+                f"{', '.join(path)}). Two mirrors copy the topic in both directions; stop one of them, or rename topics"
             )
         others = (pair for pair in record.headers if pair[0] != self.HEADER)
         return [record.to(record.topic)._replace(headers=(*others, (self.HEADER, ",".join(path).encode())))]

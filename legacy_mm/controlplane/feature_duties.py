@@ -1,0 +1,55 @@
+"""The duties that a flow's features ask for: the same ones for the mirror and for `legacy-mm plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from legacy_mm.config.feature_settings import ConfigFilterSettings, FeatureSettings
+from legacy_mm.controlplane.acls import TopicAcls
+from legacy_mm.controlplane.duties import Scheduled
+from legacy_mm.controlplane.topic_configs import TopicConfigs
+from legacy_mm.controlplane.topics import TopicCreation
+from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.policies.config_filter import ConfigPropertyFilter
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a flow knows about names."""
+
+    remote: Callable[[str], str]
+    """Source topic -> its name at the target."""
+    mirrored: Callable[[frozenset[str]], frozenset[str]]
+    """Which of these names would be mirrored, whether or not there are such topics."""
+    listed: Callable[[Sequence[str]], Callable[[str], bool]]
+    """Whether a name is in this list of Java regular expressions."""
+
+
+def feature_duties(
+    features: FeatureSettings, source: ClusterAdmin, target: ClusterAdmin, names: Names, watch_interval: float
+) -> list[Scheduled]:
+    """What is switched on, and when it is due; `watch_interval` is how often the old tool looks for topics."""
+
+    def properties(settings: ConfigFilterSettings) -> ConfigPropertyFilter:
+        return ConfigPropertyFilter(names.listed(settings.exclude), source_defaults=settings.source_defaults)
+
+    found: list[Scheduled] = []
+    creation, configs, acls = features.creation, features.config_sync, features.acl_sync
+    if creation is not None or features.preserve_partitions or features.grow_partitions:
+        topics = TopicCreation(
+            source,
+            target,
+            names.remote,
+            new=None if creation is None else (creation.replication_factor, properties(creation.filter)),
+            grow=creation is not None or features.grow_partitions,
+        )
+        interval = watch_interval if features.refresh_interval is None else features.refresh_interval
+        found.append(Scheduled(topics, interval, before_copying=True))
+    if configs is not None:
+        duty = TopicConfigs(source, target, names.remote, properties(configs.filter))
+        found.append(Scheduled(duty, configs.interval))
+    if acls is not None:
+        rules = TopicAcls(source, target, names.remote, names.mirrored, prefixed=acls.prefixed)
+        found.append(Scheduled(rules, acls.interval))
+    return found

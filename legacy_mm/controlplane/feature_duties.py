@@ -36,13 +36,13 @@ def feature_duties(
 
     found: list[Scheduled] = []
     creation, configs, acls = features.creation, features.config_sync, features.acl_sync
-    if creation is not None or features.preserve_partitions or features.grow_partitions:
+    if features.preserve_partitions:
         topics = TopicCreation(
             source,
             target,
             names.remote,
             new=None if creation is None else (creation.replication_factor, properties(creation.filter)),
-            grow=creation is not None or features.grow_partitions,
+            grow=features.grow_partitions,
         )
         interval = watch_interval if features.refresh_interval is None else features.refresh_interval
         found.append(Scheduled(topics, interval, before_copying=True))

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
-from legacy_mm.cli.source_look import matching_topics
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import AdminSettings, Settings, SourceSettings, TargetSettings
 from legacy_mm.controlplane.duties import RUN_SECONDS
-from legacy_mm.controlplane.feature_duties import Names, feature_duties
+from legacy_mm.controlplane.feature_duties import feature_duties
+from legacy_mm.features import Compile, Names, duty_names
 from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import Look
 from legacy_mm.policies.leftovers import left_behind
 from legacy_mm.spark import keystore
 from legacy_mm.spark.jvm import Jvm
-from legacy_mm.spark.name_filter import name_filter
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +35,14 @@ class FlowClusters:
         self.target = ClusterAdmin("target", _properties(settings.target_admin or settings.target, java))
         self._source = ClusterAdmin("source", _properties(settings.source_admin or settings.source, java))
         self._settings = settings
-        self._names = _names(settings, java)
+        compiled: Compile = lambda pattern: java().topic_matcher(pattern)  # noqa: E731
+        self._names = duty_names(settings, Names(settings, compiled), compiled)
 
     def look(self) -> FlowPlan:
         """What each duty would change; raises LegacyMMError."""
         features = self._settings.features
         deadline = Deadline.after(RUN_SECONDS)
-        topics = self._names.mirrored(frozenset(self._source.topics(deadline)))
+        topics = self._names.concerned(frozenset(self._source.topics(deadline)))
         duties = feature_duties(
             features, self._source, self.target, self._names, self._settings.source.metadata_max_age
         )
@@ -56,12 +55,3 @@ class FlowClusters:
 def _properties(side: SourceSettings | TargetSettings | AdminSettings, java: Callable[[], Jvm]) -> dict[str, str]:
     made = {} if side.stores == type(side.stores)() else keystore.read(side.stores, java())
     return {**made, **side.properties}
-
-
-def _names(settings: Settings, java: Callable[[], Jvm]) -> Names:
-    listed = partial(name_filter, java)
-
-    def mirrored(names: frozenset[str]) -> frozenset[str]:
-        return matching_topics(settings.topics, names, java)
-
-    return Names(remote=str, mirrored=mirrored, listed=listed)

@@ -30,10 +30,10 @@ def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
     return outcome.flows
 
 
-def told(run: Callable[[], int]) -> int:
-    """Its exit code; what cannot be done is told in one line."""
+def told(run: Callable[[], int], failed: int | None = None) -> int:
+    """Its exit code; what cannot be done is told, and the code is `failed`, else the error's own."""
     try:
         return run()
     except LegacyMMError as error:
         print(f"legacy-mm: {error}", file=sys.stderr)
-        return error.exit_code
+        return error.exit_code if failed is None else failed

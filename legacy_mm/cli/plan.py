@@ -48,14 +48,14 @@ def plan(words: Sequence[str]) -> int:
     parser = _Parser(prog="legacy-mm plan", allow_abbrev=False, usage=_USAGE.format("plan [--json] [--output FILE]"))
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
     parser.add_argument("--output", type=Path, metavar="FILE", help="save the plan, for legacy-mm apply")
-    return told(lambda: _plan(*_read(parser, words)))
+    return told(lambda: _plan(*_read(parser, words)), FAILED)
 
 
 def apply_plan(words: Sequence[str]) -> int:
     """`legacy-mm apply PLAN [FLAGS] -- COMMAND LINE`. 0: all of it is done; 1: refused, or something failed."""
     parser = _Parser(prog="legacy-mm apply", allow_abbrev=False, usage=_USAGE.format("apply PLAN"))
     parser.add_argument("plan", type=Path, help="what legacy-mm plan --output saved")
-    return told(lambda: _apply(*_read(parser, words)))
+    return told(lambda: _apply(*_read(parser, words)), FAILED)
 
 
 def _read(parser: _Parser, words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:

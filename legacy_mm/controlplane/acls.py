@@ -21,14 +21,14 @@ class TopicAcls:
         source: ClusterAdmin,
         target: ClusterAdmin,
         remote_name: Callable[[str], str],
-        mirrored: Callable[[frozenset[str]], frozenset[str]],
+        concerned: Callable[[frozenset[str]], frozenset[str]],
         *,
         prefixed: bool,
     ) -> None:
-        """`mirrored`: which of these names, of topics or not, would be mirrored."""
+        """`concerned`: which of these names, of topics or not, are to have their rules brought over."""
         self._source, self._target = source, target
         self._remote_name = remote_name
-        self._mirrored = mirrored
+        self._concerned = concerned
         self._prefixed = prefixed
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
@@ -38,6 +38,6 @@ class TopicAcls:
         except NoAuthorizer as error:
             return Look(notes=(f"{error}, so there are no access rules to bring over",))
         prefixes_of = topics if self._prefixed else ()
-        wanted = set(acl_rules.copies(rules, self._remote_name, self._mirrored, prefixes_of))
+        wanted = set(acl_rules.copies(rules, self._remote_name, self._concerned, prefixes_of))
         lacking = wanted - self._target.rules(deadline) if wanted else set()
         return Look(tuple(CreateAcl(rule) for rule in sorted(lacking)))

@@ -15,24 +15,24 @@ from legacy_mm.policies.config_filter import ConfigPropertyFilter
 
 
 @dataclass(frozen=True, slots=True)
-class Names:
-    """What a flow knows about names."""
+class TopicNames:
+    """What the duties of a flow must know about names."""
 
     remote: Callable[[str], str]
     """Source topic -> its name at the target."""
-    mirrored: Callable[[frozenset[str]], frozenset[str]]
-    """Which of these names would be mirrored, whether or not there are such topics."""
-    listed: Callable[[Sequence[str]], Callable[[str], bool]]
+    concerned: Callable[[frozenset[str]], frozenset[str]]
+    """Which of these names the features concern, whether or not there are such topics."""
+    in_list: Callable[[Sequence[str]], Callable[[str], bool]]
     """Whether a name is in this list of Java regular expressions."""
 
 
 def feature_duties(
-    features: FeatureSettings, source: ClusterAdmin, target: ClusterAdmin, names: Names, watch_interval: float
+    features: FeatureSettings, source: ClusterAdmin, target: ClusterAdmin, names: TopicNames, watch_interval: float
 ) -> list[Scheduled]:
     """What is switched on, and when it is due; `watch_interval` is how often the old tool looks for topics."""
 
     def properties(settings: ConfigFilterSettings) -> ConfigPropertyFilter:
-        return ConfigPropertyFilter(names.listed(settings.exclude), source_defaults=settings.source_defaults)
+        return ConfigPropertyFilter(names.in_list(settings.exclude), source_defaults=settings.source_defaults)
 
     found: list[Scheduled] = []
     creation, configs, acls = features.creation, features.config_sync, features.acl_sync
@@ -50,6 +50,6 @@ def feature_duties(
         duty = TopicConfigs(source, target, names.remote, properties(configs.filter))
         found.append(Scheduled(duty, configs.interval))
     if acls is not None:
-        rules = TopicAcls(source, target, names.remote, names.mirrored, prefixed=acls.prefixed)
+        rules = TopicAcls(source, target, names.remote, names.concerned, prefixed=acls.prefixed)
         found.append(Scheduled(rules, acls.interval))
     return found

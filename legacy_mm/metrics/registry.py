@@ -69,7 +69,6 @@ class Registry:
         """A duty has run: so many changes were made, so many things failed."""
         with self.lock:
             now, duty = self.clock(), self.scopes[Scope("duty", (("duty", name),))]
-            duty.counters["runs"].add(1, now)
             duty.counters["changes"].add(changes, now)
             duty.counters["failures"].add(failures, now)
 

@@ -36,15 +36,15 @@ class AclRule:
 def copies(
     rules: Iterable[AclRule],
     remote_name: Callable[[str], str],
-    mirrored: Callable[[frozenset[str]], frozenset[str]],
+    concerned: Callable[[frozenset[str]], frozenset[str]],
     prefixes_of: Collection[str] = (),
 ) -> Iterator[AclRule]:
     """What the target should have of these rules of the source.
 
-    `mirrored` tells which names pass the topic filter. `prefixes_of` are the topics whose prefixes count too.
+    `concerned` tells which names pass the topic filter. `prefixes_of` are the topics whose prefixes count too.
     """
     known = [weakened for rule in rules if (weakened := _weakened(rule)) is not None]
-    passing = mirrored(frozenset(rule.topic for rule in known if rule.pattern == LITERAL))
+    passing = concerned(frozenset(rule.topic for rule in known if rule.pattern == LITERAL))
     for rule in known:
         passes = (
             rule.topic in passing if rule.pattern == LITERAL else _still_begin(rule.topic, remote_name, prefixes_of)

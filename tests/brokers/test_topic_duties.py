@@ -21,7 +21,7 @@ from legacy_mm.config.feature_settings import (
     FeatureSettings,
 )
 from legacy_mm.controlplane.duties import Duties, Scheduled, apply
-from legacy_mm.controlplane.feature_duties import Names, feature_duties
+from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
 from legacy_mm.errors import HostError
 from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
@@ -55,7 +55,7 @@ class Flow:
         def matching(names: frozenset[str]) -> frozenset[str]:
             return frozenset(name for name in names if re.fullmatch(mirrored, name))
 
-        names = Names("A.{}".format, matching, listed)
+        names = TopicNames("A.{}".format, matching, listed)
         return feature_duties(features, self.admin("source"), self.admin("target"), names, 300.0)
 
     def admin(self, side: str) -> ClusterAdmin:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import AdminSettings, Settings, SourceSettings, TargetSettings
-from legacy_mm.controlplane.duties import RUN_SECONDS
 from legacy_mm.controlplane.feature_duties import feature_duties
 from legacy_mm.features import Compile, Names, duty_names
 from legacy_mm.kafka.admin import ClusterAdmin
-from legacy_mm.policies.changes import Look
+from legacy_mm.policies.changes import Change, Look, Outcome
 from legacy_mm.policies.leftovers import left_behind
 from legacy_mm.spark import keystore
 from legacy_mm.spark.jvm import Jvm
+
+_PATIENCE_SECONDS = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +32,30 @@ class FlowClusters:
     """The two clusters of a flow, as its features reach them."""
 
     def __init__(self, settings: Settings, java: Callable[[], Jvm]) -> None:
-        """Raises ConfigurationError when a key store cannot be read."""
-        self.target = ClusterAdmin("target", _properties(settings.target_admin or settings.target, java))
+        """Raises ConfigurationError for names that cannot be made, or a key store that cannot be read."""
+        self._target = ClusterAdmin("target", _properties(settings.target_admin or settings.target, java))
         self._source = ClusterAdmin("source", _properties(settings.source_admin or settings.source, java))
         self._settings = settings
         compiled: Compile = lambda pattern: java().topic_matcher(pattern)  # noqa: E731
         self._names = duty_names(settings, Names(settings, compiled), compiled)
+        features, interval = settings.features, settings.source.metadata_max_age
+        self._duties, self._applier = feature_duties(features, self._source, self._target, self._names, interval)
 
     def look(self) -> FlowPlan:
         """What each duty would change; raises LegacyMMError."""
-        features = self._settings.features
-        deadline = Deadline.after(RUN_SECONDS)
-        topics = self._names.concerned(frozenset(self._source.topics(deadline)))
-        duties = feature_duties(
-            features, self._source, self.target, self._names, self._settings.source.metadata_max_age
-        )
-        looks = {each.duty.name: each.duty.look(topics, Deadline.after(RUN_SECONDS)) for each in duties}
+        topics = self._names.concerned(frozenset(self._source.topics(_patience())))
+        looks = {each.duty.name: each.duty.look(topics, _patience()) for each in self._duties}
         names = {topic: self._names.remote(topic) for topic in topics}
-        left = left_behind(names, self.target.topics(Deadline.after(RUN_SECONDS)), features.naming.separator)
+        left = left_behind(names, self._target.topics(_patience()), self._settings.features.naming.separator)
         return FlowPlan(self._settings.flow, looks, tuple(left))
+
+    def apply(self, changes: Sequence[Change]) -> Iterator[Outcome]:
+        """Make these changes; raises HostError."""
+        return self._applier.apply(changes, _patience())
+
+
+def _patience() -> Deadline:
+    return Deadline.after(_PATIENCE_SECONDS)
 
 
 def _properties(side: SourceSettings | TargetSettings | AdminSettings, java: Callable[[], Jvm]) -> dict[str, str]:

@@ -22,9 +22,7 @@ from legacy_mm import logs, wiring
 from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
 from legacy_mm.cli.old_line import flows_of, split, told
 from legacy_mm.cli.source_look import java_for
-from legacy_mm.clock import Deadline
 from legacy_mm.config.log_settings import OFF, LogSettings
-from legacy_mm.controlplane.duties import RUN_SECONDS, apply
 from legacy_mm.errors import ConfigurationError, HostError, UsageError
 from legacy_mm.policies.changes import Change, Outcome, from_json, to_json
 
@@ -84,7 +82,7 @@ def _apply(options: argparse.Namespace, line: Sequence[str]) -> int:
         _refuse_difference(saved, _keys(plans))
         failed = 0
         for flow, found in zip(flows, plans, strict=True):
-            for outcome in apply(_changes(found), flow.target, Deadline.after(RUN_SECONDS)):
+            for outcome in flow.apply(_changes(found)):
                 sys.stdout.write(f"{_line(outcome)}\n")
                 failed += bool(outcome.error)
     return FAILED if failed else NOTHING

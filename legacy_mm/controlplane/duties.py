@@ -8,12 +8,13 @@ the mirror goes on.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.controlplane.made_rules import MadeRules
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import (
@@ -55,13 +56,33 @@ class Scheduled:
     """Also when topics are found, before their first record is copied."""
 
 
-def apply(changes: Sequence[Change], target: ClusterAdmin, deadline: Deadline) -> Iterator[Outcome]:
-    """Make these changes, topics before what concerns them; raises HostError when the target cannot be reached."""
-    yield from target.create_topics([each for each in changes if isinstance(each, CreateTopic)], deadline)
-    yield from target.add_partitions([each for each in changes if isinstance(each, AddPartitions)], deadline)
-    yield from target.alter([each for each in changes if isinstance(each, SetConfig | DeleteConfig)], deadline)
-    yield from target.create_rules([each for each in changes if isinstance(each, CreateAcl)], deadline)
-    yield from target.delete_rules([each for each in changes if isinstance(each, DeleteAcl)], deadline)
+class Applier:
+    """Makes changes at the target."""
+
+    def __init__(self, target: ClusterAdmin, made: MadeRules | None = None) -> None:
+        """`made`: where it is noted which access rules are ours."""
+        self._target = target
+        self._made = made
+
+    def apply(self, changes: Sequence[Change], deadline: Deadline) -> Iterator[Outcome]:
+        """Make these, topics before what concerns them; raises HostError when the target cannot be reached."""
+        target = self._target
+        yield from target.create_topics([each for each in changes if isinstance(each, CreateTopic)], deadline)
+        yield from target.add_partitions([each for each in changes if isinstance(each, AddPartitions)], deadline)
+        yield from target.alter([each for each in changes if isinstance(each, SetConfig | DeleteConfig)], deadline)
+        yield from self._noted(target.create_rules([each for each in changes if isinstance(each, CreateAcl)], deadline))
+        yield from self._noted(target.delete_rules([each for each in changes if isinstance(each, DeleteAcl)], deadline))
+
+    def _noted(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+        done: list[Change] = []
+        try:
+            for outcome in outcomes:
+                done += [] if outcome.error else [outcome.change]
+                yield outcome
+        finally:
+            if self._made is not None:
+                added = [change.rule for change in done if isinstance(change, CreateAcl)]
+                self._made.note(added, [change.rule for change in done if isinstance(change, DeleteAcl)])
 
 
 @dataclass(slots=True)
@@ -77,10 +98,10 @@ class _Run:
 class Duties(threading.Thread):
     """The duties of one flow. They begin when `topics_found` is called for the first time."""
 
-    def __init__(self, scheduled: Sequence[Scheduled], target: ClusterAdmin, count: Count) -> None:
+    def __init__(self, scheduled: Sequence[Scheduled], applier: Applier, count: Count) -> None:
         super().__init__(name="duties", daemon=True)
         self._runs = [_Run(each) for each in scheduled]
-        self._target = target
+        self._applier = applier
         self._count = count
         self._topics: frozenset[str] = frozenset()
         self._topics_known = threading.Event()
@@ -125,7 +146,7 @@ class Duties(threading.Thread):
         look, outcomes, failure = Look(), [], ""
         try:
             look = duty.look(self._topics, deadline)
-            for outcome in apply(look.changes, self._target, deadline):
+            for outcome in self._applier.apply(look.changes, deadline):
                 outcomes.append(outcome)
         except LegacyMMError as error:
             failure = str(error)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from legacy_mm.config.feature_settings import ConfigFilterSettings, FeatureSettings
 from legacy_mm.controlplane.acls import TopicAcls
-from legacy_mm.controlplane.duties import Scheduled
+from legacy_mm.controlplane.duties import Applier, Scheduled
+from legacy_mm.controlplane.made_rules import MadeRules, state_folder
 from legacy_mm.controlplane.topic_configs import TopicConfigs
 from legacy_mm.controlplane.topics import TopicCreation
 from legacy_mm.kafka.admin import ClusterAdmin
@@ -28,13 +29,17 @@ class TopicNames:
 
 def feature_duties(
     features: FeatureSettings, source: ClusterAdmin, target: ClusterAdmin, names: TopicNames, watch_interval: float
-) -> list[Scheduled]:
-    """What is switched on, and when it is due; `watch_interval` is how often the old tool looks for topics."""
+) -> tuple[list[Scheduled], Applier]:
+    """What is switched on, when it is due, and who makes the changes that it finds.
+
+    `watch_interval` is how often the old tool looks for topics.
+    """
 
     def properties(settings: ConfigFilterSettings) -> ConfigPropertyFilter:
         return ConfigPropertyFilter(names.in_list(settings.exclude), source_defaults=settings.source_defaults)
 
     found: list[Scheduled] = []
+    made = MadeRules(state_folder()) if features.acl_sync is not None and features.acl_sync.remove else None
     creation, configs, acls = features.creation, features.config_sync, features.acl_sync
     if features.preserve_partitions:
         topics = TopicCreation(
@@ -50,6 +55,6 @@ def feature_duties(
         duty = TopicConfigs(source, target, names.remote, properties(configs.filter))
         found.append(Scheduled(duty, configs.interval))
     if acls is not None:
-        rules = TopicAcls(source, target, names.remote, names.concerned, prefixed=acls.prefixed)
+        rules = TopicAcls(source, target, names.remote, names.concerned, prefixed=acls.prefixed, made=made)
         found.append(Scheduled(rules, acls.interval))
-    return found
+    return found, Applier(target, made)

@@ -20,6 +20,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AclPermissionType,
     AdminClient,
     AlterConfigOpType,
+    ClusterMetadata,
     ConfigEntry,
     ConfigResource,
     ConfigSource,
@@ -63,11 +64,18 @@ class ClusterAdmin:
 
     def topics(self, deadline: Deadline) -> dict[str, int]:
         """Topic -> number of partitions, of all topics the principal may see."""
+        found = self._listing(deadline).topics
+        return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
+
+    def cluster_id(self, deadline: Deadline) -> str:
+        """What tells the cluster from all others; empty for brokers of before 0.10.1."""
+        return self._listing(deadline).cluster_id or ""
+
+    def _listing(self, deadline: Deadline) -> ClusterMetadata:
         try:
-            found = self._admin().list_topics(timeout=seconds(deadline)).topics
+            return self._admin().list_topics(timeout=seconds(deadline))
         except KafkaException as error:
             raise HostError(f"listing the {self._name}'s topics failed: {error.args[0].str()}") from error
-        return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
 
     def properties(
         self, topics: Collection[str], deadline: Deadline

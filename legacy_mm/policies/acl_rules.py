@@ -53,6 +53,20 @@ def copies(
             yield replace(rule, topic=remote_name(rule.topic))
 
 
+def removable(
+    made: frozenset[AclRule],
+    rules: Iterable[AclRule],
+    remote_name: Callable[[str], str],
+    target: frozenset[AclRule],
+) -> frozenset[AclRule]:
+    """Which of the target's rules go: those that we `made` and that no rule of the source stands for any more.
+
+    A rule of the source counts whatever the topic filter says: what was only switched off stays.
+    """
+    weakened = filter(None, map(_weakened, rules))
+    return (made & target) - {replace(rule, topic=remote_name(rule.topic)) for rule in weakened}
+
+
 def _weakened(rule: AclRule) -> AclRule | None:
     if rule.permission != "ALLOW":
         return rule

@@ -42,9 +42,12 @@ def overrides(bootstrap: str, topic: str) -> dict[str, str]:
 
 def override(bootstrap: str, topic: str, properties: Mapping[str, str | None]) -> None:
     """Set these properties of a topic; None takes its own value away. Others stay."""
-    entries = [_entry(name, value) for name, value in properties.items()]
-    resource = ConfigResource(ResourceType.TOPIC, topic, incremental_configs=entries)
-    _admin(bootstrap).incremental_alter_configs([resource])[resource].result(REQUEST_SECONDS)
+    _alter(bootstrap, ResourceType.TOPIC, topic, properties)
+
+
+def override_brokers(bootstrap: str, properties: Mapping[str, str | None]) -> None:
+    """The same for what all brokers have in common."""
+    _alter(bootstrap, ResourceType.BROKER, "", properties)
 
 
 def rules(bootstrap: str) -> set[Rule]:
@@ -74,6 +77,12 @@ def remove_rules(bootstrap: str, unwanted: Iterable[Rule]) -> None:
     filters = [AclBindingFilter(ResourceType.TOPIC, *rule) for rule in unwanted]
     for future in _admin(bootstrap).delete_acls(filters).values():
         future.result(REQUEST_SECONDS)
+
+
+def _alter(bootstrap: str, kind: ResourceType, name: str, properties: Mapping[str, str | None]) -> None:
+    entries = [_entry(key, value) for key, value in properties.items()]
+    resource = ConfigResource(kind, name, incremental_configs=entries)
+    _admin(bootstrap).incremental_alter_configs([resource])[resource].result(REQUEST_SECONDS)
 
 
 def _entry(name: str, value: str | None) -> ConfigEntry:

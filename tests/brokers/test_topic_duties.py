@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,7 +21,7 @@ from legacy_mm.config.feature_settings import (
     CreationSettings,
     FeatureSettings,
 )
-from legacy_mm.controlplane.duties import Duties, Scheduled, apply
+from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
 from legacy_mm.errors import HostError
 from legacy_mm.kafka.admin import ClusterAdmin
@@ -51,7 +52,7 @@ class Flow:
     source: Any
     target: Any
 
-    def duties(self, features: FeatureSettings, mirrored: str = ".*") -> list[Scheduled]:
+    def duties(self, features: FeatureSettings, mirrored: str = ".*") -> tuple[list[Scheduled], Applier]:
         def matching(names: frozenset[str]) -> frozenset[str]:
             return frozenset(name for name in names if re.fullmatch(mirrored, name))
 
@@ -63,9 +64,9 @@ class Flow:
 
     def done(self, features: FeatureSettings, *topics: str, mirrored: str = ".*") -> list[Outcome]:
         """What the one duty of these features does; then it has nothing more to do."""
-        (scheduled,) = self.duties(features, mirrored)
+        (scheduled,), applier = self.duties(features, mirrored)
         found = scheduled.duty.look(frozenset(topics), Deadline.after(SECONDS))
-        outcomes = list(apply(found.changes, self.admin("target"), Deadline.after(SECONDS)))
+        outcomes = list(applier.apply(found.changes, Deadline.after(SECONDS)))
         if not any(outcome.error for outcome in outcomes):
             self.expect_nothing(scheduled, *topics)
         return outcomes
@@ -136,7 +137,7 @@ def test_fewer_partitions_are_refused_where_they_may_not_grow(flow: Flow, topic:
     name = topic()
     create_topic(flow.source.bootstrap, name, 2)
     create_topic(flow.target.bootstrap, f"A.{name}", 1)
-    (scheduled,) = flow.duties(FeatureSettings(preserve_partitions=True))
+    (scheduled,), _ = flow.duties(FeatureSettings(preserve_partitions=True))
     found = scheduled.duty.look(frozenset({name}), Deadline.after(SECONDS))
     assert (found.changes, found.notes) == ((), ())
     (trouble,) = found.troubles
@@ -148,7 +149,7 @@ def test_what_the_brokers_refuse_is_told_of_that_topic_alone(flow: Flow, topic: 
     good, too_many, there = CreateTopic(topic("a"), 1, 1), CreateTopic(topic("b"), 1, 3), CreateTopic(topic("c"), 1, 1)
     create_topic(flow.target.bootstrap, there.topic, 1)
     grown = AddPartitions(there.topic, 1, 1)
-    outcomes = list(apply([good, too_many, there, grown], flow.admin("target"), Deadline.after(SECONDS)))
+    outcomes = list(Applier(flow.admin("target")).apply([good, too_many, there, grown], Deadline.after(SECONDS)))
     assert [(each.change, bool(each.error), each.already) for each in outcomes] == [
         (good, False, False),
         (too_many, True, False),
@@ -243,9 +244,29 @@ def test_access_rules(clean: Flow) -> None:
     }
 
 
+def test_only_what_we_added_is_removed(clean: Flow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also by a process that is started later; nothing goes because a filter changed."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    here, there = clean.target.bootstrap, clean.source.bootstrap
+    features = FeatureSettings(acl_sync=AclSyncSettings(600.0, remove=True))
+    add_rules(there, [rule("t", "READ"), rule("t", "ALTER"), rule("u", "ALL")])
+    add_rules(here, [rule("A.t", "ALTER"), rule("A.v", "READ")])
+    assert len(changes(clean.done(features))) == 2
+    assert changes(clean.done(features, mirrored="t")) == []
+    remove_rules(there, [rule("t", "READ"), rule("t", "ALTER"), rule("u", "ALL")])
+    add_rules(there, [rule("u", "READ")])
+    assert changes(clean.done(ACLS)) == []
+    assert [each.text for each in changes(clean.done(features))] == [
+        "remove rule ALLOW READ on topic A.t to User:dummy from host *"
+    ]
+    assert rules(here) == {rule("A.t", "ALTER"), rule("A.u", "READ"), rule("A.v", "READ")}
+    add_rules(here, [rule("A.t", "READ")])
+    assert changes(clean.done(features)) == []
+
+
 def test_without_an_authorizer_at_the_source_the_target_is_not_asked(source: Any) -> None:
     nobody = NamedKafka("127.0.0.1:1")
-    (scheduled,) = Flow(source, nobody).duties(ACLS)
+    (scheduled,), _ = Flow(source, nobody).duties(ACLS)
     found = scheduled.duty.look(frozenset({"t"}), Deadline.after(SECONDS))
     assert (found.changes, found.troubles) == ((), ())
     assert found.notes == ("the source has no authorizer, so there are no access rules to bring over",)
@@ -253,7 +274,7 @@ def test_without_an_authorizer_at_the_source_the_target_is_not_asked(source: Any
 
 def test_without_an_authorizer_at_the_target(clean: Flow, target: Any) -> None:
     add_rules(clean.source.bootstrap, [rule("t", "READ")])
-    (scheduled,) = Flow(clean.source, target).duties(ACLS)
+    (scheduled,), _ = Flow(clean.source, target).duties(ACLS)
     with pytest.raises(HostError, match="the target has no authorizer"):
         scheduled.duty.look(frozenset({"t"}), Deadline.after(SECONDS))
 
@@ -268,8 +289,9 @@ def test_a_target_that_was_away(
     target.brokers[0].kill()
     away = Flow(flow.source, target)
     counted: list[tuple[str, int, int]] = []
-    scheduled = [Scheduled(each.duty, 0.1, each.before_copying) for each in away.duties(CREATION)]
-    duties = Duties(scheduled, away.admin("target"), lambda *row: counted.append(row))
+    found, applier = away.duties(CREATION)
+    scheduled = [Scheduled(each.duty, 0.1, each.before_copying) for each in found]
+    duties = Duties(scheduled, applier, lambda *row: counted.append(row))
     duties.topics_found(frozenset({name}), Deadline.after(1.0))
     assert counted == [("topic-creation", 0, 1)]
     target.brokers[0].restart()

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.duties import Duties, Scheduled
+from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
 from legacy_mm.errors import HostError
 from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, Look, Outcome, SetConfig
@@ -56,9 +56,7 @@ class Bench:
     def __init__(self, *duties: Looks, interval: float = 0.0, before_copying: bool = False) -> None:
         self.target, self.counted = Target(), queue.SimpleQueue[tuple[str, int, int]]()
         scheduled = [Scheduled(duty, interval, before_copying) for duty in duties]
-        self.duties = Duties(
-            scheduled, cast(ClusterAdmin, self.target), lambda *row: self.counted.put(cast(tuple[str, int, int], row))
-        )
+        self.duties = Duties(scheduled, Applier(cast(ClusterAdmin, self.target)), lambda *row: self.counted.put(row))
 
     def __enter__(self) -> Bench:
         self.duties.start()

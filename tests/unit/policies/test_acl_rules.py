@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from legacy_mm.policies.acl_rules import AclRule, copies
+from legacy_mm.policies.acl_rules import AclRule, copies, removable
 
 RULE = AclRule("t", "LITERAL", "User:x", "10.0.0.1", "READ", "ALLOW")
 SAME = [
@@ -58,3 +58,18 @@ def test_a_prefix_that_the_new_names_do_not_have_is_not_copied() -> None:
     names = {"orders": "copy-of-orders", "ord": "copy-of-ord", "order-book": "book-of-orders"}
     assert list(copies([prefix], names.__getitem__, frozenset, {"orders"})) == [replace(prefix, topic="copy-of-ord")]
     assert not list(copies([prefix], names.__getitem__, frozenset, {"orders", "order-book"}))
+
+
+def test_what_is_removed() -> None:
+    """Ours, at the target, and without a rule of the source behind it, whichever topics are mirrored now."""
+    ours, other = replace(RULE, topic="A.t"), replace(RULE, topic="A.u")
+    target = frozenset({ours, other})
+
+    def removed(*rules: AclRule, made: frozenset[AclRule] = frozenset({ours})) -> frozenset[AclRule]:
+        return removable(made, rules, "A.{}".format, target)
+
+    assert removed() == {ours}
+    assert removed(replace(RULE, operation="WRITE")) == {ours}
+    assert removed(RULE) == removed(replace(RULE, operation="ALL")) == frozenset()
+    assert removed(replace(RULE, pattern="PREFIXED")) == {ours}
+    assert removed(made=frozenset({replace(RULE, topic="A.v")})) == frozenset()

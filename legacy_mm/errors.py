@@ -6,6 +6,7 @@
     ├── UsageError                  exit 1    the command line is wrong; the usage text follows
     ├── ConfigurationError          exit 1    a file or an option value is wrong
     ├── HostError                   exit 1    no Java, no network, no permission: the host lacks something
+    │   └── NoAuthorizer            exit 1    the cluster keeps no access rules
     ├── StreamFailure               exit 255  a stream died; the whole mirror ends (the old tool's `exit(-1)`)
     │   ├── SendFailure             exit 255  a record could not be sent and abort.on.send.failure is on
     │   ├── InvalidPattern          exit 255  the topic pattern does not compile
@@ -45,6 +46,10 @@ class ConfigurationError(LegacyMMError):
 
 class HostError(LegacyMMError):
     """The host lacks something: Java, network, a readable file."""
+
+
+class NoAuthorizer(HostError):
+    """The cluster keeps no access rules: it has no authorizer."""
 
 
 class StreamFailure(LegacyMMError):

@@ -135,5 +135,8 @@ QUARANTINED = Event(
     logging.WARNING,
     "The message handler failed on {partition} at offset {offset}, which goes into the quarantine: {reason}",
 )
+DUTY_CHANGED = Event("duty-changed", logging.INFO, "[{duty}] {change}")
+DUTY_FAILED = Event("duty-failed", logging.WARNING, "[{duty}] {reason}; it is tried again")
+DUTY_NOTED = Event("duty-noted", logging.INFO, "[{duty}] {note}")
 
 BY_NAME = {event.name: event for event in list(globals().values()) if isinstance(event, Event)}

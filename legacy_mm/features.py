@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache, partial
 
 from legacy_mm import plugins
 from legacy_mm.config.feature_settings import IDENTITY, LEGACY
 from legacy_mm.config.settings import Settings
+from legacy_mm.controlplane.feature_duties import TopicNames
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.policies.name_list import in_list
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
 from legacy_mm.policies.topic_filter import Matcher, TopicFilter
 from legacy_mm.policies.topic_naming import is_cycle
@@ -50,3 +53,15 @@ def topic_choice(settings: Settings, names: Names, compiled: Compile) -> TopicCh
         return TopicChoice(pattern, inverted=topics.inverted, is_barred=names.is_barred)
     accepted = TopicFilter(lists.include, lists.exclude, compiled).accepted
     return TopicChoice(pattern, inverted=topics.inverted, is_barred=names.is_barred, accepted=accepted)
+
+
+def duty_names(settings: Settings, names: Names, compiled: Compile) -> TopicNames:
+    """What the duties must know about names; Java is asked when the first of them looks."""
+    alias, canary = settings.features.naming.source_alias, settings.features.canary
+    choice = cache(lambda: topic_choice(settings, names, compiled))
+    matching = cache(lambda: compiled(canary).matching) if canary else lambda: frozenset
+    return TopicNames(
+        remote=lambda topic: names.policy.format_remote_topic(alias, topic),
+        concerned=lambda found: matching()(choice().of(found)),
+        in_list=partial(in_list, matcher=compiled),
+    )

@@ -10,19 +10,15 @@ the handler fails again stops it before anything is sent.
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from legacy_mm.cli.parser import read_own_options
+from legacy_mm.cli.old_line import flows_of, split, told
 from legacy_mm.clock import Deadline
-from legacy_mm.compat import command_line, environment
-from legacy_mm.compat.translate import Run, translate
 from legacy_mm.config.settings import HandlerSettings, Settings
-from legacy_mm.errors import HandlerFailure, HostError, LegacyMMError, SendFailure, UsageError
+from legacy_mm.errors import HandlerFailure, HostError, SendFailure, UsageError
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler
 from legacy_mm.handlers.java import JavaBatches
@@ -49,20 +45,20 @@ def handler(words: Sequence[str]) -> int:
     parser.add_argument("--partition", type=int, default=0)
     parser.add_argument("--from", dest="begin", type=int, default=EARLIEST, metavar="N", help="the first offset")
     parser.add_argument("--records", type=int, default=10)
-    own, line = _split(words)
-    return _told(lambda: _test(parser.parse_args(own), line))
+    own, line = split(words)
+    return told(lambda: _test(parser.parse_args(own), line))
 
 
 def redrive(words: Sequence[str]) -> int:
     """`legacy-mm redrive [FILE] -- COMMAND LINE`."""
     parser = argparse.ArgumentParser(prog="legacy-mm redrive")
     parser.add_argument("file", type=Path, nargs="?", help="else the --quarantine.topic of the command line")
-    own, line = _split(words)
-    return _told(lambda: _redrive(parser.parse_args(own).file, line))
+    own, line = split(words)
+    return told(lambda: _redrive(parser.parse_args(own).file, line))
 
 
 def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
-    settings = _settings([*line, "--message.handler", asked.handler])
+    settings = flows_of([*line, "--message.handler", asked.handler])[0]
     made = _handler(settings)
     place = TopicPartition(asked.topic, asked.partition)
     for record in _records(settings, place, asked.begin, asked.records):
@@ -108,7 +104,7 @@ def _quarantined(file: Path | None, settings: Settings) -> _File | _Topic:
 
 
 def _redrive(file: Path | None, line: Sequence[str]) -> int:
-    settings = _settings(line)
+    settings = flows_of(line)[0]
     quarantined = _quarantined(file, settings)
     records = quarantined.records()
     targets = _handled(_handler(settings), records)
@@ -124,30 +120,6 @@ def _redrive(file: Path | None, line: Sequence[str]) -> int:
         raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}; {kept}")
     print(f"{len(records)} records redriven, {len(targets)} sent; {quarantined.done()}")
     return 0
-
-
-def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """What is before `--`, and the mirror's own words behind it."""
-    end = words.index("--") if "--" in words else len(words)
-    line = words[end + 1 :]
-    return words[:end], line[1:] if line and not line[0].startswith("-") else line
-
-
-def _told(run: Callable[[], int]) -> int:
-    try:
-        return run()
-    except LegacyMMError as error:
-        print(f"legacy-mm: {error}", file=sys.stderr)
-        return error.exit_code
-
-
-def _settings(line: Sequence[str]) -> Settings:
-    grammar = command_line.grammar_asked_for(line, os.environ)
-    variables = environment.read(os.environ)
-    outcome = translate(line, lambda words: read_own_options(words, os.environ), [], grammar, environment=variables)
-    if not isinstance(outcome, Run):
-        raise UsageError("behind -- comes the command line of a mirror that runs")
-    return outcome.flows[0]
 
 
 def _handler(settings: Settings) -> BatchHandler:

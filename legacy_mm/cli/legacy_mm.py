@@ -14,6 +14,8 @@ usage: legacy-mm COMMAND
 
   explain     how an old command line is understood, without running it: legacy-mm explain -- COMMAND LINE
   features    the feature flags, what each changes and needs
+  plan        what the feature flags would change at the target: legacy-mm plan [FLAGS] -- COMMAND LINE
+  apply       do what a saved plan says: legacy-mm apply FILE [FLAGS] -- COMMAND LINE
   handler     what a message handler makes of real records: legacy-mm handler test FILE --topic T -- COMMAND LINE
   redrive     send quarantined records on: legacy-mm redrive [FILE] -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
@@ -58,6 +60,18 @@ def _features(words: Sequence[str]) -> int:
     from legacy_mm.cli.features import main as features
 
     return features(words)
+
+
+def _plan(words: Sequence[str]) -> int:
+    from legacy_mm.cli.plan import plan
+
+    return plan(words)
+
+
+def _apply(words: Sequence[str]) -> int:
+    from legacy_mm.cli.plan import apply_plan
+
+    return apply_plan(words)
 
 
 def _ledger(words: Sequence[str]) -> int:
@@ -112,6 +126,8 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "options": _options,
     "quirks": _quirks,
     "features": _features,
+    "plan": _plan,
+    "apply": _apply,
     "ledger": _ledger,
     "verify": _verify,
     "handler": _handler,

@@ -50,7 +50,7 @@ def look(flows: Sequence[Settings]) -> Topics:
     """Ask the sources; raises HostError when one does not answer, InvalidPattern when Java refuses the pattern."""
     with ExitStack() as stack:
         # no Java is started for nothing
-        java = cache(lambda: stack.enter_context(_java(flows[0].spark.jvm.java_home)))
+        java = cache(lambda: stack.enter_context(java_for(flows[0].spark.jvm.java_home)))
         starts = [start for settings in flows for start in _starts(settings, java, whose=len(flows) > 1)]
     return Topics(answered=True, partitions=tuple(starts))
 
@@ -82,7 +82,8 @@ def _matching(settings: Settings, counts: Mapping[str, int], java: Callable[[], 
 
 
 @contextmanager
-def _java(home: str | None) -> Iterator[Jvm]:
+def java_for(home: str | None) -> Iterator[Jvm]:
+    """A JVM for a question or two."""
     host = SparkHost(SparkSettings(jvm=JvmSettings(java_home=home)), streams=1, preload="")
     try:
         yield host.jvm

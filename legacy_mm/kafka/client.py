@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import socket
 from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
@@ -12,12 +13,13 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection, Uuid, l
 from confluent_kafka.admin import AdminClient
 
 from legacy_mm import events, tokens
-from legacy_mm.clock import monotonic
+from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.kafka.errors import refusal, refuses_login
 from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
+_LEAST_SECONDS = 0.1
 _LISTING = "legacy_mm-topics"
 _NO_TOPIC_ID = str(Uuid(0, 0))
 _native = logging.getLogger("legacy_mm.librdkafka")
@@ -140,3 +142,18 @@ _ADMIN_PREFIXES = (
 def ours(partition: Any) -> TopicPartition:
     """librdkafka's topic-partition object as our value."""
     return TopicPartition(partition.topic, partition.partition)
+
+
+def seconds(deadline: Deadline) -> float:
+    """What is left for one request; never so little that none could be answered."""
+    return max(_LEAST_SECONDS, deadline.remaining())
+
+
+def answer(future: Future[Any], what: str, deadline: Deadline) -> Any:
+    """What the cluster answers; raises HostError with Kafka's words, or when it takes too long."""
+    try:
+        return future.result(seconds(deadline))
+    except KafkaException as error:
+        raise HostError(f"{what} failed: {error.args[0].str()}") from error
+    except TimeoutError:
+        raise HostError(f"{what} took too long") from None

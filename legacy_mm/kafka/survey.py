@@ -6,9 +6,7 @@ Every question has a deadline, so a cluster that does not answer costs seconds.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
 
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
@@ -16,11 +14,10 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.client import ErrorLines, admin_properties, client_properties, ours
+from legacy_mm.kafka.client import ErrorLines, admin_properties, answer, client_properties, ours, seconds
 from legacy_mm.model import Offsets, TopicPartition
 
 _CLIENT_ID = "legacy_mm-explain"
-_LEAST_SECONDS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +44,7 @@ class SourceSurvey:
     def partitions(self, deadline: Deadline) -> dict[str, int]:
         """Topic -> number of partitions, of all topics the principal may see."""
         try:
-            found = self._admin.list_topics(timeout=_seconds(deadline)).topics
+            found = self._admin.list_topics(timeout=seconds(deadline)).topics
         except KafkaException as error:
             raise HostError(f"listing topics failed: {error.args[0].str()}") from error
         return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
@@ -72,7 +69,7 @@ class SourceSurvey:
         """A consumer that never joins asks: the admin client crashes when a broker is not the coordinator any more."""
         consumer = Consumer({**self._properties, "group.id": group})
         try:
-            found = consumer.committed([ClientPartition(*each) for each in partitions], timeout=_seconds(deadline))
+            found = consumer.committed([ClientPartition(*each) for each in partitions], timeout=seconds(deadline))
         except KafkaException as error:
             raise HostError(f"reading the offsets of group {group} failed: {error.args[0].str()}") from error
         finally:
@@ -81,21 +78,8 @@ class SourceSurvey:
 
     def _offsets(self, partitions: Collection[TopicPartition], spec: OffsetSpec, deadline: Deadline) -> Offsets:
         wanted = {ClientPartition(*each): spec for each in partitions}
-        asked = self._admin.list_offsets(wanted, request_timeout=_seconds(deadline))
+        asked = self._admin.list_offsets(wanted, request_timeout=seconds(deadline))
         return {
-            ours(each): _answer(future, f"reading the ends of {ours(each)}", deadline).offset
+            ours(each): answer(future, f"reading the ends of {ours(each)}", deadline).offset
             for each, future in asked.items()
         }
-
-
-def _seconds(deadline: Deadline) -> float:
-    return max(_LEAST_SECONDS, deadline.remaining())
-
-
-def _answer(future: Future[Any], what: str, deadline: Deadline) -> Any:
-    try:
-        return future.result(_seconds(deadline))
-    except KafkaException as error:
-        raise HostError(f"{what} failed: {error.args[0].str()}") from error
-    except TimeoutError:
-        raise HostError(f"{what} took too long") from None

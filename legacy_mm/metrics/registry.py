@@ -65,6 +65,13 @@ class Registry:
             mirror.counters["gaps"].add(1, now)
             mirror.counters["gap_offsets"].add(offsets, now)
 
+    def duty(self, name: str, changes: int, failures: int) -> None:
+        """A duty has run: so many changes were made, so many things failed."""
+        with self.lock:
+            now, duty = self.clock(), self.scopes[Scope("duty", (("duty", name),))]
+            duty.counters["changes"].add(changes, now)
+            duty.counters["failures"].add(failures, now)
+
     def snapshot(self) -> Snapshot:
         """Everything as it is now."""
         with self.lock:

@@ -9,12 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from confluent_kafka.admin import AdminClient
-from confluent_kafka.admin._acl import AclBinding, AclOperation, AclPermissionType
-from confluent_kafka.admin._resource import ResourcePatternType, ResourceType
-
 from legacy_mm.testbed.certificates import PASSWORD, Authority, convert
 from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.topic_state import AUTHORIZER, add_rules
 
 USER, USER_PASSWORD = "mirror", 'pass "word" \\ of mirror'
 LISTENERS: Mapping[str, str] = {
@@ -31,7 +28,6 @@ SHORT_LOGIN_SECONDS = 60
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _MODULES = "org.apache.kafka.common.security."
 _CERTIFICATES = {"EXPIRED": "expired", "ELSEWHERE": "elsewhere"}
-_SECONDS = 30.0
 _GOOD = "broker"
 _EXPIRED = ("-startdate", "-2d", "-validity", "1")
 
@@ -69,11 +65,7 @@ def make_stores(folder: Path) -> Stores:
 
 def secured_cluster(folder: Path, stores: Stores) -> Cluster:
     """One broker with all of `LISTENERS`, an authorizer, and the user `USER` in every mechanism."""
-    properties = {
-        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "super.users": "User:ANONYMOUS",
-        "allow.everyone.if.no.acl.found": "true",
-    }
+    properties = dict(AUTHORIZER)
     for name, protocol in LISTENERS.items():
         own = {"ssl.client.auth": "required"} if name == "MUTUAL" else {}
         if protocol.endswith("SSL"):
@@ -98,11 +90,7 @@ def login(mechanism: str, password: str = USER_PASSWORD) -> dict[str, str]:
 
 def forbid_records(cluster: Cluster, topic: str) -> None:
     """`USER` may see the topic, and neither read nor write it."""
-    where = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, f"User:{USER}", "*")
-    binding = AclBinding(*where, AclOperation.DESCRIBE, AclPermissionType.ALLOW)
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap})
-    for done in admin.create_acls([binding]).values():
-        done.result(_SECONDS)
+    add_rules(cluster.bootstrap, [(topic, "LITERAL", f"User:{USER}", "*", "DESCRIBE", "ALLOW")])
 
 
 def _logins() -> dict[str, str]:

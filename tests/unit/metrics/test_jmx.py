@@ -70,6 +70,7 @@ def test_every_attribute_has_a_row_in_the_catalogue_and_every_row_an_attribute()
     assert shown <= BY_PLACE.keys()
     ours = {("mirror", f"records_{what}_total") for what in ("copied", "filtered", "quarantined")}
     ours |= {("mirror", "gaps_total"), ("mirror", "gap_offsets_total")}
+    ours |= {("duty", "changes_total"), ("duty", "failures_total")}
     assert {metric for metric in BY_PLACE if metric not in shown} == ours
 
 

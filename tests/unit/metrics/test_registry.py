@@ -145,3 +145,10 @@ def test_brokers_and_topics_have_labels(bench: Bench) -> None:
     readings = bench.registry.snapshot().readings
     assert Scope("producer_node", (("client_id", "producer-1"), ("node_id", "node-1"))) in readings
     assert Scope("producer_topic", (("client_id", "producer-1"), ("topic", "a.b"))) in readings
+
+
+def test_what_duties_did_is_added_up(bench: Bench) -> None:
+    for changes, failures in ((2, 1), (0, 0), (1, 0)):
+        bench.registry.duty("topic-creation", changes, failures)
+    scope = Scope("duty", (("duty", "topic-creation"),))
+    assert (bench.read(scope, "changes").value, bench.read(scope, "failures").value) == (3, 1)

@@ -1,0 +1,63 @@
+"""What the features of one flow would change at the target: both clusters are asked, nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from legacy_mm.clock import Deadline
+from legacy_mm.config.settings import AdminSettings, Settings, SourceSettings, TargetSettings
+from legacy_mm.controlplane.feature_duties import feature_duties
+from legacy_mm.features import Compile, Names, duty_names
+from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.policies.changes import Change, Look, Outcome
+from legacy_mm.policies.leftovers import left_behind
+from legacy_mm.spark import keystore
+from legacy_mm.spark.jvm import Jvm
+
+_PATIENCE_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class FlowPlan:
+    """What was found for one flow."""
+
+    flow: str
+    looks: dict[str, Look]
+    """Duty -> what it would do."""
+    left_behind: tuple[str, ...] = ()
+
+
+class FlowClusters:
+    """The two clusters of a flow, as its features reach them."""
+
+    def __init__(self, settings: Settings, java: Callable[[], Jvm]) -> None:
+        """Raises ConfigurationError for names that cannot be made, or a key store that cannot be read."""
+        self._target = ClusterAdmin("target", _properties(settings.target_admin or settings.target, java))
+        self._source = ClusterAdmin("source", _properties(settings.source_admin or settings.source, java))
+        self._settings = settings
+        compiled: Compile = lambda pattern: java().topic_matcher(pattern)  # noqa: E731
+        self._names = duty_names(settings, Names(settings, compiled), compiled)
+        features, interval = settings.features, settings.source.metadata_max_age
+        self._duties, self._applier = feature_duties(features, self._source, self._target, self._names, interval)
+
+    def look(self) -> FlowPlan:
+        """What each duty would change; raises LegacyMMError."""
+        topics = self._names.concerned(frozenset(self._source.topics(_patience())))
+        looks = {each.duty.name: each.duty.look(topics, _patience()) for each in self._duties}
+        names = {topic: self._names.remote(topic) for topic in topics}
+        left = left_behind(names, self._target.topics(_patience()), self._settings.features.naming.separator)
+        return FlowPlan(self._settings.flow, looks, tuple(left))
+
+    def apply(self, changes: Sequence[Change]) -> Iterator[Outcome]:
+        """Make these changes; raises HostError."""
+        return self._applier.apply(changes, _patience())
+
+
+def _patience() -> Deadline:
+    return Deadline.after(_PATIENCE_SECONDS)
+
+
+def _properties(side: SourceSettings | TargetSettings | AdminSettings, java: Callable[[], Jvm]) -> dict[str, str]:
+    made = {} if side.stores == type(side.stores)() else keystore.read(side.stores, java())
+    return {**made, **side.properties}

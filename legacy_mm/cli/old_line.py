@@ -1,0 +1,39 @@
+"""Commands of ours that take the mirror's own command line behind `--`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from legacy_mm.cli.parser import read_own_options
+from legacy_mm.compat import command_line, environment
+from legacy_mm.compat.translate import Run, translate
+from legacy_mm.config.settings import Settings
+from legacy_mm.errors import LegacyMMError, UsageError
+
+
+def split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """What is before `--`, and the mirror's own words behind it."""
+    end = words.index("--") if "--" in words else len(words)
+    line = words[end + 1 :]
+    return words[:end], line[1:] if line and not line[0].startswith("-") else line
+
+
+def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
+    """What the mirror would run with; raises LegacyMMError when it would not run."""
+    grammar = command_line.grammar_asked_for(line, os.environ)
+    variables = environment.read(os.environ)
+    outcome = translate(line, lambda words: read_own_options(words, os.environ), [], grammar, environment=variables)
+    if not isinstance(outcome, Run):
+        raise UsageError("behind -- comes the command line of a mirror that runs")
+    return outcome.flows
+
+
+def told(run: Callable[[], int], failed: int | None = None) -> int:
+    """Its exit code; what cannot be done is told, and the code is `failed`, else the error's own."""
+    try:
+        return run()
+    except LegacyMMError as error:
+        print(f"legacy-mm: {error}", file=sys.stderr)
+        return error.exit_code if failed is None else failed

@@ -1,0 +1,191 @@
+"""`legacy-mm plan` prints what the features would change at the target; `legacy-mm apply` does what a saved plan says.
+
+Both take the mirror's command line behind `--`, and before it flags to try out. Both clusters are read; `plan` writes
+nothing. `apply` reads them again and refuses a plan that they no longer fit.
+
+A saved plan is one JSON document: `format` (1), and of each of the `flows` its `flow` (a name), `left_behind` (lines),
+and its `duties`, each with `duty` (a name), `changes`, `troubles` and `notes` (lines). A change has `change` (what kind
+it is), its fields, and of those that replace something the old value and the new one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NoReturn
+
+from legacy_mm import logs, wiring
+from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
+from legacy_mm.cli.old_line import flows_of, split, told
+from legacy_mm.cli.source_look import java_for
+from legacy_mm.config.log_settings import OFF, LogSettings
+from legacy_mm.errors import ConfigurationError, HostError, UsageError
+from legacy_mm.policies.changes import Change, Outcome, from_json, to_json
+
+NOTHING, FAILED, CHANGES = 0, 1, 2
+_FORMAT = 1
+_USAGE = "legacy-mm {} [FLAGS] -- kafka-mirror-maker.sh OPTIONS"
+_SHOWN = 20
+Key = tuple[str, str, str]
+"""Flow, duty, and the change as JSON: what two plans are compared by."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Words that are wrong end with 1: 2 is what `plan` says when there are changes."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}\n{self.format_usage().rstrip()}")
+
+
+def plan(words: Sequence[str]) -> int:
+    """`legacy-mm plan [--json] [--output FILE] [FLAGS] -- COMMAND LINE`. 0: nothing to do; 2: changes; 1: it failed."""
+    parser = _Parser(prog="legacy-mm plan", allow_abbrev=False, usage=_USAGE.format("plan [--json] [--output FILE]"))
+    parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="save the plan, for legacy-mm apply")
+    return told(lambda: _plan(*_read(parser, words)), FAILED)
+
+
+def apply_plan(words: Sequence[str]) -> int:
+    """`legacy-mm apply PLAN [FLAGS] -- COMMAND LINE`. 0: all of it is done; 1: refused, or something failed."""
+    parser = _Parser(prog="legacy-mm apply", allow_abbrev=False, usage=_USAGE.format("apply PLAN"))
+    parser.add_argument("plan", type=Path, help="what legacy-mm plan --output saved")
+    return told(lambda: _apply(*_read(parser, words)), FAILED)
+
+
+def _read(parser: _Parser, words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Options of the command, and the mirror's words with the flags to try out."""
+    own, line = split(words)
+    options, flags = parser.parse_known_args(list(own))
+    return options, [*line, *flags]
+
+
+def _plan(options: argparse.Namespace, line: Sequence[str]) -> int:
+    with _flows(line) as flows:
+        plans = [flow.look() for flow in flows]
+    document = json.dumps(_document(plans), indent=2) + "\n"
+    if options.output is not None:
+        _save(options.output, document)
+    sys.stdout.write(document if options.json else "".join(f"{each}\n" for each in _lines(plans)))
+    if any(look.troubles for each in plans for look in each.looks.values()):
+        return FAILED
+    return CHANGES if _keys(plans) else NOTHING
+
+
+def _apply(options: argparse.Namespace, line: Sequence[str]) -> int:
+    saved = _saved(options.plan)
+    with _flows(line) as flows:
+        plans = [flow.look() for flow in flows]
+        _refuse_difference(saved, _keys(plans))
+        failed = 0
+        for flow, found in zip(flows, plans, strict=True):
+            for outcome in flow.apply(_changes(found)):
+                sys.stdout.write(f"{_line(outcome)}\n")
+                failed += bool(outcome.error)
+    return FAILED if failed else NOTHING
+
+
+@contextmanager
+def _flows(line: Sequence[str]) -> Iterator[list[FlowClusters]]:
+    """The flows of a command line; Java runs while they are needed, if it is."""
+    logs.configure(LogSettings().with_root_level(OFF), {})
+    settings = flows_of(line)
+    for each in settings:
+        wiring.check_addresses(each)
+    with java_for(settings[0].spark.jvm.java_home) as jvm:
+        yield [FlowClusters(each, lambda: jvm) for each in settings]
+
+
+def _changes(found: FlowPlan) -> list[Change]:
+    return [change for look in found.looks.values() for change in look.changes]
+
+
+def _keys(plans: Iterable[FlowPlan]) -> dict[Key, Change]:
+    return {
+        _key(each.flow, duty, change): change
+        for each in plans
+        for duty, look in each.looks.items()
+        for change in look.changes
+    }
+
+
+def _key(flow: str, duty: str, change: Change) -> Key:
+    return flow, duty, json.dumps(to_json(change), sort_keys=True)
+
+
+def _document(plans: Iterable[FlowPlan]) -> dict[str, Any]:
+    flows = [
+        {
+            "flow": each.flow,
+            "left_behind": each.left_behind,
+            "duties": [
+                {
+                    "duty": duty,
+                    "changes": [to_json(change) for change in look.changes],
+                    "troubles": look.troubles,
+                    "notes": look.notes,
+                }
+                for duty, look in each.looks.items()
+            ],
+        }
+        for each in plans
+    ]
+    return {"format": _FORMAT, "flows": flows}
+
+
+def _lines(plans: Sequence[FlowPlan]) -> Iterator[str]:
+    for each in plans:
+        yield f"{each.flow}:"
+        for duty, look in each.looks.items():
+            said = [
+                *(change.text for change in look.changes),
+                *(f"trouble: {text}" for text in look.troubles),
+                *(f"note: {text}" for text in look.notes),
+            ]
+            yield f"  {duty}:" if said else f"  {duty}: nothing to do"
+            yield from (f"    {text}" for text in said)
+        if not each.looks:
+            yield "  no feature that changes anything at the target is switched on"
+        if each.left_behind:
+            yield "  left behind, and not removed:"
+            yield from (f"    {text}" for text in each.left_behind)
+
+
+def _save(file: Path, document: str) -> None:
+    try:
+        file.write_text(document, encoding="utf-8")
+    except OSError as error:
+        raise HostError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _saved(file: Path) -> dict[Key, Change]:
+    """What a file holds; raises ConfigurationError when that is no plan."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+        rows = [(flow["flow"], duty["duty"], duty["changes"]) for flow in document["flows"] for duty in flow["duties"]]
+        known = document["format"] == _FORMAT
+    except OSError as error:
+        raise HostError(f"{file} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigurationError(f"{file} is no plan: save one with legacy-mm plan --output") from error
+    if not known:
+        raise ConfigurationError(f"{file} was saved by another version: save it again with legacy-mm plan --output")
+    return {_key(flow, duty, change): change for flow, duty, found in rows for change in map(from_json, found)}
+
+
+def _refuse_difference(saved: Mapping[Key, Change], fresh: Mapping[Key, Change]) -> None:
+    gone = [f"only in the plan: {saved[key].text}" for key in saved if key not in fresh]
+    new = [f"only now: {fresh[key].text}" for key in fresh if key not in saved]
+    if lines := [*gone, *new]:
+        more = [f"and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+        told_lines = "".join(f"\n  {each}" for each in [*lines[:_SHOWN], *more])
+        raise HostError(f"the clusters are not as they were when the plan was made; nothing was changed:{told_lines}")
+
+
+def _line(outcome: Outcome) -> str:
+    if outcome.error:
+        return f"failed: {outcome.change.text}: {outcome.error}"
+    return f"{'already so' if outcome.already else 'done'}: {outcome.change.text}"

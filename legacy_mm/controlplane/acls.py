@@ -1,0 +1,62 @@
+"""The duty that brings the source's access rules for topics to the target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.made_rules import MadeRules
+from legacy_mm.errors import NoAuthorizer
+from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.policies import acl_rules
+from legacy_mm.policies.acl_rules import AclRule
+from legacy_mm.policies.changes import CreateAcl, DeleteAcl, Look
+
+
+class TopicAcls:
+    """`topic-acls`: rules that the target lacks are added; none is changed, and only what we added is ever removed."""
+
+    name = "topic-acls"
+
+    def __init__(
+        self,
+        source: ClusterAdmin,
+        target: ClusterAdmin,
+        remote_name: Callable[[str], str],
+        concerned: Callable[[frozenset[str]], frozenset[str]],
+        *,
+        prefixed: bool,
+        made: MadeRules | None,
+    ) -> None:
+        """`concerned`: which of these names, of topics or not, are to have their rules brought over.
+
+        `made`: rules that we added go with the source's; None: they stay.
+        """
+        self._source, self._target = source, target
+        self._remote_name = remote_name
+        self._concerned = concerned
+        self._prefixed = prefixed
+        self._made = made
+
+    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+        """Which rules the target lacks, and which it must lose; raises HostError.
+
+        The target is not asked when the source keeps none.
+        """
+        try:
+            rules = self._source.rules(deadline)
+        except NoAuthorizer as error:
+            return Look(notes=(f"{error}, so there are no access rules to bring over",))
+        prefixes_of = topics if self._prefixed else ()
+        wanted = set(acl_rules.copies(rules, self._remote_name, self._concerned, prefixes_of))
+        made = self._made_before(deadline)
+        present = self._target.rules(deadline) if wanted or made else frozenset()
+        unwanted = acl_rules.removable(made, rules, self._remote_name, present)
+        added = (CreateAcl(rule) for rule in sorted(wanted - present))
+        return Look((*added, *(DeleteAcl(rule) for rule in sorted(unwanted))))
+
+    def _made_before(self, deadline: Deadline) -> frozenset[AclRule]:
+        if self._made is None:
+            return frozenset()
+        clusters = self._source.cluster_id(deadline), self._target.cluster_id(deadline)
+        return self._made.between(*clusters, naming=self._remote_name("topic"))

@@ -1,0 +1,172 @@
+"""Periodic work beside the copying: one thread runs the duties at their intervals and applies what they find.
+
+A duty only looks: it compares both clusters and says what must change, so `legacy-mm plan` prints exactly what the
+mirror would do. What is already so is not sent again. A duty that fails is told and tried again at its next interval;
+the mirror goes on.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.controlplane.made_rules import MadeRules
+from legacy_mm.errors import LegacyMMError
+from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.policies.changes import (
+    AddPartitions,
+    Change,
+    CreateAcl,
+    CreateTopic,
+    DeleteAcl,
+    DeleteConfig,
+    Look,
+    Outcome,
+    SetConfig,
+)
+
+RUN_SECONDS = 60.0
+"""One run of a duty, as MirrorMaker 2's `admin.timeout.ms`."""
+Count = Callable[[str, int, int], None]
+"""Told after each run: the duty, how many changes were made, how many failed."""
+
+
+class Duty(Protocol):
+    """Looks at both clusters; changes nothing."""
+
+    @property
+    def name(self) -> str:
+        """As logs and metrics call it."""
+
+    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+        """What must change for these topics of the source; raises LegacyMMError when it cannot be found out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A duty and when it is due."""
+
+    duty: Duty
+    interval: float
+    before_copying: bool = False
+    """Also when topics are found, before their first record is copied."""
+
+
+class Applier:
+    """Makes changes at the target."""
+
+    def __init__(self, target: ClusterAdmin, made: MadeRules | None = None) -> None:
+        """`made`: where it is noted which access rules are ours."""
+        self._target = target
+        self._made = made
+
+    def apply(self, changes: Sequence[Change], deadline: Deadline) -> Iterator[Outcome]:
+        """Make these, topics before what concerns them; raises HostError when the target cannot be reached."""
+        target = self._target
+        yield from target.create_topics([each for each in changes if isinstance(each, CreateTopic)], deadline)
+        yield from target.add_partitions([each for each in changes if isinstance(each, AddPartitions)], deadline)
+        yield from target.alter([each for each in changes if isinstance(each, SetConfig | DeleteConfig)], deadline)
+        yield from self._noted(target.create_rules([each for each in changes if isinstance(each, CreateAcl)], deadline))
+        yield from self._noted(target.delete_rules([each for each in changes if isinstance(each, DeleteAcl)], deadline))
+
+    def _noted(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+        done: list[Change] = []
+        try:
+            for outcome in outcomes:
+                done += [] if outcome.error else [outcome.change]
+                yield outcome
+        finally:
+            if self._made is not None:
+                added = [change.rule for change in done if isinstance(change, CreateAcl)]
+                self._made.note(added, [change.rule for change in done if isinstance(change, DeleteAcl)])
+
+
+@dataclass(slots=True)
+class _Run:
+    """One duty as it is run: what has been said of it, and when it is due again."""
+
+    scheduled: Scheduled
+    due: float = 0.0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    said: frozenset[str] = frozenset()
+
+
+class Duties(threading.Thread):
+    """The duties of one flow. They begin when `topics_found` is called for the first time."""
+
+    def __init__(self, scheduled: Sequence[Scheduled], applier: Applier, count: Count) -> None:
+        super().__init__(name="duties", daemon=True)
+        self._runs = [_Run(each) for each in scheduled]
+        self._applier = applier
+        self._count = count
+        self._topics: frozenset[str] = frozenset()
+        self._topics_known = threading.Event()
+        self._stopping = threading.Event()
+
+    def topics_found(self, topics: frozenset[str], deadline: Deadline) -> None:
+        """These topics are mirrored from now on; what must be done before their first record is done, or has failed.
+
+        Call it before streams subscribe to them, or the brokers make the missing ones in their own way. A duty that
+        is just at work may make it wait until the deadline.
+        """
+        self._topics = topics
+        for run in self._runs:
+            if run.scheduled.before_copying and not self._stopping.is_set():
+                self._perform(run, deadline)
+        self._topics_known.set()
+
+    def stop(self) -> None:
+        """Begin nothing more; what is under way may still take its time."""
+        self._stopping.set()
+        self._topics_known.set()
+
+    def run(self) -> None:
+        """Wait for topics, then for what is due."""
+        self._topics_known.wait()
+        while not self._stopping.is_set():
+            run = min(self._runs, key=lambda each: each.due)
+            if not self._stopping.wait(max(0.0, run.due - monotonic())):
+                self._perform(run, Deadline.after(RUN_SECONDS))
+
+    def _perform(self, run: _Run, deadline: Deadline) -> None:
+        """Look, change, tell. A run that is under way in another thread is waited for, until the deadline."""
+        if not run.lock.acquire(timeout=deadline.remaining()):
+            return
+        try:
+            run.due = monotonic() + run.scheduled.interval
+            self._tell(run, *self._look_and_apply(run.scheduled.duty, deadline))
+        finally:
+            run.lock.release()
+
+    def _look_and_apply(self, duty: Duty, deadline: Deadline) -> tuple[Look, list[Outcome], str]:
+        look, outcomes, failure = Look(), [], ""
+        try:
+            look = duty.look(self._topics, deadline)
+            for outcome in self._applier.apply(look.changes, deadline):
+                outcomes.append(outcome)
+        except LegacyMMError as error:
+            failure = str(error)
+        except Exception as error:  # noqa: BLE001 - told; a duty never ends the mirror
+            failure = f"{type(error).__name__}: {error}"
+        return look, outcomes, failure
+
+    def _tell(self, run: _Run, look: Look, outcomes: Sequence[Outcome], failure: str) -> None:
+        """Each change; each trouble and note that the run before did not have."""
+        duty = run.scheduled.duty.name
+        done = [outcome.change for outcome in outcomes if not outcome.error and not outcome.already]
+        for change in done:
+            events.emit(events.DUTY_CHANGED, duty=duty, change=change.text)
+        refused = [f"{outcome.change.text}: {outcome.error}" for outcome in outcomes if outcome.error]
+        troubles = [*look.troubles, *refused, *([failure] if failure else [])]
+        for trouble in troubles:
+            if trouble not in run.said:
+                events.emit(events.DUTY_FAILED, duty=duty, reason=trouble)
+        for note in look.notes:
+            if note not in run.said:
+                events.emit(events.DUTY_NOTED, duty=duty, note=note)
+        run.said = frozenset([*troubles, *look.notes])
+        self._count(duty, len(done), len(troubles))

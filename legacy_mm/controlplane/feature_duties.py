@@ -1,0 +1,60 @@
+"""The duties that a flow's features ask for: the same ones for the mirror and for `legacy-mm plan`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from legacy_mm.config.feature_settings import ConfigFilterSettings, FeatureSettings
+from legacy_mm.controlplane.acls import TopicAcls
+from legacy_mm.controlplane.duties import Applier, Scheduled
+from legacy_mm.controlplane.made_rules import MadeRules, state_folder
+from legacy_mm.controlplane.topic_configs import TopicConfigs
+from legacy_mm.controlplane.topics import TopicCreation
+from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.policies.config_filter import ConfigPropertyFilter
+
+
+@dataclass(frozen=True, slots=True)
+class TopicNames:
+    """What the duties of a flow must know about names."""
+
+    remote: Callable[[str], str]
+    """Source topic -> its name at the target."""
+    concerned: Callable[[frozenset[str]], frozenset[str]]
+    """Which of these names the features concern, whether or not there are such topics."""
+    in_list: Callable[[Sequence[str]], Callable[[str], bool]]
+    """Whether a name is in this list of Java regular expressions."""
+
+
+def feature_duties(
+    features: FeatureSettings, source: ClusterAdmin, target: ClusterAdmin, names: TopicNames, watch_interval: float
+) -> tuple[list[Scheduled], Applier]:
+    """What is switched on, when it is due, and who makes the changes that it finds.
+
+    `watch_interval` is how often the old tool looks for topics.
+    """
+
+    def properties(settings: ConfigFilterSettings) -> ConfigPropertyFilter:
+        return ConfigPropertyFilter(names.in_list(settings.exclude), source_defaults=settings.source_defaults)
+
+    found: list[Scheduled] = []
+    made = MadeRules(state_folder()) if features.acl_sync is not None and features.acl_sync.remove else None
+    creation, configs, acls = features.creation, features.config_sync, features.acl_sync
+    if features.preserve_partitions:
+        topics = TopicCreation(
+            source,
+            target,
+            names.remote,
+            new=None if creation is None else (creation.replication_factor, properties(creation.filter)),
+            grow=features.grow_partitions,
+        )
+        interval = watch_interval if features.refresh_interval is None else features.refresh_interval
+        found.append(Scheduled(topics, interval, before_copying=True))
+    if configs is not None:
+        duty = TopicConfigs(source, target, names.remote, properties(configs.filter))
+        found.append(Scheduled(duty, configs.interval))
+    if acls is not None:
+        rules = TopicAcls(source, target, names.remote, names.concerned, prefixed=acls.prefixed, made=made)
+        found.append(Scheduled(rules, acls.interval))
+    return found, Applier(target, made)

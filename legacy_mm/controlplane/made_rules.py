@@ -1,0 +1,60 @@
+"""Which access rules this host has added at a target, in a file that outlives the process: no others are ever removed.
+
+A rule is noted when the target has acknowledged it, so one that was there before is never ours; one that was added just
+before a crash is not known to be ours, and stays. Each pair of clusters, and each way of naming topics, has a file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from urllib.parse import quote
+
+from legacy_mm.errors import HostError
+from legacy_mm.policies.acl_rules import AclRule
+
+
+def state_folder() -> Path:
+    """`$XDG_STATE_HOME/legacy_mm`, else `~/.local/state/legacy_mm`."""
+    base = os.environ.get("XDG_STATE_HOME")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "legacy_mm"
+
+
+class MadeRules:
+    """The rules of one flow, as its files have them. Used by one thread at a time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._path: Path | None = None
+
+    def between(self, source: str, target: str, naming: str) -> frozenset[AclRule]:
+        """Ours at `target`, from `source` (cluster ids); `naming` tells ways of naming apart. Raises HostError."""
+        self._path = self._folder / f"access-rules-{quote(f'{source}-{target}-{naming}', safe='')}.json"
+        return self._read()
+
+    def note(self, added: Iterable[AclRule], removed: Iterable[AclRule]) -> None:
+        """These came and went; raises HostError. Nothing is noted before `between` was asked."""
+        added, removed = frozenset(added), frozenset(removed)
+        if self._path is None or not added | removed:
+            return
+        rows = [asdict(rule) for rule in sorted((self._read() | added) - removed)]
+        beside = self._path.with_suffix(".new")
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            beside.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+            beside.replace(self._path)
+        except OSError as error:
+            raise HostError(f"{self._path} cannot be written: {error.strerror}") from error
+
+    def _read(self) -> frozenset[AclRule]:
+        if self._path is None or not self._path.exists():
+            return frozenset()
+        try:
+            return frozenset(AclRule(**row) for row in json.loads(self._path.read_text(encoding="utf-8")))
+        except OSError as error:
+            raise HostError(f"{self._path} cannot be read: {error.strerror}") from error
+        except (ValueError, TypeError) as error:
+            raise HostError(f"{self._path} does not hold access rules: remove it, and what it knew stays") from error

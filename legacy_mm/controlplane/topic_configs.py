@@ -1,0 +1,44 @@
+"""The duty that keeps the properties of the target's topics as the source has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from legacy_mm.clock import Deadline
+from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.policies.changes import Change, Look
+from legacy_mm.policies.config_filter import ConfigPropertyFilter
+
+
+class TopicConfigs:
+    """`topic-configs`: only what differs is altered, property by property."""
+
+    name = "topic-configs"
+
+    def __init__(
+        self,
+        source: ClusterAdmin,
+        target: ClusterAdmin,
+        remote_name: Callable[[str], str],
+        properties: ConfigPropertyFilter,
+    ) -> None:
+        self._source, self._target = source, target
+        self._remote_name = remote_name
+        self._filter = properties
+
+    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+        """What differs in topics that are on both sides; raises HostError."""
+        there, here = self._source.topics(deadline), self._target.topics(deadline)
+        remote = {topic: self._remote_name(topic) for topic in sorted(topics) if topic in there}
+        remote = {topic: name for topic, name in remote.items() if name in here}
+        wanted, untold = self._source.properties(remote, deadline)
+        present, also_untold = self._target.properties(set(remote.values()), deadline)
+        troubles = [f"topic {topic}: {why}" for topic, why in [*untold.items(), *also_untold.items()]]
+        changes: list[Change] = []
+        for topic, source in wanted.items():
+            if (target := present.get(remote[topic])) is None:
+                continue
+            found, unknown = self._filter.at_sync(remote[topic], source, target)
+            changes += found
+            troubles += [f"topic {remote[topic]}: the target does not know the property {name}" for name in unknown]
+        return Look(tuple(changes), tuple(troubles))

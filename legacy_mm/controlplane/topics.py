@@ -1,0 +1,64 @@
+"""The duty that makes missing target topics as the source's are, and lets them grow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from legacy_mm.clock import Deadline
+from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, Look
+from legacy_mm.policies.config_filter import ConfigPropertyFilter
+
+
+class TopicCreation:
+    """`topic-creation`: partition counts, and at creation also the replication factor and the properties."""
+
+    name = "topic-creation"
+
+    def __init__(
+        self,
+        source: ClusterAdmin,
+        target: ClusterAdmin,
+        remote_name: Callable[[str], str],
+        *,
+        new: tuple[int, ConfigPropertyFilter] | None,
+        grow: bool,
+    ) -> None:
+        """`new`: how topics are made (replication factor, properties); None: none is. `grow`: else it is refused."""
+        self._source, self._target = source, target
+        self._remote_name = remote_name
+        self._new = new
+        self._grow = grow
+
+    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+        """What must be made and what must grow for these topics of the source; raises HostError."""
+        counts, present = self._source.topics(deadline), self._target.topics(deadline)
+        remote = {topic: self._remote_name(topic) for topic in sorted(topics) if topic in counts}
+        missing = [topic for topic, name in remote.items() if name not in present]
+        smaller = [topic for topic, name in remote.items() if present.get(name, counts[topic]) < counts[topic]]
+        made, troubles = self._missing(missing, remote, counts, deadline)
+        grown = [AddPartitions(remote[topic], present[remote[topic]], counts[topic]) for topic in smaller]
+        if not self._grow:
+            troubles += [_too_small(change) for change in grown]
+            grown = []
+        return Look((*made, *grown), tuple(troubles))
+
+    def _missing(
+        self, topics: Sequence[str], remote: Mapping[str, str], counts: Mapping[str, int], deadline: Deadline
+    ) -> tuple[list[Change], list[str]]:
+        if self._new is None:
+            return [], []
+        replication_factor, properties = self._new
+        described, untold = self._source.properties(topics, deadline)
+        made: dict[str, Change] = {}
+        for topic, source in described.items():
+            configs = properties.at_creation(source)
+            made.setdefault(remote[topic], CreateTopic(remote[topic], counts[topic], replication_factor, configs))
+        return list(made.values()), [f"topic {topic}: {why}" for topic, why in untold.items()]
+
+
+def _too_small(change: AddPartitions) -> str:
+    return (
+        f"topic {change.topic} has {change.old} partitions at the target and {change.new} at the source: partitions "
+        "can only be kept when it grows"
+    )

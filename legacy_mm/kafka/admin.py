@@ -1,0 +1,245 @@
+"""What duties ask of a cluster and change at it: topics, their properties, access rules.
+
+Every request has a deadline. A request that fails as a whole raises HostError; what fails for one topic or one rule
+is told of that one alone, in Kafka's words.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    AlterConfigOpType,
+    ClusterMetadata,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    NewPartitions,
+    NewTopic,
+    ResourcePatternType,
+    ResourceType,
+)
+
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError, NoAuthorizer
+from legacy_mm.kafka.client import ErrorLines, admin_properties, answer, client_properties, seconds
+from legacy_mm.policies.acl_rules import AclRule
+from legacy_mm.policies.changes import (
+    AddPartitions,
+    CreateAcl,
+    CreateTopic,
+    DeleteAcl,
+    DeleteConfig,
+    Outcome,
+    SetConfig,
+)
+from legacy_mm.policies.config_filter import TopicProperty
+
+_AT_ONCE = 500
+"""Topics or rules in one request."""
+_ALREADY = {KafkaError.TOPIC_ALREADY_EXISTS, KafkaError.INVALID_PARTITIONS}
+Item = TypeVar("Item")
+Alteration = SetConfig | DeleteConfig
+
+
+class ClusterAdmin:
+    """One cluster, seen by the duties; connects when it is first asked. Any thread may call it."""
+
+    def __init__(self, name: str, properties: Mapping[str, str]) -> None:
+        """`name` tells the clusters apart in errors; `properties` are any client's of the cluster."""
+        self._name = name
+        self._properties = admin_properties(properties)
+        self._lock = threading.Lock()
+        self._made: AdminClient | None = None
+
+    def topics(self, deadline: Deadline) -> dict[str, int]:
+        """Topic -> number of partitions, of all topics the principal may see."""
+        found = self._listing(deadline).topics
+        return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
+
+    def cluster_id(self, deadline: Deadline) -> str:
+        """What tells the cluster from all others; empty for brokers of before 0.10.1."""
+        return self._listing(deadline).cluster_id or ""
+
+    def _listing(self, deadline: Deadline) -> ClusterMetadata:
+        try:
+            return self._admin().list_topics(timeout=seconds(deadline))
+        except KafkaException as error:
+            raise HostError(f"listing the {self._name}'s topics failed: {error.args[0].str()}") from error
+
+    def properties(
+        self, topics: Collection[str], deadline: Deadline
+    ) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:
+        """The properties of each topic, and of those that are not told, why."""
+        found: dict[str, list[TopicProperty]] = {}
+        untold: dict[str, str] = {}
+        for some in _portions(sorted(topics)):
+            resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in some]
+            asked = self._admin().describe_configs(resources, request_timeout=seconds(deadline))
+            for resource, future in asked.items():
+                if failed := _failure(future, deadline):
+                    untold[resource.name] = f"the {self._name} does not tell its properties: {failed.str()}"
+                else:
+                    found[resource.name] = [_property(entry) for entry in future.result().values()]
+        return found, untold
+
+    def rules(self, deadline: Deadline) -> frozenset[AclRule]:
+        """All access rules for topics; raises NoAuthorizer when the cluster keeps none."""
+        anybody: Any = None  # the vendor's types do not know it
+        wanted = AclBindingFilter(
+            ResourceType.TOPIC,
+            anybody,
+            ResourcePatternType.ANY,
+            anybody,
+            anybody,
+            AclOperation.ANY,
+            AclPermissionType.ANY,
+        )
+        future = self._admin().describe_acls(wanted, request_timeout=seconds(deadline))
+        failed = _failure(future, deadline)
+        if failed is not None and failed.code() == KafkaError.SECURITY_DISABLED:
+            raise NoAuthorizer(f"the {self._name} has no authorizer")
+        return frozenset(_rule(each) for each in answer(future, f"listing the {self._name}'s access rules", deadline))
+
+    def create_topics(self, wanted: Sequence[CreateTopic], deadline: Deadline) -> Iterator[Outcome]:
+        """Make these topics."""
+
+        def send(some: Sequence[CreateTopic]) -> Mapping[str, Future[Any]]:
+            new = [
+                NewTopic(each.topic, each.partitions, each.replication_factor, config=dict(each.configs))
+                for each in some
+            ]
+            return self._admin().create_topics(new, request_timeout=seconds(deadline))
+
+        for change, error in _each(wanted, lambda change: change.topic, send, deadline):
+            yield _outcome(change, error)
+
+    def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
+        """Let these topics grow."""
+
+        def send(some: Sequence[AddPartitions]) -> Mapping[str, Future[Any]]:
+            grown = [NewPartitions(each.topic, each.new) for each in some]
+            return self._admin().create_partitions(grown, request_timeout=seconds(deadline))
+
+        for change, error in _each(wanted, lambda change: change.topic, send, deadline):
+            yield _outcome(change, error)
+
+    def alter(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
+        """Set and remove these properties and no others; of one topic all or none."""
+        of_topic: defaultdict[str, list[Alteration]] = defaultdict(list)
+        for change in wanted:
+            of_topic[change.topic].append(change)
+
+        def send(some: Sequence[str]) -> Mapping[str, Future[Any]]:
+            resources = [
+                ConfigResource(
+                    ResourceType.TOPIC, topic, incremental_configs=[_entry(each) for each in of_topic[topic]]
+                )
+                for topic in some
+            ]
+            asked = self._admin().incremental_alter_configs(resources, request_timeout=seconds(deadline))
+            return {resource.name: future for resource, future in asked.items()}
+
+        for topic, error in _each(list(of_topic), str, send, deadline):
+            yield from (_outcome(change, error) for change in of_topic[topic])
+
+    def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+        """Add these access rules."""
+
+        def send(some: Sequence[CreateAcl]) -> Mapping[AclRule, Future[Any]]:
+            bindings = [AclBinding(*_fields(each.rule)) for each in some]
+            asked = self._admin().create_acls(bindings, request_timeout=seconds(deadline))
+            return {_rule(binding): future for binding, future in asked.items()}
+
+        for change, error in _each(wanted, lambda change: change.rule, send, deadline):
+            yield _outcome(change, error)
+
+    def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[Outcome]:
+        """Remove exactly these access rules."""
+
+        def send(some: Sequence[DeleteAcl]) -> Mapping[AclRule, Future[Any]]:
+            filters = [AclBindingFilter(*_fields(each.rule)) for each in some]
+            asked = self._admin().delete_acls(filters, request_timeout=seconds(deadline))
+            return {_rule(binding): future for binding, future in asked.items()}
+
+        for change, error in _each(wanted, lambda change: change.rule, send, deadline):
+            yield _outcome(change, error)
+
+    def _admin(self) -> AdminClient:
+        """The client, which is kept: with it its answers would be lost."""
+        with self._lock:
+            if self._made is None:
+                client_id = f"legacy_mm-duties-{self._name}"
+                own = {"client.id": client_id}
+                try:
+                    self._made = AdminClient(client_properties(self._properties, ErrorLines(client_id), **own))
+                except KafkaException as error:
+                    raise HostError(f"the {self._name}'s client cannot be made: {error.args[0].str()}") from error
+            return self._made
+
+
+def _portions(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    for begin in range(0, len(items), _AT_ONCE):
+        yield items[begin : begin + _AT_ONCE]
+
+
+def _each(
+    wanted: Sequence[Item],
+    key: Callable[[Item], Hashable],
+    send: Callable[[Sequence[Item]], Mapping[Any, Future[Any]]],
+    deadline: Deadline,
+) -> Iterator[tuple[Item, KafkaError | None]]:
+    """Each thing that was asked for, with the error it met; portion by portion."""
+    for some in _portions(wanted):
+        asked = send(some)
+        for item in some:
+            yield item, _failure(asked[key(item)], deadline)
+
+
+def _failure(future: Future[Any], deadline: Deadline) -> KafkaError | None:
+    try:
+        future.result(seconds(deadline))
+    except KafkaException as error:
+        found: KafkaError = error.args[0]
+        return found
+    except TimeoutError:
+        return KafkaError(KafkaError._TIMED_OUT)
+    return None
+
+
+def _outcome(change: Any, error: KafkaError | None) -> Outcome:
+    if error is None:
+        return Outcome(change)
+    already = error.code() in _ALREADY
+    return Outcome(change, "" if already else error.str(), already)
+
+
+def _property(entry: ConfigEntry) -> TopicProperty:
+    return TopicProperty(
+        entry.name, entry.value, ConfigSource(entry.source).name, entry.is_read_only, entry.is_sensitive
+    )
+
+
+def _entry(change: Alteration) -> ConfigEntry:
+    if isinstance(change, SetConfig):
+        return ConfigEntry(change.name, change.new, incremental_operation=AlterConfigOpType.SET)
+    return ConfigEntry(change.name, None, incremental_operation=AlterConfigOpType.DELETE)
+
+
+def _fields(rule: AclRule) -> tuple[ResourceType, str, str, str, str, str, str]:
+    return ResourceType.TOPIC, rule.topic, rule.pattern, rule.principal, rule.host, rule.operation, rule.permission
+
+
+def _rule(binding: Any) -> AclRule:
+    pattern, operation, permission = binding.resource_pattern_type, binding.operation, binding.permission_type
+    return AclRule(binding.name, pattern.name, binding.principal, binding.host, operation.name, permission.name)

@@ -1,0 +1,151 @@
+"""Changes at the target cluster, as values: found by a look, printed by `plan`, made by the applier.
+
+`Look` is what a duty brings back from both clusters. JSON is what a saved plan holds: `change` says which one it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.policies.acl_rules import AclRule
+
+BROKER_DEFAULT = -1
+"""A replication factor: as the brokers have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTopic:
+    """A topic that is missing."""
+
+    topic: str
+    partitions: int
+    replication_factor: int
+    configs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """The change in one line."""
+        copies = "of the brokers" if self.replication_factor == BROKER_DEFAULT else str(self.replication_factor)
+        line = f"create topic {self.topic}: partitions {self.partitions}, replication factor {copies}"
+        return ", ".join([line, *(f"{name}={value}" for name, value in sorted(self.configs.items()))])
+
+
+@dataclass(frozen=True, slots=True)
+class AddPartitions:
+    """A topic with too few partitions."""
+
+    topic: str
+    old: int
+    new: int
+
+    @property
+    def text(self) -> str:
+        """The change in one line."""
+        return f"add partitions to topic {self.topic}: from {self.old} to {self.new}"
+
+
+@dataclass(frozen=True, slots=True)
+class SetConfig:
+    """A property that a topic must have."""
+
+    topic: str
+    name: str
+    old: str | None
+    """None: the topic has no value of its own."""
+    new: str
+
+    @property
+    def text(self) -> str:
+        """The change in one line."""
+        before = "not set" if self.old is None else self.old
+        return f"set {self.name} of topic {self.topic}: from {before} to {self.new}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteConfig:
+    """A property that a topic must not have: the target's own default is to hold."""
+
+    topic: str
+    name: str
+    old: str
+
+    @property
+    def text(self) -> str:
+        """The change in one line."""
+        return f"remove {self.name} of topic {self.topic}: it is {self.old}"
+
+
+@dataclass(frozen=True, slots=True)
+class CreateAcl:
+    """A rule that is missing."""
+
+    rule: AclRule
+
+    @property
+    def text(self) -> str:
+        """The change in one line."""
+        return f"add rule {self.rule.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteAcl:
+    """A rule of ours that the source has no more."""
+
+    rule: AclRule
+
+    @property
+    def text(self) -> str:
+        """The change in one line."""
+        return f"remove rule {self.rule.text}"
+
+
+Change = CreateTopic | AddPartitions | SetConfig | DeleteConfig | CreateAcl | DeleteAcl
+_KINDS: Mapping[str, type[Change]] = {
+    "create-topic": CreateTopic,
+    "add-partitions": AddPartitions,
+    "set-config": SetConfig,
+    "delete-config": DeleteConfig,
+    "create-acl": CreateAcl,
+    "delete-acl": DeleteAcl,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What a duty found: what is to be changed, what it cannot help, what is worth knowing."""
+
+    changes: tuple[Change, ...] = ()
+    troubles: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a change."""
+
+    change: Change
+    error: str = ""
+    """Kafka's words; empty: it is done."""
+    already: bool = False
+    """Somebody else had done it meanwhile."""
+
+
+def to_json(change: Change) -> dict[str, Any]:
+    """As a saved plan has it."""
+    return {"change": _NAMES[type(change)], **asdict(change)}
+
+
+def from_json(document: Mapping[str, Any]) -> Change:
+    """The change that was saved; raises ConfigurationError when it is none."""
+    fields = dict(document)
+    try:
+        kind = _KINDS[fields.pop("change")]
+        if "rule" in fields:
+            fields["rule"] = AclRule(**fields["rule"])
+        return kind(**fields)
+    except (KeyError, TypeError) as error:
+        raise ConfigurationError(f"this is no change: {document!r}") from error

@@ -1,0 +1,76 @@
+"""Which properties of a source topic its copy has too, as MirrorMaker 2's `DefaultConfigPropertyFilter` decides.
+
+Where a property comes from decides as much as its name: an override of the topic is copied, what a server.properties
+says is not, and a default of the source is nothing at all, or (`use.defaults.from=source`) a value like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from legacy_mm.policies.changes import DeleteConfig, SetConfig
+
+TOPIC, STATIC_BROKER, DEFAULT = "DYNAMIC_TOPIC_CONFIG", "STATIC_BROKER_CONFIG", "DEFAULT_CONFIG"
+"""Origins that matter here, with Kafka's names; all others count alike."""
+DEFAULT_EXCLUDE = (
+    r"follower\.replication\.throttled\.replicas",
+    r"leader\.replication\.throttled\.replicas",
+    r"message\.timestamp\.difference\.max\.ms",
+    r"message\.timestamp\.type",
+    r"unclean\.leader\.election\.enable",
+    r"min\.insync\.replicas",
+)
+"""`config.properties.exclude` where it is not set."""
+
+
+@dataclass(frozen=True, slots=True)
+class TopicProperty:
+    """A property of a topic, as a cluster describes it."""
+
+    name: str
+    value: str | None
+    origin: str
+    """`DYNAMIC_TOPIC_CONFIG`, `DEFAULT_CONFIG` ..."""
+    read_only: bool = False
+    sensitive: bool = False
+
+
+class ConfigPropertyFilter:
+    """Decides for one flow; `is_excluded` tells whether a name is in the list of exclusions."""
+
+    def __init__(self, is_excluded: Callable[[str], bool], *, source_defaults: bool) -> None:
+        self._is_excluded = is_excluded
+        self._source_defaults = source_defaults
+
+    def at_creation(self, source: Iterable[TopicProperty]) -> dict[str, str]:
+        """The overrides that a new topic gets."""
+        return {name: value for name, value in self._wanted(source) if value is not None}
+
+    def at_sync(
+        self, topic: str, source: Iterable[TopicProperty], target: Iterable[TopicProperty]
+    ) -> tuple[list[SetConfig | DeleteConfig], list[str]]:
+        """What must change at the target's `topic`, and which properties the target does not know."""
+        present = {each.name: each for each in target}
+        changes: list[SetConfig | DeleteConfig] = []
+        unknown = []
+        for name, value in self._wanted(source):
+            now = present.get(name)
+            override = now.value if now is not None and now.origin == TOPIC else None
+            if now is None and value is not None:
+                unknown.append(name)
+            elif value is not None and value != override:
+                changes.append(SetConfig(topic, name, override, value))
+            elif value is None and override is not None:
+                changes.append(DeleteConfig(topic, name, override))
+        return changes, unknown
+
+    def _wanted(self, source: Iterable[TopicProperty]) -> Iterator[tuple[str, str | None]]:
+        """Name and value; None: the target's own default is to hold."""
+        for each in source:
+            if each.read_only or each.sensitive or each.origin == STATIC_BROKER or self._is_excluded(each.name):
+                continue
+            if each.origin == DEFAULT and not self._source_defaults:
+                yield each.name, None
+            elif each.value is not None:
+                yield each.name, each.value

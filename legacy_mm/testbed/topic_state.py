@@ -1,0 +1,94 @@
+"""What a cluster keeps about topics beside their records: their own properties, and access rules.
+
+A rule is (topic, pattern, principal, host, operation, permission), in Kafka's words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AclBinding,
+    AclBindingFilter,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    ResourcePatternType,
+    ResourceType,
+)
+
+AUTHORIZER: Mapping[str, str] = {
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "super.users": "User:ANONYMOUS",
+    "allow.everyone.if.no.acl.found": "true",
+}
+"""Server properties: access rules are kept and obeyed, whoever comes without a name may do everything."""
+REQUEST_SECONDS = 30.0
+Rule = tuple[str, str, str, str, str, str]
+
+
+def overrides(bootstrap: str, topic: str) -> dict[str, str]:
+    """The properties that were set for the topic itself."""
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    found = _admin(bootstrap).describe_configs([resource])[resource].result(REQUEST_SECONDS)
+    own = ConfigSource.DYNAMIC_TOPIC_CONFIG
+    return {name: str(entry.value) for name, entry in found.items() if ConfigSource(entry.source) == own}
+
+
+def override(bootstrap: str, topic: str, properties: Mapping[str, str | None]) -> None:
+    """Set these properties of a topic; None takes its own value away. Others stay."""
+    _alter(bootstrap, ResourceType.TOPIC, topic, properties)
+
+
+def override_brokers(bootstrap: str, properties: Mapping[str, str | None]) -> None:
+    """The same for what all brokers have in common."""
+    _alter(bootstrap, ResourceType.BROKER, "", properties)
+
+
+def rules(bootstrap: str) -> set[Rule]:
+    """All access rules for topics."""
+    anybody: Any = None
+    wanted = (ResourceType.TOPIC, anybody, ResourcePatternType.ANY, anybody, anybody)
+    every = AclBindingFilter(*wanted, AclOperation.ANY, AclPermissionType.ANY)
+    found: list[Any] = _admin(bootstrap).describe_acls(every).result(REQUEST_SECONDS)
+    return {
+        (
+            *(each.name, each.resource_pattern_type.name, each.principal, each.host),
+            *(each.operation.name, each.permission_type.name),
+        )
+        for each in found
+    }
+
+
+def add_rules(bootstrap: str, wanted: Iterable[Rule]) -> None:
+    """Add access rules."""
+    bindings = [AclBinding(ResourceType.TOPIC, *rule) for rule in wanted]
+    for future in _admin(bootstrap).create_acls(bindings).values():
+        future.result(REQUEST_SECONDS)
+
+
+def remove_rules(bootstrap: str, unwanted: Iterable[Rule]) -> None:
+    """Remove exactly these access rules."""
+    filters = [AclBindingFilter(ResourceType.TOPIC, *rule) for rule in unwanted]
+    for future in _admin(bootstrap).delete_acls(filters).values():
+        future.result(REQUEST_SECONDS)
+
+
+def _alter(bootstrap: str, kind: ResourceType, name: str, properties: Mapping[str, str | None]) -> None:
+    entries = [_entry(key, value) for key, value in properties.items()]
+    resource = ConfigResource(kind, name, incremental_configs=entries)
+    _admin(bootstrap).incremental_alter_configs([resource])[resource].result(REQUEST_SECONDS)
+
+
+def _entry(name: str, value: str | None) -> ConfigEntry:
+    operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
+    return ConfigEntry(name, value, incremental_operation=operation)
+
+
+def _admin(bootstrap: str) -> AdminClient:
+    return AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})

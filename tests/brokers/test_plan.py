@@ -1,0 +1,104 @@
+"""`legacy-mm plan` and `apply` between two real clusters: read first, done exactly, refused when the clusters moved."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.cli.legacy_mm import main
+from legacy_mm.testbed.records import create_topic, grow_topic, list_topics
+from legacy_mm.testbed.topic_state import overrides
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+FLAGS = ("--topic.creation", "true", "--sync.topic.configs.enabled", "true", "--sync.topic.acls.enabled", "true")
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def line(tmp_path: Path, source: Any, target: Any, group: str, topic: Callable[..., str]) -> tuple[str, ...]:
+    """The command line of a mirror of one topic, which is not made yet."""
+    files = {
+        "consumer": f"bootstrap.servers={source.bootstrap}\ngroup.id={group}\n",
+        "producer": f"bootstrap.servers={target.bootstrap}\n",
+    }
+    words = ["kafka-mirror-maker.sh"]
+    for side, text in files.items():
+        (tmp_path / side).write_text(text)
+        words += [f"--{side}.config", str(tmp_path / side)]
+    return (*words, "--include", topic())
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def called(*words: str) -> tuple[int, str, str]:
+        code = main(words)
+        return code, *capsys.readouterr()
+
+    return called
+
+
+def test_plan_and_apply(run: Run, line: tuple[str, ...], tmp_path: Path, source: Any, target: Any) -> None:
+    name, file = line[-1], str(tmp_path / "plan.json")
+    config = {"retention.ms": "1000", "min.insync.replicas": "1"}
+    create_topic(source.bootstrap, name, 2, config=config)
+    create_topic(target.bootstrap, f"X.{name}", 1)
+
+    code, said, _ = run("plan", "--", *line)
+    assert (code, said) == (0, SWITCHED_OFF.format(name=name))
+    code, said, _ = run("plan", "--output", file, *FLAGS, "--", *line)
+    assert (code, said) == (2, PLANNED.format(name=name))
+    assert name not in list_topics(target.bootstrap)
+    (flow,) = json.loads(Path(file).read_text())["flows"]
+    assert flow["duties"][0]["changes"] == [
+        {
+            "change": "create-topic",
+            "topic": name,
+            "partitions": 2,
+            "replication_factor": -1,
+            "configs": {"retention.ms": "1000"},
+        }
+    ]
+
+    grow_topic(source.bootstrap, name, 3)
+    code, said, refused = run("apply", file, *FLAGS, "--", *line)
+    assert (code, said) == (1, "")
+    assert refused == REFUSED.format(name=name)
+    assert name not in list_topics(target.bootstrap)
+
+    assert run("plan", "--output", file, *FLAGS, "--", *line)[0] == 2
+    code, said, _ = run("apply", file, *FLAGS, "--", *line)
+    text = f"create topic {name}: partitions 3, replication factor of the brokers, retention.ms=1000"
+    assert (code, said) == (0, f"done: {text}\n")
+    assert list_topics(target.bootstrap)[name] == 3
+    assert overrides(target.bootstrap, name) == {"retention.ms": "1000"}
+    code, said, _ = run("plan", "--json", *FLAGS, "--", *line)
+    assert code == 0, said
+
+
+SWITCHED_OFF = """\
+source->target:
+  no feature that changes anything at the target is switched on
+  left behind, and not removed:
+    topic X.{name} is named as a copy of {name} would be under other flags; the copy is now called {name}, and nothing \
+is written to X.{name} any more
+"""
+PLANNED = """\
+source->target:
+  topic-creation:
+    create topic {name}: partitions 2, replication factor of the brokers, retention.ms=1000
+  topic-configs: nothing to do
+  topic-acls:
+    note: the source has no authorizer, so there are no access rules to bring over
+  left behind, and not removed:
+    topic X.{name} is named as a copy of {name} would be under other flags; the copy is now called {name}, and nothing \
+is written to X.{name} any more
+"""
+REFUSED = """\
+legacy-mm: the clusters are not as they were when the plan was made; nothing was changed:
+  only in the plan: create topic {name}: partitions 2, replication factor of the brokers, retention.ms=1000
+  only now: create topic {name}: partitions 3, replication factor of the brokers, retention.ms=1000
+"""

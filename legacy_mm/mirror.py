@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline
@@ -21,20 +22,36 @@ _LAST_WORDS_SECONDS = 0.5
 OnFailure = Callable[[int, BaseException], None]
 
 
+class Background(Protocol):
+    """Something that goes on beside the streams."""
+
+    def start(self) -> None:
+        """Returns at once."""
+
+    def stop(self) -> None:
+        """Begin nothing more; returns at once."""
+
+
 class Mirror:
     """The streams and the topic watch of one flow, started and stopped together."""
 
     def __init__(
-        self, streams: Callable[[OnFailure], Sequence[Stream]], watch: Callable[[OnFailure], TopicWatch]
+        self,
+        streams: Callable[[OnFailure], Sequence[Stream]],
+        watch: Callable[[OnFailure], TopicWatch],
+        duties: Background,
     ) -> None:
+        """`duties` is what features do beside the copying."""
         self.failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self._streams = streams(self._failed)
         self._watch = watch(self._failed)
+        self._duties = duties
 
     def start(self) -> None:
         """Join the group and begin to look for topics; returns at once."""
         for stream in self._streams:
             stream.start()
+        self._duties.start()
         self._watch.start()
 
     def subscribe(self, topics: frozenset[str]) -> None:
@@ -49,6 +66,7 @@ class Mirror:
     def stop(self, deadline: Deadline, *, commit: bool) -> None:
         """Tell all streams to stop, side by side; returns at once."""
         self._watch.stop()
+        self._duties.stop()
         for stream in self._streams:
             events.emit(events.STREAM_STOPPING, stream=stream.index)
             stream.stop(deadline, commit=commit)

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from legacy_mm import events, plugins, task_entry
 from legacy_mm.clock import Deadline, wall
-from legacy_mm.config.settings import ListenerSettings, MetricsSettings, Settings, SourceSettings, TargetSettings
+from legacy_mm.config.settings import (
+    AdminSettings,
+    ListenerSettings,
+    MetricsSettings,
+    Settings,
+    SourceSettings,
+    TargetSettings,
+)
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, Trouble
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
@@ -23,7 +30,7 @@ from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copyjob import Plan
 from legacy_mm.errors import EngineUnfit, HostError, LegacyMMError, StreamFailure
-from legacy_mm.features import Names, topic_choice
+from legacy_mm.features import FlowDuties, Names, topic_choice
 from legacy_mm.kafka.client import TopicLister, client_version, require_resolvable
 from legacy_mm.kafka.membership import GroupMember
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
@@ -51,7 +58,7 @@ _PRELOADED = {
 """What the workers' daemon imports, and calls, before it forks the first of them."""
 _BEFORE_MAX_POLL_SECONDS = 5.0
 _CLOSE_SECONDS = 1.0
-Side = TypeVar("Side", SourceSettings, TargetSettings)
+Side = TypeVar("Side", SourceSettings, TargetSettings, AdminSettings)
 
 
 class Host:
@@ -74,11 +81,13 @@ class Host:
     def with_stores(self, settings: Settings) -> Settings:
         """The settings with what their Java key stores hold; the host is closed when one cannot be read."""
         try:
-            source, target = with_store(settings.source, self.spark.jvm), with_store(settings.target, self.spark.jvm)
+            jvm, admins = self.spark.jvm, (settings.source_admin, settings.target_admin)
+            source, target = with_store(settings.source, jvm), with_store(settings.target, jvm)
+            source_admin, target_admin = (side and with_store(side, jvm) for side in admins)
         except LegacyMMError:
             self.close(Deadline.after(_CLOSE_SECONDS))
             raise
-        return replace(settings, source=source, target=target)
+        return replace(settings, source=source, target=target, source_admin=source_admin, target_admin=target_admin)
 
     def with_plugins(self, settings: Settings) -> Settings:
         """The settings with a handler that can be made; the host is closed when it cannot."""
@@ -141,7 +150,12 @@ class Host:
 
 def with_store(side: Side, jvm: Jvm) -> Side:
     """One side with what its Java key stores hold; raises ConfigurationError in Java's words."""
-    return replace(side, properties={**keystore.read(side.stores, jvm), **side.properties})
+    return replace(side, properties=with_keys(side, jvm))
+
+
+def with_keys(side: SourceSettings | TargetSettings | AdminSettings, jvm: Jvm) -> dict[str, str]:
+    """The properties of one side, with what its Java key stores hold."""
+    return {**keystore.read(side.stores, jvm), **side.properties}
 
 
 def choose_engine(settings: Settings) -> EngineChoice:
@@ -177,10 +191,12 @@ def check_addresses(settings: Settings) -> None:
 
 def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | None = None) -> Mirror:
     """Put the objects of one flow together; the rebalance listener is that of all flows."""
-    names = Names(settings, host.spark.jvm.topic_matcher)
-    copies = _Copies(settings, host, names.at_target)
     registry = Registry(settings.flow, settings.target.properties.get("client.id", ""), _facts())
     host.registries.append(registry)
+    compiled = host.spark.jvm.topic_matcher
+    names = Names(settings, compiled)
+    duties = FlowDuties(settings, names, compiled, registry.duty)
+    copies = _Copies(settings, host, names.at_target, duties.before_copying)
     guard = GapGuard(settings.source.offset_reset, registry.gap, fail=settings.fail_on_gap)
     mirror: Mirror
 
@@ -193,13 +209,14 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
 
     def on_change(topics: frozenset[str]) -> None:
         names.scope.look(topics)
+        duties.topics_found(topics)
         mirror.subscribe(topics)
 
     def make_watch(on_failure: OnFailure) -> TopicWatch:
         source = settings.source
         return TopicWatch(
             lister=lambda: TopicLister(source.properties, source.api_timeout),
-            choice=lambda: topic_choice(settings, names, host.spark.jvm.topic_matcher),
+            choice=lambda: topic_choice(settings, names, compiled),
             pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,
             on_change=on_change,
@@ -207,17 +224,21 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
             on_failure=on_failure,
         )
 
-    mirror = Mirror(make_streams, make_watch)
+    mirror = Mirror(make_streams, make_watch, duties)
     return mirror
 
 
 class _Copies:
     """Makes copy jobs; remembers what an earlier one of them found out about the clusters."""
 
-    def __init__(self, settings: Settings, host: Host, name_at_target: Callable[[str], str]) -> None:
+    def __init__(
+        self, settings: Settings, host: Host, name_at_target: Callable[[str], str], prepare: Callable[[], None]
+    ) -> None:
+        """`prepare` makes the target ready for what is copied next."""
         self._settings = settings
         self._host = host
         self._name_at_target = name_at_target
+        self._prepare = prepare
         self._target: Mapping[str, str] = settings.target.properties
         self._engine = choose_engine(settings).engine
         self._lock = threading.Lock()
@@ -225,6 +246,7 @@ class _Copies:
     def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
         """A copy job of this stream from these offsets, under way."""
         settings, host = self._settings, self._host
+        self._prepare()
         names = {partition.topic: self._name_at_target(partition.topic) for partition in offsets}
         plan = Plan(
             offsets=offsets,

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import AdminSettings, Settings, SourceSettings, TargetSettings
+from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.feature_duties import feature_duties
 from legacy_mm.features import Compile, Names, duty_names
 from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import Change, Look, Outcome
 from legacy_mm.policies.leftovers import left_behind
-from legacy_mm.spark import keystore
 from legacy_mm.spark.jvm import Jvm
+from legacy_mm.wiring import with_keys
 
 _PATIENCE_SECONDS = 30.0
 
@@ -33,8 +33,9 @@ class FlowClusters:
 
     def __init__(self, settings: Settings, java: Callable[[], Jvm]) -> None:
         """Raises ConfigurationError for names that cannot be made, or a key store that cannot be read."""
-        self._target = ClusterAdmin("target", _properties(settings.target_admin or settings.target, java))
-        self._source = ClusterAdmin("source", _properties(settings.source_admin or settings.source, java))
+        source, target = settings.source_admin or settings.source, settings.target_admin or settings.target
+        self._target = ClusterAdmin("target", with_keys(target, java()))
+        self._source = ClusterAdmin("source", with_keys(source, java()))
         self._settings = settings
         compiled: Compile = lambda pattern: java().topic_matcher(pattern)  # noqa: E731
         self._names = duty_names(settings, Names(settings, compiled), compiled)
@@ -56,8 +57,3 @@ class FlowClusters:
 
 def _patience() -> Deadline:
     return Deadline.after(_PATIENCE_SECONDS)
-
-
-def _properties(side: SourceSettings | TargetSettings | AdminSettings, java: Callable[[], Jvm]) -> dict[str, str]:
-    made = {} if side.stores == type(side.stores)() else keystore.read(side.stores, java())
-    return {**made, **side.properties}

@@ -20,6 +20,7 @@ from legacy_mm.config.feature_settings import (
     TopicFilterSettings,
 )
 from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, Feature, Relation, as_pair, spelled_today
+from legacy_mm.config.option import listed
 from legacy_mm.errors import ConfigurationError
 
 Given = Mapping[str, Sequence[str]]
@@ -66,7 +67,7 @@ class _Flags:
                 "its source must be filled like it"
             )
         config_filter = ConfigFilterSettings(
-            _listed(self._values["config.properties.exclude"]), self._values["use.defaults.from"] == "source"
+            listed(self._values["config.properties.exclude"]), self._values["use.defaults.from"] == "source"
         )
         refreshes = creation and self._values["refresh.topics.enabled"]
         return FeatureSettings(
@@ -162,7 +163,7 @@ class _Flags:
             include = self._values["topics"]
         if self._given("topics.exclude"):
             exclude = self._values["topics.exclude"]
-        return TopicFilterSettings(_listed(include), _listed(exclude))
+        return TopicFilterSettings(listed(include), listed(exclude))
 
     def _interval(self, name: str, made: Any) -> Any:
         return made(float(self._values[f"{name}.interval.seconds"])) if self._values[f"{name}.enabled"] else None
@@ -176,10 +177,6 @@ def _typed(row: Feature, text: str) -> Any:
         return option.type(text)
     except argparse.ArgumentTypeError as error:
         raise ConfigurationError(f"{row.name}: {error}") from None
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    return tuple(part.strip() for part in text.split(",")) if text.strip() else ()
 
 
 def _said(row: Feature, verb: str, other: Relation) -> str:

@@ -11,6 +11,15 @@ from dataclasses import dataclass
 
 from legacy_mm.config.option import Option, boolean, count_or_default, positive_number
 
+DEFAULT_EXCLUDE = (
+    r"follower\.replication\.throttled\.replicas",
+    r"leader\.replication\.throttled\.replicas",
+    r"message\.timestamp\.difference\.max\.ms",
+    r"message\.timestamp\.type",
+    r"unclean\.leader\.election\.enable",
+    r"min\.insync\.replicas",
+)
+"""`config.properties.exclude` where it is not set."""
 _CREATION = "legacy_mm.controlplane.topics"
 _CONFIGS = "legacy_mm.controlplane.topic_configs"
 _ACLS = "legacy_mm.controlplane.acls"
@@ -130,9 +139,7 @@ FEATURES = (
     Feature(
         Option(
             "config.properties.exclude",
-            r"follower\.replication\.throttled\.replicas,leader\.replication\.throttled\.replicas,"
-            r"message\.timestamp\.difference\.max\.ms,message\.timestamp\.type,unclean\.leader\.election\.enable,"
-            r"min\.insync\.replicas",
+            ",".join(DEFAULT_EXCLUDE),
             "pattern,...",
             "Topic properties that are not brought over.",
             _CONFIGS,

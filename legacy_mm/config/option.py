@@ -5,10 +5,13 @@ rows.
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 ENVIRONMENT_PREFIX = "LEGACY_MM_"
+_BLANKS = "".join(map(chr, range(ord(" ") + 1)))
+_COMMA = re.compile(r"\s*,\s*", re.ASCII)
 
 
 def environment_variable(name: str) -> str:
@@ -77,3 +80,9 @@ def port_number(text: str) -> int:
     if not 1 <= number <= 65_535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port")
     return number
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """The elements of a list property, split as Kafka splits them."""
+    trimmed = text.strip(_BLANKS)
+    return tuple(_COMMA.split(trimmed)) if trimmed else ()

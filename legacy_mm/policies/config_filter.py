@@ -13,15 +13,6 @@ from legacy_mm.policies.changes import DeleteConfig, SetConfig
 
 TOPIC, STATIC_BROKER, DEFAULT = "DYNAMIC_TOPIC_CONFIG", "STATIC_BROKER_CONFIG", "DEFAULT_CONFIG"
 """Origins that matter here, with Kafka's names; all others count alike."""
-DEFAULT_EXCLUDE = (
-    r"follower\.replication\.throttled\.replicas",
-    r"leader\.replication\.throttled\.replicas",
-    r"message\.timestamp\.difference\.max\.ms",
-    r"message\.timestamp\.type",
-    r"unclean\.leader\.election\.enable",
-    r"min\.insync\.replicas",
-)
-"""`config.properties.exclude` where it is not set."""
 
 
 @dataclass(frozen=True, slots=True)

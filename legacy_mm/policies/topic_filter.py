@@ -5,14 +5,10 @@ The expressions of a list are joined and must match a whole name, as in Java; so
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 from legacy_mm.errors import ConfigurationError, InvalidPattern
-
-_BLANKS = "".join(map(chr, range(ord(" ") + 1)))
-_COMMA = re.compile(r"\s*,\s*", re.ASCII)
 
 
 class Matcher(Protocol):
@@ -39,12 +35,6 @@ class TopicFilter:
             return frozenset()
         included = self._include.matching(names)
         return included if self._exclude is None else included - self._exclude.matching(included)
-
-
-def listed(text: str) -> tuple[str, ...]:
-    """The elements of a list property, split as Kafka splits them."""
-    trimmed = text.strip(_BLANKS)
-    return tuple(_COMMA.split(trimmed)) if trimmed else ()
 
 
 def _compiled(name: str, expressions: Sequence[str], matcher: Callable[[str], Matcher]) -> Matcher | None:

@@ -21,12 +21,12 @@ from legacy_mm.config.feature_settings import (
     CreationSettings,
     FeatureSettings,
 )
+from legacy_mm.config.features import DEFAULT_EXCLUDE
 from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
 from legacy_mm.errors import HostError
 from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
-from legacy_mm.policies.config_filter import DEFAULT_EXCLUDE
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.records import create_topic, grow_topic, list_topics
 from legacy_mm.testbed.topic_state import AUTHORIZER, Rule, add_rules, override, overrides, remove_rules, rules

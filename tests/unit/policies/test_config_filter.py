@@ -6,8 +6,9 @@ import re
 
 import pytest
 
+from legacy_mm.config.features import DEFAULT_EXCLUDE
 from legacy_mm.policies.changes import DeleteConfig, SetConfig
-from legacy_mm.policies.config_filter import DEFAULT_EXCLUDE, ConfigPropertyFilter, TopicProperty
+from legacy_mm.policies.config_filter import ConfigPropertyFilter, TopicProperty
 
 OVERRIDE, STATIC, DEFAULT = "DYNAMIC_TOPIC_CONFIG", "STATIC_BROKER_CONFIG", "DEFAULT_CONFIG"
 ELSEWHERE = ["DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG", "UNKNOWN_CONFIG"]

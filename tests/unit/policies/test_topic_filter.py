@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 import pytest
 
+from legacy_mm.config.option import listed
 from legacy_mm.errors import ConfigurationError, InvalidPattern
-from legacy_mm.policies.topic_filter import TopicFilter, listed
+from legacy_mm.policies.topic_filter import TopicFilter
 
 NAMES = ("", "topic1", "topic2", "topic12", "topic", "other.replica", "a", "b", "ab")
 

@@ -1,0 +1,98 @@
+"""The mirror itself with feature flags on: what a user sees on both clusters."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.records import create_topic, end_offsets, grow_topic, list_topics, read_all
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+
+pytestmark = pytest.mark.brokers
+SECONDS = 60.0
+Start = Callable[..., ToolProcess]
+
+
+@pytest.fixture
+def start(source: Cluster, target: Cluster, our_tool: Start, group: str) -> Start:
+    """Our command with these options, and flags in the producer file."""
+
+    def mirror(*options: str, consumer: dict[str, Any] | None = None, **flags: str) -> ToolProcess:
+        reading = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
+        written = {
+            "bootstrap.servers": target.bootstrap,
+            **{name.replace("_", "."): text for name, text in flags.items()},
+        }
+        return our_tool(reading | (consumer or {}), written, *options)
+
+    return mirror
+
+
+def load(cluster: Cluster, topic: str, partitions: int, *records: tuple[int, bytes]) -> None:
+    """A topic with these records: partition and value."""
+    create_topic(cluster.bootstrap, topic, partitions)
+    write(cluster, topic, *records)
+
+
+def write(cluster: Cluster, topic: str, *records: tuple[int, bytes]) -> None:
+    writer = Producer({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    for partition, value in records:
+        writer.produce(topic, value, b"k", partition)
+    assert writer.flush(30) == 0
+
+
+def copied(cluster: Cluster, topic: str) -> list[tuple[int, bytes | None]]:
+    """Partition and value of what arrived."""
+    return sorted((record.partition, record.value) for record in read_all(cluster.bootstrap, topic))
+
+
+def stop(tool: ToolProcess) -> None:
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(SECONDS) == 143, tool.output()
+
+
+def test_topics_are_made_renamed_and_grow(
+    start: Start, source: Cluster, target: Cluster, topic: Callable[..., str]
+) -> None:
+    """Records keep their partition, in a topic that has as many, under the source's alias; only the canary's."""
+    name, plain, barred = topic("canary"), topic("plain"), topic("barred")
+    records = [(number, b"%d" % number) for number in range(5)]
+    load(source, name, 5, *records)
+    load(source, plain, 1, (0, b"x"))
+    load(source, barred, 1, (0, b"x"))
+    tool = start(
+        *("--whitelist", f"{name}|{plain}|{barred}", "--rename.topics", "true", "--feature.topics", name),
+        *("--topics.exclude", barred, "--log.level", "INFO"),
+        consumer={"metadata.max.age.ms": "1000"},
+        topic_creation="true",
+        source_cluster_alias="west",
+    )
+    remote = f"west.{name}"
+    wait_until(lambda: copied(target, remote) == records, SECONDS, "all partitions")
+    wait_until(lambda: copied(target, plain), SECONDS, "the other topic")
+    assert len(end_offsets(target.bootstrap, remote)) == 5
+    grow_topic(source.bootstrap, name, 7)
+    write(source, name, (6, b"new"))
+    wait_until(lambda: copied(target, remote) == [*records, (6, b"new")], SECONDS, "the new partition")
+    stop(tool)
+    assert f"[topic-creation] create topic {remote}" in tool.output()
+    assert not {name, barred} & set(list_topics(target.bootstrap))
+
+
+def test_a_circle_is_noticed(start: Start, source: Cluster, topic: Callable[..., str]) -> None:
+    """A record that has been at the target before ends the mirror, with 255."""
+    name = topic("circle")
+    create_topic(source.bootstrap, name, 1)
+    writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0})
+    writer.produce(name, b"v", headers=[("mirror.path", b"east")])
+    assert writer.flush(30) == 0
+    tool = start("--whitelist", name, "--detect.loops=true", source_cluster_alias="west", target_cluster_alias="east")
+    assert tool.wait(SECONDS) == 255
+    assert f"{name} goes in a circle: this record was at east before (its path: east, west)" in tool.output()
+    assert "Traceback" not in tool.output()

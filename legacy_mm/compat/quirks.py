@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from legacy_mm.compat.quirk import Quirk
 from legacy_mm.compat.quirks_of_engines import ENGINE_QUIRKS
+from legacy_mm.compat.quirks_of_features import FEATURE_QUIRKS
 from legacy_mm.compat.quirks_of_plugins import PLUGIN_QUIRKS
 from legacy_mm.compat.relevance import (
     any_of,
@@ -45,6 +46,7 @@ _JAVA_CODE = (
 QUIRKS = (
     *PLUGIN_QUIRKS,
     *ENGINE_QUIRKS,
+    *FEATURE_QUIRKS,
     Quirk(
         "timestamp-zero",
         "keeps a record's timestamp of 0",

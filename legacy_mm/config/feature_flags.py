@@ -79,7 +79,11 @@ class _Flags:
             config_sync=self._interval("sync.topic.configs", lambda every: ConfigSyncSettings(every, config_filter)),
             acl_sync=self._interval(
                 "sync.topic.acls",
-                lambda every: AclSyncSettings(every, prefixed=self._values["sync.topic.acls.prefixed"]),
+                lambda every: AclSyncSettings(
+                    every,
+                    prefixed=self._values["sync.topic.acls.prefixed"],
+                    remove=self._values["sync.topic.acls.remove"],
+                ),
             ),
             refresh_interval=float(self._values["refresh.topics.interval.seconds"]) if refreshes else None,
             detect_loops=self._values["detect.loops"],

@@ -169,6 +169,14 @@ FEATURES = (
     ),
     Feature(
         _switch(
+            "sync.topic.acls.remove",
+            "Rules that this mirror has added go when the source has them no more; it keeps a file of them.",
+            _ACLS,
+        ),
+        needs=(Relation("sync.topic.acls.enabled", "it says which rules were added"),),
+    ),
+    Feature(
+        _switch(
             "rename.topics",
             "Names at the target begin with the source's alias: DefaultReplicationPolicy.",
             _NAMING,
@@ -180,7 +188,7 @@ FEATURES = (
     Feature(
         _switch(
             "detect.loops",
-            "Records carry a header, mirror.path, with the clusters they have passed; one that comes back to a cluster "
+            "Records carry a header, mirror.path, with the aliases they have passed; one that comes back where it was "
             "ends the mirror. For mirrors in both directions that keep names.",
             "legacy_mm.handlers.built_in",
         ),

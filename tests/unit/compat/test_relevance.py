@@ -42,6 +42,8 @@ def test_nothing_read_nothing_said() -> None:
         (Command(producer=QUIET, options={"consumer.rebalance.listener": ["x"]}), "listener-made-last"),
         (Command(producer=QUIET, options={"consumer.config": ["a", "b"]}), "consumer-file-once"),
         (Command(producer=QUIET, refused=True), "null-pointer-lines"),
+        (Command(producer=QUIET | {"topic.creation": "true"}), "flags-in-client-files"),
+        (Command(producer=QUIET, consumers=[{"refresh.topics.enabled": "false"}]), "refresh-of-topics"),
     ],
 )
 def test_one_reason_one_row(command: Command, wanted: str) -> None:

@@ -7,9 +7,13 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.cli.parser import OwnValue, own_options_help, own_values, read_own_options
+from legacy_mm.config import feature_flags
 from legacy_mm.config.catalogue import OPTIONS, OwnOptions
+from legacy_mm.config.features import FEATURES
 from legacy_mm.config.unbuilt import is_unbuilt
 from legacy_mm.errors import ConfigurationError
+
+CHECKOUT = Path(__file__).parents[3]
 
 
 def test_defaults_are_those_of_the_values() -> None:
@@ -118,3 +122,11 @@ def test_a_variable_for_what_is_not_there_is_refused() -> None:
 
 def test_help_lists_nothing_that_is_not_there() -> None:
     assert not [word for word in own_options_help().split() if is_unbuilt(word.strip("-.,"))]
+
+
+@pytest.mark.parametrize("file", sorted((CHECKOUT / "samples" / "features").iterdir()), ids=lambda file: file.stem)
+def test_the_samples_of_flags_switch_their_step_on(file: Path) -> None:
+    given = read_own_options([f"--features.config={file}"], {}).features
+    (feature,) = (row for row in FEATURES if row.is_feature and row.name in given)
+    assert file.stem == f"{feature.step}-{feature.name.removesuffix('.enabled').replace('.', '-')}"
+    assert feature_flags.settings(given) != feature_flags.settings({})

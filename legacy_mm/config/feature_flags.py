@@ -127,6 +127,10 @@ class _Flags:
                 )
         if policy == DEFAULT and not alias:
             raise ConfigurationError(f"{_POLICY}={DEFAULT} needs source.cluster.alias, because names begin with it")
+        if policy == DEFAULT and self._values["detect.loops"]:
+            raise ConfigurationError(
+                f"detect.loops=true and {DEFAULT} exclude each other, because with it the names tell where a topic has been"
+            )
         if alias and alias == self._values["target.cluster.alias"]:
             raise ConfigurationError(
                 f"source.cluster.alias and target.cluster.alias are both {alias}, because of which every topic would "

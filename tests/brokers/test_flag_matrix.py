@@ -1,0 +1,59 @@
+"""Every flag, and every pair that gets along: a mirror starts with them, copies, stops, and goes on without them."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from itertools import combinations
+
+import pytest
+from confluent_kafka import Producer
+
+from legacy_mm.config.features import FEATURES
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.records import create_topic, list_topics, read_all
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+
+pytestmark = [pytest.mark.brokers, pytest.mark.slow]
+SECONDS = 60.0
+FLAGS = [row.name for row in FEATURES if row.is_feature]
+EXCLUDED = {("rename.topics", "detect.loops")}
+MATRIX = sorted({*((name,) for name in FLAGS), *combinations(FLAGS, 2)} - EXCLUDED)
+
+
+@pytest.mark.parametrize("flags", MATRIX, ids=" ".join)
+def test_on_and_off_again(
+    flags: tuple[str, ...],
+    source: Cluster,
+    target: Cluster,
+    our_tool: Callable[..., ToolProcess],
+    topic: Callable[..., str],
+    group: str,
+) -> None:
+    name = topic("matrix")
+    create_topic(source.bootstrap, name, 2)
+    if not {"topic.creation", "rename.topics"} & set(flags):
+        create_topic(target.bootstrap, name, 2)
+    given = {"source.cluster.alias": "west", **dict.fromkeys(flags, "true")}
+    consumer = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
+    renamed = f"west.{name}" if "rename.topics" in flags else name
+    for value, producer, arrives in ((b"on", given, renamed), (b"off", {}, name)):
+        writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0})
+        writer.produce(name, value, b"k")
+        assert writer.flush(30) == 0
+        tool = our_tool(consumer, {"bootstrap.servers": target.bootstrap, **producer}, "--whitelist", name)
+        wait_until(lambda: value in arrived(target, arrives), SECONDS, f"the record {value!r}")  # noqa: B023
+        tool.signal(signal.SIGTERM)
+        assert tool.wait(SECONDS) == 143, tool.output()
+        assert "WARN" not in tool.output().replace("WARN This tool is deprecated", ""), tool.output()
+    assert arrived(target, name)[-1:] == [b"off"]
+
+
+def arrived(cluster: Cluster, topic: str) -> list[bytes | None]:
+    """Values of the topic's records; none while there is no such topic."""
+    return (
+        [record.value for record in read_all(cluster.bootstrap, topic)]
+        if topic in list_topics(cluster.bootstrap)
+        else []
+    )

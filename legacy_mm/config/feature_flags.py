@@ -129,7 +129,7 @@ class _Flags:
             raise ConfigurationError(f"{_POLICY}={DEFAULT} needs source.cluster.alias, because names begin with it")
         if policy == DEFAULT and self._values["detect.loops"]:
             raise ConfigurationError(
-                f"detect.loops=true and {DEFAULT} exclude each other, because with it the names tell where a topic has been"
+                f"detect.loops=true and {DEFAULT} exclude each other, because with it names tell where a topic has been"
             )
         if alias and alias == self._values["target.cluster.alias"]:
             raise ConfigurationError(

@@ -95,7 +95,7 @@ def test_files_of_the_clients_hold_flags_too() -> None:
         ({"detect.loops": "true"}, "detect.loops=true needs source.cluster.alias, because"),
         (
             {"detect.loops": "true", "rename.topics": "true", "source.cluster.alias": "a"},
-            "exclude each other, because with it the names tell",
+            "exclude each other, because with it names tell",
         ),
         ({"source.admin": "x"}, "source.admin takes name=value"),
     ],

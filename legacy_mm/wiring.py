@@ -170,6 +170,7 @@ def choose_engine(settings: Settings) -> EngineChoice:
         settings.engine,
         settings.target.properties,
         needs_records=_needs_records(settings),
+        partitions_by_key=not settings.features.preserve_partitions,
         embedded=settings.spark.master is None,
         insecurity=insecurity,
     )
@@ -261,6 +262,7 @@ class _Copies:
             engine_required=settings.engine != "auto",
             receipts=settings.receipts is not None,
             handler=None if settings.handler is None else asdict(settings.handler),
+            preserve_partitions=settings.features.preserve_partitions,
         )
         ticket = host.channel.new_ticket(settings.flow, stream, generation)
         job = CopyJob(ticket, plan, host.channel, host.runner, metrics, embedded=host.spark.embedded)

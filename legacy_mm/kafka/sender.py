@@ -17,7 +17,7 @@ from typing import Any
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Message, Producer
 
 from legacy_mm.copyjob import Statistics
-from legacy_mm.kafka.client import ErrorLines, client_properties
+from legacy_mm.kafka.client import ErrorLines, client_properties, count_partitions
 from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import Outgoing
@@ -25,6 +25,7 @@ from legacy_mm.model import Outgoing
 _QUEUE_FULL_SECONDS = 0.05
 _ANY_PARTITION = -1
 _topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
+_partition: Callable[[Any], int] = Message.partition  # type: ignore[assignment]
 _key, _value, _headers, _timestamp = Message.key, Message.value, Message.headers, Message.timestamp
 _milliseconds = itemgetter(1)
 
@@ -55,8 +56,11 @@ class RecordSender:
         on_failure: Callable[[FailedSend], None],
         on_zero_timestamp: Callable[[Any], None],
         on_statistics: Callable[[Statistics], None],
+        preserve_partitions: bool = False,
     ) -> None:
+        """`preserve_partitions`: `send` leaves records in the partition that they have at the source."""
         self._names = names
+        self._preserve_partitions = preserve_partitions
         self._on_failure = on_failure
         self._on_zero_timestamp = on_zero_timestamp
         self._fatal: KafkaError | None = None
@@ -78,7 +82,7 @@ class RecordSender:
             map(self._names.__getitem__, map(_topic, rest)),
             map(_value, waiting),
             map(_key, rest),
-            repeat(_ANY_PARTITION),
+            map(_partition, rest) if self._preserve_partitions else repeat(_ANY_PARTITION),
             repeat(None),
             repeat(None),
             self._timestamps(rest),
@@ -135,6 +139,10 @@ class RecordSender:
     def purge(self) -> None:
         """Throw away what is queued and in flight."""
         self._producer.purge(in_queue=True, in_flight=True, blocking=False)
+
+    def partitions(self, topic: str) -> int | None:
+        """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
+        return count_partitions(self._producer, topic)
 
     def fatal(self) -> FailedSend | None:
         """The error after which this producer can send no more, if there is one."""

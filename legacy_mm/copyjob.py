@@ -98,8 +98,8 @@ class Plan(Frame):
     """The user named it: it does not give way to another one."""
     handler: Mapping[str, Any] | None = field(default=None, repr=False)
     """`HandlerSettings` as a mapping, where records pass through a handler; the engine is then `records`."""
-    preserve_partitions: bool = False
-    """Records keep the number of their partition, whatever their keys say."""
+    in_place: Sequence[str] = ()
+    """Source topics whose records keep the number of their partition, whatever their keys say."""
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ class BatchesEngine:
     def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
         self._report = report
         self._plan = plan
+        self._in_place = frozenset(plan.in_place)
         self._failures = SendFailures(abort=plan.abort_on_send_failure)
         source, target = plan.source, plan.target
         self._source, self._target = Cluster(source, _CALL_SECONDS), Cluster(target, _CALL_SECONDS)
@@ -68,7 +69,6 @@ class BatchesEngine:
                 level=None if level is None else int(level),
                 limit=options.request_bytes,
                 check_crcs=source.get("check.crcs") == "true",
-                preserve_partitions=plan.preserve_partitions,
             )
         )
         self._safe = SafeOffsets()
@@ -149,7 +149,8 @@ class BatchesEngine:
     def _send(self, source: TopicPartition, batch: RecordBatch, begin: int) -> None:
         topic = self._plan.names[source.topic]
         count = self._source.partitions(source.topic)
-        least = max(count, source.partition + 1) if self._plan.preserve_partitions else 1
+        in_place = source.topic in self._in_place
+        least = max(count, source.partition + 1) if in_place else 1
         try:
             partitions = self._partitions(topic, least)
         except _Unsendable as error:
@@ -160,7 +161,7 @@ class BatchesEngine:
         if not partitions:
             return
         size = len(batch.buffer)
-        route = self._router.route(topic, source.partition, batch, begin, count, partitions)
+        route = self._router.route(topic, source.partition, batch, begin, count, partitions, in_place=in_place)
         self._read.carried(source, route.records, size, route.next_offset)
         piece = self._pieces.open(source, route.next_offset, len(route.batches))
         self._records += route.records

@@ -81,7 +81,7 @@ class HandlerEngine(RecordsEngine):
             handled = self._handler.handle(rest)
             self._filtered += _dropped(handled)
             ends += [end + len(targets) for end in handled.ends] if targets else handled.ends
-            targets += handled.targets if self._counts is None else self._in_place(rest, handled)
+            targets += handled.targets if self._counts is None else self._placed(rest, handled)
             if handled.error is not None:
                 record = Record(*next(batch.rest(len(ends)).rows()))
                 self._failed(record, handled.error, targets, ends)
@@ -95,14 +95,14 @@ class HandlerEngine(RecordsEngine):
         moves, self._left_open = self._left_open, set()
         return moves
 
-    def _in_place(self, batch: Columns, handled: Handled) -> list[Outgoing]:
+    def _placed(self, batch: Columns, handled: Handled) -> list[Outgoing]:
         """The targets; those whose partition the handler left open have that of their source."""
         targets = list(handled.targets)
         begin = 0
         for source, number, end in zip(batch.topics, batch.partitions, handled.ends, strict=False):
             for index in range(begin, end):
                 topic, key, value, headers, partition, timestamp = targets[index]
-                if partition is None:
+                if partition is None and source in self._in_place:
                     targets[index] = (topic, key, value, headers, number, timestamp)
                     self._left_open.add((source, number, topic))
             begin = end

@@ -37,12 +37,16 @@ class RecordsEngine:
         self._start = plan.offsets
         self._failures = SendFailures(abort=plan.abort_on_send_failure, synchronous=plan.synchronous)
         self._reader = PartitionReader(plan.source, plan.api_timeout, report)
-        preserve = plan.preserve_partitions
-        self._sender = RecordSender(plan.target, plan.names, self._failures, self._zero_timestamp, report, preserve)
+        self._in_place = frozenset(plan.in_place)
+        self._sender = RecordSender(
+            plan.target, plan.names, self._failures, self._zero_timestamp, report, self._in_place
+        )
         self._names = plan.names
         missing_seconds = int(plan.target.get("topic.metadata.propagation.max.ms", 30_000)) / _MS
         self._counts = (
-            PartitionCounts(self._reader.partitions, self._sender.partitions, missing_seconds) if preserve else None
+            PartitionCounts(self._reader.partitions, self._sender.partitions, missing_seconds)
+            if self._in_place
+            else None
         )
         self._zero_seen: set[TopicPartition] = set()
         self._safe = SafeOffsets()
@@ -98,8 +102,12 @@ class RecordsEngine:
             self._tally.sent(self._batch[before : self._sent])
 
     def _moves(self) -> set[Move]:
-        """Which partition of which topic the records that were read are to go to."""
-        return {(topic, number, self._names[topic]) for topic, number in last_offsets(self._batch)}
+        """What of the records that were read is to keep its partition."""
+        return {
+            (topic, number, self._names[topic])
+            for topic, number in last_offsets(self._batch)
+            if topic in self._in_place
+        }
 
     def _wait_for_partitions(self) -> bool:
         """A moment, unless the stop has come."""

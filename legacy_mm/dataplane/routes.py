@@ -32,7 +32,6 @@ class RouteOptions:
     limit: int
     """The most bytes of a record, and of a batch of several (`max.request.size`)."""
     check_crcs: bool
-    preserve_partitions: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,26 +53,35 @@ class Router:
         self._options = options
         self._turns: defaultdict[str, int] = defaultdict(int)
 
-    def route(self, topic: str, partition: int, batch: RecordBatch, begin: int, source: int, target: int) -> Route:
+    def route(
+        self,
+        topic: str,
+        partition: int,
+        batch: RecordBatch,
+        begin: int,
+        source: int,
+        target: int,
+        *,
+        in_place: bool = False,
+    ) -> Route:
         """The way of a data batch, from offset `begin` on; `source` and `target` are numbers of partitions.
 
-        Raises CorruptRecords.
+        `in_place`: its records keep the number of their partition. Raises CorruptRecords.
         """
         header = batch.header
-        preserve = self._options.preserve_partitions
         if self._options.check_crcs:
             batch.check_crc()
-        if preserve and self._passes_unseen(batch, begin):
+        if in_place and self._passes_unseen(batch, begin):
             return Route([(partition, batch)], [], header.records, header.next_offset)
         data = self.decompress(header.codec, batch.payload)
-        found = records.survey(header, data, partition, 0 if preserve else target)
-        stays = preserve or (partition < target and (target <= source or not found.keyless))
+        found = records.survey(header, data, partition, 0 if in_place else target)
+        stays = in_place or (partition < target and (target <= source or not found.keyless))
         next_offset = header.base_offset + found.last_offset_delta + 1
         if stays and not found.elsewhere and self._may_pass(header, found, begin):
             passed = self._with_codec(batch, data)
             if len(passed.buffer) <= self._options.limit or found.records == 1:
                 return Route([(partition, passed)], [], found.records, next_offset)
-        if preserve:
+        if in_place:
             placement = Placement.all_to(partition)
         elif stays:
             placement = Placement.by_key(target, null_keys_to=partition)

@@ -8,7 +8,7 @@ report for each).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from operator import itemgetter, length_hint
@@ -56,11 +56,12 @@ class RecordSender:
         on_failure: Callable[[FailedSend], None],
         on_zero_timestamp: Callable[[Any], None],
         on_statistics: Callable[[Statistics], None],
-        preserve_partitions: bool = False,
+        in_place: Collection[str] = (),
     ) -> None:
-        """`preserve_partitions`: `send` leaves records in the partition that they have at the source."""
+        """`in_place`: source topics whose records `send` leaves in their partition."""
         self._names = names
-        self._preserve_partitions = preserve_partitions
+        self._in_place = in_place
+        self._all_in_place = bool(in_place) and names.keys() <= set(in_place)
         self._on_failure = on_failure
         self._on_zero_timestamp = on_zero_timestamp
         self._fatal: KafkaError | None = None
@@ -82,7 +83,7 @@ class RecordSender:
             map(self._names.__getitem__, map(_topic, rest)),
             map(_value, waiting),
             map(_key, rest),
-            map(_partition, rest) if self._preserve_partitions else repeat(_ANY_PARTITION),
+            self._partitions(rest),
             repeat(None),
             repeat(None),
             self._timestamps(rest),
@@ -152,6 +153,15 @@ class RecordSender:
         return FailedSend(
             "", None, None, refusal(error), error.name(), fatal=True, refuses_idempotence=refuses_idempotence(error)
         )
+
+    def _partitions(self, records: Sequence[Any]) -> Iterator[int]:
+        if not self._in_place:
+            return repeat(_ANY_PARTITION)
+        numbers = map(_partition, records)
+        if self._all_in_place:
+            return numbers
+        kept = map(self._in_place.__contains__, map(_topic, records))
+        return (number if keep else _ANY_PARTITION for number, keep in zip(numbers, kept, strict=True))
 
     def _timestamps(self, records: Sequence[Any]) -> list[int]:
         """Milliseconds; 0, which librdkafka takes for its own clock, where a record has none or has 0."""

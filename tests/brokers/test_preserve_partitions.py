@@ -11,7 +11,7 @@ import pytest
 from legacy_mm.copyjob import Progress
 from legacy_mm.dataplane import batches_engine, partition_counts
 from legacy_mm.errors import StreamFailure
-from legacy_mm.testbed.comparison import same_records
+from legacy_mm.testbed.comparison import Placement, same_records
 from legacy_mm.testbed.load import NEVER_EXPIRE, Loaded, load, load_kinds
 from legacy_mm.testbed.record import Record
 from legacy_mm.testbed.records import create_topic, end_offsets, grow_topic, read_all, wait_for_count
@@ -61,7 +61,7 @@ def test_every_record_stays_in_its_partition_in_order(
             consumer={"isolation.level": "read_committed"},
             producer={} if codec is None else {"compression.type": codec},
             engine=engine,
-            preserve_partitions=True,
+            in_place=list(names),
         )
         for partitions in {loaded.partitions for loaded in kinds}
     ]
@@ -83,9 +83,7 @@ def test_a_copy_begins_in_the_middle_of_a_batch(
     create_topic(source.bootstrap, name, 1)
     create_topic(target.bootstrap, name, 2)
     load(source.bootstrap, name, 500, 100, codec="lz4")
-    copying = start_copying(
-        source.bootstrap, target.bootstrap, name, 1, begin=17, engine=engine, preserve_partitions=True
-    )
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, begin=17, engine=engine, in_place=[name])
     copying.wait_safe(500)
     assert copying.stop() == {}
     there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
@@ -96,7 +94,7 @@ def start_with_too_few(source: Any, target: Any, name: str, start: Start, engine
     create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
     create_topic(target.bootstrap, name, 2)
     load(source.bootstrap, name, 1_000, 100)
-    return start(source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, preserve_partitions=True)
+    return start(source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, in_place=[name])
 
 
 def test_too_few_partitions_at_the_target_end_the_mirror_before_a_record_is_sent(
@@ -133,10 +131,34 @@ def test_a_topic_that_the_target_s_brokers_create_is_waited_for(
     """Those of the testbed give a new topic four partitions."""
     create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
     load(source.bootstrap, name, 1_000, 100)
-    copying = start_copying(
-        source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, preserve_partitions=True
-    )
+    copying = start_copying(source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, in_place=[name])
     copying.wait_safe(1_000)
     assert copying.stop() == {}
     there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
     assert same_records(there, here, placement="same") == []
+
+
+def test_topics_beside_it_go_by_their_keys(
+    source: Any, target: Any, topic: Callable[[], str], start_copying: Start, engine: str
+) -> None:
+    """As where `feature.topics` names only some."""
+    kept, keyed = topic(), topic()
+    for name in (kept, keyed):
+        create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
+        create_topic(target.bootstrap, name, MORE_PARTITIONS)
+        load(source.bootstrap, name, 1_000, 100)
+    copying = start_copying(
+        source.bootstrap,
+        target.bootstrap,
+        "",
+        SOURCE_PARTITIONS,
+        names={kept: kept, keyed: keyed},
+        engine=engine,
+        in_place=[kept],
+    )
+    copying.wait_safe(2_000)
+    assert copying.stop() == {}
+    placements: dict[str, Placement] = {kept: "same", keyed: "hash"}
+    for name, placement in placements.items():
+        there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
+        assert same_records(there, here, target_partitions=MORE_PARTITIONS, placement=placement) == []

@@ -115,7 +115,7 @@ class Run:
             abort_on_send_failure=True,
             synchronous=False,
             handler=handler,
-            preserve_partitions=preserve,
+            in_place=["t"] if preserve else [],
         )
         self.frames: list[Frame] = []
         self.engine = HandlerEngine(plan, self.frames.append)

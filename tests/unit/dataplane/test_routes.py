@@ -176,12 +176,9 @@ def test_a_batch_that_would_be_too_large_in_another_codec_is_divided(partition: 
 # --- preserve.partitions
 
 
-PRESERVE = RouteOptions(codec=None, level=None, limit=1 << 20, check_crcs=True, preserve_partitions=True)
-
-
-def preserved(batch: RecordBatch, *, begin: int = 0, options: RouteOptions = PRESERVE) -> Route:
+def preserved(batch: RecordBatch, *, begin: int = 0, options: RouteOptions = OPTIONS) -> Route:
     """The way of a batch of partition 3, at a target that has more partitions than the source."""
-    return route(batch, 3, source=4, target=9, begin=begin, options=options)
+    return Router(options).route("t", 3, batch, begin, 4, 9, in_place=True)
 
 
 @pytest.mark.parametrize("codec", list(Codec))
@@ -225,7 +222,7 @@ def test_records_without_a_time_get_the_present_in_the_same_partition() -> None:
 @pytest.mark.parametrize("codec", list(Codec))
 def test_another_codec_and_a_limit_are_heeded_in_the_same_partition(codec: Codec) -> None:
     rows = [Row(offset, NOW, b"k%d" % offset, b"%d" % offset * 400) for offset in range(10)]
-    options = RouteOptions(codec, None, 1500, check_crcs=True, preserve_partitions=True)
+    options = RouteOptions(codec, None, 1500, check_crcs=True)
     found = preserved(build(rows, codec=Codec.SNAPPY), options=options)
     assert contents(found.batches) == [(3, row.key, row.value, NOW) for row in rows]
     assert all(len(sent.buffer) <= 1500 and sent.header.codec is codec for _, sent in found.batches)

@@ -43,7 +43,13 @@ def named(records: Iterable[Record], topic: str) -> list[Record]:
     return [replace(record, topic=topic) for record in records]
 
 
-@pytest.mark.parametrize("codec", [None, "zstd"], ids=["its own codec", "another codec"])
+@pytest.mark.parametrize(
+    ("engine", "codec"),
+    [
+        ("batches", None),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in (("batches", "zstd"), ("records", None))),
+    ],
+)
 def test_every_record_stays_in_its_partition_in_order(
     source: Any, target: Any, kinds: list[Loaded], start_copying: Start, engine: str, codec: str | None
 ) -> None:

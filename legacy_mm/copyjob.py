@@ -98,6 +98,8 @@ class Plan(Frame):
     """The user named it: it does not give way to another one."""
     handler: Mapping[str, Any] | None = field(default=None, repr=False)
     """`HandlerSettings` as a mapping, where records pass through a handler; the engine is then `records`."""
+    in_place: Sequence[str] = field(default_factory=list)
+    """Source topics whose records keep the number of their partition, whatever their keys say."""
 
 
 @dataclass(frozen=True)

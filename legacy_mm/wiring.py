@@ -170,6 +170,7 @@ def choose_engine(settings: Settings) -> EngineChoice:
         settings.engine,
         settings.target.properties,
         needs_records=_needs_records(settings),
+        partitions_by_key=not settings.features.preserve_partitions or bool(settings.features.canary),
         embedded=settings.spark.master is None,
         insecurity=insecurity,
     )
@@ -196,7 +197,7 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
     compiled = host.spark.jvm.topic_matcher
     names = Names(settings, compiled)
     duties = FlowDuties(settings, names, compiled, registry.duty)
-    copies = _Copies(settings, host, names.at_target, duties.before_copying)
+    copies = _Copies(settings, host, names, duties.before_copying)
     guard = GapGuard(settings.source.offset_reset, registry.gap, fail=settings.fail_on_gap)
     mirror: Mirror
 
@@ -231,13 +232,11 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
 class _Copies:
     """Makes copy jobs; remembers what an earlier one of them found out about the clusters."""
 
-    def __init__(
-        self, settings: Settings, host: Host, name_at_target: Callable[[str], str], prepare: Callable[[], None]
-    ) -> None:
+    def __init__(self, settings: Settings, host: Host, names: Names, prepare: Callable[[], None]) -> None:
         """`prepare` makes the target ready for what is copied next."""
         self._settings = settings
         self._host = host
-        self._name_at_target = name_at_target
+        self._names = names
         self._prepare = prepare
         self._target: Mapping[str, str] = settings.target.properties
         self._engine = choose_engine(settings).engine
@@ -247,7 +246,7 @@ class _Copies:
         """A copy job of this stream from these offsets, under way."""
         settings, host = self._settings, self._host
         self._prepare()
-        names = {partition.topic: self._name_at_target(partition.topic) for partition in offsets}
+        names = {partition.topic: self._names.at_target(partition.topic) for partition in offsets}
         plan = Plan(
             offsets=offsets,
             names=names,
@@ -261,11 +260,17 @@ class _Copies:
             engine_required=settings.engine != "auto",
             receipts=settings.receipts is not None,
             handler=None if settings.handler is None else asdict(settings.handler),
+            in_place=self._in_place(names),
         )
         ticket = host.channel.new_ticket(settings.flow, stream, generation)
         job = CopyJob(ticket, plan, host.channel, host.runner, metrics, embedded=host.spark.embedded)
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
+
+    def _in_place(self, topics: Iterable[str]) -> list[str]:
+        """Those of these source topics whose partitions are preserved."""
+        preserve = self._settings.features.preserve_partitions
+        return [topic for topic in topics if preserve and topic in self._names.scope]
 
     def adapt(self, trouble: Trouble) -> bool:
         """Plan the next copy jobs in another way, if this trouble can be helped so."""

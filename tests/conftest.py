@@ -5,6 +5,7 @@ from __future__ import annotations
 pytest_plugins = [
     "tests.fixtures.agents",
     "tests.fixtures.clusters",
+    "tests.fixtures.copying",
     "tests.fixtures.handlers",
     "tests.fixtures.token_service",
     "tests.fixtures.tools",

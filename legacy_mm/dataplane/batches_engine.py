@@ -16,6 +16,7 @@ from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Plan, Progress, Started
 from legacy_mm.dataplane.acks import Pieces, SafeOffsets
 from legacy_mm.dataplane.pace import Pace
+from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, too_few
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.errors import CorruptRecords, EngineUnfit
@@ -48,6 +49,7 @@ class BatchesEngine:
     def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
         self._report = report
         self._plan = plan
+        self._in_place = frozenset(plan.in_place)
         self._failures = SendFailures(abort=plan.abort_on_send_failure)
         source, target = plan.source, plan.target
         self._source, self._target = Cluster(source, _CALL_SECONDS), Cluster(target, _CALL_SECONDS)
@@ -146,8 +148,11 @@ class BatchesEngine:
 
     def _send(self, source: TopicPartition, batch: RecordBatch, begin: int) -> None:
         topic = self._plan.names[source.topic]
+        count = self._source.partitions(source.topic)
+        in_place = source.topic in self._in_place
+        least = max(count, source.partition + 1) if in_place else 1
         try:
-            partitions = self._partitions(topic)
+            partitions = self._partitions(topic, least)
         except _Unsendable as error:
             self._fail(topic, batch, error.code)
             self._failures.raise_if_ending(None)
@@ -156,8 +161,7 @@ class BatchesEngine:
         if not partitions:
             return
         size = len(batch.buffer)
-        count = self._source.partitions(source.topic)
-        route = self._router.route(topic, source.partition, batch, begin, count, partitions)
+        route = self._router.route(topic, source.partition, batch, begin, count, partitions, in_place=in_place)
         self._read.carried(source, route.records, size, route.next_offset)
         piece = self._pieces.open(source, route.next_offset, len(route.batches))
         self._records += route.records
@@ -170,21 +174,31 @@ class BatchesEngine:
             self._written.carried(TopicPartition(topic, number), made.header.records, len(made.buffer))
             self._appender.append(TopicPartition(topic, number), made, piece)
 
-    def _partitions(self, topic: str) -> int:
-        """How many the target topic has, created if need be; waits for it. 0: we stop. Raises _Unsendable."""
-        if self._appending and (count := self._target.partitions(topic)):
+    def _partitions(self, topic: str, least: int) -> int:
+        """How many the target topic has, created if need be; waits for it, and a moment for it to have `least`.
+
+        0: we stop. Raises _Unsendable; StreamFailure when there are too few.
+        """
+        if self._appending and (count := self._target.partitions(topic)) >= least:
             return count
         if not self._appending:
             self._patiently(self._appender.start)
             self._appending = not self._stopping.is_set()
         self._target.watch([topic], create=True)
-        deadline = Deadline.after(self._missing_topic_seconds)
-        while not (count := self._target.partitions(topic)):
+        missing = Deadline.after(self._missing_topic_seconds)
+        growing: Deadline | None = None
+        while (count := self._target.partitions(topic)) < least:
             if self._stopping.is_set():
                 return 0
-            problem = failures.for_good(self._target.problem(topic))
-            if problem or deadline.expired():
-                raise _Unsendable(problem or failures.UNKNOWN_TOPIC)
+            if count:
+                growing = growing or Deadline.after(GROWTH_SECONDS)
+                age = self._target.age()
+                if growing.expired() and age is not None and age < GROWTH_SECONDS:
+                    raise too_few(topic, count, least)
+            else:
+                problem = failures.for_good(self._target.problem(topic))
+                if problem or missing.expired():
+                    raise _Unsendable(problem or failures.UNKNOWN_TOPIC)
             self._target.stale()
             self._tend(blocked=True)
             self._target.wait_for_refresh(_WAIT_SECONDS)

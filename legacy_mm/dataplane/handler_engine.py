@@ -18,6 +18,7 @@ from legacy_mm import events
 from legacy_mm.clock import monotonic
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.copyjob import BEAT_SECONDS, Frame, Plan, Progress
+from legacy_mm.dataplane.partition_counts import Move
 from legacy_mm.dataplane.records_engine import READ_SECONDS, RecordsEngine
 from legacy_mm.errors import ChannelError, HandlerFailure
 from legacy_mm.handlers.api import Record
@@ -48,6 +49,7 @@ class HandlerEngine(RecordsEngine):
         self._sources: list[Any] = []
         self._ends: list[int] = []
         self._done = 0
+        self._left_open: set[Move] = set()
 
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
@@ -55,6 +57,8 @@ class HandlerEngine(RecordsEngine):
             self._sources, self._sent, self._done = self._reader.read(READ_SECONDS), 0, 0
             with self._beat:
                 self._batch, self._ends = self._handle(columns(self._sources))
+            if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_for_partitions):
+                return
         before = self._sent
         try:
             self._sent = self._sender.send_outgoing(self._batch, before)
@@ -73,10 +77,11 @@ class HandlerEngine(RecordsEngine):
         ends: list[int] = []
         total = len(batch.topics)
         while len(ends) < total and self._failure is None:
-            handled = self._handler.handle(batch.rest(len(ends)) if ends else batch)
+            rest = batch.rest(len(ends)) if ends else batch
+            handled = self._handler.handle(rest)
             self._filtered += _dropped(handled)
             ends += [end + len(targets) for end in handled.ends] if targets else handled.ends
-            targets += handled.targets
+            targets += handled.targets if self._counts is None else self._placed(rest, handled)
             if handled.error is not None:
                 record = Record(*next(batch.rest(len(ends)).rows()))
                 self._failed(record, handled.error, targets, ends)
@@ -85,6 +90,23 @@ class HandlerEngine(RecordsEngine):
                 if time == 0 and kind:
                     self._zero_timestamp(record)
         return targets, ends
+
+    def _moves(self) -> set[Move]:
+        moves, self._left_open = self._left_open, set()
+        return moves
+
+    def _placed(self, batch: Columns, handled: Handled) -> list[Outgoing]:
+        """The targets; those whose partition the handler left open have that of their source."""
+        targets = list(handled.targets)
+        begin = 0
+        for source, number, end in zip(batch.topics, batch.partitions, handled.ends, strict=False):
+            for index in range(begin, end):
+                topic, key, value, headers, partition, timestamp = targets[index]
+                if partition is None and source in self._in_place:
+                    targets[index] = (topic, key, value, headers, number, timestamp)
+                    self._left_open.add((source, number, topic))
+            begin = end
+        return targets
 
     def _failed(self, record: Record, error: str, targets: list[Outgoing], ends: list[int]) -> None:
         place = TopicPartition(record.topic, record.partition)

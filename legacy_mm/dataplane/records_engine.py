@@ -16,6 +16,7 @@ from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import BEAT_SECONDS, Copied, Frame, Gap, Plan, Progress, Started
 from legacy_mm.dataplane.acks import SafeOffsets
+from legacy_mm.dataplane.partition_counts import Move, PartitionCounts
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
 from legacy_mm.kafka.reader import PartitionReader, last_offsets
@@ -25,6 +26,7 @@ from legacy_mm.model import Offsets, TopicPartition
 READ_SECONDS = 0.1
 _FLUSH_SLICE = 0.05
 _BARRIER_SECONDS = 5.0
+_MS = 1000
 
 
 class RecordsEngine:
@@ -35,7 +37,17 @@ class RecordsEngine:
         self._start = plan.offsets
         self._failures = SendFailures(abort=plan.abort_on_send_failure, synchronous=plan.synchronous)
         self._reader = PartitionReader(plan.source, plan.api_timeout, report)
-        self._sender = RecordSender(plan.target, plan.names, self._failures, self._zero_timestamp, report)
+        self._in_place = frozenset(plan.in_place)
+        self._sender = RecordSender(
+            plan.target, plan.names, self._failures, self._zero_timestamp, report, self._in_place
+        )
+        self._names = plan.names
+        missing_seconds = int(plan.target.get("topic.metadata.propagation.max.ms", 30_000)) / _MS
+        self._counts = (
+            PartitionCounts(self._reader.partitions, self._sender.partitions, missing_seconds)
+            if self._in_place
+            else None
+        )
         self._zero_seen: set[TopicPartition] = set()
         self._safe = SafeOffsets()
         self._tally = Tally() if plan.receipts else None
@@ -81,11 +93,27 @@ class RecordsEngine:
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
             self._batch, self._sent = self._reader.read(READ_SECONDS), 0
+            if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_for_partitions):
+                return
         before, self._sent = self._sent, self._sender.send(self._batch, self._sent)
         self._records += self._sent - before
         self._safe.sent(last_offsets(self._batch[before : self._sent]))
         if self._tally is not None:
             self._tally.sent(self._batch[before : self._sent])
+
+    def _moves(self) -> set[Move]:
+        """What of the records that were read is to keep its partition."""
+        return {
+            (topic, number, self._names[topic])
+            for topic, number in last_offsets(self._batch)
+            if topic in self._in_place
+        }
+
+    def _wait_for_partitions(self) -> bool:
+        """A moment, unless the stop has come."""
+        self._failures.raise_if_ending(self._sender.fatal())
+        self._report_when_due(blocked=True)
+        return not self._stopping.wait(READ_SECONDS)
 
     def _barrier(self) -> bool:
         """(1) send no more; (2) flush in slices, reporting that we live; (3) only then is what was sent safe.

@@ -3,6 +3,8 @@
 The old tool sent records without a partition: a key decides by its hash, a null key goes anywhere. A batch goes on as
 it is when all its keyed records belong where it would go anyway; else its records are regrouped. Null keys stay with
 their batch if the target has no more partitions than the source and this one is among them, else they are spread.
+
+With `preserve.partitions` no record is looked at: a batch goes on, compressed as it is, if its header says that it may.
 """
 
 from __future__ import annotations
@@ -51,45 +53,62 @@ class Router:
         self._options = options
         self._turns: defaultdict[str, int] = defaultdict(int)
 
-    def route(self, topic: str, partition: int, batch: RecordBatch, begin: int, source: int, target: int) -> Route:
+    def route(
+        self,
+        topic: str,
+        partition: int,
+        batch: RecordBatch,
+        begin: int,
+        source: int,
+        target: int,
+        *,
+        in_place: bool = False,
+    ) -> Route:
         """The way of a data batch, from offset `begin` on; `source` and `target` are numbers of partitions.
 
-        Raises CorruptRecords.
+        `in_place`: its records keep the number of their partition. Raises CorruptRecords.
         """
         header = batch.header
         if self._options.check_crcs:
             batch.check_crc()
+        if in_place and self._passes_unseen(batch, begin):
+            return Route([(partition, batch)], [], header.records, header.next_offset)
         data = self.decompress(header.codec, batch.payload)
-        found = records.survey(header, data, partition, target)
-        stays = partition < target and (target <= source or not found.keyless)
+        found = records.survey(header, data, partition, 0 if in_place else target)
+        stays = in_place or (partition < target and (target <= source or not found.keyless))
         next_offset = header.base_offset + found.last_offset_delta + 1
-        if stays and not found.elsewhere and self._may_pass(batch, found, begin):
+        if stays and not found.elsewhere and self._may_pass(header, found, begin):
             passed = self._with_codec(batch, data)
-            return Route([(partition, passed)], [], found.records, next_offset)
-        placement = (
-            Placement.by_key(target, null_keys_to=partition)
-            if stays
-            else Placement.by_key_spreading(target, first=self._turn(topic, target, found.keyless))
-        )
+            if len(passed.buffer) <= self._options.limit or found.records == 1:
+                return Route([(partition, passed)], [], found.records, next_offset)
+        if in_place:
+            placement = Placement.all_to(partition)
+        elif stays:
+            placement = Placement.by_key(target, null_keys_to=partition)
+        else:
+            placement = Placement.by_key_spreading(target, first=self._turn(topic, target, found.keyless))
         batches, too_large = self._regroup(header, data, placement, begin, found.largest)
         sent = sum(made.header.records for _, made in (*batches, *too_large))
         return Route(batches, too_large, sent, next_offset)
 
-    def _may_pass(self, batch: RecordBatch, found: Survey, begin: int) -> bool:
+    def _passes_unseen(self, batch: RecordBatch, begin: int) -> bool:
+        """Whether a batch can go on without its records being looked at.
+
+        A record that is beyond the limit by itself goes on where its batch, compressed, is not.
+        """
+        fits = len(batch.buffer) <= self._options.limit
+        return fits and self._keeps_codec(batch.header) and _header_may_pass(batch.header, begin)
+
+    def _may_pass(self, header: Header, found: Survey, begin: int) -> bool:
         """Whether a batch can go on without a record of it being written anew."""
-        header, limit = batch.header, self._options.limit
-        return (
-            found.dense
-            and header.base_offset >= begin
-            and not header.must_be_re_encoded
-            and header.max_timestamp != _NO_TIMESTAMP
-            and found.largest <= limit
-            and (len(batch.buffer) <= limit or found.records == 1)
-        )
+        return found.dense and found.largest <= self._options.limit and _header_may_pass(header, begin)
+
+    def _keeps_codec(self, header: Header) -> bool:
+        return self._options.codec in (None, header.codec)
 
     def _with_codec(self, batch: RecordBatch, data: memoryview) -> RecordBatch:
         codec = self._options.codec
-        if codec is None or codec is batch.header.codec:
+        if codec is None or self._keeps_codec(batch.header):
             return batch
         return records.recompress(batch.header, data, codec, self._options.level)
 
@@ -139,3 +158,7 @@ class Router:
         first = self._turns[topic] % partitions
         self._turns[topic] = first + count
         return first
+
+
+def _header_may_pass(header: Header, begin: int) -> bool:
+    return header.base_offset >= begin and not header.must_be_re_encoded and header.max_timestamp != _NO_TIMESTAMP

@@ -20,6 +20,8 @@ from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
 _LEAST_SECONDS = 0.1
+_QUESTION_SECONDS = 4.0
+"""One question of a copy task; well below the time after which a silent task counts as stalled."""
 _LISTING = "legacy_mm-topics"
 _NO_TOPIC_ID = str(Uuid(0, 0))
 _native = logging.getLogger("legacy_mm.librdkafka")
@@ -126,6 +128,14 @@ class TopicLister:
             with suppress(KafkaException):  # deleted meanwhile, or not ours to describe: not watched
                 ids[name] = str(answer.result().topic_id)
         return {name: number for name, number in ids.items() if number != _NO_TOPIC_ID}
+
+
+def count_partitions(client: Any, topic: str) -> int | None:
+    """How many a topic has: 0 if it is not there, None if the cluster does not answer in time."""
+    try:
+        return len(client.list_topics(topic, timeout=_QUESTION_SECONDS).topics[topic].partitions)
+    except KafkaException:
+        return None
 
 
 def admin_properties(properties: Mapping[str, str]) -> dict[str, str]:

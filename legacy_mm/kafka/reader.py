@@ -14,7 +14,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.copyjob import Statistics
 from legacy_mm.errors import StreamFailure
-from legacy_mm.kafka.client import ErrorLines, client_properties, ours
+from legacy_mm.kafka.client import ErrorLines, client_properties, count_partitions, ours
 from legacy_mm.kafka.errors import ends_reading, is_out_of_range
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import EARLIEST, LATEST, Columns, Offsets, TopicPartition
@@ -69,6 +69,10 @@ class PartitionReader:
             records = [record for record in records if record.error() is None]
             self._sort_out(errors)
         return records
+
+    def partitions(self, topic: str) -> int | None:
+        """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
+        return count_partitions(self._consumer, topic)
 
     def take_gaps(self) -> list[OutOfRange]:
         """Gaps found since the last call."""

@@ -8,7 +8,7 @@ report for each).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
 from operator import itemgetter, length_hint
@@ -17,7 +17,7 @@ from typing import Any
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Message, Producer
 
 from legacy_mm.copyjob import Statistics
-from legacy_mm.kafka.client import ErrorLines, client_properties
+from legacy_mm.kafka.client import ErrorLines, client_properties, count_partitions
 from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import Outgoing
@@ -25,6 +25,7 @@ from legacy_mm.model import Outgoing
 _QUEUE_FULL_SECONDS = 0.05
 _ANY_PARTITION = -1
 _topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
+_partition: Callable[[Any], int] = Message.partition  # type: ignore[assignment]
 _key, _value, _headers, _timestamp = Message.key, Message.value, Message.headers, Message.timestamp
 _milliseconds = itemgetter(1)
 
@@ -55,8 +56,12 @@ class RecordSender:
         on_failure: Callable[[FailedSend], None],
         on_zero_timestamp: Callable[[Any], None],
         on_statistics: Callable[[Statistics], None],
+        in_place: Collection[str] = (),
     ) -> None:
+        """`in_place`: source topics whose records `send` leaves in their partition."""
         self._names = names
+        self._in_place = in_place
+        self._all_in_place = bool(in_place) and names.keys() <= set(in_place)
         self._on_failure = on_failure
         self._on_zero_timestamp = on_zero_timestamp
         self._fatal: KafkaError | None = None
@@ -78,7 +83,7 @@ class RecordSender:
             map(self._names.__getitem__, map(_topic, rest)),
             map(_value, waiting),
             map(_key, rest),
-            repeat(_ANY_PARTITION),
+            self._partitions(rest),
             repeat(None),
             repeat(None),
             self._timestamps(rest),
@@ -136,6 +141,10 @@ class RecordSender:
         """Throw away what is queued and in flight."""
         self._producer.purge(in_queue=True, in_flight=True, blocking=False)
 
+    def partitions(self, topic: str) -> int | None:
+        """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
+        return count_partitions(self._producer, topic)
+
     def fatal(self) -> FailedSend | None:
         """The error after which this producer can send no more, if there is one."""
         error = self._fatal
@@ -144,6 +153,15 @@ class RecordSender:
         return FailedSend(
             "", None, None, refusal(error), error.name(), fatal=True, refuses_idempotence=refuses_idempotence(error)
         )
+
+    def _partitions(self, records: Sequence[Any]) -> Iterator[int]:
+        if not self._in_place:
+            return repeat(_ANY_PARTITION)
+        numbers = map(_partition, records)
+        if self._all_in_place:
+            return numbers
+        kept = map(self._in_place.__contains__, map(_topic, records))
+        return (number if keep else _ANY_PARTITION for number, keep in zip(numbers, kept, strict=True))
 
     def _timestamps(self, records: Sequence[Any]) -> list[int]:
         """Milliseconds; 0, which librdkafka takes for its own clock, where a record has none or has 0."""

@@ -25,17 +25,19 @@ def choose(
     target: Mapping[str, str],
     *,
     needs_records: str | None,
+    partitions_by_key: bool,
     embedded: bool,
     insecurity: Callable[[], str | None],
 ) -> EngineChoice:
     """The engine for these properties of the producer.
 
-    `needs_records` is what else wants to see each record, `insecurity` tells what security `batches` cannot do.
+    `needs_records` is what else wants to see each record, `partitions_by_key` whether the producer's partitioner is
+    asked at all, `insecurity` tells what security `batches` cannot do.
     Raises ConfigurationError when `batches` is asked for by name and cannot do it.
     """
     if asked == "records":
         return EngineChoice("records", "--engine records")
-    obstacle = needs_records or _obstacle(target) or insecurity()
+    obstacle = needs_records or _obstacle(target, partitions_by_key=partitions_by_key) or insecurity()
     if obstacle is None and asked == "auto" and not embedded:
         obstacle = "on a cluster its libraries would have to travel to each worker (130 MB)"
     if obstacle is None:
@@ -45,9 +47,9 @@ def choose(
     return EngineChoice("records", obstacle)
 
 
-def _obstacle(target: Mapping[str, str]) -> str | None:
+def _obstacle(target: Mapping[str, str], *, partitions_by_key: bool) -> str | None:
     if target.get("acks") == "0":
         return "acks=0 has no acknowledgements"
-    if (partitioner := target.get("partitioner", _OWN_PARTITIONER)) != _OWN_PARTITIONER:
+    if partitions_by_key and (partitioner := target.get("partitioner", _OWN_PARTITIONER)) != _OWN_PARTITIONER:
         return f"the partitioner is {partitioner}"
     return None

@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import itertools
 import os
+import shlex
 import signal
 import sys
 import tempfile
@@ -106,6 +107,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--latency-seconds", type=int, default=20, help="0 leaves latency out")
     parser.add_argument("--limit-seconds", type=float, default=60.0, help="a run ends so long after its first record")
     parser.add_argument("--heap", default=LEGACY_HEAP, help="-Xmx of the old tool (default: %(default)s, its script's)")
+    parser.add_argument(
+        "--ours-arguments",
+        dest="ours",
+        type=lambda text: tuple(shlex.split(text)),
+        default=(),
+        metavar="WORDS",
+        help="further words for ours, such as '--preserve.partitions true'",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the JSON lines to this file as well")
     parser.add_argument("--folder", type=Path, help="put the brokers' data below this folder")
     parser.add_argument("--handler", action="store_true", help="a handler that renames: a jar on both, and Python")
@@ -125,7 +134,7 @@ def _run_all(folder: Path, options: argparse.Namespace, profiles: Sequence[Profi
             return _start_up(folder, target, options, tools)
         source = stack.enter_context(Cluster(folder / "source", properties=BROKER))
         jar = compiled(SOURCES, folder / "jars")["Rename"] if options.handler else None
-        site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, jar)
+        site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, jar, options.ours)
         if options.memory_limit:
             return _memory_limit(site, options)
         return _cases(site, options, profiles, tools)
@@ -255,7 +264,7 @@ def _start_up(folder: Path, target: Cluster, options: argparse.Namespace, tools:
     for delay in REBALANCE_DELAYS:
         properties = {**BROKER, "group.initial.rebalance.delay.ms": delay}
         with Cluster(folder / f"source-{delay}", properties=properties) as source:
-            site = Site(source, target, folder / "tools", options.heap, options.limit_seconds)
+            site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, ours=options.ours)
             _load(site, START_UP_PROFILE, START_UP_PROFILE.records)
             measure_start_up(site, chosen[0], START_UP_PROFILE)  # not counted: the group's own topic is made
             runs: list[Metrics] = [

@@ -52,6 +52,7 @@ class Site:
     legacy_heap: str = LEGACY_HEAP
     limit_seconds: float = 60.0
     handler_jar: Path | None = None
+    ours: tuple[str, ...] = ()
 
     def order(self, tool: str, profile: Profile, streams: int, topic: str) -> Order:
         """The words for one run; a profile with a round trip goes through the proxy."""
@@ -64,6 +65,7 @@ class Site:
             producer=profile.producer_settings,
             legacy_heap=self.legacy_heap,
             handler_jar=self.handler_jar,
+            ours=self.ours,
         )
 
     def broker_pids(self) -> list[int]:

@@ -100,6 +100,7 @@ class Order:
     producer: Mapping[str, str] = field(default_factory=dict)
     legacy_heap: str = LEGACY_HEAP
     handler_jar: Path | None = None  # for tools with a handler in Java
+    ours: tuple[str, ...] = ()  # further words for ours, whatever the engine
 
     def arrives_in(self, tool: str) -> str:
         """The topic at the target."""
@@ -132,7 +133,7 @@ def start_tool(tool: str, order: Order) -> ToolProcess:
     if tool == OURS_RECORDS:
         options = (*options, "--engine", "records")
     if tool in (OURS, OURS_RECORDS, OURS_JAR, OURS_PYTHON):
-        return our_mirror_maker(order.folder, consumer, producer, *options, classpath=classpath)
+        return our_mirror_maker(order.folder, consumer, producer, *options, *order.ours, classpath=classpath)
     heap = "1G" if tool == LEGACY_1G else order.legacy_heap
     return legacy_mirror_maker(order.folder, consumer, producer, *options, heap=heap, classpath=classpath)
 

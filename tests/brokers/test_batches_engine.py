@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,106 +12,24 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.compat.client_properties.translate import apply
-from legacy_mm.copyjob import Frame, Gap, Plan, Progress, Started, Statistics
+from legacy_mm.copyjob import Gap, Started, Statistics
 from legacy_mm.dataplane import pace
-from legacy_mm.dataplane.batches_engine import BatchesEngine
-from legacy_mm.errors import EngineUnfit, LegacyMMError, SendFailure
-from legacy_mm.model import EARLIEST, TopicPartition
+from legacy_mm.errors import EngineUnfit, SendFailure
+from legacy_mm.model import TopicPartition
 from legacy_mm.testbed.cluster import PROXIED, Cluster
 from legacy_mm.testbed.comparison import same_records
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.proxy import Proxy
 from legacy_mm.testbed.records import create_topic, end_offsets, read_all
 from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.copying import PATIENCE, Start
 
 pytestmark = pytest.mark.brokers
-PATIENCE = 60.0
-
-
-class Copying:
-    """An engine in a thread of its own, and what it reported."""
-
-    def __init__(self, source: str, target: str, topic: str, partitions: int, **settings: Any) -> None:
-        wanted = {"bootstrap.servers": source, "group.id": "g", **settings.get("consumer", {})}
-        written = {"bootstrap.servers": target, **settings.get("producer", {})}
-        begin = settings.get("begin", EARLIEST)
-        self.plan = Plan(
-            offsets={TopicPartition(topic, number): begin for number in range(partitions)},
-            names={topic: topic},
-            source=dict(apply("consumer", wanted, streams=1).properties),
-            target=dict(apply("producer", written, streams=1, literal=False).properties),
-            barrier_interval=0.1,
-            api_timeout=30,
-            abort_on_send_failure=settings.get("abort", True),
-            synchronous=False,
-            receipts=False,
-            engine="batches",
-        )
-        self.frames: list[Frame] = []
-        self.safe: dict[TopicPartition, int] = {}
-        self.error: LegacyMMError | None = None
-        self.left: Any = None
-        self.engine = BatchesEngine(self.plan, self._report)
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
-
-    def wait_safe(self, count: int) -> None:
-        """Until so many source offsets are safe."""
-        wait_until(lambda: self.over() or sum(self.safe.values()) >= count, PATIENCE, f"{count} safe offsets")
-        assert self.error is None, self.error
-
-    def over(self) -> bool:
-        return not self._thread.is_alive()
-
-    def stop(self, seconds: float = 20.0) -> Any:
-        """What was left unacknowledged."""
-        self.engine.stop(seconds)
-        self._thread.join(PATIENCE)
-        assert self.over()
-        return self.left
-
-    def of(self, kind: type[Frame]) -> list[Any]:
-        return [frame for frame in self.frames if isinstance(frame, kind)]
-
-    def dropped(self) -> int:
-        return max((progress.dropped for progress in self.of(Progress)), default=0)
-
-    def _report(self, frame: Frame) -> None:
-        self.frames.append(frame)
-        if isinstance(frame, Progress):
-            for partition, offset in frame.offsets.items():
-                assert offset > self.safe.get(partition, -1), "invariant B"
-                self.safe[partition] = offset
-
-    def _run(self) -> None:
-        try:
-            self.left = self.engine.run()
-        except LegacyMMError as error:
-            self.error = error
-        finally:
-            self.engine.purge()
-
-
-Start = Callable[..., Copying]
 
 
 @pytest.fixture
 def name(topic: Callable[[], str]) -> str:
     return topic()
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    started: list[Copying] = []
-
-    def make(*words: Any, **settings: Any) -> Copying:
-        started.append(Copying(*words, **settings))
-        return started[-1]
-
-    yield make
-    for copying in started:
-        copying.stop(0.0)
 
 
 class Network:
@@ -151,12 +68,14 @@ def differences(source: str, target: str, topic: str) -> list[str]:
 
 
 def test_connections_that_are_cut_again_and_again_lose_nothing_and_double_nothing(
-    source: Any, network: Network, name: str, start: Start
+    source: Any, network: Network, name: str, start_copying: Start
 ) -> None:
     """Invariants A and C; the idempotent producer makes it exactly once within one copy job."""
     count = 300_000
     prepare(source.bootstrap, network.cluster.bootstrap, name, count)
-    copying = start(source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "65536"})
+    copying = start_copying(
+        source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "65536"}
+    )
     cuts, chance = 0, random.Random(7)
     while sum(copying.safe.values()) < count and not copying.over():
         network.proxies[chance.randrange(3)].cut()
@@ -170,13 +89,15 @@ def test_connections_that_are_cut_again_and_again_lose_nothing_and_double_nothin
 
 
 def test_a_leader_that_is_killed_moves_its_partitions_without_loss(
-    source: Any, network: Network, name: str, start: Start
+    source: Any, network: Network, name: str, start_copying: Start
 ) -> None:
     count = 200_000
     create_topic(source.bootstrap, name, partitions=6)
     create_topic(network.cluster.bootstrap, name, partitions=6, replication=3, config={"min.insync.replicas": "2"})
     load(source.bootstrap, name, count, 100, partitions=6)
-    copying = start(source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "65536"})
+    copying = start_copying(
+        source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "65536"}
+    )
     copying.wait_safe(1)
     network.cluster.brokers[1].kill()
     try:
@@ -189,10 +110,12 @@ def test_a_leader_that_is_killed_moves_its_partitions_without_loss(
 
 
 def test_a_stop_with_a_silent_target_ends_in_time_and_says_what_was_not_acknowledged(
-    source: Any, network: Network, name: str, start: Start
+    source: Any, network: Network, name: str, start_copying: Start
 ) -> None:
     prepare(source.bootstrap, network.cluster.bootstrap, name, 100_000)
-    copying = start(source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "20000"})
+    copying = start_copying(
+        source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "20000"}
+    )
     copying.wait_safe(1)
     for proxy in network.proxies:
         proxy.stall()
@@ -206,10 +129,10 @@ def test_a_stop_with_a_silent_target_ends_in_time_and_says_what_was_not_acknowle
     assert left or sum(copying.safe.values()) == 100_000
 
 
-def test_a_source_that_is_paused_is_waited_for(start: Start, target: Any, own_clusters: Any, name: str) -> None:
+def test_a_source_that_is_paused_is_waited_for(start_copying: Start, target: Any, own_clusters: Any, name: str) -> None:
     cluster = own_clusters()
     prepare(cluster.bootstrap, target.bootstrap, name, 1_000)
-    copying = start(cluster.bootstrap, target.bootstrap, name, 6)
+    copying = start_copying(cluster.bootstrap, target.bootstrap, name, 6)
     copying.wait_safe(1_000)
     pid = cluster.brokers[0].pid
     os.kill(pid, signal.SIGSTOP)
@@ -223,14 +146,14 @@ def test_a_source_that_is_paused_is_waited_for(start: Start, target: Any, own_cl
 
 @pytest.mark.parametrize("abort", [True, False], ids=["abort", "go on"])
 def test_a_record_that_the_target_will_not_take(
-    source: Any, target: Any, name: str, start: Start, abort: bool
+    source: Any, target: Any, name: str, start_copying: Start, abort: bool
 ) -> None:
     """The one record fails, not the batch that it came in."""
     create_topic(source.bootstrap, name, partitions=1)
     create_topic(target.bootstrap, name, partitions=1, config={"max.message.bytes": "3000"})
     for size, count in ((100, 500), (5_000, 1), (100, 500)):
         load(source.bootstrap, name, count, size, partitions=1)
-    copying = start(source.bootstrap, target.bootstrap, name, 1, abort=abort)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, abort_on_send_failure=abort)
     if abort:
         wait_until(copying.over, PATIENCE, "the end")
         assert isinstance(copying.error, SendFailure)
@@ -242,12 +165,12 @@ def test_a_record_that_the_target_will_not_take(
         assert end_offsets(target.bootstrap, name) == {0: 1_000}
 
 
-def test_a_gap_waits_for_an_answer_and_goes_on_there(source: Any, target: Any, name: str, start: Start) -> None:
+def test_a_gap_waits_for_an_answer_and_goes_on_there(source: Any, target: Any, name: str, start_copying: Start) -> None:
     """Invariant F."""
     create_topic(source.bootstrap, name, partitions=1)
     create_topic(target.bootstrap, name, partitions=1)
     load(source.bootstrap, name, 100, 100, partitions=1)
-    copying = start(source.bootstrap, target.bootstrap, name, 1, begin=5_000)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, begin=5_000)
     wait_until(lambda: copying.of(Gap), PATIENCE, "a gap")
     (gap,) = copying.of(Gap)
     assert (gap.topic, gap.partition, gap.wanted, gap.low, gap.high) == (name, 0, 5_000, 0, 100)
@@ -259,10 +182,10 @@ def test_a_gap_waits_for_an_answer_and_goes_on_there(source: Any, target: Any, n
 
 
 def test_what_it_did_is_reported_in_the_words_of_the_other_engine(
-    source: Any, target: Any, name: str, start: Start
+    source: Any, target: Any, name: str, start_copying: Start
 ) -> None:
     prepare(source.bootstrap, target.bootstrap, name, 5_000)
-    copying = start(source.bootstrap, target.bootstrap, name, 6)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 6)
     copying.wait_safe(5_000)
     wait_until(lambda: len(copying.of(Statistics)) >= 2, PATIENCE, "statistics of both clients")
     totals = {frame.client: frame.measured[0].counters for frame in copying.of(Statistics)}
@@ -272,7 +195,7 @@ def test_what_it_did_is_reported_in_the_words_of_the_other_engine(
 
 
 def test_a_source_of_tiny_batches_gives_way_to_the_other_engine_without_a_duplicate(
-    source: Any, target: Any, name: str, start: Start, monkeypatch: pytest.MonkeyPatch
+    source: Any, target: Any, name: str, start_copying: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pace, "_SECONDS", 0.2)
     monkeypatch.setattr(pace, "_BUSY", 0.0)
@@ -283,7 +206,7 @@ def test_a_source_of_tiny_batches_gives_way_to_the_other_engine_without_a_duplic
         tiny.produce(name, b"%d" % number, b"key-%d" % number)
         tiny.poll(0)
     tiny.flush()
-    copying = start(source.bootstrap, target.bootstrap, name, 6)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 6)
     wait_until(copying.over, PATIENCE, "the end")
     assert isinstance(copying.error, EngineUnfit)
     assert "too few" in str(copying.error)

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from legacy_mm.config.feature_settings import FeatureSettings
 from legacy_mm.config.settings import Settings, SourceSettings, SparkSettings, TargetSettings, TopicSettings
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.wiring import check_addresses, member_properties
+from legacy_mm.wiring import check_addresses, choose_engine, member_properties
 
 
 @pytest.fixture
@@ -49,3 +50,14 @@ def test_bootstrap_servers_that_resolve_to_nothing(settings: Settings, servers: 
 def test_one_name_that_resolves_is_enough(settings: Settings) -> None:
     servers = {"bootstrap.servers": "no-such-host.invalid:9092,127.0.0.1:9092"}
     check_addresses(replace(settings, target=replace(settings.target, properties=servers)))
+
+
+@pytest.mark.parametrize(("canary", "engine"), [("", "batches"), ("orders.*", "records")])
+def test_a_partitioner_is_in_the_way_of_batches_where_it_has_a_say(
+    settings: Settings, canary: str, engine: str
+) -> None:
+    """It has none over topics whose partitions are preserved."""
+    target = replace(settings.target, properties={**settings.target.properties, "partitioner": "random"})
+    features = FeatureSettings(preserve_partitions=True, canary=canary)
+    assert choose_engine(replace(settings, target=target, features=features)).engine == engine
+    assert choose_engine(replace(settings, target=target)).engine == "records"

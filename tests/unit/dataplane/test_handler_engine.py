@@ -14,9 +14,9 @@ from confluent_kafka import Message
 
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.copyjob import Frame, Plan, Progress
-from legacy_mm.dataplane import records_engine
+from legacy_mm.dataplane import partition_counts, records_engine
 from legacy_mm.dataplane.handler_engine import Beat, HandlerEngine
-from legacy_mm.errors import HandlerFailure
+from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.model import Outgoing, TopicPartition
 
@@ -33,6 +33,15 @@ class Repeat(MessageHandler):
 
     def handle(self, record):
         return [record.to(f"copy-{number}") for number in range(int(record.value))]
+"""
+PLACE = """
+from legacy_mm.handlers.api import MessageHandler
+
+class Place(MessageHandler):
+    '''Two records: one in the partition that the value says, one in no particular one.'''
+
+    def handle(self, record):
+        return [record.to("copy")._replace(partition=int(record.value)), record.to("other")]
 """
 
 
@@ -57,11 +66,15 @@ class Reader:
     def take_gaps(self) -> list[Any]:
         return []
 
+    def partitions(self, topic: str) -> int:
+        return 8
+
 
 class Sender:
     """Takes `room` records a call, `limit` in all; all of them are acknowledged by a flush."""
 
     room, limit = 2, 1_000
+    counts: dict[str, int]
     full: Callable[[], None]
     sent: list[Outgoing]
 
@@ -81,15 +94,29 @@ class Sender:
     def fatal(self) -> None:
         return None
 
+    def partitions(self, topic: str) -> int:
+        return Sender.counts[topic]
+
 
 class Run:
     """An engine over records whose values are these, and what it reported."""
 
-    def __init__(self, folder: Path, **settings: Any) -> None:
+    def __init__(self, folder: Path, text: str = SCRIPT, *, preserve: bool = False, **settings: Any) -> None:
         script = folder / "handler.py"
-        script.write_text(SCRIPT)
+        script.write_text(text)
         handler = asdict(HandlerSettings(str(script), **settings))
-        plan = Plan({HERE: 10}, {}, {}, {}, 60.0, 1.0, abort_on_send_failure=True, synchronous=False, handler=handler)
+        plan = Plan(
+            {HERE: 10},
+            {},
+            {},
+            {},
+            60.0,
+            1.0,
+            abort_on_send_failure=True,
+            synchronous=False,
+            handler=handler,
+            in_place=["t"] if preserve else [],
+        )
         self.frames: list[Frame] = []
         self.engine = HandlerEngine(plan, self.frames.append)
 
@@ -166,6 +193,33 @@ def test_a_quarantined_record_is_on_the_disk_before_the_next(tmp_path: Path) -> 
     (record,) = read_file(file)
     assert (record.topic, record.partition, record.offset, record.value, record.timestamp) == ("t", 0, 10, b"x", 99)
     assert (run.safe, len(Sender.sent)) == (12, 1)
+
+
+def sent_to() -> list[tuple[str, int | None]]:
+    """Topic and partition of what was sent."""
+    return [(target[0], target[4]) for target in Sender.sent]
+
+
+def test_partitions_are_preserved_where_the_handler_says_nothing_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor is the quarantine topic meant, which need not have as many."""
+    monkeypatch.setattr(Sender, "counts", {"other": 8}, raising=False)
+    run = Run(tmp_path, PLACE, preserve=True, quarantine=True, quarantine_topic="q").over(b"5", b"x", b"7")
+    assert sent_to() == [("copy", 5), ("other", 0), ("q", None), ("copy", 7), ("other", 0)]
+    assert run.safe == 13
+    Run(tmp_path, PLACE).over(b"5")
+    assert sent_to() == [("copy", 5), ("other", None)]
+
+
+def test_nothing_is_sent_to_a_topic_that_cannot_hold_the_partitions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Sender, "counts", {"other": 7}, raising=False)
+    monkeypatch.setattr(partition_counts, "GROWTH_SECONDS", 0.0)
+    with pytest.raises(StreamFailure, match="other has 7 partitions at the target and 8 at the source"):
+        Run(tmp_path, PLACE, preserve=True).over(b"5")
+    assert sent_to() == []
 
 
 def test_each_engine_makes_its_own_handler(tmp_path: Path, made: list[Any]) -> None:

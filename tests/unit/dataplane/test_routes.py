@@ -162,3 +162,74 @@ def test_halves_hold_the_same_records_and_end_with_single_ones(rows: Sequence[Ro
 def test_sizes_of_keys_and_values_are_told() -> None:
     rows = [Row(0, NOW, None, b"abc"), Row(1, NOW, b"k", None), Row(2, NOW, b"", b"")]
     assert Router(OPTIONS).sizes(build(rows, codec=Codec.LZ4)) == [(None, 3), (1, None), (0, 0)]
+
+
+@pytest.mark.parametrize("partition", [2, 3], ids=["as it is", "regrouped"])
+def test_a_batch_that_would_be_too_large_in_another_codec_is_divided(partition: int) -> None:
+    rows = [row._replace(value=b"x" * 400) for row in keyed_for(2, 4, 10)]
+    options = RouteOptions(Codec.NONE, None, 1500, check_crcs=True)
+    found = route(build(rows, codec=Codec.ZSTD), partition, options=options)
+    assert contents(found.batches) == [(2, row.key, row.value, row.timestamp) for row in rows]
+    assert all(len(sent.buffer) <= 1500 for _, sent in found.batches)
+
+
+# --- preserve.partitions
+
+
+def preserved(batch: RecordBatch, *, begin: int = 0, options: RouteOptions = OPTIONS) -> Route:
+    """The way of a batch of partition 3, at a target that has more partitions than the source."""
+    return Router(options).route("t", 3, batch, begin, 4, 9, in_place=True)
+
+
+@pytest.mark.parametrize("codec", list(Codec))
+def test_a_batch_keeps_its_partition_without_being_decompressed(codec: Codec) -> None:
+    rows = [*keyed_for(2, 4, 5), Row(5, NOW, None, b"v")]
+    batch = build(rows, base_offset=100, codec=codec)
+    rubbish = changed(batch, records=6)
+    rubbish.buffer[-1] ^= 0xFF
+    batch = changed(rubbish)  # its checksum is right, its last record is not
+    found = preserved(batch)
+    assert found.batches == [(3, batch)]
+    assert found.batches[0][1].buffer is batch.buffer
+    assert (found.records, found.next_offset, found.too_large) == (6, 106, [])
+
+
+@given(rows=some_rows(holes=True), codec=st.sampled_from(Codec), spare=st.integers(0, 2), skipped=st.integers(0, 3))
+def test_whatever_a_batch_is_like_its_records_keep_partition_and_order(
+    rows: Sequence[Row], codec: Codec, spare: int, skipped: int
+) -> None:
+    last = rows[-1].offset + spare
+    batch = changed(build(rows, base_offset=50, codec=codec), last_offset_delta=last)
+    found = preserved(batch, begin=50 + skipped)
+    expected = [(3, row.key, row.value, row.timestamp) for row in rows if row.offset >= skipped]
+    assert contents(found.batches) == expected
+    assert all(not made.header.has_holes for _, made in found.batches)
+    assert found.records == len(expected)
+    assert rows[-1].offset < found.next_offset - 50 <= last + 1
+
+
+def test_times_that_the_broker_set_are_kept_in_the_same_partition() -> None:
+    batch = changed(build(keyed_for(0, 9, 2), attributes=LOG_APPEND), max_timestamp=NOW + 77)
+    assert [(number, time) for number, *_, time in contents(preserved(batch).batches)] == [(3, NOW + 77)] * 2
+
+
+def test_records_without_a_time_get_the_present_in_the_same_partition() -> None:
+    found = contents(preserved(build([Row(0, -1, b"k", b"v")])).batches)
+    assert found[0][0] == 3
+    assert found[0][3] > NOW
+
+
+@pytest.mark.parametrize("codec", list(Codec))
+def test_another_codec_and_a_limit_are_heeded_in_the_same_partition(codec: Codec) -> None:
+    rows = [Row(offset, NOW, b"k%d" % offset, b"%d" % offset * 400) for offset in range(10)]
+    options = RouteOptions(codec, None, 1500, check_crcs=True)
+    found = preserved(build(rows, codec=Codec.SNAPPY), options=options)
+    assert contents(found.batches) == [(3, row.key, row.value, NOW) for row in rows]
+    assert all(len(sent.buffer) <= 1500 and sent.header.codec is codec for _, sent in found.batches)
+
+
+def test_a_wrong_checksum_is_found_where_nothing_is_decompressed() -> None:
+    batch = build(keyed_for(0, 4, 2))
+    broken = RecordBatch(batch.header._replace(crc=1), batch.buffer)
+    with pytest.raises(CorruptRecords, match="checksum"):
+        preserved(broken)

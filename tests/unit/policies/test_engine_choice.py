@@ -21,8 +21,16 @@ def chosen(
     needs_records: str | None = None,
     insecurity: str | None = None,
     embedded: bool = True,
+    by_key: bool = True,
 ) -> EngineChoice:
-    return choose(asked, target, needs_records=needs_records, embedded=embedded, insecurity=lambda: insecurity)
+    return choose(
+        asked,
+        target,
+        needs_records=needs_records,
+        partitions_by_key=by_key,
+        embedded=embedded,
+        insecurity=lambda: insecurity,
+    )
 
 
 def test_batches_unless_something_speaks_against_it() -> None:
@@ -47,3 +55,8 @@ def test_records_when_asked_for() -> None:
 def test_a_cluster_gets_the_small_archive_unless_batches_are_asked_for() -> None:
     assert chosen("auto", {}, embedded=False).engine == "records"
     assert chosen("batches", {}, embedded=False).engine == "batches"
+
+
+def test_no_partitioner_is_in_the_way_where_none_is_asked() -> None:
+    assert chosen("auto", {"partitioner": "random"}, by_key=False).engine == "batches"
+    assert chosen("auto", {"partitioner": "random", "acks": "0"}, by_key=False).engine == "records"

@@ -1,0 +1,69 @@
+"""That target topics can hold the partitions of their sources (`preserve.partitions`), and what is said if they cannot.
+
+The `batches` engine has both clusters' metadata at hand and asks by itself; the `records` engine has `PartitionCounts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import StreamFailure
+
+GROWTH_SECONDS = 10.0
+"""So long a target topic may take to get the partitions that it lacks."""
+Move = tuple[str, int, str]
+"""Source topic, partition, target topic."""
+
+
+def too_few(topic: str, count: int, wanted: int) -> StreamFailure:
+    """The failure that ends the mirror before a record is sent where it does not belong."""
+    return StreamFailure(
+        f"preserve.partitions: {topic} has {count} partitions at the target and {wanted} at the source; "
+        f"give it {wanted}, or leave preserve.partitions off"
+    )
+
+
+class PartitionCounts:
+    """Compares the two topics before the first record moves, and again when the source has grown."""
+
+    def __init__(
+        self, at_source: Callable[[str], int | None], at_target: Callable[[str], int | None], missing_seconds: float
+    ) -> None:
+        """The functions answer the number of partitions: 0 for a topic that is not there, None when nobody answered.
+
+        `missing_seconds`: so long a topic that is not there at the target is waited for.
+        """
+        self._at_source = at_source
+        self._at_target = at_target
+        self._missing_seconds = missing_seconds
+        self._proven: dict[tuple[str, str], int] = {}
+
+    def suffice(self, moves: Iterable[Move], go_on_waiting: Callable[[], bool]) -> bool:
+        """Whether these may be sent; False when waiting was given up. Raises StreamFailure when there are too few.
+
+        A topic that stays away is let through: the producer says in the old tool's words that it is not there.
+        """
+        return all(
+            self._is_enough(source, target, number + 1, go_on_waiting)
+            for source, number, target in moves
+            if number >= self._proven.get((source, target), 0)
+        )
+
+    def _is_enough(self, source: str, target: str, least: int, go_on_waiting: Callable[[], bool]) -> bool:
+        missing = Deadline.after(self._missing_seconds)
+        growing: Deadline | None = None
+        while True:
+            there = self._at_source(source)
+            count = None if there is None else self._at_target(target)
+            if there is not None and count is not None:
+                least = max(least, there)
+                if count >= least or (not count and missing.expired()):
+                    self._proven[source, target] = least
+                    return True
+                if count:
+                    growing = growing or Deadline.after(GROWTH_SECONDS)
+                    if growing.expired():
+                        raise too_few(target, count, least)
+            if not go_on_waiting():
+                return False

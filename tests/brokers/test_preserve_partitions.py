@@ -1,0 +1,170 @@
+"""`preserve.partitions` between real brokers: every record stays in its partition, in order, with both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from legacy_mm.copyjob import Progress
+from legacy_mm.dataplane import batches_engine, partition_counts
+from legacy_mm.errors import StreamFailure
+from legacy_mm.testbed.comparison import Placement, same_records
+from legacy_mm.testbed.load import NEVER_EXPIRE, Loaded, load, load_kinds
+from legacy_mm.testbed.record import Record
+from legacy_mm.testbed.records import create_topic, end_offsets, grow_topic, read_all, wait_for_count
+from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.copying import ENGINES, PATIENCE, Copying, Start
+
+pytestmark = pytest.mark.brokers
+SOURCE_PARTITIONS = 4
+MORE_PARTITIONS = 7  # other than the source's: keys alone would place records elsewhere
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def name(topic: Callable[[], str]) -> str:
+    return topic()
+
+
+@pytest.fixture(scope="module")
+def kinds(source: Any) -> list[Loaded]:
+    """All codecs, null keys, headers, a transactional, a compacted and a log-append topic, and more."""
+    return [loaded for loaded in load_kinds(source.bootstrap, "preserve") if loaded.visible]
+
+
+def named(records: Iterable[Record], topic: str) -> list[Record]:
+    return [replace(record, topic=topic) for record in records]
+
+
+@pytest.mark.parametrize(
+    ("engine", "codec"),
+    [
+        ("batches", None),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in (("batches", "zstd"), ("records", None))),
+    ],
+)
+def test_every_record_stays_in_its_partition_in_order(
+    source: Any, target: Any, kinds: list[Loaded], start_copying: Start, engine: str, codec: str | None
+) -> None:
+    """Invariants A and C."""
+    names = {loaded.topic: f"{loaded.topic}-{engine}-{codec}" for loaded in kinds}
+    for loaded in kinds:
+        create_topic(target.bootstrap, names[loaded.topic], MORE_PARTITIONS, config=NEVER_EXPIRE)
+    runs = [
+        start_copying(
+            source.bootstrap,
+            target.bootstrap,
+            "",
+            partitions,
+            names={loaded.topic: names[loaded.topic] for loaded in kinds if loaded.partitions == partitions},
+            consumer={"isolation.level": "read_committed"},
+            producer={} if codec is None else {"compression.type": codec},
+            engine=engine,
+            in_place=list(names),
+        )
+        for partitions in {loaded.partitions for loaded in kinds}
+    ]
+    for loaded in kinds:
+        wait_for_count(target.bootstrap, names[loaded.topic], loaded.visible, PATIENCE)
+    for run in runs:
+        assert run.stop() == {}
+        assert run.error is None
+    for loaded in kinds:
+        there = read_all(source.bootstrap, loaded.topic, isolation="read_committed")
+        here = read_all(target.bootstrap, names[loaded.topic])
+        assert len({record.partition for record in here}) == loaded.partitions
+        assert same_records(named(there, "t"), named(here, "t"), placement="same") == [], loaded.kind
+
+
+def test_a_copy_begins_in_the_middle_of_a_batch(
+    source: Any, target: Any, name: str, start_copying: Start, engine: str
+) -> None:
+    create_topic(source.bootstrap, name, 1)
+    create_topic(target.bootstrap, name, 2)
+    load(source.bootstrap, name, 500, 100, codec="lz4")
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, begin=17, engine=engine, in_place=[name])
+    copying.wait_safe(500)
+    assert copying.stop() == {}
+    there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
+    assert same_records(there[17:], here, placement="same") == []
+
+
+def start_with_too_few(source: Any, target: Any, name: str, start: Start, engine: str) -> Copying:
+    create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
+    create_topic(target.bootstrap, name, 2)
+    load(source.bootstrap, name, 1_000, 100)
+    return start(source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, in_place=[name])
+
+
+def test_too_few_partitions_at_the_target_end_the_mirror_before_a_record_is_sent(
+    source: Any, target: Any, name: str, start_copying: Start, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (batches_engine, partition_counts):
+        monkeypatch.setattr(module, "GROWTH_SECONDS", 0.5)
+    copying = start_with_too_few(source, target, name, start_copying, engine)
+    wait_until(copying.over, PATIENCE, "the end")
+    assert type(copying.error) is StreamFailure
+    assert f"{name} has 2 partitions at the target and 4 at the source" in str(copying.error)
+    assert not any(end_offsets(target.bootstrap, name).values())
+    assert not copying.safe
+
+
+def test_a_target_topic_that_grows_in_time_is_noticed(
+    source: Any, target: Any, name: str, start_copying: Start, engine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (batches_engine, partition_counts):
+        monkeypatch.setattr(module, "GROWTH_SECONDS", PATIENCE)
+    copying = start_with_too_few(source, target, name, start_copying, engine)
+    wait_until(lambda: any(frame.blocked for frame in copying.of(Progress)), PATIENCE, "it to wait")
+    assert not any(end_offsets(target.bootstrap, name).values())
+    grow_topic(target.bootstrap, name, SOURCE_PARTITIONS)
+    copying.wait_safe(1_000)
+    assert copying.stop() == {}
+    there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
+    assert same_records(there, here, placement="same") == []
+
+
+def test_a_topic_that_the_target_s_brokers_create_is_waited_for(
+    source: Any, target: Any, name: str, start_copying: Start, engine: str
+) -> None:
+    """Those of the testbed give a new topic four partitions."""
+    create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
+    load(source.bootstrap, name, 1_000, 100)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, in_place=[name])
+    copying.wait_safe(1_000)
+    assert copying.stop() == {}
+    there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
+    assert same_records(there, here, placement="same") == []
+
+
+def test_topics_beside_it_go_by_their_keys(
+    source: Any, target: Any, topic: Callable[[], str], start_copying: Start, engine: str
+) -> None:
+    """As where `feature.topics` names only some."""
+    kept, keyed = topic(), topic()
+    for name in (kept, keyed):
+        create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
+        create_topic(target.bootstrap, name, MORE_PARTITIONS)
+        load(source.bootstrap, name, 1_000, 100)
+    copying = start_copying(
+        source.bootstrap,
+        target.bootstrap,
+        "",
+        SOURCE_PARTITIONS,
+        names={kept: kept, keyed: keyed},
+        engine=engine,
+        in_place=[kept],
+    )
+    copying.wait_safe(2_000)
+    assert copying.stop() == {}
+    placements: dict[str, Placement] = {kept: "same", keyed: "hash"}
+    for name, placement in placements.items():
+        there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
+        assert same_records(there, here, target_partitions=MORE_PARTITIONS, placement=placement) == []

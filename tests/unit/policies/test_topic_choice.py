@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-
 import pytest
 
-from legacy_mm.errors import ConfigurationError, InvalidPattern
+from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
-
-
-class Expression:
-    """Python's regular expressions in the place of Java's."""
-
-    def __init__(self, pattern: str) -> None:
-        try:
-            self._pattern = re.compile(pattern)
-        except re.error as error:
-            raise InvalidPattern(pattern) from error
-
-    def matching(self, names: Iterable[str]) -> frozenset[str]:
-        return frozenset(filter(self._pattern.fullmatch, names))
-
+from tests.unit.policies.expression import Expression
 
 TOPICS = ("a", "ab", "b", "__x")
 

@@ -2,29 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-
 import pytest
 
 from legacy_mm.config.option import listed
-from legacy_mm.errors import ConfigurationError, InvalidPattern
+from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.topic_filter import TopicFilter
+from tests.unit.policies.expression import Expression
 
 NAMES = ("", "topic1", "topic2", "topic12", "topic", "other.replica", "a", "b", "ab")
-
-
-class Expression:
-    """Python's expressions mean the same as Java's for what stands in these tests."""
-
-    def __init__(self, pattern: str) -> None:
-        try:
-            self._pattern = re.compile(pattern)
-        except re.error as error:
-            raise InvalidPattern(pattern) from error
-
-    def matching(self, names: Iterable[str]) -> frozenset[str]:
-        return frozenset(name for name in names if self._pattern.fullmatch(name))
 
 
 def accepted(include: str, exclude: str = "") -> set[str]:

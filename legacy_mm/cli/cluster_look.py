@@ -1,14 +1,14 @@
-"""What the features of one flow would change at the target: both clusters are asked, nothing is changed."""
+"""What the features of one flow would change at the target, asked of both clusters, and the doing of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.feature_duties import feature_duties
-from legacy_mm.features import Compile, Names, duty_names
+from legacy_mm.features import Names, duty_names
 from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import Change, Look, Outcome
 from legacy_mm.policies.leftovers import left_behind
@@ -31,14 +31,13 @@ class FlowPlan:
 class FlowClusters:
     """The two clusters of a flow, as its features reach them."""
 
-    def __init__(self, settings: Settings, java: Callable[[], Jvm]) -> None:
+    def __init__(self, settings: Settings, java: Jvm) -> None:
         """Raises ConfigurationError for names that cannot be made, or a key store that cannot be read."""
         source, target = settings.source_admin or settings.source, settings.target_admin or settings.target
-        self._target = ClusterAdmin("target", with_keys(target, java()))
-        self._source = ClusterAdmin("source", with_keys(source, java()))
+        self._target = ClusterAdmin("target", with_keys(target, java))
+        self._source = ClusterAdmin("source", with_keys(source, java))
         self._settings = settings
-        compiled: Compile = lambda pattern: java().topic_matcher(pattern)  # noqa: E731
-        self._names = duty_names(settings, Names(settings, compiled), compiled)
+        self._names = duty_names(settings, Names(settings, java.topic_matcher), java.topic_matcher)
         features, interval = settings.features, settings.source.metadata_max_age
         self._duties, self._applier = feature_duties(features, self._source, self._target, self._names, interval)
 

@@ -90,13 +90,13 @@ def _apply(options: argparse.Namespace, line: Sequence[str]) -> int:
 
 @contextmanager
 def _flows(line: Sequence[str]) -> Iterator[list[FlowClusters]]:
-    """The flows of a command line; Java runs while they are needed, if it is."""
+    """The flows of a command line, while Java runs for them."""
     logs.configure(LogSettings().with_root_level(OFF), {})
     settings = flows_of(line)
     for each in settings:
         wiring.check_addresses(each)
     with java_for(settings[0].spark.jvm.java_home) as jvm:
-        yield [FlowClusters(each, lambda: jvm) for each in settings]
+        yield [FlowClusters(each, jvm) for each in settings]
 
 
 def _changes(found: FlowPlan) -> list[Change]:

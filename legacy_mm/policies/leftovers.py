@@ -15,8 +15,8 @@ def left_behind(names: Mapping[str, str], target: Collection[str], separator: st
         topic = found if found in names else _renamed(found, names, separator)
         if topic is not None:
             yield (
-                f"topic {found} is named as a copy of {topic} would be under other flags; the copy is now called "
-                f"{names[topic]}, and nothing is written to {found} any more"
+                f"topic {found} is named as a copy of {topic} would be under other flags; the copy is called "
+                f"{names[topic]} now, and this mirror writes nothing to {found}"
             )
 
 

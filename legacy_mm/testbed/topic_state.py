@@ -35,7 +35,8 @@ Rule = tuple[str, str, str, str, str, str]
 def overrides(bootstrap: str, topic: str) -> dict[str, str]:
     """The properties that were set for the topic itself."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
-    found = _admin(bootstrap).describe_configs([resource])[resource].result(REQUEST_SECONDS)
+    admin = _admin(bootstrap)
+    found = admin.describe_configs([resource])[resource].result(REQUEST_SECONDS)
     own = ConfigSource.DYNAMIC_TOPIC_CONFIG
     return {name: str(entry.value) for name, entry in found.items() if ConfigSource(entry.source) == own}
 
@@ -55,7 +56,8 @@ def rules(bootstrap: str) -> set[Rule]:
     anybody: Any = None
     wanted = (ResourceType.TOPIC, anybody, ResourcePatternType.ANY, anybody, anybody)
     every = AclBindingFilter(*wanted, AclOperation.ANY, AclPermissionType.ANY)
-    found: list[Any] = _admin(bootstrap).describe_acls(every).result(REQUEST_SECONDS)
+    admin = _admin(bootstrap)
+    found: list[Any] = admin.describe_acls(every).result(REQUEST_SECONDS)
     return {
         (
             *(each.name, each.resource_pattern_type.name, each.principal, each.host),
@@ -68,21 +70,24 @@ def rules(bootstrap: str) -> set[Rule]:
 def add_rules(bootstrap: str, wanted: Iterable[Rule]) -> None:
     """Add access rules."""
     bindings = [AclBinding(ResourceType.TOPIC, *rule) for rule in wanted]
-    for future in _admin(bootstrap).create_acls(bindings).values():
+    admin = _admin(bootstrap)
+    for future in admin.create_acls(bindings).values():
         future.result(REQUEST_SECONDS)
 
 
 def remove_rules(bootstrap: str, unwanted: Iterable[Rule]) -> None:
     """Remove exactly these access rules."""
     filters = [AclBindingFilter(ResourceType.TOPIC, *rule) for rule in unwanted]
-    for future in _admin(bootstrap).delete_acls(filters).values():
+    admin = _admin(bootstrap)
+    for future in admin.delete_acls(filters).values():
         future.result(REQUEST_SECONDS)
 
 
 def _alter(bootstrap: str, kind: ResourceType, name: str, properties: Mapping[str, str | None]) -> None:
     entries = [_entry(key, value) for key, value in properties.items()]
     resource = ConfigResource(kind, name, incremental_configs=entries)
-    _admin(bootstrap).incremental_alter_configs([resource])[resource].result(REQUEST_SECONDS)
+    admin = _admin(bootstrap)
+    admin.incremental_alter_configs([resource])[resource].result(REQUEST_SECONDS)
 
 
 def _entry(name: str, value: str | None) -> ConfigEntry:
@@ -91,4 +96,5 @@ def _entry(name: str, value: str | None) -> ConfigEntry:
 
 
 def _admin(bootstrap: str) -> AdminClient:
+    """Keep it until the answer is there, or it takes the answer along."""
     return AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})

@@ -83,8 +83,8 @@ SWITCHED_OFF = """\
 source->target:
   no feature that changes anything at the target is switched on
   left behind, and not removed:
-    topic X.{name} is named as a copy of {name} would be under other flags; the copy is now called {name}, and nothing \
-is written to X.{name} any more
+    topic X.{name} is named as a copy of {name} would be under other flags; the copy is called {name} now, and this \
+mirror writes nothing to X.{name}
 """
 PLANNED = """\
 source->target:
@@ -94,8 +94,8 @@ source->target:
   topic-acls:
     note: the source has no authorizer, so there are no access rules to bring over
   left behind, and not removed:
-    topic X.{name} is named as a copy of {name} would be under other flags; the copy is now called {name}, and nothing \
-is written to X.{name} any more
+    topic X.{name} is named as a copy of {name} would be under other flags; the copy is called {name} now, and this \
+mirror writes nothing to X.{name}
 """
 REFUSED = """\
 legacy-mm: the clusters are not as they were when the plan was made; nothing was changed:

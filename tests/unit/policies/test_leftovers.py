@@ -26,5 +26,5 @@ def test_the_line() -> None:
     (line,) = left_behind({"t": "A.t"}, {"t"}, ".")
     assert line == (
         "topic t is named as a copy of t would be under other flags; "
-        "the copy is now called A.t, and nothing is written to t any more"
+        "the copy is called A.t now, and this mirror writes nothing to t"
     )

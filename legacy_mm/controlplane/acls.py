@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.made_rules import MadeRules
@@ -24,17 +24,20 @@ class TopicAcls:
         target: ClusterAdmin,
         remote_name: Callable[[str], str],
         concerned: Callable[[frozenset[str]], frozenset[str]],
+        read: Callable[[str, Mapping[str, str], Deadline], frozenset[AclRule]],
         *,
         prefixed: bool,
         made: MadeRules | None,
     ) -> None:
         """`concerned`: which of these names, of topics or not, are to have their rules brought over.
 
+        `read`: all rules of the cluster that is called so and reached so; it raises NoAuthorizer.
         `made`: rules that we added go with the source's; None: they stay.
         """
         self._source, self._target = source, target
         self._remote_name = remote_name
         self._concerned = concerned
+        self._read = read
         self._prefixed = prefixed
         self._made = made
 
@@ -44,16 +47,19 @@ class TopicAcls:
         The target is not asked when the source keeps none.
         """
         try:
-            rules = self._source.rules(deadline)
+            rules = self._rules(self._source, deadline)
         except NoAuthorizer as error:
             return Look(notes=(f"{error}, so there are no access rules to bring over",))
         prefixes_of = topics if self._prefixed else ()
         wanted = set(acl_rules.copies(rules, self._remote_name, self._concerned, prefixes_of))
         made = self._made_before(deadline)
-        present = self._target.rules(deadline) if wanted or made else frozenset()
+        present = self._rules(self._target, deadline) if wanted or made else frozenset()
         unwanted = acl_rules.removable(made, rules, self._remote_name, present)
         added = (CreateAcl(rule) for rule in sorted(wanted - present))
         return Look((*added, *(DeleteAcl(rule) for rule in sorted(unwanted))))
+
+    def _rules(self, cluster: ClusterAdmin, deadline: Deadline) -> frozenset[AclRule]:
+        return self._read(cluster.name, cluster.connection, deadline)
 
     def _made_before(self, deadline: Deadline) -> frozenset[AclRule]:
         if self._made is None:

@@ -55,6 +55,10 @@ def feature_duties(
         duty = TopicConfigs(source, target, names.remote, properties(configs.filter))
         found.append(Scheduled(duty, configs.interval))
     if acls is not None:
-        rules = TopicAcls(source, target, names.remote, names.concerned, prefixed=acls.prefixed, made=made)
+        from legacy_mm.wire.access_rules import access_rules  # a second client library, for this alone
+
+        rules = TopicAcls(
+            source, target, names.remote, names.concerned, access_rules, prefixed=acls.prefixed, made=made
+        )
         found.append(Scheduled(rules, acls.interval))
     return found, Applier(target, made)

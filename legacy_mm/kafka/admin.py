@@ -16,8 +16,6 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import (  # type: ignore[attr-defined]
     AclBinding,
     AclBindingFilter,
-    AclOperation,
-    AclPermissionType,
     AdminClient,
     AlterConfigOpType,
     ClusterMetadata,
@@ -26,13 +24,12 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ConfigSource,
     NewPartitions,
     NewTopic,
-    ResourcePatternType,
     ResourceType,
 )
 
 from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError, NoAuthorizer
-from legacy_mm.kafka.client import ErrorLines, admin_properties, answer, client_properties, seconds
+from legacy_mm.errors import HostError
+from legacy_mm.kafka.client import ErrorLines, admin_properties, client_properties, seconds
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.changes import (
     AddPartitions,
@@ -57,8 +54,8 @@ class ClusterAdmin:
 
     def __init__(self, name: str, properties: Mapping[str, str]) -> None:
         """`name` tells the clusters apart in errors; `properties` are any client's of the cluster."""
-        self._name = name
-        self._properties = admin_properties(properties)
+        self.name = name
+        self.connection = admin_properties(properties)
         self._lock = threading.Lock()
         self._made: AdminClient | None = None
 
@@ -75,7 +72,7 @@ class ClusterAdmin:
         try:
             return self._admin().list_topics(timeout=seconds(deadline))
         except KafkaException as error:
-            raise HostError(f"listing the {self._name}'s topics failed: {error.args[0].str()}") from error
+            raise HostError(f"listing the {self.name}'s topics failed: {error.args[0].str()}") from error
 
     def properties(
         self, topics: Collection[str], deadline: Deadline
@@ -88,28 +85,10 @@ class ClusterAdmin:
             asked = self._admin().describe_configs(resources, request_timeout=seconds(deadline))
             for resource, future in asked.items():
                 if failed := _failure(future, deadline):
-                    untold[resource.name] = f"the {self._name} does not tell its properties: {failed.str()}"
+                    untold[resource.name] = f"the {self.name} does not tell its properties: {failed.str()}"
                 else:
                     found[resource.name] = [_property(entry) for entry in future.result().values()]
         return found, untold
-
-    def rules(self, deadline: Deadline) -> frozenset[AclRule]:
-        """All access rules for topics; raises NoAuthorizer when the cluster keeps none."""
-        anybody: Any = None  # the vendor's types do not know it
-        wanted = AclBindingFilter(
-            ResourceType.TOPIC,
-            anybody,
-            ResourcePatternType.ANY,
-            anybody,
-            anybody,
-            AclOperation.ANY,
-            AclPermissionType.ANY,
-        )
-        future = self._admin().describe_acls(wanted, request_timeout=seconds(deadline))
-        failed = _failure(future, deadline)
-        if failed is not None and failed.code() == KafkaError.SECURITY_DISABLED:
-            raise NoAuthorizer(f"the {self._name} has no authorizer")
-        return frozenset(_rule(each) for each in answer(future, f"listing the {self._name}'s access rules", deadline))
 
     def create_topics(self, wanted: Sequence[CreateTopic], deadline: Deadline) -> Iterator[Outcome]:
         """Make these topics."""
@@ -179,12 +158,12 @@ class ClusterAdmin:
         """The client, which is kept: with it its answers would be lost."""
         with self._lock:
             if self._made is None:
-                client_id = f"legacy_mm-duties-{self._name}"
+                client_id = f"legacy_mm-duties-{self.name}"
                 own = {"client.id": client_id}
                 try:
-                    self._made = AdminClient(client_properties(self._properties, ErrorLines(client_id), **own))
+                    self._made = AdminClient(client_properties(self.connection, ErrorLines(client_id), **own))
                 except KafkaException as error:
-                    raise HostError(f"the {self._name}'s client cannot be made: {error.args[0].str()}") from error
+                    raise HostError(f"the {self.name}'s client cannot be made: {error.args[0].str()}") from error
             return self._made
 
 

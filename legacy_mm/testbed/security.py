@@ -71,7 +71,7 @@ def secured_cluster(folder: Path, stores: Stores) -> Cluster:
         if protocol.endswith("SSL"):
             own |= stores.broker(_CERTIFICATES.get(name, _GOOD))
         if protocol.startswith("SASL"):
-            own |= _logins()
+            properties |= login_listener(name)
         if name == "SHORT":
             own |= {"plain.connections.max.reauth.ms": f"{SHORT_LOGIN_SECONDS * 1000}"}
         properties |= {f"listener.name.{name.lower()}.{key}": text for key, text in own.items()}
@@ -91,6 +91,11 @@ def login(mechanism: str, password: str = USER_PASSWORD) -> dict[str, str]:
 def forbid_records(cluster: Cluster, topic: str) -> None:
     """`USER` may see the topic, and neither read nor write it."""
     add_rules(cluster.bootstrap, [(topic, "LITERAL", f"User:{USER}", "*", "DESCRIBE", "ALLOW")])
+
+
+def login_listener(name: str) -> dict[str, str]:
+    """Server properties of a listener, SASL_PLAINTEXT or SASL_SSL, at which `USER` may log in."""
+    return {f"listener.name.{name.lower()}.{key}": text for key, text in _logins().items()}
 
 
 def _logins() -> dict[str, str]:

@@ -69,17 +69,27 @@ def rules(bootstrap: str) -> set[Rule]:
 
 def add_rules(bootstrap: str, wanted: Iterable[Rule]) -> None:
     """Add access rules."""
-    bindings = [AclBinding(ResourceType.TOPIC, *rule) for rule in wanted]
-    admin = _admin(bootstrap)
-    for future in admin.create_acls(bindings).values():
-        future.result(REQUEST_SECONDS)
+    _add(bootstrap, [AclBinding(ResourceType.TOPIC, *rule) for rule in wanted])
+
+
+def forbid_rules(bootstrap: str, principal: str) -> None:
+    """It may not see the cluster's access rules."""
+    words = ("kafka-cluster", "LITERAL", principal, "*", "DESCRIBE", "DENY")
+    _add(bootstrap, [AclBinding(ResourceType.BROKER, *words)])
 
 
 def remove_rules(bootstrap: str, unwanted: Iterable[Rule]) -> None:
     """Remove exactly these access rules."""
-    filters = [AclBindingFilter(ResourceType.TOPIC, *rule) for rule in unwanted]
+    if not (filters := [AclBindingFilter(ResourceType.TOPIC, *rule) for rule in unwanted]):
+        return
     admin = _admin(bootstrap)
     for future in admin.delete_acls(filters).values():
+        future.result(REQUEST_SECONDS)
+
+
+def _add(bootstrap: str, bindings: list[AclBinding]) -> None:
+    admin = _admin(bootstrap)
+    for future in admin.create_acls(bindings).values():
         future.result(REQUEST_SECONDS)
 
 

@@ -29,7 +29,17 @@ from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.records import create_topic, grow_topic, list_topics
-from legacy_mm.testbed.topic_state import AUTHORIZER, Rule, add_rules, override, overrides, remove_rules, rules
+from legacy_mm.testbed.security import USER, USER_PASSWORD, login_listener
+from legacy_mm.testbed.topic_state import (
+    AUTHORIZER,
+    Rule,
+    add_rules,
+    forbid_rules,
+    override,
+    overrides,
+    remove_rules,
+    rules,
+)
 from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.clusters import NamedKafka
 
@@ -38,6 +48,13 @@ SECONDS = 30.0
 EXCLUDE = ConfigFilterSettings(DEFAULT_EXCLUDE)
 CREATION = FeatureSettings(preserve_partitions=True, grow_partitions=True, creation=CreationSettings(-1, EXCLUDE))
 ACLS = FeatureSettings(acl_sync=AclSyncSettings(600.0))
+LOGIN = "LOGIN"
+PLAIN = {
+    "security.protocol": "sasl_plaintext",
+    "sasl.mechanism": "PLAIN",
+    "sasl.username": USER,
+    "sasl.password": USER_PASSWORD,
+}
 
 
 def listed(patterns: Sequence[str]) -> Callable[[str], bool]:
@@ -82,7 +99,8 @@ class Flow:
 
 @pytest.fixture(scope="module")
 def flow(module_clusters: Callable[..., Cluster]) -> Flow:
-    return Flow(module_clusters(properties=AUTHORIZER), module_clusters(properties=AUTHORIZER))
+    login = {"properties": {**AUTHORIZER, **login_listener(LOGIN)}, "listeners": {LOGIN: "SASL_PLAINTEXT"}}
+    return Flow(module_clusters(**login), module_clusters(properties=AUTHORIZER))
 
 
 def changes(outcomes: Sequence[Outcome]) -> list[Change]:
@@ -91,7 +109,8 @@ def changes(outcomes: Sequence[Outcome]) -> list[Change]:
 
 
 def config_sync(*exclude: str, source_defaults: bool = False) -> FeatureSettings:
-    return FeatureSettings(config_sync=ConfigSyncSettings(600.0, ConfigFilterSettings(exclude, source_defaults)))
+    excluded = (*DEFAULT_EXCLUDE, *exclude)
+    return FeatureSettings(config_sync=ConfigSyncSettings(600.0, ConfigFilterSettings(excluded, source_defaults)))
 
 
 def test_a_missing_topic_is_made_as_the_source_has_it(flow: Flow, topic: Callable[..., str]) -> None:
@@ -166,7 +185,7 @@ def test_properties_follow_the_source(flow: Flow, topic: Callable[..., str], *, 
     copy, here, there = f"A.{name}", flow.target.bootstrap, flow.source.bootstrap
     create_topic(there, name, 1, config={"delete.retention.ms": "1000", "retention.bytes": "1000"})
     create_topic(here, copy, 1, config={"delete.retention.ms": "2000", "retention.bytes": "2000"})
-    features = config_sync(r"delete\.retention\.ms", r"follower\..*", r"leader\..*", source_defaults=source_defaults)
+    features = config_sync(r"delete\.retention\.ms", source_defaults=source_defaults)
     made = changes(flow.done(features, name))
     assert SetConfig(copy, "retention.bytes", "2000", "1000") in made
     assert source_defaults or len(made) == 1
@@ -262,6 +281,25 @@ def test_only_what_we_added_is_removed(clean: Flow, tmp_path: Path, monkeypatch:
     assert rules(here) == {rule("A.t", "ALTER"), rule("A.u", "READ"), rule("A.v", "READ")}
     add_rules(here, [rule("A.t", "READ")])
     assert changes(clean.done(features)) == []
+
+
+def test_what_may_not_be_seen_is_told(clean: Flow, topic: Callable[..., str]) -> None:
+    """Rules and properties that a principal may not see are not taken for none."""
+    name, there = topic(), clean.source.bootstrap
+    create_topic(there, name, 1)
+    user = ("LITERAL", f"User:{USER}", "*")
+    add_rules(there, [(name, *user, "READ", "ALLOW"), (name, *user, "DESCRIBE_CONFIGS", "DENY")])
+    forbid_rules(there, f"User:{USER}")
+    source = ClusterAdmin("source", {"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
+    names, target = TopicNames(str, frozenset, listed), clean.admin("target")
+
+    (creation,), _ = feature_duties(CREATION, source, target, names, 300.0)
+    found = creation.duty.look(frozenset({name}), Deadline.after(SECONDS))
+    assert found.changes == ()
+    assert found.troubles == (f"topic {name}: the source does not tell its properties: Topic authorization failed.",)
+    (acls,), _ = feature_duties(ACLS, source, target, names, 300.0)
+    with pytest.raises(HostError, match="listing the source's access rules failed: ClusterAuthorizationFailedError"):
+        acls.duty.look(frozenset({name}), Deadline.after(SECONDS))
 
 
 def test_without_an_authorizer_at_the_source_the_target_is_not_asked(source: Any) -> None:

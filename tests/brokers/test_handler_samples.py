@@ -11,10 +11,12 @@ import pytest
 from legacy_mm.spark.java import compiler_jars, find_java
 from legacy_mm.testbed.handlers import SAMPLES
 from legacy_mm.testbed.jars import kafka_jars
-from legacy_mm.testbed.releases import OLD
+from legacy_mm.testbed.releases import HANDLERS_0_9, HANDLERS_0_10, OLD
+from tests.fixtures.handlers import OF_TESTS
 
 pytestmark = pytest.mark.brokers
 SECONDS = 60.0
+TWINS = OF_TESTS / "twins.py"
 PROGRAM = """
 import sys
 from pathlib import Path
@@ -51,7 +53,6 @@ for part in (batch, batch.rest(COUNT)):
     ("name", "args", "outcome"),
     [
         ("handlers.Rename", "copy.", "60 None"),
-        ("Overloaded", "copy.", "60 None"),
         ("handlers.DropTombstones", "-", "40 None"),
         ("handlers.FanOut", "-", "120 None"),
         ("handlers.AddHeaders", "-", "60 None"),
@@ -60,12 +61,43 @@ for part in (batch, batch.rest(COUNT)):
     ],
 )
 def test_both_make_the_same(handler_jars: dict[str, Path], name: str, args: str, outcome: str) -> None:
-    """Overloaded has the second method of 0.9, whose type is not there: it does no harm."""
-    twin = name.removeprefix("handlers.").replace("Overloaded", "Rename")
-    class_path = f"{handler_jars[name.removeprefix('handlers.')]}:{kafka_jars(OLD)}/*"
-    words = (name, twin, args, class_path, str(find_java()), str(SAMPLES / "handlers.py"), *compiler_jars())
+    twin = name.removeprefix("handlers.")
+    assert compared(handler_jars[twin], OLD, name, args, SAMPLES / "handlers.py") == [outcome, "0 None"]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ("null", "java.lang.NullPointerException: handle answered null"),
+        ("text in a list", "java.lang.ClassCastException: class java.lang.String cannot be cast to class org.apache"),
+    ],
+)
+def test_bad_answers_end_the_batch_before_their_record(handler_jars: dict[str, Path], answer: str, error: str) -> None:
+    """Contract 5.5: fatal, in Java's words."""
+    (counted, empty) = compared(handler_jars["Odd"], OLD, "Odd", answer, TWINS)
+    assert counted.startswith(f"59 {error}")
+    assert empty == "0 None"
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "outcome"),
+    [
+        ("Of09", HANDLERS_0_9, "40 None"),
+        ("Of09", OLD, "40 None"),
+        ("Of010", HANDLERS_0_10, "60 None"),
+    ],
+)
+def test_handlers_of_old_releases(release_jars: dict[str, Path], name: str, release: str, outcome: str) -> None:
+    """With the jars they were compiled for; and with the last ones, without the type that 0.9's second method takes."""
+    assert compared(release_jars[name], release, name, "copy.", TWINS) == [outcome, "0 None"]
+
+
+def compared(jar: Path, release: str, name: str, args: str, script: Path) -> list[str]:
+    """What the program printed; it fails where the handler in Java and its twin in the script differ."""
+    twin = name.removeprefix("handlers.")
+    words = (name, twin, args, f"{jar}:{kafka_jars(release)}/*", str(find_java()), str(script), *compiler_jars())
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *words], capture_output=True, text=True, timeout=SECONDS, check=False
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [outcome, "0 None"]
+    return done.stdout.splitlines()

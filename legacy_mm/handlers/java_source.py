@@ -1,6 +1,7 @@
 """The Java side of a handler jar: source that Janino compiles at run time, for the record class of the jar's release.
 
-A batch crosses the border as one array of bytes in each direction, in native byte order, field by field:
+A batch crosses the border as bytes in native byte order, field by field; in by memory that both sides see, out by an
+array:
 
 - in: counts (records, topics, headers), sizes of topics, then per record topic, partition, kind of timestamp, size of
   key, size of value, number of headers, then sizes of names and of values of headers (all int; size -1 is null);
@@ -38,8 +39,8 @@ public final class HandlerBridge {
     this.handler = (MirrorMaker.MirrorMakerMessageHandler) made;
   }
 
-  public byte[] run(byte[] batch) {
-    ByteBuffer in = ByteBuffer.wrap(batch).order(ByteOrder.nativeOrder());
+  public byte[] run(ByteBuffer batch) {
+    ByteBuffer in = ((ByteBuffer) batch.duplicate()).order(ByteOrder.nativeOrder());
     int count = in.getInt();
     int[] topicSizes = new int[in.getInt()];
     int[] nameSizes = new int[in.getInt()];

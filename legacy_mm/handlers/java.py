@@ -9,20 +9,29 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Sequence
-from itertools import accumulate, chain, pairwise
+from itertools import accumulate, chain, pairwise, repeat
+from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HandlerFailure, HostError
 from legacy_mm.handlers.batches import Handled
-from legacy_mm.handlers.java_source import CLASS, source
+from legacy_mm.handlers.java_source import (
+    CLASS,
+    NO_PARTITIONS,
+    SAME_KEYS,
+    SAME_TIMESTAMPS,
+    SAME_VALUES,
+    source,
+)
 from legacy_mm.model import Columns
 
 _OWN_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xmx256m")
 _KEPT_OPTIONS = ("-D", "-Xmx", "-Xms", "-Xss")
 _RECORD = "kafka.consumer.BaseConsumerRecord"
-_COUNTS = 5
+_COUNTS = 6
+_T = TypeVar("_T")
 
 
 class JavaBatches:
@@ -52,7 +61,7 @@ class JavaBatches:
 
     def handle(self, batch: Columns) -> Handled:
         """One call of Java for the batch, one of the user's method for each record."""
-        return _decoded(bytes(self._run(self._input.holding(_encoded(batch)))))
+        return _decoded(bytes(self._run(self._input.holding(_encoded(batch)))), batch)
 
 
 class _Shared:
@@ -118,30 +127,37 @@ def _sizes(blobs: Sequence[bytes | None]) -> list[int]:
     return [-1 if blob is None else len(blob) for blob in blobs]
 
 
-def _decoded(data: bytes) -> Handled:
+def _decoded(data: bytes, batch: Columns) -> Handled:
     reading = _Reading(data)
-    handled, count, topic_count, pair_count, error_size = reading.ints(_COUNTS)
-    ends = reading.ints(handled)
+    handled, count, topic_count, pair_count, error_size, left_out = reading.ints(_COUNTS)
+    own = _own(ends := reading.ints(handled))
     topic_sizes, topic_numbers = reading.ints(topic_count), reading.ints(count)
-    partitions, key_sizes, value_sizes, header_counts = (reading.ints(count) for _ in range(4))
-    name_sizes, text_sizes = reading.ints(pair_count), reading.ints(pair_count)
-    timestamps = reading.longs(count)
-    topics = [name.decode() for name in reading.blobs(topic_sizes) if name is not None]
-    keys, values = reading.blobs(key_sizes), reading.blobs(value_sizes)
-    names = [name.decode() for name in reading.blobs(name_sizes) if name is not None]
-    pairs = list(zip(names, reading.blobs(text_sizes), strict=True))
-    headers = [tuple(pairs[begin:end]) for begin, end in pairwise(accumulate(header_counts, initial=0))]
-    targets = zip(
-        map(topics.__getitem__, topic_numbers),
-        keys,
-        values,
-        headers,
-        [None if number < 0 else number for number in partitions],
-        [None if time < 0 else time for time in timestamps],
-        strict=True,
-    )
-    error = None if error_size < 0 else b"".join(filter(None, reading.blobs((error_size,)))).decode()
-    return Handled(list(targets), ends, error)
+    partitions = [None] * count if left_out & NO_PARTITIONS else _or_none(reading.ints(count))
+    key_sizes = None if left_out & SAME_KEYS else reading.ints(count)
+    value_sizes = None if left_out & SAME_VALUES else reading.ints(count)
+    header_counts, name_sizes, text_sizes = (reading.ints(number) for number in (count, pair_count, pair_count))
+    timestamps = own(batch.timestamps) if left_out & SAME_TIMESTAMPS else _or_none(reading.longs(count))
+    topics = reading.texts(topic_sizes)
+    keys = own(batch.keys) if key_sizes is None else reading.blobs(key_sizes)
+    values = own(batch.values) if value_sizes is None else reading.blobs(value_sizes)
+    pairs = list(zip(reading.texts(name_sizes), reading.blobs(text_sizes), strict=True))
+    borders = pairwise(accumulate(header_counts, initial=0))
+    headers = [tuple(pairs[begin:end]) for begin, end in borders] if pairs else repeat((), count)
+    error = None if error_size < 0 else "".join(reading.texts([error_size]))
+    names = map(topics.__getitem__, topic_numbers)
+    return Handled(list(zip(names, keys, values, headers, partitions, timestamps, strict=True)), ends, error)
+
+
+def _own(ends: Sequence[int]) -> Callable[[Sequence[_T]], Sequence[_T]]:
+    """For each target what its source record has in a column."""
+    if ends == list(range(1, len(ends) + 1)):
+        return itemgetter(slice(len(ends)))
+    sources = [number for number, (begin, end) in enumerate(pairwise((0, *ends))) for _ in range(begin, end)]
+    return lambda column: [column[number] for number in sources]
+
+
+def _or_none(numbers: Sequence[int]) -> list[int | None]:
+    return [None if number < 0 else number for number in numbers]
 
 
 class _Reading:
@@ -169,6 +185,10 @@ class _Reading:
                 found.append(self._data[self._at : self._at + size])
                 self._at += size
         return found
+
+    def texts(self, sizes: Sequence[int]) -> list[str]:
+        """The same as text; none is null."""
+        return [blob.decode() for blob in self.blobs(sizes) if blob is not None]
 
     def _numbers(self, kind: str, size: int) -> list[int]:
         begin, self._at = self._at, self._at + size

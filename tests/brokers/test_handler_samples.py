@@ -65,6 +65,11 @@ def test_both_make_the_same(handler_jars: dict[str, Path], name: str, args: str,
     assert compared(handler_jars[twin], OLD, name, args, SAMPLES / "handlers.py") == [outcome, "0 None"]
 
 
+def test_arrays_may_be_used_again(handler_jars: dict[str, Path]) -> None:
+    """The old tool sends a record before the handler sees the next one."""
+    assert compared(handler_jars["Thrifty"], OLD, "Thrifty", "-", TWINS) == ["60 None", "0 None"]
+
+
 @pytest.mark.parametrize(
     ("answer", "error"),
     [

@@ -73,12 +73,12 @@ class HandlerEngine(RecordsEngine):
         ends: list[int] = []
         total = len(batch.topics)
         while len(ends) < total and self._failure is None:
-            handled = self._handler.handle(batch.rest(len(ends)) if ends else batch)
+            handled = self._handler.handle(batch.part(len(ends)) if ends else batch)
             self._filtered += _dropped(handled)
             ends += [end + len(targets) for end in handled.ends] if targets else handled.ends
             targets += handled.targets
             if handled.error is not None:
-                record = Record(*next(batch.rest(len(ends)).rows()))
+                record = Record(*next(batch.part(len(ends)).rows()))
                 self._failed(record, handled.error, targets, ends)
         if 0 in batch.timestamps:
             for record, time, kind in zip(self._sources, batch.timestamps, batch.timestamp_types, strict=True):

@@ -8,7 +8,7 @@ all its methods, also at those whose types are missing (0.9's `MessageAndMetadat
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, repeat
 from operator import itemgetter
 from pathlib import Path
@@ -25,12 +25,13 @@ from legacy_mm.handlers.java_source import (
     SAME_VALUES,
     source,
 )
-from legacy_mm.model import Columns
+from legacy_mm.model import Columns, Outgoing
 
 _OWN_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xmx256m")
 _KEPT_OPTIONS = ("-D", "-Xmx", "-Xms", "-Xss")
 _RECORD = "kafka.consumer.BaseConsumerRecord"
 _COUNTS = 6
+_PORTION_BYTES = 8 << 20
 _T = TypeVar("_T")
 
 
@@ -60,8 +61,16 @@ class JavaBatches:
             raise HandlerFailure(f"{settings.name} cannot be made: {_root(error)}") from None
 
     def handle(self, batch: Columns) -> Handled:
-        """One call of Java for the batch, one of the user's method for each record."""
-        return _decoded(bytes(self._run(self._input.holding(_encoded(batch)))), batch)
+        """One call of Java for each portion of the batch, one of the user's method for each record."""
+        targets: list[Outgoing] = []
+        ends: list[int] = []
+        for portion in _portions(batch):
+            handled = _decoded(bytes(self._run(self._input.holding(_encoded(portion)))), portion)
+            ends += [end + len(targets) for end in handled.ends]
+            targets += handled.targets
+            if handled.error is not None:
+                return Handled(targets, ends, handled.error)
+        return Handled(targets, ends)
 
 
 class _Shared:
@@ -97,6 +106,20 @@ def _root(error: Any) -> str:
     while (cause := error.getCause()) is not None:
         error = cause
     return str(error.toString())
+
+
+def _portions(batch: Columns) -> Iterator[Columns]:
+    """Parts that Java's small heap has room for."""
+    sizes = [len(value or b"") for value in batch.values]
+    begin = 0
+    if sum(sizes) > _PORTION_BYTES:
+        room = _PORTION_BYTES
+        for number, size in enumerate(sizes):
+            if size > room and number > begin:
+                yield batch.part(begin, number)
+                begin, room = number, _PORTION_BYTES
+            room -= size
+    yield batch.part(begin) if begin else batch
 
 
 def _encoded(batch: Columns) -> bytes:

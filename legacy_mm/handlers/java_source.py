@@ -66,20 +66,31 @@ public final class HandlerBridge {
     byte[][] headerValues = blobs(in, valueSizes);
     this.out.begin(in);
     int header = 0;
-    try {
-      for (int i = 0; i < count; i++) {
-        BaseConsumerRecord record = {record};
-        header += headerCount[i];
-        List made = this.handler.handle(record);
-        if (made == null) throw new NullPointerException("handle answered null");
-        this.out.add(made, keys[i], keyAt, values[i], valueAt, timestamp[i]);
-        keyAt += Math.max(0, keySize[i]);
-        valueAt += Math.max(0, valueSize[i]);
+    for (int i = 0; i < count; i++) {
+      BaseConsumerRecord record = {record};
+      header += headerCount[i];
+      List made;
+      try {
+        made = this.handler.handle(record);
+        check(made);
+      } catch (Throwable error) {
+        this.out.error = error.toString();
+        break;
       }
-    } catch (Throwable error) {
-      this.out.error = error.toString();
+      this.out.add(made, keys[i], keyAt, values[i], valueAt, timestamp[i]);
+      keyAt += Math.max(0, keySize[i]);
+      valueAt += Math.max(0, valueSize[i]);
     }
     return this.out.bytes();
+  }
+
+  private static void check(List made) {
+    if (made == null) throw new NullPointerException("handle answered null");
+    for (int i = 0; i < made.size(); i++) {
+      ProducerRecord target = (ProducerRecord) made.get(i);
+      byte[] bytes = (byte[]) target.key();
+      bytes = (byte[]) target.value();
+    }
   }
 
   private static void read(ByteBuffer in, int[] to) {
@@ -147,13 +158,7 @@ public final class HandlerBridge {
       for (int i = 0; i < this.all.length; i++) this.all[i].clear();
     }
 
-    /** All of a source record's targets or, when one of them is not of bytes, none. */
     void add(List made, byte[] key, int keyAt, byte[] value, int valueAt, long timestamp) {
-      for (int i = 0; i < made.size(); i++) {
-        ProducerRecord target = (ProducerRecord) made.get(i);
-        byte[] checked = (byte[]) target.key();
-        checked = (byte[]) target.value();
-      }
       for (int i = 0; i < made.size(); i++) {
         ProducerRecord target = (ProducerRecord) made.get(i);
         long time = {timestamp};

@@ -35,12 +35,12 @@ batch = Columns(
     [1, 2] * (COUNT // 2),
     [1_700_000_000_000 + number for number in range(COUNT)],
     [None if number % 3 else b"k%d" % number for number in range(COUNT - 1)] + [b"poison"],
-    [None, b"", b"\\x00\\xff" * 500] * (COUNT // 3),
+    [None, b"", b"\\x00\\xff" * 500_000] * (COUNT // 3),
     [(), (("a", None), ("a", b""), ("\\u00e4", b"\\x00"))] * (COUNT // 2),
 )
 in_java = JavaBatches(HandlerSettings(name, argument, (), jars.split(":")), Path(java), compiler)
 in_python = load_handler(HandlerSettings(f"{script}:{twin}", argument), None)
-for part in (batch, batch.rest(COUNT)):
+for part in (batch, batch.part(COUNT)):
     left, right = in_java.handle(part), in_python.handle(part)
     assert [tuple(each) for each in left.targets] == [tuple(each) for each in right.targets], (left, right)
     assert list(left.ends) == list(right.ends)

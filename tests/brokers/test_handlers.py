@@ -86,9 +86,7 @@ def test_quarantine_and_redrive(
     )
     assert looked.returncode == 255
     assert "is bad" in looked.stderr
-    looked = legacy_mm(
-        *("handler", "test", str(script), "--topic", name, "--records", "1"), line=(*tool.command[1:5], *words[:2])
-    )
+    looked = legacy_mm("handler", "test", "--topic", name, "--records", "1", line=tool.command[1:])
     assert looked.returncode == 0, looked.stderr
     assert f"-> TargetRecord(topic='copy-{name}', key=b'k', value=b'1'" in looked.stdout
     assert copied() == 2
@@ -119,8 +117,8 @@ def test_redrive_from_a_topic(
     tool = our_tool(
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": target.bootstrap},
-        *("--whitelist", name, "--message.handler", str(script), "--handler.on.error", "quarantine"),
-        *("--quarantine.topic", aside),
+        *("--whitelist", name, "--message.handler", "picky:handle", "--handler.classpath", str(tmp_path)),
+        *("--handler.on.error", "quarantine", "--quarantine.topic", aside),
     )
     count = lambda of: sum(end_offsets(target.bootstrap, of).values())  # noqa: E731
     wait_until(lambda: (count(f"copy-{name}"), count(aside)) == (1, 2), SECONDS, "one copied and two set aside")

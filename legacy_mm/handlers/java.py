@@ -7,11 +7,11 @@ all its methods, also at those whose types are missing (0.9's `MessageAndMetadat
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, repeat
 from operator import itemgetter
 from pathlib import Path
+from struct import pack, unpack_from
 from typing import Any, TypeVar
 
 from legacy_mm.config.settings import HandlerSettings
@@ -127,7 +127,7 @@ def _encoded(batch: Columns) -> bytes:
     titles = [name.encode() for name in topics]
     pairs = list(chain.from_iterable(batch.headers))
     names, texts = [name.encode() for name, _ in pairs], [value for _, value in pairs]
-    ints = array("i", (len(batch.topics), len(titles), len(pairs)))
+    ints = [len(batch.topics), len(titles), len(pairs)]
     for column in (
         _sizes(titles),
         map(topics.__getitem__, batch.topics),
@@ -139,11 +139,10 @@ def _encoded(batch: Columns) -> bytes:
         _sizes(names),
         _sizes(texts),
     ):
-        ints.extend(column)
-    longs = array("q", batch.offsets)
-    longs.extend(batch.timestamps)
+        ints += column
+    longs = pack(f"={2 * len(batch.topics)}q", *batch.offsets, *batch.timestamps)
     blobs = chain(titles, batch.keys, batch.values, names, texts)
-    return b"".join((ints, longs, *filter(None, blobs)))
+    return b"".join((pack(f"={len(ints)}i", *ints), longs, *filter(None, blobs)))
 
 
 def _sizes(blobs: Sequence[bytes | None]) -> list[int]:
@@ -173,7 +172,7 @@ def _decoded(data: bytes, batch: Columns) -> Handled:
 
 def _own(ends: Sequence[int]) -> Callable[[Sequence[_T]], Sequence[_T]]:
     """For each target what its source record has in a column."""
-    if ends == list(range(1, len(ends) + 1)):
+    if ends == tuple(range(1, len(ends) + 1)):
         return itemgetter(slice(len(ends)))
     sources = [number for number, (begin, end) in enumerate(pairwise((0, *ends))) for _ in range(begin, end)]
     return lambda column: [column[number] for number in sources]
@@ -190,13 +189,15 @@ class _Reading:
         self._data = data
         self._at = 0
 
-    def ints(self, count: int) -> list[int]:
+    def ints(self, count: int) -> tuple[int, ...]:
         """The next 32-bit numbers."""
-        return self._numbers("i", 4 * count)
+        begin, self._at = self._at, self._at + 4 * count
+        return unpack_from(f"={count}i", self._data, begin)
 
-    def longs(self, count: int) -> list[int]:
+    def longs(self, count: int) -> tuple[int, ...]:
         """The next 64-bit numbers."""
-        return self._numbers("q", 8 * count)
+        begin, self._at = self._at, self._at + 8 * count
+        return unpack_from(f"={count}q", self._data, begin)
 
     def blobs(self, sizes: Sequence[int]) -> list[bytes | None]:
         """The next bytes, cut into these sizes."""
@@ -212,9 +213,3 @@ class _Reading:
     def texts(self, sizes: Sequence[int]) -> list[str]:
         """The same as text; none is null."""
         return [blob.decode() for blob in self.blobs(sizes) if blob is not None]
-
-    def _numbers(self, kind: str, size: int) -> list[int]:
-        begin, self._at = self._at, self._at + size
-        found = array(kind)
-        found.frombytes(self._data[begin : self._at])
-        return found.tolist()

@@ -65,6 +65,7 @@ def load_listener(name: str, argument: str | None, class_path: Sequence[str] = (
 
 
 def _python_handle(settings: HandlerSettings) -> Callable[[Any], Any]:
+    _extend_path(settings.class_path)
     found = _find(settings.name, MessageHandler)
     if _is_plain_function(found):
         function: Callable[[Any], Any] = found

@@ -39,9 +39,9 @@ class Columns:
         """One tuple for each record, with the fields in this order."""
         return zip(*(getattr(self, name) for name in self.__slots__), strict=True)
 
-    def rest(self, begin: int) -> Columns:
-        """Without the first records."""
-        return Columns(*(getattr(self, name)[begin:] for name in self.__slots__))
+    def part(self, begin: int, end: int | None = None) -> Columns:
+        """The records from one number to before another."""
+        return Columns(*(getattr(self, name)[begin:end] for name in self.__slots__))
 
 
 Outgoing = tuple[str, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...], int | None, int | None]

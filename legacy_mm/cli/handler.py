@@ -37,10 +37,10 @@ _SENT = ".redriven"
 
 
 def handler(words: Sequence[str]) -> int:
-    """`legacy-mm handler test HANDLER --topic T [--partition P] [--from N] [--records M] -- COMMAND LINE`."""
+    """`legacy-mm handler test [HANDLER] --topic T [--partition P] [--from N] [--records M] -- COMMAND LINE`."""
     parser = argparse.ArgumentParser(prog="legacy-mm handler")
     parser.add_argument("what", choices=["test"])
-    parser.add_argument("handler", help="a script, module:Class, dotted name or Java class")
+    parser.add_argument("handler", nargs="?", help="a script, module:Class, dotted name or Java class; else the line's")
     parser.add_argument("--topic", required=True)
     parser.add_argument("--partition", type=int, default=0)
     parser.add_argument("--from", dest="begin", type=int, default=EARLIEST, metavar="N", help="the first offset")
@@ -58,7 +58,7 @@ def redrive(words: Sequence[str]) -> int:
 
 
 def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
-    settings = flows_of([*line, "--message.handler", asked.handler])[0]
+    (settings, *_) = flows_of(line if asked.handler is None else [*line, "--message.handler", asked.handler])
     made = _handler(settings)
     place = TopicPartition(asked.topic, asked.partition)
     for record in _records(settings, place, asked.begin, asked.records):

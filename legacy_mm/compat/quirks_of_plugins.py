@@ -12,8 +12,10 @@ PLUGIN_QUIRKS = (
     Quirk(
         "handler-checked-at-start",
         "a message handler that cannot be made is logged; the tool runs and ends with 255 at the first record",
-        "says so at the start and ends with 255",
-        "what cannot copy a single record had better not join the group",
+        "looks at class, type and constructor before it joins the group, and ends with 255; a constructor that throws "
+        "is noticed when the first copy job makes the handler, before it reads: 255 as well, nothing committed",
+        "what cannot copy a single record had better not join the group; a trial object beside the copy task's would "
+        "run the user's code once more than it expects, with its files and ports",
         _HANDLERS + "test_a_handler_that_cannot_be_made",
         option("message.handler"),
     ),

@@ -77,13 +77,13 @@ class HandlerEngine(RecordsEngine):
         ends: list[int] = []
         total = len(batch.topics)
         while len(ends) < total and self._failure is None:
-            rest = batch.rest(len(ends)) if ends else batch
+            rest = batch.part(len(ends)) if ends else batch
             handled = self._handler.handle(rest)
             self._filtered += _dropped(handled)
             ends += [end + len(targets) for end in handled.ends] if targets else handled.ends
             targets += handled.targets if self._counts is None else self._placed(rest, handled)
             if handled.error is not None:
-                record = Record(*next(batch.rest(len(ends)).rows()))
+                record = Record(*next(batch.part(len(ends)).rows()))
                 self._failed(record, handled.error, targets, ends)
         if 0 in batch.timestamps:
             for record, time, kind in zip(self._sources, batch.timestamps, batch.timestamp_types, strict=True):

@@ -1,13 +1,18 @@
 """The Java side of a handler jar: source that Janino compiles at run time, for the record class of the jar's release.
 
-A batch crosses the border as one array of bytes in each direction, in native byte order, field by field:
+A batch crosses the border as bytes in native byte order, field by field; in by memory that both sides see, out by an
+array:
 
 - in: counts (records, topics, headers), sizes of topics, then per record topic, partition, kind of timestamp, size of
   key, size of value, number of headers, then sizes of names and of values of headers (all int; size -1 is null);
   offsets and timestamps (long); the bytes of all that has a size.
-- out: counts (records handled, targets, topics, headers, size of the error or -1), `ends`, sizes of topics, then per
-  target topic, partition (-1: none), size of key, size of value, number of headers, sizes of names and of values
-  (int); timestamps (long; -1: none); the bytes.
+- out: counts (records handled, targets, topics, headers, size of the error or -1) and which columns are left out (the
+  sum of the numbers below), `ends`, sizes of topics, then per target topic, partition, size of key, size of value,
+  number of headers, sizes of names and of values (int); timestamps (long; -1: none); the bytes, column by column.
+  Left out are partitions if no target has one, and keys, values, timestamps if each target's is its source record's:
+  most handlers change none of them, and Python has them already.
+
+What a target is made of is copied when it is answered: a handler may use its arrays again for the next record.
 
 Style: Java 1.4, which Janino takes for sure: no generics, no for-each.
 """
@@ -15,6 +20,8 @@ Style: Java 1.4, which Janino takes for sure: no generics, no for-each.
 from __future__ import annotations
 
 CLASS = "legacy_mm.HandlerBridge"
+NO_PARTITIONS, SAME_KEYS, SAME_VALUES, SAME_TIMESTAMPS = 1, 2, 4, 8
+"""Columns that an answer leaves out."""
 _SOURCE = """
 package legacy_mm;
 import java.nio.ByteBuffer;
@@ -27,8 +34,8 @@ import kafka.tools.MirrorMaker;
 import org.apache.kafka.clients.producer.ProducerRecord;
 {imports}
 public final class HandlerBridge {
-  private static final byte[] NOTHING = new byte[0];
   private final MirrorMaker.MirrorMakerMessageHandler handler;
+  private final Outcome out = new Outcome();
 
   public HandlerBridge(String name, String argument, ClassLoader loader) throws Throwable {
     Class found = Class.forName(name, true, loader);
@@ -38,8 +45,8 @@ public final class HandlerBridge {
     this.handler = (MirrorMaker.MirrorMakerMessageHandler) made;
   }
 
-  public byte[] run(byte[] batch) {
-    ByteBuffer in = ByteBuffer.wrap(batch).order(ByteOrder.nativeOrder());
+  public byte[] run(ByteBuffer batch) {
+    ByteBuffer in = ((ByteBuffer) batch.duplicate()).order(ByteOrder.nativeOrder());
     int count = in.getInt();
     int[] topicSizes = new int[in.getInt()];
     int[] nameSizes = new int[in.getInt()];
@@ -51,23 +58,39 @@ public final class HandlerBridge {
     long[] offset = new long[count], timestamp = new long[count];
     read(in, offset); read(in, timestamp);
     String[] topics = strings(in, topicSizes);
-    byte[][] keys = blobs(in, keySize), values = blobs(in, valueSize);
+    int keyAt = in.position();
+    byte[][] keys = blobs(in, keySize);
+    int valueAt = in.position();
+    byte[][] values = blobs(in, valueSize);
     String[] names = strings(in, nameSizes);
     byte[][] headerValues = blobs(in, valueSizes);
-    Outcome out = new Outcome(count);
+    this.out.begin(in);
     int header = 0;
-    try {
-      for (int i = 0; i < count; i++) {
-        BaseConsumerRecord record = {record};
-        header += headerCount[i];
-        List made = this.handler.handle(record);
-        if (made == null) throw new NullPointerException("handle answered null");
-        out.add(made);
+    for (int i = 0; i < count; i++) {
+      BaseConsumerRecord record = {record};
+      header += headerCount[i];
+      List made;
+      try {
+        made = this.handler.handle(record);
+        check(made);
+      } catch (Throwable error) {
+        this.out.error = error.toString();
+        break;
       }
-    } catch (Throwable error) {
-      out.error = error.toString();
+      this.out.add(made, keys[i], keyAt, values[i], valueAt, timestamp[i]);
+      keyAt += Math.max(0, keySize[i]);
+      valueAt += Math.max(0, valueSize[i]);
     }
-    return out.bytes();
+    return this.out.bytes();
+  }
+
+  private static void check(List made) {
+    if (made == null) throw new NullPointerException("handle answered null");
+    for (int i = 0; i < made.size(); i++) {
+      ProducerRecord target = (ProducerRecord) made.get(i);
+      byte[] bytes = (byte[]) target.key();
+      bytes = (byte[]) target.value();
+    }
   }
 
   private static void read(ByteBuffer in, int[] to) {
@@ -107,91 +130,122 @@ public final class HandlerBridge {
 
   {helpers}
 
+  /** What was made of a batch, as columns; they keep their room for the next one. */
   private static final class Outcome {
     String error;
-    private final int[] ends;
-    private int handled;
-    private final List targets = new ArrayList();
-    private final List headers = new ArrayList();
+    private ByteBuffer in;
+    private int handled, count, pairCount, leftOut;
     private final HashMap numbers = new HashMap();
-    private final List topics = new ArrayList();
-    private long size;
+    private final Column counts = new Column(), said = new Column();
+    private final Column ends = new Column(), topicSizes = new Column(), topics = new Column();
+    private final Column topicNumbers = new Column(), partitions = new Column(), timestamps = new Column();
+    private final Column keySizes = new Column(), valueSizes = new Column(), headerCounts = new Column();
+    private final Column nameSizes = new Column(), textSizes = new Column();
+    private final Column keys = new Column(), values = new Column(), names = new Column(), texts = new Column();
 
-    Outcome(int count) {
-      this.ends = new int[count];
-      this.targets.clear();
+    private final Column[] all = new Column[] {
+      this.counts, this.ends, this.topicSizes, this.topicNumbers, this.partitions, this.keySizes, this.valueSizes,
+      this.headerCounts, this.nameSizes, this.textSizes, this.timestamps, this.topics, this.keys, this.values,
+      this.names, this.texts, this.said
+    };
+
+    void begin(ByteBuffer in) {
+      this.in = in;
+      this.error = null;
+      this.handled = this.count = this.pairCount = 0;
+      this.leftOut = 15;
+      this.numbers.clear();
+      for (int i = 0; i < this.all.length; i++) this.all[i].clear();
     }
 
-    /** All of a source record's targets or, when one of them is not of bytes, none. */
-    void add(List made) {
+    void add(List made, byte[] key, int keyAt, byte[] value, int valueAt, long timestamp) {
       for (int i = 0; i < made.size(); i++) {
         ProducerRecord target = (ProducerRecord) made.get(i);
-        byte[] key = (byte[]) target.key();
-        byte[] value = (byte[]) target.value();
-        this.size += (key == null ? 0 : key.length) + (value == null ? 0 : value.length);
-      }
-      for (int i = 0; i < made.size(); i++) {
-        ProducerRecord target = (ProducerRecord) made.get(i);
+        long time = {timestamp};
+        if (target.partition() != null) this.leftOut &= ~1;
+        if (!this.same((byte[]) target.key(), key, keyAt)) this.leftOut &= ~2;
+        if (!this.same((byte[]) target.value(), value, valueAt)) this.leftOut &= ~4;
+        if (time < 0 || time != timestamp) this.leftOut &= ~8;
+        this.topicNumbers.put(this.number(target.topic()));
+        this.partitions.put(target.partition() == null ? -1 : ((Integer) target.partition()).intValue());
+        this.timestamps.put(time);
+        put((byte[]) target.key(), this.keySizes, this.keys);
+        put((byte[]) target.value(), this.valueSizes, this.values);
         byte[][] pairs = {pairs};
-        for (int j = 0; j < pairs.length; j++) this.size += 4 + (pairs[j] == null ? 0 : pairs[j].length);
-        if (!this.numbers.containsKey(target.topic())) {
-          this.numbers.put(target.topic(), Integer.valueOf(this.topics.size()));
-          byte[] name = utf8(target.topic());
-          this.topics.add(name);
-          this.size += 4 + name.length;
+        this.headerCounts.put(pairs.length / 2);
+        for (int j = 0; j < pairs.length; j += 2) {
+          put(pairs[j], this.nameSizes, this.names);
+          put(pairs[j + 1], this.textSizes, this.texts);
         }
-        this.targets.add(target);
-        this.headers.add(pairs);
+        this.pairCount += pairs.length / 2;
       }
-      this.ends[this.handled++] = this.targets.size();
+      this.count += made.size();
+      this.ends.put(this.count);
+      this.handled++;
+    }
+
+    /** Whether it is the source's own array, and still as it came. */
+    private boolean same(byte[] theirs, byte[] own, int at) {
+      if (theirs != own) return false;
+      if (own == null) return true;
+      this.in.limit(at + own.length);
+      this.in.position(at);
+      return this.in.equals(ByteBuffer.wrap(own));
+    }
+
+    private int number(String topic) {
+      Integer known = (Integer) this.numbers.get(topic);
+      if (known != null) return known.intValue();
+      put(utf8(topic), this.topicSizes, this.topics);
+      this.numbers.put(topic, Integer.valueOf(this.numbers.size()));
+      return this.numbers.size() - 1;
     }
 
     byte[] bytes() {
-      int count = this.targets.size(), pairCount = 0;
-      byte[] said = this.error == null ? NOTHING : utf8(this.error);
-      for (int i = 0; i < count; i++) pairCount += ((byte[][]) this.headers.get(i)).length;
-      byte[] all = new byte[(int) (20 + 4L * this.handled + 28L * count + this.size + said.length)];
-      ByteBuffer out = ByteBuffer.wrap(all).order(ByteOrder.nativeOrder());
-      out.putInt(this.handled).putInt(count).putInt(this.topics.size()).putInt(pairCount / 2);
-      out.putInt(this.error == null ? -1 : said.length);
-      for (int i = 0; i < this.handled; i++) out.putInt(this.ends[i]);
-      for (int i = 0; i < this.topics.size(); i++) out.putInt(((byte[]) this.topics.get(i)).length);
-      ProducerRecord[] sent = (ProducerRecord[]) this.targets.toArray(new ProducerRecord[count]);
-      for (int i = 0; i < count; i++) out.putInt(((Integer) this.numbers.get(sent[i].topic())).intValue());
-      for (int i = 0; i < count; i++) {
-        out.putInt(sent[i].partition() == null ? -1 : ((Integer) sent[i].partition()).intValue());
-      }
-      for (int i = 0; i < count; i++) putSize(out, (byte[]) sent[i].key());
-      for (int i = 0; i < count; i++) putSize(out, (byte[]) sent[i].value());
-      for (int i = 0; i < count; i++) out.putInt(((byte[][]) this.headers.get(i)).length / 2);
-      for (int part = 0; part < 2; part++) putPairs(out, part, true);
-      for (int i = 0; i < count; i++) {
-        ProducerRecord target = sent[i];
-        out.putLong({timestamp});
-      }
-      for (int i = 0; i < this.topics.size(); i++) out.put((byte[]) this.topics.get(i));
-      for (int i = 0; i < count; i++) putBytes(out, (byte[]) sent[i].key());
-      for (int i = 0; i < count; i++) putBytes(out, (byte[]) sent[i].value());
-      for (int part = 0; part < 2; part++) putPairs(out, part, false);
-      out.put(said);
-      return all;
+      if (this.error != null) this.said.put(utf8(this.error));
+      this.counts.put(this.handled); this.counts.put(this.count); this.counts.put(this.numbers.size());
+      this.counts.put(this.pairCount); this.counts.put(this.error == null ? -1 : this.said.size());
+      this.counts.put(this.leftOut);
+      if ((this.leftOut & 1) != 0) this.partitions.clear();
+      if ((this.leftOut & 2) != 0) { this.keySizes.clear(); this.keys.clear(); }
+      if ((this.leftOut & 4) != 0) { this.valueSizes.clear(); this.values.clear(); }
+      if ((this.leftOut & 8) != 0) this.timestamps.clear();
+      int size = 0;
+      for (int i = 0; i < this.all.length; i++) size += this.all[i].size();
+      ByteBuffer out = ByteBuffer.allocate(size);
+      for (int i = 0; i < this.all.length; i++) this.all[i].into(out);
+      return out.array();
     }
 
-    private void putPairs(ByteBuffer out, int part, boolean sizes) {
-      for (int i = 0; i < this.headers.size(); i++) {
-        byte[][] pairs = (byte[][]) this.headers.get(i);
-        for (int j = part; j < pairs.length; j += 2) {
-          if (sizes) putSize(out, pairs[j]); else putBytes(out, pairs[j]);
-        }
+    private static void put(byte[] bytes, Column sizes, Column data) {
+      sizes.put(bytes == null ? -1 : bytes.length);
+      if (bytes != null) data.put(bytes);
+    }
+  }
+
+  /** Bytes that grow. */
+  private static final class Column {
+    private ByteBuffer data = ByteBuffer.allocate(1024).order(ByteOrder.nativeOrder());
+
+    void put(int number) { this.room(4).putInt(number); }
+
+    void put(long number) { this.room(8).putLong(number); }
+
+    void put(byte[] bytes) { this.room(bytes.length).put(bytes); }
+
+    void clear() { this.data.clear(); }
+
+    int size() { return this.data.position(); }
+
+    void into(ByteBuffer out) { out.put(this.data.array(), 0, this.data.position()); }
+
+    private ByteBuffer room(int size) {
+      if (this.data.remaining() < size) {
+        int used = this.data.position();
+        ByteBuffer larger = ByteBuffer.allocate(2 * (used + size)).order(ByteOrder.nativeOrder());
+        this.data = larger.put(this.data.array(), 0, used);
       }
-    }
-
-    private static void putSize(ByteBuffer out, byte[] bytes) {
-      out.putInt(bytes == null ? -1 : bytes.length);
-    }
-
-    private static void putBytes(ByteBuffer out, byte[] bytes) {
-      if (bytes != null) out.put(bytes);
+      return this.data;
     }
   }
 }

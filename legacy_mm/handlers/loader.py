@@ -72,6 +72,7 @@ def load_class(name: str, kind: type) -> Any:
 
 
 def _python_handle(settings: HandlerSettings) -> Callable[[Any], Any]:
+    _extend_path(settings.class_path)
     found = _find(settings.name, MessageHandler)
     if _is_plain_function(found):
         function: Callable[[Any], Any] = found

@@ -33,7 +33,7 @@ class Release(Protocol):
 
     @property
     def artefacts(self) -> tuple[str, ...]:
-        """`organisation:name:revision` each."""
+        """`organisation:name:revision` each, Kafka's own first."""
 
 
 class _Pinned(NamedTuple):
@@ -101,7 +101,8 @@ def _fetch(row: Release, folder: Path) -> None:
         modules.write_text(_ivy_modules(row), encoding="utf-8")
         jars = temporary / "jars"
         output = _run_ivy(row, modules, jars)
-        if not (jars / f"kafka_2.13-{row.version}.jar").is_file():
+        _, name, revision = row.artefacts[0].split(":")
+        if not (jars / f"{name}-{revision}.jar").is_file():
             raise _cannot_fetch(row, output)
         jars.rename(folder)
     finally:

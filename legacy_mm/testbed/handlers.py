@@ -18,13 +18,13 @@ SOURCES = tuple(sorted((SAMPLES / "java" / "handlers").glob("*.java")))
 COMPILE_SECONDS = 120.0
 
 
-def compiled(sources: Iterable[Path], folder: Path) -> dict[str, Path]:
+def compiled(sources: Iterable[Path], folder: Path, release: str = OLD) -> dict[str, Path]:
     """One jar for each of these sources, by its class's name. Raises HostError where there is no compiler."""
     javac = find_java().with_name("javac")
     if not javac.exists():
         raise HostError(f"handlers are compiled by a JDK, and {javac} is not there: set JAVA_HOME to one")
     folder.mkdir(parents=True, exist_ok=True)
-    words = [str(javac), "-nowarn", "-cp", f"{kafka_jars(OLD)}/*", "-d", str(folder), *map(str, sources)]
+    words = [str(javac), "-nowarn", "-cp", f"{kafka_jars(release)}/*", "-d", str(folder), *map(str, sources)]
     subprocess.run(words, check=True, capture_output=True, timeout=COMPILE_SECONDS)
     jars = {}
     for path in sorted(folder.rglob("*.class")):

@@ -1,6 +1,7 @@
 """The Kafka releases that the testbed runs, as rows. Rule: nothing but rows and their look-up.
 
-OLD is the last release that has `kafka.tools.MirrorMaker`; CURRENT is the newest one that was tried.
+OLD is the last release that has `kafka.tools.MirrorMaker`; CURRENT is the newest one that was tried. HANDLERS_0_9 and
+HANDLERS_0_10 have message handlers of another shape: handlers are compiled for them, their tools are not run.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from legacy_mm.spark.jars import LAST_MIRROR_MAKER
 
 OLD = LAST_MIRROR_MAKER.version
 CURRENT = "4.3.0"
+HANDLERS_0_9, HANDLERS_0_10 = "0.9.0.1", "0.10.2.2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,10 @@ RELEASES = (
             "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
         ),
         log4j=2,
+    ),
+    *(
+        Release(version, (f"org.apache.kafka:kafka_2.11:{version}",), log4j=1)
+        for version in (HANDLERS_0_9, HANDLERS_0_10)
     ),
 )
 

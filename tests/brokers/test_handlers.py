@@ -26,6 +26,20 @@ def handle(record: Record) -> list[TargetRecord]:
         raise ValueError("is bad")
     return [record.to("copy-" + record.topic)]
 """
+LISTENER = """
+from legacy_mm.handlers.api import RebalanceListener
+
+class Told(RebalanceListener):
+    def __init__(self, file):
+        self._file = file
+    def assigned(self, partitions):
+        self._write("assigned", partitions)
+    def revoked(self, partitions):
+        self._write("revoked", partitions)
+    def _write(self, what, partitions):
+        with open(self._file, "a") as out:
+            out.write(f"{what} {sorted(map(str, partitions))}\\n")
+"""
 
 
 def load(source: Cluster, target: Cluster, topic: str, values: Iterable[bytes]) -> None:
@@ -46,30 +60,36 @@ def test_quarantine_and_redrive(
     group: str,
     tmp_path: Path,
 ) -> None:
-    """A record that fails is set aside and not lost; with a handler that knows better it reaches the target."""
+    """A record that fails is set aside and not lost; with a handler that knows better it reaches the target.
+
+    A rebalance listener in Python hears of it all.
+    """
     name, script, file = topic("quarantine"), tmp_path / "picky.py", tmp_path / "aside.jsonl"
+    listener, heard = tmp_path / "listener.py", tmp_path / "heard"
     script.write_text(PICKY)
+    listener.write_text(LISTENER)
     load(source, target, name, (b"1", b"bad", b"2"))
     consumer = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
     producer = {"bootstrap.servers": target.bootstrap}
     words = ("--whitelist", name, "--message.handler", str(script), "--handler.on.error", "quarantine")
-    tool = our_tool(consumer, producer, *words, "--quarantine.file", str(file))
+    told = ("--consumer.rebalance.listener", str(listener), "--rebalance.listener.args", str(heard))
+    tool = our_tool(consumer, producer, *words, *told, "--quarantine.file", str(file))
     copied = lambda: sum(end_offsets(target.bootstrap, f"copy-{name}").values())  # noqa: E731
     wait_until(lambda: copied() == 2, SECONDS, "the two good records")
     tool.signal(signal.SIGTERM)
     assert tool.wait(SECONDS) == 143, tool.output()
     assert f"failed on {name}-0 at offset 1" in tool.output()
+    assert heard.read_text().splitlines() == [f"assigned ['{name}-0']", f"revoked ['{name}-0']"]
 
     looked = legacy_mm(
         "handler", "test", str(script), "--topic", name, "--from", "1", line=(*tool.command[1:5], *words[:2])
     )
     assert looked.returncode == 255
     assert "is bad" in looked.stderr
-    looked = legacy_mm(
-        *("handler", "test", str(script), "--topic", name, "--records", "1"), line=(*tool.command[1:5], *words[:2])
-    )
+    looked = legacy_mm("handler", "test", "--topic", name, "--records", "1", line=tool.command[1:])
     assert looked.returncode == 0, looked.stderr
     assert f"-> TargetRecord(topic='copy-{name}', key=b'k', value=b'1'" in looked.stdout
+    assert copied() == 2
     line = tool.command[1:]
     refused = legacy_mm("redrive", str(file), line=line)
     assert (refused.returncode, file.exists()) == (255, True), refused.stderr
@@ -97,8 +117,8 @@ def test_redrive_from_a_topic(
     tool = our_tool(
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": target.bootstrap},
-        *("--whitelist", name, "--message.handler", str(script), "--handler.on.error", "quarantine"),
-        *("--quarantine.topic", aside),
+        *("--whitelist", name, "--message.handler", "picky:handle", "--handler.classpath", str(tmp_path)),
+        *("--handler.on.error", "quarantine", "--quarantine.topic", aside),
     )
     count = lambda of: sum(end_offsets(target.bootstrap, of).values())  # noqa: E731
     wait_until(lambda: (count(f"copy-{name}"), count(aside)) == (1, 2), SECONDS, "one copied and two set aside")

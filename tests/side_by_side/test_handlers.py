@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.testbed.jars import kafka_jars
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import committed, create_topic, end_offsets, list_topics, members, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.handlers import OF_RELEASES
 from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side
@@ -168,15 +172,73 @@ def with_jars(side: Side, jars: list[Path]) -> Side:
     )
 
 
-def test_a_handler_that_cannot_be_made(old: Side, ours: Side, topic: str, group: str) -> None:
+def test_a_handler_that_cannot_be_made(
+    old: Side, ours: Side, topic: str, group: str, handler_jars: dict[str, Path]
+) -> None:
     """Ledger: handler-checked-at-start. The same exit code, but the old tool joins the group and waits for a record."""
     create_topic(old.source.bootstrap, topic, partitions=1)
     tool = ours.mirror(group, "--whitelist", topic, "--message.handler", "no.such.Handler")
     assert tool.wait(PATIENCE) == 255, tool.output()
     assert "java.lang.ClassNotFoundException: no.such.Handler" in tool.output()
-    theirs = old.mirror(f"{group}-old", "--whitelist", topic, "--message.handler", "no.such.Handler")
-    theirs.wait_for_output("java.lang.ClassNotFoundException: no.such.Handler", PATIENCE)
+    words = ("--whitelist", topic, "--message.handler", "Odd", "--message.handler.args", "throw")
+    names = {side.name: f"{group}-{side.name}" for side in (old, ours)}
+    tools = {side.name: with_jars(side, [handler_jars["Odd"]]).mirror(names[side.name], *words) for side in (old, ours)}
+    tools["old"].wait_for_output("java.lang.IllegalStateException: no disk", PATIENCE)
     writer = Producer({"bootstrap.servers": old.source.bootstrap, "log_level": 0})
     writer.produce(topic, b"x")
     assert writer.flush(30) == 0
-    assert theirs.wait(PATIENCE) == 255, theirs.output()
+    for name, process in tools.items():
+        assert process.wait(PATIENCE) == 255, process.output()
+        assert committed(old.source.bootstrap, names[name], [topic]) == {}
+    (line,) = (line for line in tools["ours"].output().splitlines() if "no disk" in line)
+    assert "Odd cannot be made: java.lang.IllegalStateException: no disk" in line
+    assert "Traceback" not in tools["ours"].output()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OF_RELEASES)
+def test_handlers_of_old_releases(
+    old: Side, ours: Side, topic: str, group: str, release_jars: dict[str, Path], name: str
+) -> None:
+    """The same jar on the last old tool, and on ours with the jars of the release that it was compiled for."""
+    fill(old.source.bootstrap, topic, poison=False)
+    words = ("--whitelist", topic, "--message.handler", name, "--message.handler.args", "copy-of-")
+    class_path = f"{release_jars[name]}:{kafka_jars(OF_RELEASES[name])}/*"
+    expected = {"Of09": RECORDS - 43, "Of010": RECORDS}[name]
+    written = f"copy-of-{topic}"
+    theirs = copied(with_jars(old, [release_jars[name]]), f"{group}-old", written, expected, words)
+    mine = copied(ours, f"{group}-ours", written, expected, (*words, "--handler.classpath", class_path))
+    if name == "Of09":  # its records have no timestamps: each tool's are of the time of sending
+        theirs, mine = ([(place, 0, *rest) for place, _, *rest in several] for several in (theirs, mine))
+    assert mine == theirs
+
+
+@pytest.mark.slow
+def test_static_state(side: Side, topic: str, group: str, handler_jars: dict[str, Path]) -> None:
+    """Ledger: handler-for-each-job. Two streams with a partition each: one count for both, or one for each."""
+    for cluster in (side.source, side.target):
+        create_topic(cluster.bootstrap, topic, partitions=2)
+    words = ("--whitelist", topic, "--num.streams", "2", "--message.handler", "Counter")
+    tool = with_jars(side, [handler_jars["Counter"]]).mirror(group, *words)
+    wait_until(lambda: members(side.source.bootstrap, group) == 2, PATIENCE, "both streams")
+    load(side.source.bootstrap, topic, RECORDS, 100, partitions=2)
+    wait_until(lambda: sum(end_offsets(side.target.bootstrap, topic).values()) >= RECORDS, PATIENCE, "all copied")
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(PATIENCE) == 143, tool.output()
+    sizes = end_offsets(side.source.bootstrap, topic).values()
+    assert min(sizes) > 0
+    numbers = [range(1, size + 1) for size in ([RECORDS] if side.name == "old" else sizes)]
+    counted = sorted(int(record.value or b"") for record in read_all(side.target.bootstrap, topic))
+    assert counted == sorted(chain.from_iterable(numbers))
+
+
+def copied(side: Side, group: str, written: str, expected: int, words: tuple[str, ...]) -> list[tuple[object, ...]]:
+    """The target topic's contents when the tool has written so many records and was stopped."""
+    create_topic(side.target.bootstrap, written, partitions=2)
+    tool = side.mirror(group, *words)
+    count = lambda: sum(end_offsets(side.target.bootstrap, written).values())  # noqa: E731
+    wait_until(lambda: not tool.running() or count() >= expected, PATIENCE, f"all copied by {side.name}")
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(PATIENCE) == 143, tool.output()
+    assert count() == expected
+    return contents(side, written)

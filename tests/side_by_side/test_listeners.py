@@ -64,6 +64,20 @@ def test_calls_of_a_listener(
     ]
 
 
+@pytest.mark.slow
+def test_a_listener_of_another_type(side: Side, topic: str, group: str, handler_jars: dict[str, Path]) -> None:
+    """Contract 5.4: nobody looks before the first rebalance calls it; then the process ends."""
+    create_topic(side.source.bootstrap, topic, partitions=1)
+    tool = side.start(
+        {"bootstrap.servers": side.source.bootstrap, "group.id": group},
+        {"bootstrap.servers": side.target.bootstrap},
+        *("--whitelist", topic, "--consumer.rebalance.listener", "handlers.FanOut"),
+        classpath=[handler_jars["FanOut"]],
+    )
+    assert tool.wait(PATIENCE) == 255, tool.output()
+    assert "java.lang.ClassCastException: class handlers.FanOut cannot be cast" in tool.output()
+
+
 def test_a_listener_that_cannot_be_made(side: Side, topic: str, group: str) -> None:
     """Ledger: listener-made-last. Exit 1 before the group is joined, in Java's words."""
     tool = side.mirror(group, "--whitelist", topic, "--consumer.rebalance.listener", "no.such.Listener")

@@ -85,6 +85,7 @@ def test_modules_and_dotted_names(tmp_path: Path) -> None:
         assert handled(name, "x-").targets[0][0] == "x-t"
     (tmp_path / "of_mine_7.py").write_text(SCRIPT)
     folder = [str(tmp_path)]
+    assert handled("of_mine_7:Named", class_path=folder).targets[0][0] == "none"
     assert is_python("of_mine_7.Named", folder)
     assert handled("of_mine_7.Named", class_path=folder).targets[0][0] == "none"
 

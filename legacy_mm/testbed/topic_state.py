@@ -46,9 +46,9 @@ def override(bootstrap: str, topic: str, properties: Mapping[str, str | None]) -
     _alter(bootstrap, ResourceType.TOPIC, topic, properties)
 
 
-def override_brokers(bootstrap: str, properties: Mapping[str, str | None]) -> None:
-    """The same for what all brokers have in common."""
-    _alter(bootstrap, ResourceType.BROKER, "", properties)
+def override_broker(bootstrap: str, node: int, properties: Mapping[str, str | None]) -> None:
+    """The same for what a broker holds for all topics."""
+    _alter(bootstrap, ResourceType.BROKER, str(node), properties)
 
 
 def rules(bootstrap: str) -> set[Rule]:

@@ -22,7 +22,7 @@ from legacy_mm.testbed.topic_state import (
     Rule,
     add_rules,
     override,
-    override_brokers,
+    override_broker,
     overrides,
     remove_rules,
     rules,
@@ -74,7 +74,7 @@ def rule(name: str, operation: str, permission: str = "ALLOW", **other: str) -> 
 def prepare(twins: Twins) -> None:
     """The source, and copies that were at the targets before."""
     source = twins.source.bootstrap
-    override_brokers(source, {"message.max.bytes": "2000000"})
+    override_broker(source, 1, {"message.max.bytes": "2000000"})
     create_topic(source, "plain", 1)
     config = {"retention.ms": "1000000", "cleanup.policy": "compact,delete", "message.timestamp.after.max.ms": "5000"}
     excluded = {"min.insync.replicas": "1", "message.timestamp.type": "LogAppendTime"}
@@ -135,6 +135,16 @@ def test_the_same_topics_properties_and_rules(
             assert bring_over() > 0
             wait_until(lambda: same(twins, theirs), SECONDS, "both targets to be alike")
             assert bring_over() == 0
+    topics, found = state(twins.theirs)
+    assert {name: count for name, (count, _) in topics.items()} == {
+        "src.plain": 1,
+        "src.orders": 5,
+        "src.grown": 4,
+        "src.later": 2,
+        "src.unrelated": 2,
+    }
+    assert topics["src.orders"][1]["max.message.bytes"] == "2000000"
+    assert rule("src.*", "DESCRIBE") in found
 
 
 def same(twins: Twins, theirs: Any) -> bool:

@@ -46,7 +46,7 @@ def assignments(tool: ToolProcess) -> list[str]:
     return [line for line in tool.output().splitlines() if ": assigned [" in line]
 
 
-@pytest.mark.parametrize("streams", [1, 2])
+@pytest.mark.parametrize("streams", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_restart_moves_nothing(
     streams: int, source: Any, target: Any, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
 ) -> None:

@@ -9,7 +9,6 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,10 +21,10 @@ from tests.faults.conftest import PATIENCE, Scene
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 
 
-@pytest.fixture
-def spark(tmp_path: Path) -> Iterator[SparkStandalone]:
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkStandalone]:
     """Master and two workers on loopback, with Spark's own authentication on."""
-    with SparkStandalone(tmp_path / "spark", workers=2) as running:
+    with SparkStandalone(tmp_path_factory.mktemp("cluster") / "spark", workers=2) as running:
         yield running
 
 
@@ -67,7 +66,7 @@ def test_copies_on_the_cluster_and_nowhere_else(scene: Scene, spark: SparkStanda
     assert scene.differences(allow_duplicates=False) == []
 
 
-@pytest.mark.parametrize("how", ["executor killed", pytest.param("node killed", marks=pytest.mark.slow), "node frozen"])
+@pytest.mark.parametrize("how", ["executor killed", "node frozen", pytest.param("node killed", marks=pytest.mark.slow)])
 def test_a_node_is_lost_while_it_copies(scene: Scene, spark: SparkStandalone, target: Any, how: str) -> None:
     """Nothing lost, order kept, never a second writer while the first may still write."""
     tool = mirror(scene, spark, "--offset.commit.interval.ms", "500")

@@ -101,7 +101,7 @@ def test_each_of_two_streams_tells_its_own_life(old: Side, ours: Side, topic: st
     assert theirs.keys() == {"", "0", "1"}
 
 
-@pytest.mark.parametrize("level", ["INFO", "WARN"])
+@pytest.mark.parametrize("level", ["INFO", pytest.param("WARN", marks=pytest.mark.slow)])
 def test_a_record_that_is_too_large_ends_the_mirror(old: Side, ours: Side, topic: str, group: str, level: str) -> None:
     create_topic(old.source.bootstrap, topic)
     load(old.source.bootstrap, topic, 1, 4_000)

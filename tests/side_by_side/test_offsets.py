@@ -15,7 +15,7 @@ from legacy_mm.testbed.waiting import wait_until
 from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side
-COPIED = 45.0
+COPIED = 120.0
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ def test_none_without_a_committed_offset_is_fatal(side: Side, filled: str, group
     assert "Mirror maker thread failure due to" in tool.output()
 
 
-@pytest.mark.parametrize("reset", ["earliest", "latest", "none"])
+@pytest.mark.parametrize("reset", [pytest.param("earliest", marks=pytest.mark.slow), "latest", "none"])
 def test_an_offset_that_retention_removed(side: Side, filled: str, group: str, reset: str) -> None:
     """The committed offset is not in the log any more: `auto.offset.reset` decides; ours reports the gap besides."""
     create_topic(side.target.bootstrap, filled)

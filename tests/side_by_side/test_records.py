@@ -26,7 +26,8 @@ from legacy_mm.testbed.waiting import wait_until
 from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side
-COPIED = 45.0
+CODECS = ["zstd", *(pytest.param(name, marks=pytest.mark.slow) for name in ("gzip", "snappy", "lz4"))]
+COPIED = 120.0
 PARTITIONS = 4
 
 
@@ -113,7 +114,7 @@ def test_a_missing_target_topic_is_created_as_the_broker_allows(side: Side, topi
     assert list_topics(side.target.bootstrap)[topic] == 4, "the broker's num.partitions"
 
 
-@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+@pytest.mark.parametrize("codec", CODECS)
 def test_the_producer_file_s_codec(side: Side, topic: str, group: str, codec: str) -> None:
     for cluster in (side.source, side.target):
         create_topic(cluster.bootstrap, topic)

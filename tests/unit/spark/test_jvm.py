@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,6 +37,15 @@ def default_sets() -> dict[tuple[str, ...], str]:
     return found
 
 
+def sampled(sets: dict[tuple[str, ...], str]) -> list[Any]:
+    """The first and the last set always, those between in slow runs."""
+    ends = (next(iter(sets)), next(reversed(sets)))
+    return [
+        pytest.param(options, id=releases, marks=() if options in ends else pytest.mark.slow)
+        for options, releases in sets.items()
+    ]
+
+
 @pytest.fixture
 def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     monkeypatch.chdir(tmp_path)
@@ -58,7 +68,7 @@ def system_property(jvm: Jvm, name: str) -> str:
 
 
 @pytest.mark.parametrize("home", [None, *({NEWEST} if NEWEST else ())], ids=lambda home: home.name if home else "found")
-@pytest.mark.parametrize("options", default_sets(), ids=default_sets().values())
+@pytest.mark.parametrize("options", sampled(default_sets()))
 def test_default_options_of_every_release(options: tuple[str, ...], home: Path | None, start: Start) -> None:
     """Ledger: java-options-left-out."""
     found = environment.read({"KAFKA_HEAP_OPTS": " ".join(options), **({"JAVA_HOME": str(home)} if home else {})})

@@ -91,7 +91,7 @@ class FeatureSettings:
     config_sync: ConfigSyncSettings | None = None
     acl_sync: AclSyncSettings | None = None
     refresh_interval: float | None = None
-    """Between two looks of `creation` for new topics and partitions; None: as often as the old tool looks."""
+    """Between two looks of `creation` for new topics and partitions; None: only before copying."""
     detect_loops: bool = False
     """Records carry a header that says which clusters they have passed."""
     canary: str = ""

@@ -52,6 +52,7 @@ class Scheduled:
 
     duty: Duty
     interval: float
+    """Seconds; infinite: only before copying."""
     before_copying: bool = False
     """Also when topics are found, before their first record is copied."""
 
@@ -129,7 +130,7 @@ class Duties(threading.Thread):
         self._topics_known.wait()
         while not self._stopping.is_set():
             run = min(self._runs, key=lambda each: each.due)
-            if not self._stopping.wait(max(0.0, run.due - monotonic())):
+            if not self._stopping.wait(min(max(0.0, run.due - monotonic()), threading.TIMEOUT_MAX)):
                 self._perform(run, Deadline.after(RUN_SECONDS))
 
     def _perform(self, run: _Run, deadline: Deadline) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -49,7 +50,7 @@ def feature_duties(
             new=None if creation is None else (creation.replication_factor, properties(creation.filter)),
             grow=features.grow_partitions,
         )
-        interval = watch_interval if features.refresh_interval is None else features.refresh_interval
+        interval = watch_interval if creation is None else features.refresh_interval or math.inf
         found.append(Scheduled(topics, interval, before_copying=True))
     if configs is not None:
         duty = TopicConfigs(source, target, names.remote, properties(configs.filter))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from legacy_mm.config.feature_settings import (
@@ -27,6 +29,10 @@ NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
         (
             FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, FILTER), refresh_interval=7.0),
             [("topic-creation", 7.0, True)],
+        ),
+        (
+            FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, FILTER)),
+            [("topic-creation", math.inf, True)],
         ),
         (
             FeatureSettings(config_sync=ConfigSyncSettings(8.0, FILTER), acl_sync=AclSyncSettings(9.0)),

@@ -189,6 +189,8 @@ class Gap(Frame):
     low: int
     high: int
     reason: str
+    parts_at: int = -1
+    """Where a new leader's log parts from what was read; -1: it does not, or nobody knows."""
 
 
 @dataclass(frozen=True)

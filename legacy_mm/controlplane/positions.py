@@ -51,6 +51,8 @@ class GapGuard:
         """The offset to go on from, by the user's policy; raises StreamFailure where there is none."""
         partition = TopicPartition(gap.topic, gap.partition)
         resumed = gap.low if self._offset_reset == "earliest" else gap.high
+        if gap.parts_at >= 0:
+            resumed = gap.parts_at  # as Java's consumer, whichever of the two the policy names
         missed = max(0, resumed - gap.wanted)
         self._count(missed)
         events.emit(
@@ -82,6 +84,8 @@ class GapGuard:
 
 
 def _reason(gap: Gap) -> str:
+    if gap.parts_at >= 0:
+        return f"the log was truncated at {gap.parts_at} and goes on with other records"
     if gap.wanted < gap.low:
         return "retention or a deletion of records came before the mirror"
     return "the log is shorter than what was read: it was truncated, or the topic made again"

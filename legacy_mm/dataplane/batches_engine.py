@@ -266,7 +266,7 @@ class BatchesEngine:
         for gap in self._fetcher.take_gaps():
             self._drain(self._stopping.is_set)
             self._send_progress(blocked=False)
-            self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason))
+            self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason, gap.parts_at))
         while self._resume:
             wanted = self._resume.pop(0)
             if resumed := self._patiently(lambda: self._fetcher.resume(wanted), self._plan.api_timeout):  # noqa: B023

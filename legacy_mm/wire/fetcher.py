@@ -24,11 +24,13 @@ from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.connection import Connection
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.wire.traffic import Traffic
+from legacy_mm.wire.truncation import ReadEpochs
 
 _RETRY_SECONDS = 0.1
 _ATTEND_SECONDS = 0.5
 _REPLICA_SECONDS = 300.0
 """How long a leader's advice to read from a nearer replica holds, as in Java with its default `metadata.max.age.ms`."""
+_PARTED = "its leader is another one"
 
 
 class Fetched(NamedTuple):
@@ -42,13 +44,17 @@ class Fetched(NamedTuple):
 
 
 class OutOfRange(NamedTuple):
-    """A wanted offset that the log does not hold; `low` is its first, `high` the next to be written."""
+    """A wanted offset that the log does not hold; `low` is its first, `high` the next to be written.
+
+    `parts_at`: where a new leader's log parts from what was read, or -1.
+    """
 
     partition: TopicPartition
     wanted: int
     low: int
     high: int
     reason: str
+    parts_at: int = -1
 
 
 class Fetcher:
@@ -68,6 +74,7 @@ class Fetcher:
         self._halted: set[TopicPartition] = set()
         self._pauses: dict[TopicPartition, float] = {}
         self._replicas: dict[TopicPartition, tuple[int, float]] = {}
+        self._epochs = ReadEpochs(cluster)
         self._gaps: list[OutOfRange] = []
         self._error: BaseException | None = None
         self._readers: dict[int, _Reader] = {}
@@ -82,6 +89,7 @@ class Fetcher:
         actual = self._resolve(offsets)
         with self._changed:
             self._positions |= actual
+            self._epochs.forget(actual)
             self._halted -= actual.keys()
             self._changed.notify_all()
         return actual
@@ -142,6 +150,19 @@ class Fetcher:
         with self._changed:
             self._changed.wait_for(self.closed, seconds)
 
+    def undoubted(self, asked: list[Wanted]) -> list[Wanted]:
+        """Those that may be read on; where a new leader's log parts from what was read is a gap."""
+        doubts = self._epochs.doubts(asked)
+        for want, parts_at in doubts:
+            if parts_at < 0:
+                self.cluster.stale()
+                self._pause(want.partition)
+            else:
+                low, high = self._log_ends(want.partition)
+                self._report_gap(OutOfRange(want.partition, want.offset, low, high, _PARTED, parts_at))
+        doubted = {want.partition for want, _ in doubts}
+        return [want for want in asked if want.partition not in doubted]
+
     def answered(self, asked: Iterable[Wanted], partitions: Iterable[FetchedPartition]) -> None:
         """Take over what a broker answered; partitions that brought records are asked for last the next time."""
         positions = {want.partition: want.offset for want in asked}
@@ -155,6 +176,7 @@ class Fetcher:
                     del self._positions[fetched.partition]
                     self._taken.append(fetched)
                     self._waiting_bytes += fetched.size
+                    self._epochs.note(fetched.partition, fetched.batches[-1].header.leader_epoch)
                 self._positions[fetched.partition] = next_offset
             self._changed.notify_all()
 
@@ -247,21 +269,27 @@ class Fetcher:
 
     def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
         if failures.is_out_of_range(error):
-            low = self.cluster.offsets([partition], EARLIEST)[partition]
-            high = self.cluster.offsets([partition], LATEST)[partition]
+            low, high = self._log_ends(partition)
             if low <= wanted <= high:  # a follower that lags, or a moment in between
                 self._replicas.pop(partition, None)
                 self._pause(partition)
-                return
-            with self._changed:
-                self._halted.add(partition)
-                self._gaps.append(OutOfRange(partition, wanted, low, high, failures.text(error)))
+            else:
+                self._report_gap(OutOfRange(partition, wanted, low, high, failures.text(error)))
         elif failures.is_retriable(error):
             self._replicas.pop(partition, None)
             self.cluster.stale()
             self._pause(partition)
         else:
             raise StreamFailure(f"reading {partition} failed: {failures.text(error)}")
+
+    def _log_ends(self, partition: TopicPartition) -> tuple[int, int]:
+        low, high = (self.cluster.offsets([partition], which)[partition] for which in (EARLIEST, LATEST))
+        return low, high
+
+    def _report_gap(self, gap: OutOfRange) -> None:
+        with self._changed:
+            self._halted.add(gap.partition)
+            self._gaps.append(gap)
 
     def _pause(self, partition: TopicPartition) -> None:
         self._pauses[partition] = monotonic() + _RETRY_SECONDS
@@ -310,8 +338,12 @@ class _Reader(threading.Thread):
         if connection is None:
             connection = self._connection = fetcher.cluster.connect(self._node)
         version = connection.version(messages.API_KEY, messages.LOWEST, messages.HIGHEST)
+        wanted = fetcher.undoubted(asked)
+        if not wanted:
+            fetcher.answered(asked, [])
+            return
         begin = monotonic()
-        request = messages.encode(version, fetcher.options, asked)
+        request = messages.encode(version, fetcher.options, wanted)
         connection.send(messages.API_KEY, version, [request])
         body = connection.receive()
         response = messages.decode(version, body)

@@ -11,6 +11,7 @@ from legacy_mm.errors import SourceGap, StreamFailure
 
 TRIMMED = Gap("orders", 3, wanted=100, low=150, high=400, reason="Broker: Offset out of range")
 SHORTER = Gap("orders", 3, wanted=100, low=0, high=40, reason="Broker: Offset out of range")
+PARTED = Gap("orders", 3, wanted=100, low=0, high=400, reason="its leader is another one", parts_at=80)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +21,8 @@ SHORTER = Gap("orders", 3, wanted=100, low=0, high=40, reason="Broker: Offset ou
         (TRIMMED, "latest", 400, 300),
         (SHORTER, "earliest", 0, 0),
         (SHORTER, "latest", 40, 0),
+        (PARTED, "earliest", 80, 0),
+        (PARTED, "latest", 80, 0),
     ],
 )
 def test_where_it_goes_on(
@@ -37,9 +40,11 @@ def test_the_reason_is_told_apart(caplog: pytest.LogCaptureFixture) -> None:
     guard = GapGuard("earliest", lambda offsets: None, fail=False)
     guard.after(TRIMMED)
     guard.after(SHORTER)
-    trimmed, shorter = (record.getMessage() for record in caplog.records)
+    guard.after(PARTED)
+    trimmed, shorter, parted = (record.getMessage() for record in caplog.records)
     assert "retention or a deletion of records" in trimmed
     assert "shorter than what was read" in shorter
+    assert "truncated at 80 and goes on with other records" in parted
 
 
 @pytest.mark.parametrize(("fail", "error"), [(True, SourceGap), (False, StreamFailure)])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterable
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -15,7 +16,7 @@ from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.fetcher import Fetcher
 from legacy_mm.wire.topology import Broker
 from legacy_mm.wire.traffic import Traffic
-from tests.unit.protocol.batches import NOW, Row, build
+from tests.unit.protocol.batches import NOW, Row, build, changed
 
 A, B, C = (TopicPartition("t", number) for number in range(3))
 NODE, OTHER = 1, 2
@@ -28,6 +29,10 @@ class OneBroker:
 
     def __init__(self) -> None:
         self.found_stale = 0
+        self.epoch = 4
+        self.error = 0
+        self.epoch_ends = 90
+        self.compared: list[tuple[int, int]] = []
 
     def watch(self, topics: Iterable[str], *, create: bool = False) -> None:
         """Nothing to do."""
@@ -36,7 +41,16 @@ class OneBroker:
         return Broker(NODE, "host", 1, None)
 
     def leader_epoch(self, partition: TopicPartition) -> int:
-        return 4
+        return self.epoch
+
+    def call(self, node: int, request: Any) -> Any:
+        """The end of an epoch's records in the log of the leader of now."""
+        rows = [row for topic in request.topics for row in topic.partitions]
+        self.compared += [(row.partition, row.leader_epoch) for row in rows]
+        answers = [
+            SimpleNamespace(partition=row.partition, error_code=self.error, end_offset=self.epoch_ends) for row in rows
+        ]
+        return SimpleNamespace(topics=[SimpleNamespace(topic="t", partitions=answers)])
 
     def stale(self) -> None:
         self.found_stale += 1
@@ -66,8 +80,9 @@ def fetcher(cluster: OneBroker) -> Fetcher:
     return made
 
 
-def batch_at(offset: int, count: int = 3) -> bytes:
-    return bytes(build([Row(number, NOW, b"k", b"v") for number in range(count)], base_offset=offset).buffer)
+def batch_at(offset: int, count: int = 3, epoch: int = -1) -> bytes:
+    batch = build([Row(number, NOW, b"k", b"v") for number in range(count)], base_offset=offset)
+    return bytes(changed(batch, leader_epoch=epoch).buffer)
 
 
 def answer(partition: TopicPartition, records: bytes = b"", error: int = 0, replica: int = -1) -> FetchedPartition:
@@ -169,3 +184,48 @@ def test_a_broken_record_set_names_its_partition(fetcher: Fetcher) -> None:
 def test_who_is_closed_asks_nobody(fetcher: Fetcher) -> None:
     fetcher.close()
     assert asked(fetcher) == []
+
+
+@pytest.fixture
+def led_anew(fetcher: Fetcher, cluster: OneBroker) -> Fetcher:
+    """A was read up to 23 while its leader was the fourth; now it is led by the sixth."""
+    fetcher.answered(asked(fetcher), [answer(A, batch_at(20, epoch=4)), answer(B), answer(C)])
+    fetcher.take(0.0)
+    wanted = asked(fetcher)
+    assert fetcher.undoubted(wanted) == wanted
+    assert cluster.compared == [], "while the leader stays nobody is asked"
+    fetcher.answered(wanted, [])
+    cluster.epoch = 6
+    return fetcher
+
+
+def test_a_new_leader_is_asked_once_whether_it_has_what_was_read(led_anew: Fetcher, cluster: OneBroker) -> None:
+    for _ in range(2):
+        wanted = asked(led_anew)
+        assert partitions(led_anew.undoubted(wanted)) == partitions(wanted) == [B, C, A]
+        led_anew.answered(wanted, [])
+    assert cluster.compared == [(A.partition, 4)]
+
+
+def test_a_log_that_parts_from_what_was_read_is_a_gap(led_anew: Fetcher, cluster: OneBroker) -> None:
+    """However long it is by now: its records are others."""
+    cluster.epoch_ends = 21
+    wanted = asked(led_anew)
+    assert partitions(led_anew.undoubted(wanted)) == [B, C]
+    (gap,) = led_anew.take_gaps()
+    assert (gap.partition, gap.wanted, gap.low, gap.high, gap.parts_at) == (A, 23, 10, 90, 21)
+    led_anew.answered(wanted, [])
+    assert partitions(asked(led_anew)) == [B, C]
+    led_anew.resume({A: 21})
+    assert partitions(led_anew.undoubted(asked(led_anew))) == [A]
+    assert cluster.compared == [(A.partition, 4)]
+
+
+def test_who_cannot_compare_yet_is_asked_again(led_anew: Fetcher, cluster: OneBroker) -> None:
+    cluster.error = NOT_LEADER
+    wanted = asked(led_anew)
+    assert partitions(led_anew.undoubted(wanted)) == [B, C]
+    assert cluster.found_stale
+    assert led_anew.take_gaps() == []
+    led_anew.answered(wanted, [])
+    assert A not in partitions(asked(led_anew))

@@ -79,14 +79,14 @@ class Channel(threading.Thread):
 
     def run(self) -> None:
         """Until purged, or until an error that no later try can mend."""
-        while (entries := self._next()) is not None:
-            try:
-                self._send(entries)
-            except (ConnectionLost, ClusterUnreachable) as error:
-                self._lost(error, [_Request(entries, 0, 0.0, 0)])
-            except Exception as error:  # noqa: BLE001 - the engine raises it
-                self._owner.ended(error)
-                return
+        try:
+            while (entries := self._next()) is not None:
+                try:
+                    self._send(entries)
+                except (ConnectionLost, ClusterUnreachable) as error:
+                    self._lost(error, [_Request(entries, 0, 0.0, 0)])
+        except Exception as error:  # noqa: BLE001 - the engine raises it
+            self._owner.ended(error)
 
     def in_flight(self) -> int:
         """Requests that are not answered yet."""
@@ -163,19 +163,23 @@ class Channel(threading.Thread):
     def _receive(self, link: _Link) -> None:
         """What the receiving thread does, as long as this connection lasts."""
         try:
-            while True:
-                body = link.connection.receive()
-                with self._owner.changed:
-                    if not link.under_way:  # the sending thread found the connection broken, and took all back
-                        return
-                    request = link.under_way.popleft()
-                appended, throttle = messages.decode(request.version, body)
-                self._settle(request, appended, len(body), throttle)
-        except ConnectionLost as error:
-            if requests := self._take_back(link):  # else it was idle, and the next request makes a new one
-                self._lost(error, requests)
+            try:
+                self._take_answers(link)
+            except ConnectionLost as error:
+                if requests := self._take_back(link):  # else it was idle, and the next request makes a new one
+                    self._lost(error, requests)
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self._owner.ended(error)
+
+    def _take_answers(self, link: _Link) -> None:
+        while True:
+            body = link.connection.receive()
+            with self._owner.changed:
+                if not link.under_way:  # the sending thread found the connection broken, and took all back
+                    return
+                request = link.under_way.popleft()
+            appended, throttle = messages.decode(request.version, body)
+            self._settle(request, appended, len(body), throttle)
 
     def _settle(self, request: _Request, appended: Iterable[messages.Appended], size: int, throttle: int) -> None:
         now = monotonic()

@@ -15,7 +15,6 @@ from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.errors import StreamFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.wire.connection import Connection, connect_by
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, RequestRefused
@@ -53,7 +52,7 @@ class Cluster:
         self._kept = False
         self._wake = Event()
         self._news = Condition()
-        self._failure: StreamFailure | None = None
+        self._failure: Exception | None = None
         self._closed = Event()
         self._reconnects = Reconnects(properties, self._closed)
         self._lines: defaultdict[tuple[str, int], _Line] = defaultdict(_Line)
@@ -215,7 +214,7 @@ class Cluster:
                 self.refresh()
             except ClusterUnreachable as error:
                 on_trouble(str(error))
-            except StreamFailure as error:
+            except Exception as error:  # noqa: BLE001 - whoever asks next raises it
                 self._failure = error
                 return
             with self._news:

@@ -308,21 +308,22 @@ class _Reader(threading.Thread):
     def run(self) -> None:
         """Until closed, or until an error that no later try can mend."""
         fetcher = self._fetcher
-        while not fetcher.closed():
-            asked = fetcher.wait_for_work(self._node, _RETRY_SECONDS)
-            if not asked:
-                continue
-            self.asking = True
-            try:
-                self._ask(asked)
-            except (ConnectionLost, ClusterUnreachable) as error:
-                self._lost(error)
-                fetcher.unanswered(asked)
-            except Exception as error:  # noqa: BLE001 - the engine raises it
-                fetcher.failed(error)
-                return
-            finally:
-                self.asking = False
+        try:
+            while not fetcher.closed():
+                if asked := fetcher.wait_for_work(self._node, _RETRY_SECONDS):
+                    self._serve(asked)
+        except Exception as error:  # noqa: BLE001 - the engine raises it
+            fetcher.failed(error)
+
+    def _serve(self, asked: list[Wanted]) -> None:
+        self.asking = True
+        try:
+            self._ask(asked)
+        except (ConnectionLost, ClusterUnreachable) as error:
+            self._lost(error)
+            self._fetcher.unanswered(asked)
+        finally:
+            self.asking = False
 
     def close(self) -> None:
         """Wake the thread out of whatever it waits for."""

@@ -131,7 +131,7 @@ class CopyTask:
 
     def _listen(self) -> None:
         try:
-            while (frame := self._peer.receive()) is not None:
+            while (frame := self._peer.receive()) is not None and not self._lease_is_over():
                 self._heard = monotonic()
                 self._obey(frame)
         except (ChannelError, OSError):
@@ -151,8 +151,12 @@ class CopyTask:
 
     def _watch_lease(self) -> None:
         while not self._over.wait(BEAT_SECONDS / 4):
-            if monotonic() - self._heard > LEASE_SECONDS:
+            if self._lease_is_over():
                 self._abandon()
+
+    def _lease_is_over(self) -> bool:
+        """For good: what a frozen task finds in its channel when it wakes was said to the one it was before."""
+        return monotonic() - self._heard > LEASE_SECONDS
 
     def _abandon(self) -> None:
         if not self._over.is_set():

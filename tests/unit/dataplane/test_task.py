@@ -5,18 +5,30 @@ from __future__ import annotations
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from legacy_mm.dataplane.task import ABANDONED
 
+SECONDS = 20.0
 TASK = """
 import os, socket, sys
+from legacy_mm.copyjob import Lease
 from legacy_mm.dataplane import task
+
+passed = 0.0
+seconds = task.monotonic
+task.monotonic = lambda: seconds() + passed
 
 class Peer:
     line = socket.socket(fileno=int(sys.argv[1]))
     def receive(self):
-        self.line.recv(1)
-        return None
+        global passed
+        if not passed:
+            if not self.line.recv(1):
+                return None
+            passed = task.LEASE_SECONDS + 1
+        return Lease()
     def send(self, frame):
         pass
 
@@ -33,14 +45,32 @@ task.CopyTask(None).run()
 """
 
 
-def test_nothing_is_purged_while_the_engine_still_sends() -> None:
-    """A frozen node woke up, purged and sent two more records: those came before the ones it had purged."""
+@contextmanager
+def copying() -> Iterator[tuple[subprocess.Popen[bytes], socket.socket]]:
+    """A task that sends, and the driver's end of its channel: a byte is a lease that it finds after it was frozen."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         command = [sys.executable, "-c", TASK, str(theirs.fileno())]
         with subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=[theirs.fileno()]) as process:
             assert process.stdout is not None
             assert process.stdout.read(5) == b"sent "
-            ours.shutdown(socket.SHUT_RDWR)
-            assert b"purged" not in process.stdout.read()
+            try:
+                yield process, ours
+            finally:
+                process.kill()
+
+
+def test_nothing_is_purged_while_the_engine_still_sends() -> None:
+    """A frozen node woke up, purged and sent two more records: those came before the ones it had purged."""
+    with copying() as (process, channel):
+        channel.shutdown(socket.SHUT_RDWR)
+        assert b"purged" not in process.communicate(timeout=SECONDS)[0]
+    assert process.returncode == ABANDONED
+
+
+def test_a_lease_that_was_waiting_renews_nothing() -> None:
+    """Driver and task were frozen together: the partitions may be somebody else's by now."""
+    with copying() as (process, channel):
+        channel.send(b"x")
+        process.wait(SECONDS)
     assert process.returncode == ABANDONED

@@ -25,7 +25,8 @@ from legacy_mm.wire.topology import UNKNOWN_EPOCH, Broker, Topology
 _CANONICAL = "resolve_canonical_bootstrap_servers_only"
 _MAX_AGE_MS = 300_000
 _RETRY_MS = 100
-_LONGEST_WAIT = 3600.0
+_IDLE_SECONDS = 10.0
+"""So long a connection for small requests is kept beside those that carry records."""
 
 
 class Cluster:
@@ -159,6 +160,12 @@ class Cluster:
         """Seconds since the last refresh; None: there was none."""
         return monotonic() - self._refreshed if self._refreshed > float("-inf") else None
 
+    def close_idle(self) -> None:
+        """End connections made for `call` that nobody has needed for a while."""
+        before = monotonic() - _IDLE_SECONDS
+        for line in list(self._lines.values()):
+            line.close_if_idle(before)
+
     def close(self) -> None:
         """End the connections made for `call`; those of `connect` are their owners'. Wakes whoever waits."""
         self._closed.set()
@@ -206,8 +213,9 @@ class Cluster:
 
     def _keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
         while not self._closed.is_set():
-            self._wake.wait(max(0.0, min(self._due - monotonic(), _LONGEST_WAIT)))
+            self._wake.wait(max(0.0, min(self._due - monotonic(), _IDLE_SECONDS)))
             self._wake.clear()
+            self.close_idle()
             if monotonic() < self._due:
                 continue
             try:
@@ -265,11 +273,13 @@ class _Line:
 
     def __init__(self) -> None:
         self._connection: Connection | None = None
+        self._used = 0.0
         self._busy = Lock()
 
     def call(self, request: Any, connect: Callable[[], Connection]) -> Any:
         """The broker's answer; raises ConnectionLost if a fresh connection breaks, too."""
         with self._busy:
+            self._used = monotonic()
             if self._connection is not None:
                 try:
                     return self._connection.call(request)
@@ -281,6 +291,15 @@ class _Line:
             except ConnectionLost:
                 self._connection = None
                 raise
+
+    def close_if_idle(self, before: float) -> None:
+        """If the last call began before then, and is over."""
+        if self._used < before and self._busy.acquire(blocking=False):
+            try:
+                self.close()
+                self._connection = None
+            finally:
+                self._busy.release()
 
     def close(self) -> None:
         """Also while a call is waiting."""

@@ -135,3 +135,25 @@ def test_names_as_kerberos_knows_them(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ClusterUnreachable):
         Cluster({**PROPERTIES, **lookup}, 0.05).refresh()
     assert set(tried) == {("host-1", 1), ("host-2", 1)}
+
+
+def test_a_connection_that_nobody_needs_is_closed(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+    """Beside those that carry records, a thousand partitions need none."""
+    closed: list[int] = []
+
+    def connect(*_: object, **__: object) -> Any:
+        number = len(closed)
+        return SimpleNamespace(call=lambda request: number, close=lambda: closed.append(number))
+
+    monkeypatch.setattr(module, "connect_by", connect)
+    cluster = Cluster({**PROPERTIES, "bootstrap.servers": "one:1"}, 1.0)
+    assert cluster.call_any(None) == 0
+    clock[0] += 10
+    cluster.close_idle()
+    assert cluster.call_any(None) == 0
+    assert closed == []
+    clock[0] += 11
+    cluster.close_idle()
+    cluster.close_idle()
+    assert closed == [0]
+    assert cluster.call_any(None) == 1

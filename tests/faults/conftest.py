@@ -84,13 +84,20 @@ def make_scene(request: pytest.FixtureRequest, topic: Callable[[str], str], grou
     tool = request.getfixturevalue("old_tool" if report.tool_of(request.node) == "old" else "our_tool")
 
     def make(
-        source: Any, target: Any, records: int, partitions: int = 4, size: int = 100, replication: Any = (1, 1)
+        source: Any,
+        target: Any,
+        records: int,
+        partitions: int = 4,
+        size: int = 100,
+        replication: Any = (1, 1),
+        target_partitions: int = 0,
     ) -> Scene:
         name = topic("f")
         scene = Scene(source, target, name, group, partitions, tool, Ledger(name), request.node.stash)
-        for cluster, copies in zip((source, target), replication, strict=True):
+        counts = (partitions, target_partitions or partitions)
+        for cluster, count, copies in zip((source, target), counts, replication, strict=True):
             settings = {"max.message.bytes": "3000000"}
-            create_topic(cluster.bootstrap, scene.topic, partitions, copies, config=settings)
+            create_topic(cluster.bootstrap, scene.topic, count, copies, config=settings)
         scene.load(records, size)
         return scene
 

@@ -1,5 +1,7 @@
 """The table of fault scenarios that the tests write: `compat/reports/faults.json` and, made of it, `faults.md`.
 
+What bounds cost on the host of the last run is in `bounds.json`.
+
 Written only where `LEGACY_MM_RECORD_FAULTS` is set, so that a test run leaves a checkout as it was.
 """
 
@@ -18,6 +20,8 @@ from tests.faults.scenarios import SCENARIOS
 
 FOLDER = Path(__file__).resolve().parents[2] / "compat" / "reports"
 RESULTS, TABLE = FOLDER / "faults.json", FOLDER / "faults.md"
+BOUNDS = FOLDER / "bounds.json"
+_ASKED = "LEGACY_MM_RECORD_FAULTS"
 _HEAD = """\
 # Fault scenarios
 
@@ -41,7 +45,7 @@ def tool_of(item: Any) -> str:
 def record(item: pytest.Item, outcome: str, verdict: Verdict | None) -> None:
     """Put the outcome of a scenario's test into the table."""
     marks = list(item.iter_markers("scenario"))
-    if not marks or not os.environ.get("LEGACY_MM_RECORD_FAULTS"):
+    if not marks or not os.environ.get(_ASKED):
         return
     results = load()
     row: dict[str, Any] = {"tool": tool_of(item), "result": outcome, "date": datetime.date.today().isoformat()}
@@ -53,6 +57,14 @@ def record(item: pytest.Item, outcome: str, verdict: Verdict | None) -> None:
     FOLDER.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     TABLE.write_text(rendered(results), encoding="utf-8")
+
+
+def note_bound(what: str, tool: str, figures: dict[str, Any]) -> None:
+    """Put what a tool cost on this host into `bounds.json`; nothing is asserted about it."""
+    if os.environ.get(_ASKED):
+        found: dict[str, dict[str, Any]] = json.loads(BOUNDS.read_text("utf-8")) if BOUNDS.exists() else {}
+        found.setdefault(what, {})[tool] = {**figures, "date": datetime.date.today().isoformat()}
+        BOUNDS.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def load() -> dict[str, dict[str, dict[str, Any]]]:

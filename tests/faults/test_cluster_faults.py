@@ -1,4 +1,4 @@
-"""Clusters lose leaders, replicas and disks while records flow. Scenarios 8, 9, 11, 12."""
+"""Clusters lose leaders, replicas and disks while records flow. Scenarios 8 to 12."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import leader
+from legacy_mm.testbed.records import change_topic, leader
 from legacy_mm.testbed.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
@@ -68,6 +69,44 @@ def test_a_leader_of_the_target_is_killed(
     three.wait_ready()
     stop(tool)
     assert scene.differences(allow_duplicates=False) == []
+
+
+@pytest.mark.parametrize(("which", "engine"), [("ours", "batches"), ("ours", "records"), ("old", "")])
+@pytest.mark.scenario(10)
+def test_an_unclean_election_at_the_source(
+    three: Cluster, target: Any, make_scene: Callable[..., Scene], which: str, engine: str
+) -> None:
+    """The new leader lacks 1,000 records that were copied, and has others at their offsets: those are copied, too."""
+    scene = make_scene(three, target, 1_000, partitions=1, replication=(2, 1))
+    change_topic(three.bootstrap, scene.topic, {"unclean.leader.election.enable": "true", "min.insync.replicas": "1"})
+    tool = scene.mirror(*COMMIT_OFTEN, *(("--engine", engine) if engine else ()))
+    scene.wait_committed(1_000)
+    first = broker_of(three, scene.topic)
+    (second,) = (broker for broker in three.brokers if broker.node in replicas(three, scene.topic) - {first.node})
+    second.kill()
+    scene.load(1_000, seed=9)
+    scene.wait_committed(2_000)
+    first.kill()
+    second.restart()
+    wait_until(lambda: leader(three.bootstrap, scene.topic, 0) == second.node, PATIENCE, "an unclean election")
+    scene.load(1_500, seed=11)
+    scene.wait_for(3_500)
+    scene.wait_committed(2_500)
+    first.restart()
+    three.wait_ready()
+    stop(tool)
+    verdict = scene.verdict()
+    assert verdict.count("lost") == verdict.count("altered") == 0
+    if engine != "records":
+        assert verdict.count("duplicated") == 0
+    if which == "ours":
+        assert f"Gap in {scene.topic}-0: from 2000 to " in tool.output()
+
+
+def replicas(cluster: Cluster, topic: str) -> set[int]:
+    """Who keeps the topic's first partition."""
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    return set(admin.list_topics(topic, timeout=30).topics[topic].partitions[0].replicas)
 
 
 @BOTH_TOOLS

@@ -1,4 +1,4 @@
-"""The source cannot give what is wanted: deleted, trimmed, made again, cut, changed. Scenarios 21 to 25, 28, 32.
+"""The source cannot give what is wanted: deleted, trimmed, made again, cut, changed. Scenarios 21 to 26, 28, 32.
 
 What the old tool loses here is lost without a flag, too; ours says it, and `--on.gap fail` makes it the end.
 """
@@ -21,6 +21,8 @@ from legacy_mm.testbed.records import (
     end_offsets,
     grow_topic,
     log_starts,
+    partition_of,
+    read_all,
 )
 from legacy_mm.testbed.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene
@@ -140,6 +142,22 @@ def test_a_partition_is_added(source: Any, target: Any, make_scene: Callable[...
     stop(tool)
     verdict = scene.verdict()
     assert verdict.differences(allow_duplicates=False) == []
+
+
+@BOTH_TOOLS
+@pytest.mark.scenario(26)
+def test_the_target_has_fewer_partitions(
+    source: Any, target: Any, make_scene: Callable[..., Scene], which: str
+) -> None:
+    """Each key in the partition of its hash, as Java's producer places it."""
+    scene = make_scene(source, target, 20_000, partitions=6, target_partitions=4)
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_committed(20_000)
+    stop(tool)
+    assert scene.verdict().differences(allow_duplicates=False) == []
+    keyed = [record for record in read_all(target.bootstrap, scene.topic) if record.key is not None]
+    assert {record.partition for record in keyed} == {0, 1, 2, 3}
+    assert all(record.partition == partition_of(record.key or b"", 4) for record in keyed)
 
 
 @BOTH_TOOLS

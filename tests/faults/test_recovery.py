@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,12 @@ def workers(tool: ToolProcess, target: Any) -> list[int]:
     """Spark's Python workers: the processes with connections to the target."""
     ports = {int(address.rpartition(":")[2]) for address in target.bootstrap.split(",")}
     return sorted({pid for pid, port in tool.tree.connections() if port in ports})
+
+
+def spark_jvm(tool: ToolProcess) -> int:
+    """The Java process of its Spark."""
+    others = (pid for pid in tool.tree.pids() if pid != tool.pid)
+    return next(pid for pid in others if b"SparkSubmit" in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
 def stop(tool: ToolProcess) -> None:
@@ -62,17 +69,10 @@ def test_a_dead_spark_jvm_ends_the_mirror(source: Any, target: Any, make_scene: 
     scene = make_scene(source, target, 400_000)
     tool = scene.mirror(*COMMIT_OFTEN)
     scene.wait_for(1)
-    jvm = next(pid for pid in tool.tree.pids() if pid != tool.pid and _is_jvm(pid))
-    os.kill(jvm, signal.SIGKILL)
+    os.kill(spark_jvm(tool), signal.SIGKILL)
     assert tool.wait(40) == 255
     assert "the Java process for Spark has ended" in tool.output()
     assert scene.committed() <= scene.arrived()
-
-
-def _is_jvm(pid: int) -> bool:
-    from pathlib import Path
-
-    return b"SparkSubmit" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 @pytest.mark.scenario(3)

@@ -13,6 +13,7 @@ from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions
 from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.errors import UnsupportedVersion
 from legacy_mm.wire.fetcher import Fetcher
 from legacy_mm.wire.topology import Broker
 from legacy_mm.wire.traffic import Traffic
@@ -32,6 +33,7 @@ class OneBroker:
         self.epoch = 4
         self.error = 0
         self.epoch_ends = 90
+        self.too_old = False
         self.compared: list[tuple[int, int]] = []
 
     def watch(self, topics: Iterable[str], *, create: bool = False) -> None:
@@ -45,6 +47,8 @@ class OneBroker:
 
     def call(self, node: int, request: Any) -> Any:
         """The end of an epoch's records in the log of the leader of now."""
+        if self.too_old:
+            raise UnsupportedVersion("OffsetForLeaderEpoch")
         rows = [row for topic in request.topics for row in topic.partitions]
         self.compared += [(row.partition, row.leader_epoch) for row in rows]
         answers = [
@@ -229,3 +233,9 @@ def test_who_cannot_compare_yet_is_asked_again(led_anew: Fetcher, cluster: OneBr
     assert led_anew.take_gaps() == []
     led_anew.answered(wanted, [])
     assert A not in partitions(asked(led_anew))
+
+
+def test_an_old_broker_is_not_asked(led_anew: Fetcher, cluster: OneBroker) -> None:
+    cluster.too_old = True
+    wanted = asked(led_anew)
+    assert led_anew.undoubted(wanted) == wanted

@@ -285,9 +285,10 @@ class Stream(threading.Thread):
         if self._receipts is not None:
             for copied in job.take_copied():
                 self._receipts.copied(copied)
+        gaps = job.take_gaps()  # first: what was safe before a gap was reported before it
         self._commits.note({p: offset for p, offset in job.take_safe().items() if p in self._owned})
         answers: dict[TopicPartition, int] = {}
-        for gap in job.take_gaps():
+        for gap in gaps:
             partition = TopicPartition(gap.topic, gap.partition)
             answers[partition] = self._guard.after(gap)
         if answers:

@@ -1,0 +1,136 @@
+"""The end at a certain step, and by what nobody expects: what is committed, and what a next run makes of it. 2, 6."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.test_recovery import COMMIT_OFTEN, stop
+
+pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
+BOTH_TOOLS = pytest.mark.parametrize("which", ["ours", "old"])
+RECORDS = 4_000
+BLOCKS = """
+import threading
+from pathlib import Path
+
+seen = 0
+
+def handle(record):
+    global seen
+    seen += 1
+    if seen > 1000:
+        Path({marker!r}).touch()
+        threading.Event().wait()
+    return [record.to(record.topic)]
+"""
+WORKER_OUT_OF_MEMORY = """
+from legacy_mm.dataplane.records_engine import RecordsEngine
+
+def run_out(engine):
+    raise MemoryError("no more")
+
+RecordsEngine._barrier = run_out
+
+def handle(record):
+    return [record.to(record.topic)]
+"""
+DRIVER_OUT_OF_MEMORY = """
+from legacy_mm.controlplane.commits import Commits
+from legacy_mm.handlers.api import RebalanceListener
+
+def run_out(commits):
+    raise MemoryError("no more")
+
+class Listener(RebalanceListener):
+    def assigned(self, partitions):
+        Commits.tick = run_out
+
+    def revoked(self, partitions):
+        pass
+"""
+
+
+def kill(tool: ToolProcess) -> None:
+    """And see every process of it gone."""
+    tool.tree.pids()
+    tool.signal(signal.SIGKILL)
+    wait_until(lambda: tool.tree.pids() == [], PATIENCE, "the end of every process")
+
+
+@pytest.mark.scenario(2)
+def test_killed_after_the_poll_and_before_the_send(
+    source: Any, target: Any, make_scene: Callable[..., Scene], tmp_path: Path
+) -> None:
+    """A handler has the records when the end comes; they are read again."""
+    scene = make_scene(source, target, RECORDS)
+    script, marker = tmp_path / "blocks.py", tmp_path / "blocked"
+    script.write_text(BLOCKS.format(marker=str(marker)))
+    session = {"session.timeout.ms": "6000"}
+    tool = scene.mirror("--message.handler", str(script), *COMMIT_OFTEN, consumer=session)
+    wait_until(marker.exists, PATIENCE, "the handler to have the records")
+    kill(tool)
+    arrived, committed = scene.arrived(), scene.committed()
+    assert committed <= arrived < RECORDS
+    tool = scene.mirror(*COMMIT_OFTEN, consumer=session)
+    scene.wait_committed(RECORDS)
+    stop(tool)
+    assert scene.differences(allow_duplicates=True) == []
+    assert scene.arrived() == RECORDS + arrived - committed, "doubled is what was not committed"
+
+
+@BOTH_TOOLS
+@pytest.mark.scenario(6)
+def test_killed_before_the_first_commit(source: Any, target: Any, make_scene: Callable[..., Scene], which: str) -> None:
+    """KAFKA-2759: without a committed offset `latest` passes over what was written while nobody read."""
+    scene = make_scene(source, target, 0)
+    latest = {"auto.offset.reset": "latest", "session.timeout.ms": "6000"}
+    tool = scene.mirror(consumer=latest)
+    wait_until(lambda: copies_something(scene), PATIENCE, "the tool to copy")
+    kill(tool)
+    assert scene.committed() == 0
+    lost_before = scene.verdict().count("lost")
+    scene.load(RECORDS, seed=9)
+    tool = scene.mirror(*COMMIT_OFTEN, consumer=latest)
+    arrived = scene.arrived()
+    wait_until(lambda: copies_something(scene, arrived), PATIENCE, "the tool to copy again")
+    stop(tool)
+    assert scene.verdict().count("lost") - lost_before >= RECORDS, "the documented hole"
+
+
+def copies_something(scene: Scene, before: int = 0) -> bool:
+    """Whether what is written from now on arrives; more is written as long as it does not."""
+    scene.load(10)
+    return scene.arrived() > before
+
+
+@pytest.mark.parametrize(
+    ("option", "script"),
+    [
+        ("--message.handler", WORKER_OUT_OF_MEMORY),
+        ("--consumer.rebalance.listener", DRIVER_OUT_OF_MEMORY),
+    ],
+    ids=["worker", "driver"],
+)
+def test_out_of_memory_is_the_end(
+    source: Any, target: Any, make_scene: Callable[..., Scene], tmp_path: Path, option: str, script: str
+) -> None:
+    """255, and nothing is committed that was not proven before; as after any exception that nobody expects."""
+    scene = make_scene(source, target, RECORDS)
+    file = tmp_path / "sabotage.py"
+    file.write_text(script)
+    tool = scene.mirror(option, f"{file}:Listener" if "listener" in option else str(file), *COMMIT_OFTEN)
+    assert tool.wait(PATIENCE) == 255
+    assert "no more" in tool.output()
+    assert scene.committed() == 0
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_committed(RECORDS)
+    stop(tool)
+    assert scene.differences(allow_duplicates=True) == []

@@ -155,7 +155,7 @@ class RecordsEngine:
     def _mind_gaps(self) -> None:
         for gap in self._reader.take_gaps():
             self._barrier()
-            self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason))
+            self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason, gap.parts_at))
         while self._resume:
             resumed = self._reader.resume(self._resume.pop(0))
             for partition in resumed:

@@ -5,6 +5,7 @@ An offset that is not in the log is reported as a gap; the partition waits until
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import EARLIEST, LATEST, Columns, Offsets, TopicPartition
 
 BATCH_RECORDS = 400
+_CUT = re.compile(r"broker end offset is (\d+)")
 _error = Message.error
 _topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
 _partition: Callable[[Any], int] = Message.partition  # type: ignore[assignment]
@@ -27,13 +29,17 @@ _partition: Callable[[Any], int] = Message.partition  # type: ignore[assignment]
 
 @dataclass(frozen=True, slots=True)
 class OutOfRange:
-    """A wanted offset that the log does not hold; `low` is its first, `high` the next to be written."""
+    """A wanted offset that the log does not hold; `low` is its first, `high` the next to be written.
+
+    `parts_at`: where a new leader's log parts from what was read, or -1.
+    """
 
     partition: TopicPartition
     wanted: int
     low: int
     high: int
     reason: str
+    parts_at: int
 
 
 class PartitionReader:
@@ -115,9 +121,17 @@ class PartitionReader:
             if is_out_of_range(error):
                 partition = TopicPartition(record.topic(), record.partition())
                 self._waiting.add(partition)
-                self._gaps.append(OutOfRange(partition, record.offset(), *self._watermarks(partition), error.str()))
+                self._gaps.append(self._gap(partition, record.offset(), error.str()))
             elif ends_reading(error):
                 raise StreamFailure(f"reading {record.topic()}-{record.partition()} failed: {error.str()}")
+
+    def _gap(self, partition: TopicPartition, offset: int | None, reason: str) -> OutOfRange:
+        """A log that an unclean election has cut is told without an offset, and where it was cut only in words."""
+        cut = _CUT.search(reason)
+        if offset is None:
+            (place,) = self._consumer.position([ClientPartition(*partition)])
+            offset = place.offset if place.offset >= 0 else self._starts[partition]
+        return OutOfRange(partition, offset, *self._watermarks(partition), reason, int(cut[1]) if cut else -1)
 
 
 def last_offsets(records: Sequence[Any]) -> dict[TopicPartition, int]:

@@ -17,7 +17,12 @@ from confluent_kafka import (
     Message,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, ConfigResource  # type: ignore[attr-defined]
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+)
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
 from legacy_mm.testbed.comparison import murmur2, partition_of, same_records
@@ -145,10 +150,11 @@ def delete_records(bootstrap: str, topic: str, before: Mapping[int, int]) -> Non
 
 
 def change_topic(bootstrap: str, name: str, config: Mapping[str, str]) -> None:
-    """Give a topic these settings and no others of its own."""
-    resource = ConfigResource(ConfigResource.Type.TOPIC, name, set_config=dict(config))
+    """Give a topic these settings beside those that it has."""
+    entries = [ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET) for key, value in config.items()]
+    resource = ConfigResource(ConfigResource.Type.TOPIC, name, incremental_configs=entries)
     admin = AdminClient(_connection(bootstrap))
-    admin.alter_configs([resource])[resource].result(REQUEST_SECONDS)
+    admin.incremental_alter_configs([resource])[resource].result(REQUEST_SECONDS)
 
 
 def grow_topic(bootstrap: str, name: str, partitions: int) -> None:

@@ -19,7 +19,7 @@ from tests.faults.test_hot_swap import under_load
 from tests.faults.test_recovery import COMMIT_OFTEN, spark_jvm, stop, workers
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-ROUNDS, RECORDS = 20, 50_000
+ROUNDS, RECORDS = 12, 50_000
 SHORT_SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "1000"}
 FROZEN: dict[str, Callable[[ToolProcess, Any], list[int]]] = {
     "driver": lambda tool, source: [tool.pid],
@@ -86,7 +86,7 @@ def freeze_and_wake(scene: Scene, target: Cluster, sleeper: ToolProcess, kind: s
 
 @pytest.mark.scenario(7)
 @pytest.mark.parametrize("engine", ["batches", "records"])
-def test_twenty_zombies(
+def test_a_dozen_zombies(
     source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene], engine: str
 ) -> None:
     """Nothing lost, order kept; only a whole tree that was frozen doubles anything after it wakes."""
@@ -96,7 +96,7 @@ def test_twenty_zombies(
     pair.wait()
     late: dict[str, int] = dict.fromkeys(FROZEN, 0)
     for number in range(ROUNDS):
-        kind, early = list(FROZEN)[number % 4], number // 8 != 1
+        kind, early = list(FROZEN)[number % 4], number // 4 != 1
         arrived = freeze_and_wake(scene, target, pair.tools[number // 4 % 2], kind, early=early)
         pair.wait()
         if not early:
@@ -104,7 +104,7 @@ def test_twenty_zombies(
     for tool in pair.tools:
         stop(tool)
     assert scene.differences(allow_duplicates=True) == []
-    assert late.pop("tree") <= 2 * RECORDS, "at most its queues, each time"
+    assert late.pop("tree") <= RECORDS, "at most its queues"
     assert not any(late.values()), late
 
 

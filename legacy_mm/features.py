@@ -8,11 +8,10 @@ from functools import cache, partial
 
 from legacy_mm import plugins
 from legacy_mm.clock import Deadline
-from legacy_mm.config.feature_settings import IDENTITY, LEGACY
+from legacy_mm.config.feature_settings import LEGACY
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.duties import Count, Duties
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
-from legacy_mm.errors import ConfigurationError
 from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.name_list import in_list
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
@@ -34,10 +33,6 @@ class Names:
         self.scope = FeatureScope(settings.features.canary, compiled)
         self._naming = naming
         self._exclude_internal = settings.topics.exclude_internal or naming.policy != LEGACY
-        if settings.handler is not None and naming.policy not in (LEGACY, IDENTITY):
-            raise ConfigurationError(
-                f"{naming.policy} and a message handler exclude each other, because both say how topics are called"
-            )
 
     def at_target(self, topic: str) -> str:
         """The copy's name."""

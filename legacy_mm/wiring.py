@@ -7,8 +7,9 @@ listener. It is made by the command line, and received here.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -80,31 +81,31 @@ class Host:
 
     def with_stores(self, settings: Settings) -> Settings:
         """The settings with what their Java key stores hold; the host is closed when one cannot be read."""
-        try:
+        with self.closed_on_error():
             jvm, admins = self.spark.jvm, (settings.source_admin, settings.target_admin)
             source, target = with_store(settings.source, jvm), with_store(settings.target, jvm)
             source_admin, target_admin = (side and with_store(side, jvm) for side in admins)
-        except LegacyMMError:
-            self.close(Deadline.after(_CLOSE_SECONDS))
-            raise
         return replace(settings, source=source, target=target, source_admin=source_admin, target_admin=target_admin)
 
     def with_plugins(self, settings: Settings) -> Settings:
         """The settings with a handler that can be made; the host is closed when it cannot."""
         if settings.handler is None:
             return settings
-        try:
+        with self.closed_on_error():
             return replace(settings, handler=plugins.ready_handler(settings.handler, lambda: self.spark.jvm))
-        except LegacyMMError:
-            self.close(Deadline.after(_CLOSE_SECONDS))
-            raise
 
     def listener(self, settings: ListenerSettings | None) -> plugins.Listener | None:
         """The rebalance listener of all streams; the host is closed when it cannot be made."""
         if settings is None:
             return None
-        try:
+        with self.closed_on_error():
             return plugins.make_listener(settings, lambda: self.spark.jvm)
+
+    @contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """What cannot be made for a mirror ends the host, too."""
+        try:
+            yield
         except LegacyMMError:
             self.close(Deadline.after(_CLOSE_SECONDS))
             raise
@@ -195,7 +196,8 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
     registry = Registry(settings.flow, settings.target.properties.get("client.id", ""), _facts())
     host.registries.append(registry)
     compiled = host.spark.jvm.topic_matcher
-    names = Names(settings, compiled)
+    with host.closed_on_error():
+        names = Names(settings, compiled)
     duties = FlowDuties(settings, names, compiled, registry.duty)
     copies = _Copies(settings, host, names, duties.before_copying)
     guard = GapGuard(settings.source.offset_reset, registry.gap, fail=settings.fail_on_gap)

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from legacy_mm.compat.steps import Start
-from legacy_mm.config.feature_settings import FeatureSettings
+from legacy_mm.config.feature_settings import IDENTITY, LEGACY, FeatureSettings
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError
 
@@ -24,6 +24,10 @@ def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
         raise ConfigurationError(f"--message.handler and {other} exclude each other: one of them handles records")
     if not line.has("message.handler") and not steps:
         return None
+    if (policy := features.naming.policy) not in (LEGACY, IDENTITY):
+        raise ConfigurationError(
+            f"{policy} and a message handler exclude each other, because both say how topics are called"
+        )
     return HandlerSettings(
         name=_name(line.value("message.handler") or ""),
         argument=line.value("message.handler.args") if line.has("message.handler.args") else None,

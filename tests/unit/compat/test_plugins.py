@@ -67,6 +67,25 @@ def test_two_ways_to_handle_are_refused(settings: Settle) -> None:
         settings("--message.handler", "h.Ok", "--handler.step", "keep.partition")
 
 
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--rename.topics", "true"), "DefaultReplicationPolicy and a message handler exclude each other"),
+        (("--detect.loops", "true"), "--message.handler and detect.loops exclude each other"),
+    ],
+)
+def test_flags_that_a_handler_excludes(settings: Settle, flags: tuple[str, ...], words: str) -> None:
+    with pytest.raises(ConfigurationError, match=words):
+        settings("--message.handler", "h.Ok", "--source.cluster.alias", "a", *flags)
+
+
+def test_loops_are_detected_by_a_step(settings: Settle) -> None:
+    words = ("--handler.step", "keep.partition", "--detect.loops", "true", "--source.cluster.alias", "a")
+    handler = settings(*words).handler
+    assert handler is not None
+    assert handler.steps == ("keep.partition", "loop.guard=a>target")
+
+
 def test_the_class_path_of_the_environment_comes_first(settings: Settle) -> None:
     handler = settings("--message.handler", "h.Ok", "--handler.classpath", "/y.jar", class_path="/x.jar").handler
     assert handler is not None

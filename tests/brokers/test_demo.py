@@ -58,8 +58,10 @@ def test_everything_arrives_and_nothing_is_left(environment: dict[str, str], tmp
 @pytest.mark.brokers
 @pytest.mark.parametrize(
     ("number", "sign"),
-    [(signal.SIGINT, "orders.eu"), (signal.SIGTERM, "lag")],
-    ids=["Ctrl-C while loading", "SIGTERM while mirroring"],
+    [
+        pytest.param(signal.SIGINT, "orders.eu", id="Ctrl-C while loading"),
+        pytest.param(signal.SIGTERM, "lag", id="SIGTERM while mirroring", marks=pytest.mark.slow),
+    ],
 )
 def test_a_signal_ends_everything(
     environment: dict[str, str], tmp_path: Path, number: signal.Signals, sign: str

@@ -40,9 +40,8 @@ def scratch(*clusters: Cluster) -> list[str]:
     return [name for cluster in clusters for name in list_topics(cluster.bootstrap) if "selftest" in name]
 
 
-@pytest.mark.parametrize(
-    "scenarios", ["stop,kill-worker", pytest.param("copy,kill,freeze-worker,hand-over", marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("scenarios", ["stop,kill-worker", "copy,kill,freeze-worker,hand-over"])
+@pytest.mark.slow
 def test_scenarios_pass(
     scenarios: str, source: Cluster, target: Cluster, selftest: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:

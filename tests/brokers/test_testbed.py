@@ -100,6 +100,7 @@ def test_planted_differences_are_found(source: Cluster, topic: Callable[..., str
     assert "order of source partition 0 is lost" in same_records(whole, swapped)[0]
 
 
+@pytest.mark.slow
 def test_a_killed_broker_comes_back_with_its_log(
     own_clusters: Callable[..., Cluster], topic: Callable[..., str]
 ) -> None:

@@ -43,6 +43,7 @@ def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], st
     assert sum(int(line.split(": ")[1].split()[0]) for line in doubled) == 5
 
 
+@pytest.mark.slow
 def test_timestamps_count_unless_they_are_ignored(
     source: Any, target: Any, topic: Callable[[str], str], tmp_path: Path
 ) -> None:

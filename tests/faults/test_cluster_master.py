@@ -86,16 +86,22 @@ def test_a_node_is_lost_while_it_copies(scene: Scene, spark: SparkStandalone, ta
     assert scene.differences(allow_duplicates=True) == []
 
 
-def test_without_a_secret_it_says_what_to_do(scene: Scene, spark: SparkStandalone) -> None:
+@pytest.fixture
+def idle(source: Any, target: Any, make_scene: Callable[..., Scene]) -> Scene:
+    """For a mirror that copies nothing."""
+    return make_scene(source, target, 1)
+
+
+def test_without_a_secret_it_says_what_to_do(idle: Scene, spark: SparkStandalone) -> None:
     environment = {**spark.environment(), "SPARK_CONF_DIR": "/nowhere"}
-    tool = scene.mirror("--spark.master", spark.master, environment=environment)
+    tool = idle.mirror("--spark.master", spark.master, environment=environment)
     assert tool.wait(60) == 1
     assert "spark.authenticate.secret" in tool.output()
     assert "Traceback" not in tool.output()
 
 
 @pytest.mark.parametrize("conf", ["spark.speculation=true", "spark.task.maxFailures=4", "spark.ui.enabled=true"])
-def test_properties_that_break_a_guarantee_are_refused_by_name(scene: Scene, conf: str) -> None:
-    tool = scene.mirror("--spark.master", "spark://127.0.0.1:1", "--spark.conf", conf)
+def test_properties_that_break_a_guarantee_are_refused_by_name(idle: Scene, conf: str) -> None:
+    tool = idle.mirror("--spark.master", "spark://127.0.0.1:1", "--spark.conf", conf)
     assert tool.wait(30) == 1
     assert conf.partition("=")[0] in tool.output()

@@ -22,10 +22,11 @@ GROUPS = {
     },
     "consumer protocol": {"group.protocol": "consumer"},
 }
+SLOW = {"roundrobin": pytest.mark.slow}
 
 
 @pytest.mark.scenario(33)
-@pytest.mark.parametrize("kind", GROUPS)
+@pytest.mark.parametrize("kind", [pytest.param(kind, marks=SLOW.get(kind, ())) for kind in GROUPS])
 def test_a_process_joins_and_leaves_under_load(
     source: Any, target: Any, make_scene: Callable[..., Scene], kind: str
 ) -> None:

@@ -39,19 +39,20 @@ class Mirror:
         self,
         streams: Callable[[OnFailure], Sequence[Stream]],
         watch: Callable[[OnFailure], TopicWatch],
-        duties: Background,
+        background: Sequence[Background] = (),
     ) -> None:
-        """`duties` is what features do beside the copying."""
+        """`background` is what features do beside the copying."""
         self.failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self._streams = streams(self._failed)
         self._watch = watch(self._failed)
-        self._duties = duties
+        self._background = background
 
     def start(self) -> None:
         """Join the group and begin to look for topics; returns at once."""
         for stream in self._streams:
             stream.start()
-        self._duties.start()
+        for each in self._background:
+            each.start()
         self._watch.start()
 
     def subscribe(self, topics: frozenset[str]) -> None:
@@ -66,7 +67,8 @@ class Mirror:
     def stop(self, deadline: Deadline, *, commit: bool) -> None:
         """Tell all streams to stop, side by side; returns at once."""
         self._watch.stop()
-        self._duties.stop()
+        for each in self._background:
+            each.stop()
         for stream in self._streams:
             events.emit(events.STREAM_STOPPING, stream=stream.index)
             stream.stop(deadline, commit=commit)

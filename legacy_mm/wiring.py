@@ -31,7 +31,7 @@ from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copyjob import Plan
 from legacy_mm.errors import EngineUnfit, HostError, LegacyMMError, StreamFailure
-from legacy_mm.features import FlowDuties, Names, topic_choice
+from legacy_mm.features import Names
 from legacy_mm.kafka.client import TopicLister, client_version, require_resolvable
 from legacy_mm.kafka.membership import GroupMember
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
@@ -50,6 +50,7 @@ from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
 
 if TYPE_CHECKING:
+    from legacy_mm.flow_duties import FlowDuties
     from legacy_mm.metrics.prometheus import Endpoint
 
 _PRELOADED = {
@@ -82,10 +83,7 @@ class Host:
     def with_stores(self, settings: Settings) -> Settings:
         """The settings with what their Java key stores hold; the host is closed when one cannot be read."""
         with self.closed_on_error():
-            jvm, admins = self.spark.jvm, (settings.source_admin, settings.target_admin)
-            source, target = with_store(settings.source, jvm), with_store(settings.target, jvm)
-            source_admin, target_admin = (side and with_store(side, jvm) for side in admins)
-        return replace(settings, source=source, target=target, source_admin=source_admin, target_admin=target_admin)
+            return with_stores(settings, self.spark.jvm)
 
     def with_plugins(self, settings: Settings) -> Settings:
         """The settings with a handler that can be made; the host is closed when it cannot."""
@@ -149,14 +147,17 @@ class Host:
         return Endpoint(settings.address, settings.port, self._snapshots)
 
 
+def with_stores(settings: Settings, jvm: Jvm) -> Settings:
+    """All sides with what their Java key stores hold; raises ConfigurationError in Java's words."""
+    source, target = with_store(settings.source, jvm), with_store(settings.target, jvm)
+    admins = (settings.source_admin, settings.target_admin)
+    source_admin, target_admin = (side and with_store(side, jvm) for side in admins)
+    return replace(settings, source=source, target=target, source_admin=source_admin, target_admin=target_admin)
+
+
 def with_store(side: Side, jvm: Jvm) -> Side:
-    """One side with what its Java key stores hold; raises ConfigurationError in Java's words."""
-    return replace(side, properties=with_keys(side, jvm))
-
-
-def with_keys(side: SourceSettings | TargetSettings | AdminSettings, jvm: Jvm) -> dict[str, str]:
-    """The properties of one side, with what its Java key stores hold."""
-    return {**keystore.read(side.stores, jvm), **side.properties}
+    """One side."""
+    return replace(side, properties={**keystore.read(side.stores, jvm), **side.properties})
 
 
 def choose_engine(settings: Settings) -> EngineChoice:
@@ -195,11 +196,10 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
     """Put the objects of one flow together; the rebalance listener is that of all flows."""
     registry = Registry(settings.flow, settings.target.properties.get("client.id", ""), _facts())
     host.registries.append(registry)
-    compiled = host.spark.jvm.topic_matcher
     with host.closed_on_error():
-        names = Names(settings, compiled)
-    duties = FlowDuties(settings, names, compiled, registry.duty)
-    copies = _Copies(settings, host, names, duties.before_copying)
+        names = Names(settings, host.spark.jvm.topic_matcher)
+    duties = _duties(settings, names, registry)
+    copies = _Copies(settings, host, names, None if duties is None else duties.before_copying)
     guard = GapGuard(settings.source.offset_reset, registry.gap, fail=settings.fail_on_gap)
     mirror: Mirror
 
@@ -212,14 +212,15 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
 
     def on_change(topics: frozenset[str]) -> None:
         names.scope.look(topics)
-        duties.topics_found(topics)
+        if duties is not None:
+            duties.topics_found(topics)
         mirror.subscribe(topics)
 
     def make_watch(on_failure: OnFailure) -> TopicWatch:
         source = settings.source
         return TopicWatch(
             lister=lambda: TopicLister(source.properties, source.api_timeout),
-            choice=lambda: topic_choice(settings, names, compiled),
+            choice=names.choice,
             pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,
             on_change=on_change,
@@ -227,15 +228,23 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
             on_failure=on_failure,
         )
 
-    mirror = Mirror(make_streams, make_watch, duties)
+    mirror = Mirror(make_streams, make_watch, () if duties is None else (duties,))
     return mirror
+
+
+def _duties(settings: Settings, names: Names, registry: Registry) -> FlowDuties | None:
+    if not settings.features.have_duties:
+        return None
+    from legacy_mm.flow_duties import FlowDuties
+
+    return FlowDuties(settings, names, registry.duty)
 
 
 class _Copies:
     """Makes copy jobs; remembers what an earlier one of them found out about the clusters."""
 
-    def __init__(self, settings: Settings, host: Host, names: Names, prepare: Callable[[], None]) -> None:
-        """`prepare` makes the target ready for what is copied next."""
+    def __init__(self, settings: Settings, host: Host, names: Names, prepare: Callable[[], None] | None) -> None:
+        """`prepare` makes the target ready for what is copied next, where a feature does that."""
         self._settings = settings
         self._host = host
         self._names = names
@@ -247,7 +256,8 @@ class _Copies:
     def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
         """A copy job of this stream from these offsets, under way."""
         settings, host = self._settings, self._host
-        self._prepare()
+        if self._prepare is not None:
+            self._prepare()
         names = {partition.topic: self._names.at_target(partition.topic) for partition in offsets}
         plan = Plan(
             offsets=offsets,

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
-from legacy_mm.controlplane.feature_duties import feature_duties
-from legacy_mm.features import Names, duty_names
-from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.features import Names
+from legacy_mm.flow_duties import DutyClusters
 from legacy_mm.policies.changes import Change, Look, Outcome
 from legacy_mm.policies.leftovers import left_behind
 from legacy_mm.spark.jvm import Jvm
-from legacy_mm.wiring import with_keys
+from legacy_mm.wiring import with_stores
 
 _PATIENCE_SECONDS = 30.0
 
@@ -33,25 +32,21 @@ class FlowClusters:
 
     def __init__(self, settings: Settings, java: Jvm) -> None:
         """Raises ConfigurationError for names that cannot be made, or a key store that cannot be read."""
-        source, target = settings.source_admin or settings.source, settings.target_admin or settings.target
-        self._target = ClusterAdmin("target", with_keys(target, java))
-        self._source = ClusterAdmin("source", with_keys(source, java))
         self._settings = settings
-        self._names = duty_names(settings, Names(settings, java.topic_matcher), java.topic_matcher)
-        features, interval = settings.features, settings.source.metadata_max_age
-        self._duties, self._applier = feature_duties(features, self._source, self._target, self._names, interval)
+        self._clusters = DutyClusters(with_stores(settings, java), Names(settings, java.topic_matcher))
 
     def look(self) -> FlowPlan:
         """What each duty would change; raises LegacyMMError."""
-        topics = self._names.concerned(frozenset(self._source.topics(_patience())))
-        looks = {each.duty.name: each.duty.look(topics, _patience()) for each in self._duties}
-        names = {topic: self._names.remote(topic) for topic in topics}
-        left = left_behind(names, self._target.topics(_patience()), self._settings.features.naming.separator)
+        clusters = self._clusters
+        topics = clusters.names.concerned(frozenset(clusters.source.topics(_patience())))
+        looks = {each.duty.name: each.duty.look(topics, _patience()) for each in clusters.scheduled}
+        names = {topic: clusters.names.remote(topic) for topic in topics}
+        left = left_behind(names, clusters.target.topics(_patience()), self._settings.features.naming.separator)
         return FlowPlan(self._settings.flow, looks, tuple(left))
 
     def apply(self, changes: Sequence[Change]) -> Iterator[Outcome]:
         """Make these changes; raises HostError."""
-        return self._applier.apply(changes, _patience())
+        return self._clusters.applier.apply(changes, _patience())
 
 
 def _patience() -> Deadline:

@@ -17,7 +17,7 @@ from legacy_mm.config.settings import (
     SparkSettings,
 )
 from legacy_mm.errors import InvalidPattern
-from legacy_mm.features import Names, topic_choice
+from legacy_mm.features import Names
 from legacy_mm.kafka.survey import PartitionView, SourceSurvey
 from legacy_mm.model import TopicPartition
 from legacy_mm.spark.jvm import Jvm
@@ -76,7 +76,7 @@ def _matching(settings: Settings, counts: Mapping[str, int], java: Callable[[], 
     if all(map(names.is_barred, counts)):
         return ()
     try:
-        return topic_choice(settings, names, java().topic_matcher).of(counts)
+        return names.choice().of(counts)
     except InvalidPattern as error:
         raise InvalidPattern(f"Invalid expression syntax: {settings.topics.pattern_text}") from error
 

@@ -19,7 +19,7 @@ from legacy_mm.config.feature_settings import (
     NamingSettings,
     TopicFilterSettings,
 )
-from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, Feature, Relation, as_pair, spelled_today
+from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, Feature, as_pair, spelled_today
 from legacy_mm.config.option import listed
 from legacy_mm.errors import ConfigurationError
 
@@ -69,6 +69,7 @@ class _Flags:
         config_filter = ConfigFilterSettings(
             listed(self._values["config.properties.exclude"]), self._values["use.defaults.from"] == "source"
         )
+        configs = self._values["sync.topic.configs.enabled"]
         refreshes = creation and self._values["refresh.topics.enabled"]
         return FeatureSettings(
             naming=self._naming(),
@@ -76,16 +77,9 @@ class _Flags:
             preserve_partitions=kept,
             grow_partitions=creation and self._values["topic.creation.fewer.partitions"] == "grow",
             creation=CreationSettings(self._values["replication.factor"], config_filter) if creation else None,
-            config_sync=self._interval("sync.topic.configs", lambda every: ConfigSyncSettings(every, config_filter)),
-            acl_sync=self._interval(
-                "sync.topic.acls",
-                lambda every: AclSyncSettings(
-                    every,
-                    prefixed=self._values["sync.topic.acls.prefixed"],
-                    remove=self._values["sync.topic.acls.remove"],
-                ),
-            ),
-            refresh_interval=float(self._values["refresh.topics.interval.seconds"]) if refreshes else None,
+            config_sync=ConfigSyncSettings(self._seconds("sync.topic.configs"), config_filter) if configs else None,
+            acl_sync=self._acl_sync() if self._values["sync.topic.acls.enabled"] else None,
+            refresh_interval=self._seconds("refresh.topics") if refreshes else None,
             detect_loops=self._values["detect.loops"],
             canary=self._values["feature.topics"],
             source_admin=self._pairs("source.admin"),
@@ -110,13 +104,9 @@ class _Flags:
         return pairs
 
     def _check(self, row: Feature) -> None:
-        if not row.is_feature and self._text(row) == (row.option.default or ""):
-            return
-        if row.is_feature and not self._values[row.name]:
-            return
         for other in row.needs:
-            if not self._values[other.name]:
-                raise ConfigurationError(_said(row, "needs", other))
+            if self._values[row.name] and not self._values[other.name]:
+                raise ConfigurationError(f"{row.name}=true needs {other.name}, because {other.because}")
 
     def _naming(self) -> NamingSettings:
         policy, alias = self._policy(), self._values["source.cluster.alias"]
@@ -173,8 +163,15 @@ class _Flags:
             exclude = self._values["topics.exclude"]
         return TopicFilterSettings(listed(include), listed(exclude))
 
-    def _interval(self, name: str, made: Any) -> Any:
-        return made(float(self._values[f"{name}.interval.seconds"])) if self._values[f"{name}.enabled"] else None
+    def _acl_sync(self) -> AclSyncSettings:
+        return AclSyncSettings(
+            self._seconds("sync.topic.acls"),
+            prefixed=self._values["sync.topic.acls.prefixed"],
+            remove=self._values["sync.topic.acls.remove"],
+        )
+
+    def _seconds(self, name: str) -> float:
+        return float(self._values[f"{name}.interval.seconds"])
 
 
 def _typed(row: Feature, text: str) -> Any:
@@ -185,10 +182,6 @@ def _typed(row: Feature, text: str) -> Any:
         return option.type(text)
     except argparse.ArgumentTypeError as error:
         raise ConfigurationError(f"{row.name}: {error}") from None
-
-
-def _said(row: Feature, verb: str, other: Relation) -> str:
-    return f"{row.name}=true {verb} {other.name}, because {other.because}"
 
 
 def without_effect(*sources: Mapping[str, Any]) -> Iterator[str]:

@@ -100,3 +100,8 @@ class FeatureSettings:
     """Java properties over those of the consumer file, for the duties' clients."""
     target_admin: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The same for the producer file."""
+
+    @property
+    def have_duties(self) -> bool:
+        """Something is done beside the copying."""
+        return self.preserve_partitions or self.config_sync is not None or self.acl_sync is not None

@@ -4,6 +4,7 @@ regular expressions."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 
 from legacy_mm.errors import ConfigurationError, InvalidPattern
 from legacy_mm.policies.topic_filter import Matcher
@@ -39,17 +40,19 @@ class FeatureScope:
     def __init__(self, canary: str, matcher: Callable[[str], Matcher]) -> None:
         """`matcher` is asked at the first look."""
         self._canary = canary
-        self._matcher = matcher
+        self._expression = cache(lambda: matcher(canary))
         self._topics: frozenset[str] = frozenset()
+
+    def of(self, names: Iterable[str]) -> frozenset[str]:
+        """Those of these names that features concern, whether or not they are topics; raises ConfigurationError."""
+        try:
+            return self._expression().matching(names) if self._canary else frozenset(names)
+        except InvalidPattern as error:
+            raise ConfigurationError(f"feature.topics: {self._canary} is no Java regular expression") from error
 
     def look(self, topics: Iterable[str]) -> None:
         """These are mirrored now; raises ConfigurationError."""
-        if not self._canary:
-            return
-        try:
-            self._topics = self._matcher(self._canary).matching(topics)
-        except InvalidPattern as error:
-            raise ConfigurationError(f"feature.topics: {self._canary} is no Java regular expression") from error
+        self._topics = self.of(topics)
 
     def __contains__(self, topic: str) -> bool:
         return not self._canary or topic in self._topics

@@ -67,7 +67,7 @@ def test_topics_are_made_renamed_and_grow(
     load(source, plain, 1, (0, b"x"))
     load(source, barred, 1, (0, b"x"))
     tool = start(
-        *("--whitelist", f"{name}|{plain}|{barred}", "--rename.topics", "true", "--feature.topics", name),
+        *("--whitelist", f"{name}.*|{plain}|{barred}", "--rename.topics", "true", "--feature.topics", f"{name}.*"),
         *("--topics.exclude", barred, "--log.level", "INFO"),
         consumer={"metadata.max.age.ms": "1000"},
         topic_creation="true",
@@ -80,6 +80,9 @@ def test_topics_are_made_renamed_and_grow(
     grow_topic(source.bootstrap, name, 7)
     write(source, name, (6, b"new"))
     wait_until(lambda: copied(target, remote) == [*records, (6, b"new")], SECONDS, "the new partition")
+    load(source, f"{name}-later", 3, *records[:3])
+    wait_until(lambda: copied(target, f"{remote}-later") == records[:3], SECONDS, "a topic that came meanwhile")
+    assert len(end_offsets(target.bootstrap, f"{remote}-later")) == 3
     stop(tool)
     assert f"[topic-creation] create topic {remote}" in tool.output()
     assert not {name, barred} & set(list_topics(target.bootstrap))

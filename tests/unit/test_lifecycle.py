@@ -64,7 +64,7 @@ def run(signals: lifecycle.Signals, failing: int | None = None) -> tuple[int, li
             return [StandIn(index, calls, deadlines, fail)]
 
         watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None)
-        return Mirror(streams, lambda on_failure: watch, watch)
+        return Mirror(streams, lambda on_failure: watch)
 
     return lifecycle.run([mirror(0), mirror(1)], HOST, signals, 30.0), calls, deadlines
 

@@ -34,6 +34,8 @@ NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
             FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, FILTER)),
             [("topic-creation", math.inf, True)],
         ),
+        (FeatureSettings(config_sync=ConfigSyncSettings(8.0, FILTER)), [("topic-configs", 8.0, False)]),
+        (FeatureSettings(acl_sync=AclSyncSettings(9.0)), [("topic-acls", 9.0, False)]),
         (
             FeatureSettings(config_sync=ConfigSyncSettings(8.0, FILTER), acl_sync=AclSyncSettings(9.0)),
             [("topic-configs", 8.0, False), ("topic-acls", 9.0, False)],
@@ -43,3 +45,4 @@ NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
 def test_what_is_switched_on(features: FeatureSettings, due: list[tuple[str, float, bool]]) -> None:
     found, _ = feature_duties(features, NOWHERE, NOWHERE, NAMES, 300.0)
     assert [(each.duty.name, each.interval, each.before_copying) for each in found] == due
+    assert features.have_duties == bool(due)

@@ -1,0 +1,69 @@
+"""The duties of one flow between its two clusters: for the mirror, which runs them, and for `legacy-mm plan`.
+
+Imported only where a feature asks for one of them (invariant E).
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache, partial
+
+from legacy_mm.clock import Deadline
+from legacy_mm.config.settings import Settings
+from legacy_mm.controlplane.duties import Count, Duties
+from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
+from legacy_mm.features import Names
+from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.policies.name_list import in_list
+
+_BEFORE_COPYING_SECONDS = 30.0
+
+
+class DutyClusters:
+    """Both clusters as the features reach them, the duties between them, and who makes their changes."""
+
+    def __init__(self, settings: Settings, names: Names) -> None:
+        """The settings are those with what Java key stores hold. Java is asked when the first duty looks."""
+        choice = cache(names.choice)
+        self.names = TopicNames(
+            remote=names.remote,
+            concerned=lambda found: names.scope.of(choice().of(found)),
+            in_list=partial(in_list, matcher=names.compiled),
+        )
+        self.source = ClusterAdmin("source", (settings.source_admin or settings.source).properties)
+        self.target = ClusterAdmin("target", (settings.target_admin or settings.target).properties)
+        self.scheduled, self.applier = feature_duties(
+            settings.features, self.source, self.target, self.names, settings.source.metadata_max_age
+        )
+
+
+class FlowDuties:
+    """The duties of a flow that runs."""
+
+    def __init__(self, settings: Settings, names: Names, count: Count) -> None:
+        clusters = DutyClusters(settings, names)
+        self._scope = names.scope
+        self._duties = Duties(clusters.scheduled, clusters.applier, count)
+        self._topics: frozenset[str] = frozenset()
+
+    def start(self) -> None:
+        """Wait for topics in the background."""
+        self._duties.start()
+
+    def topics_found(self, topics: frozenset[str]) -> None:
+        """Streams will subscribe to these; what must be done before is done, has failed, or takes too long."""
+        self._topics = frozenset(topic for topic in topics if topic in self._scope)
+        self._look_again()
+
+    def before_copying(self) -> None:
+        """A stream has partitions, perhaps new ones: the target grows first. Not on the membership's own thread."""
+        again = threading.Thread(target=self._look_again, name="duties-again", daemon=True)
+        again.start()
+        again.join(_BEFORE_COPYING_SECONDS)
+
+    def stop(self) -> None:
+        """Begin nothing more."""
+        self._duties.stop()
+
+    def _look_again(self) -> None:
+        self._duties.topics_found(self._topics, Deadline.after(_BEFORE_COPYING_SECONDS))

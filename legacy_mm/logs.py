@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from legacy_mm.clock import epoch_ms
-from legacy_mm.config.log_settings import DEBUG, Appender, LogFile, LogSettings
+from legacy_mm.config.log_settings import DEBUG, OFF, Appender, LogFile, LogSettings
 from legacy_mm.events import Event
 from legacy_mm.log_layouts import Line, formatted_traceback, formatter, rolled_path
 from legacy_mm.log_secrets import Secrets
@@ -58,6 +58,11 @@ def configure(settings: LogSettings, wording: Mapping[Event, Wording], secrets: 
         logging.getLogger(name).setLevel(logging.WARNING)
     for problem in router.problems:
         _own.warning("%s", problem)
+
+
+def silence() -> None:
+    """No line at all, pyspark's included: for commands that print their own answer."""
+    configure(LogSettings().with_root_level(OFF), {})
 
 
 def hide(secrets: Iterable[str]) -> None:

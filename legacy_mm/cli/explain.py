@@ -31,7 +31,6 @@ from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.parser import own_values, read_own_options
 from legacy_mm.cli.source_look import Topics, look
 from legacy_mm.compat.explanation import Explanation, Reader, explain
-from legacy_mm.config.log_settings import OFF, LogSettings
 from legacy_mm.errors import HostError, LegacyMMError
 
 USAGE = """\
@@ -50,7 +49,7 @@ def main(words: Sequence[str]) -> int:
     if flags is None or not flags <= _FLAGS:
         sys.stderr.write(USAGE)
         return 1
-    logs.configure(LogSettings().with_root_level(OFF), {})
+    logs.silence()
     explanation, topics = explain_line(words[words.index("--") + 1 :], os.environ, ask="--offline" not in flags)
     if "--json" in flags:
         sys.stdout.write(json.dumps(asdict(explanation) | {"topics": asdict(topics)}, indent=2) + "\n")

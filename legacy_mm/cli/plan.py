@@ -22,7 +22,6 @@ from legacy_mm import logs, wiring
 from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
 from legacy_mm.cli.old_line import flows_of, split, told
 from legacy_mm.cli.source_look import java_for
-from legacy_mm.config.log_settings import OFF, LogSettings
 from legacy_mm.errors import ConfigurationError, HostError, UsageError
 from legacy_mm.policies.changes import Change, Outcome, from_json, to_json
 
@@ -91,7 +90,7 @@ def _apply(options: argparse.Namespace, line: Sequence[str]) -> int:
 @contextmanager
 def _flows(line: Sequence[str]) -> Iterator[list[FlowClusters]]:
     """The flows of a command line, while Java runs for them."""
-    logs.configure(LogSettings().with_root_level(OFF), {})
+    logs.silence()
     settings = flows_of(line)
     for each in settings:
         wiring.check_addresses(each)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
+from legacy_mm import logs
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection, topic_pattern
 from legacy_mm.config.settings import SparkSettings
@@ -21,6 +22,7 @@ _HOUR_SECONDS = 3600
 def main(words: Sequence[str]) -> int:
     """0: equal; 2: different; 1: it could not be found out."""
     options = _parser().parse_args(words)
+    logs.silence()
     try:
         return _verify(options)
     except LegacyMMError as error:

@@ -56,6 +56,8 @@ class ClusterAdmin:
         """`name` tells the clusters apart in errors; `properties` are any client's of the cluster."""
         self.name = name
         self.connection = admin_properties(properties)
+        self._client_id = f"legacy_mm-duties-{name}"
+        self._errors = ErrorLines(self._client_id)
         self._lock = threading.Lock()
         self._made: AdminClient | None = None
 
@@ -69,10 +71,11 @@ class ClusterAdmin:
         return self._listing(deadline).cluster_id or ""
 
     def _listing(self, deadline: Deadline) -> ClusterMetadata:
+        client = self._admin()
         try:
-            return self._admin().list_topics(timeout=seconds(deadline))
+            return client.list_topics(timeout=seconds(deadline))
         except KafkaException as error:
-            raise HostError(f"listing the {self.name}'s topics failed: {error.args[0].str()}") from error
+            raise HostError(f"listing the {self.name}'s topics failed: {self._errors.why(client, error)}") from error
 
     def properties(
         self, topics: Collection[str], deadline: Deadline
@@ -158,10 +161,9 @@ class ClusterAdmin:
         """The client, which is kept: with it its answers would be lost."""
         with self._lock:
             if self._made is None:
-                client_id = f"legacy_mm-duties-{self.name}"
-                own = {"client.id": client_id}
+                own = {"client.id": self._client_id}
                 try:
-                    self._made = AdminClient(client_properties(self.connection, ErrorLines(client_id), **own))
+                    self._made = AdminClient(client_properties(self.connection, self._errors, **own))
                 except KafkaException as error:
                     raise HostError(f"the {self.name}'s client cannot be made: {error.args[0].str()}") from error
             return self._made

@@ -65,6 +65,11 @@ class ErrorLines:
         if self._refusal is not None:
             raise StreamFailure(self._refusal)
 
+    def why(self, client: AdminClient, error: KafkaException) -> str:
+        """Why a request of the client's failed: a broker and it do not believe each other, or else Kafka's words."""
+        client.poll(0)  # the client tells its errors only then
+        return self._refusal or str(error.args[0].str())
+
     def __call__(self, error: KafkaError) -> None:
         if refuses_login(error):
             self._refusal = self._refusal or refusal(error)
@@ -111,12 +116,11 @@ class TopicLister:
         self._timeout = timeout
 
     def topics(self) -> list[str]:
-        """All topic names; raises HostError when there is no answer in time, StreamFailure when we are refused."""
+        """All topic names; raises HostError when there is no answer in time."""
         try:
             return list(self._admin.list_topics(timeout=self._timeout).topics)
         except KafkaException as error:
-            self._errors.raise_refusal()
-            raise HostError(f"listing topics failed: {error.args[0].str()}") from error
+            raise HostError(f"listing topics failed: {self._errors.why(self._admin, error)}") from error
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         """The id of each topic, which a topic that is made again does not keep; brokers before 2.8 have none."""

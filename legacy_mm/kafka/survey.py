@@ -35,7 +35,8 @@ class SourceSurvey:
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         known = admin_properties(properties)
-        self._properties = client_properties(known, ErrorLines(_CLIENT_ID), **{"client.id": _CLIENT_ID})
+        self._errors = ErrorLines(_CLIENT_ID)
+        self._properties = client_properties(known, self._errors, **{"client.id": _CLIENT_ID})
         try:
             self._admin = AdminClient(self._properties)
         except KafkaException as error:
@@ -46,7 +47,7 @@ class SourceSurvey:
         try:
             found = self._admin.list_topics(timeout=seconds(deadline)).topics
         except KafkaException as error:
-            raise HostError(f"listing topics failed: {error.args[0].str()}") from error
+            raise HostError(f"listing topics failed: {self._errors.why(self._admin, error)}") from error
         return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
 
     def views(

@@ -11,6 +11,11 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.clock import Deadline
+from legacy_mm.compat import client_connection
+from legacy_mm.errors import HostError
+from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.kafka.survey import SourceSurvey
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.load import load
@@ -31,6 +36,7 @@ pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 LEGACY_MM = Path(__file__).parents[2] / "bin" / "legacy-mm"
 RECORDS = 50
 SECONDS = 60.0
+QUESTION_SECONDS = 5.0
 ABORTED = 255
 COMMIT_OFTEN = ("--offset.commit.interval.ms", "500")
 
@@ -240,6 +246,22 @@ def test_a_topic_without_permission_ends_the_mirror(
     forbid_records(getattr(secured, side), name)
     files = secured.files("LOGIN", login("SCRAM-SHA-256"), group)
     assert_ends(secured, tool(*files, "--whitelist", name, *COMMIT_OFTEN), name, group)
+
+
+QUESTIONS: dict[str, Callable[[Properties], object]] = {
+    "explain": lambda known: SourceSurvey(known).partitions(Deadline.after(QUESTION_SECONDS)),
+    "duties": lambda known: ClusterAdmin("target", known).topics(Deadline.after(QUESTION_SECONDS)),
+}
+
+
+@pytest.mark.parametrize("asker", QUESTIONS)
+def test_a_question_that_is_refused_says_why(secured: Secured, asker: str, tmp_path: Path) -> None:
+    """Not only that there was no answer."""
+    file = tmp_path / "client.properties"
+    write_properties(file, secured.files("LOGIN", login("PLAIN", "not-the-password"), "a group")[1])
+    with pytest.raises(HostError, match="[Aa]uthentication failed") as caught:
+        QUESTIONS[asker](client_connection.read(str(file)))
+    assert "not-the-password" not in str(caught.value)
 
 
 def assert_ends(secured: Secured, process: ToolProcess, name: str, group: str) -> None:

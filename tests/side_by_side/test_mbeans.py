@@ -47,15 +47,13 @@ def seen(old: Side, ours: Side, topic: str, group: str) -> Seen:
 def beans(side: Side, group: str, topic: str) -> MBeans:
     """Run one side until its beans tell that all is done, stop it, and return them."""
     tool = side.mirror(group, "--whitelist", topic, "--offset.commit.interval.ms", "1000")
-    found: MBeans = {}
 
-    def done() -> bool:
-        found.clear()
-        shown = read_mbeans(java_pid(tool))
-        found.update({bean.replace(group, "G"): attributes for bean, attributes in shown.items()})
-        return finished(found, topic)
+    def shown() -> MBeans:
+        return {bean.replace(group, "G"): attributes for bean, attributes in read_mbeans(java_pid(tool)).items()}
 
-    wait_until(done, SECONDS, f"everything copied, committed and counted by the {side.name} tool")
+    everything = f"everything copied, committed and counted by the {side.name} tool"
+    wait_until(lambda: finished(shown(), topic), SECONDS, everything)
+    found = shown()  # again, because a reader lists the beans first and reads their values a little later
     tool.signal(signal.SIGTERM)
     assert tool.wait(SECONDS) == 143, tool.output()
     return found

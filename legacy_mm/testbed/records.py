@@ -100,7 +100,11 @@ def committed(bootstrap: str, group: str, topics: Iterable[str]) -> dict[tuple[s
     consumer = _consumer({**_connection(bootstrap), "group.id": group})
     try:
         wanted = [TopicPartition(topic, number) for topic in topics for number in partition_numbers(consumer, topic)]
-        found = consumer.committed(wanted, timeout=REQUEST_SECONDS)
+        (found,) = wait_until(  # a new cluster has no coordinators yet
+            lambda: (consumer.committed(wanted, timeout=REQUEST_SECONDS),),
+            REQUEST_SECONDS,
+            f"the offsets of {group} at {bootstrap}",
+        )
     finally:
         consumer.close()
     return {(entry.topic, entry.partition): entry.offset for entry in found if entry.offset >= 0}

@@ -100,6 +100,8 @@ class Plan(Frame):
     """`HandlerSettings` as a mapping, where records pass through a handler; the engine is then `records`."""
     in_place: Sequence[str] = field(default_factory=list)
     """Source topics whose records keep the number of their partition, whatever their keys say."""
+    pairs: bool = False
+    """Report also which source offset became which target offset (`Pairs`), of the topics that are in place."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,31 @@ class Portion(NamedTuple):
     records: int
     bytes: int
     """Of keys and values."""
+
+
+class Run(NamedTuple):
+    """Acknowledged records that follow one another at the source and at the target."""
+
+    topic: str
+    """At the source."""
+    partition: int
+    upstream: int
+    """Source offset of the first."""
+    downstream: int
+    """Target offset of the first; -1: nobody knows, the broker had them already."""
+    count: int
+
+    def continues(self, upstream: int, downstream: int) -> bool:
+        """Whether a record with these offsets comes right after them."""
+        known = -1 < self.downstream == downstream - self.count
+        return self.upstream + self.count == upstream and (known or self.downstream == downstream == -1)
+
+
+@dataclass(frozen=True)
+class Pairs(Frame):
+    """Task -> driver, before the `Progress` that makes them safe: where records went. All of a partition, in order."""
+
+    runs: Sequence[Run]
 
 
 @dataclass(frozen=True)
@@ -257,6 +284,8 @@ def decode(text: bytes, ticket: Ticket | None = None) -> Frame:
             values["measured"] = [Measured(*row) for row in values["measured"]]
         if "portions" in values:
             values["portions"] = [Portion(*row) for row in values["portions"]]
+        if "runs" in values:
+            values["runs"] = [Run(*row) for row in values["runs"]]
         return kind(**values)
     except (ValueError, KeyError, TypeError) as error:
         raise ChannelError(f"not a frame: {type(error).__name__}") from None

@@ -10,8 +10,12 @@ from __future__ import annotations
 
 from collections import defaultdict, deque
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from legacy_mm.model import Offsets, TopicPartition
+
+if TYPE_CHECKING:
+    from legacy_mm.protocol.records import SourceOffsets
 
 
 class SafeOffsets:
@@ -65,6 +69,13 @@ class Piece:
     """One past the last of them."""
     missing: int
     """Batches that are not acknowledged yet."""
+
+
+class Part(NamedTuple):
+    """A batch of a piece, and the offsets of its records at the source."""
+
+    piece: Piece
+    offsets: SourceOffsets
 
 
 class Pieces:

@@ -13,11 +13,12 @@ from math import inf
 from typing import TypeVar
 
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Plan, Progress, Started
-from legacy_mm.dataplane.acks import Pieces, SafeOffsets
+from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Pairs, Plan, Progress, Started
+from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
+from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, too_few
-from legacy_mm.dataplane.routes import RouteOptions, Router
+from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.kafka.client import ErrorLines
@@ -73,6 +74,7 @@ class BatchesEngine:
         )
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
+        self._pairs = OffsetPairs() if plan.pairs else None
         self._pace = Pace()
         self._appending = False
         self._records = 0
@@ -166,13 +168,13 @@ class BatchesEngine:
         piece = self._pieces.open(source, route.next_offset, len(route.batches))
         self._records += route.records
         self._pace.copied(route.records)
-        for _, lone in route.too_large:
-            self._fail(topic, lone, failures.TOO_LARGE)
-        for number, made in route.batches:
+        for lone in route.too_large:
+            self._fail(topic, lone.batch, failures.TOO_LARGE)
+        for number, made, offsets in route.batches:
             if not self._wait_for_room():
                 return
             self._written.carried(TopicPartition(topic, number), made.header.records, len(made.buffer))
-            self._appender.append(TopicPartition(topic, number), made, piece)
+            self._appender.append(TopicPartition(topic, number), made, Part(piece, offsets))
 
     def _partitions(self, topic: str, least: int) -> int:
         """How many the target topic has, created if need be; waits for it, and a moment for it to have `least`.
@@ -229,8 +231,10 @@ class BatchesEngine:
 
     def _tend(self, *, blocked: bool) -> None:
         self._appender.tend()
-        for acknowledged in self._appender.take_acknowledged():
-            self._pieces.acknowledged(acknowledged.receipt)
+        for part, base_offset in self._appender.take_acknowledged():
+            if self._pairs is not None and part.piece.partition.topic in self._in_place:
+                self._pairs.batch(part.piece.partition, part.offsets, base_offset)
+            self._pieces.acknowledged(part.piece)
         for refused in self._appender.take_refused():
             self._deal_with(refused)
         self._failures.raise_if_ending(None)
@@ -246,14 +250,15 @@ class BatchesEngine:
         if failures.needs_new_producer(refused.refusal):
             raise ProducerBroken(failures.text(refused.refusal))
         if refused.batch.header.records > 1 and failures.may_spare_some(refused.refusal):
-            halves = self._router.halve(number, refused.batch)
-            refused.receipt.missing += len(halves) - 1
-            self._appender.replace(refused, [(half, refused.receipt) for half in halves])
+            piece, offsets = refused.receipt
+            halves = self._router.halve(Placed(number, refused.batch, offsets))
+            piece.missing += len(halves) - 1
+            self._appender.replace(refused, [(half.batch, Part(piece, half.offsets)) for half in halves])
             return
         self._fail(topic, refused.batch, refused.refusal)
         self._failures.raise_if_ending(None)
         self._patiently(lambda: self._appender.drop(refused))
-        self._pieces.acknowledged(refused.receipt)
+        self._pieces.acknowledged(refused.receipt.piece)
 
     def _fail(self, topic: str, batch: RecordBatch, code: int) -> None:
         reason, name = broker_error(code)
@@ -278,6 +283,8 @@ class BatchesEngine:
 
     def _send_progress(self, *, blocked: bool) -> None:
         self._next_report = monotonic() + self._report_interval
+        if self._pairs is not None and (runs := self._pairs.take()):
+            self._report(Pairs(runs))
         self._report(Progress(self._safe.take_moved(), self._records, self._failures.dropped, blocked))
 
     def _finish(self) -> Offsets:

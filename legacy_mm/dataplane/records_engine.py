@@ -14,8 +14,9 @@ from typing import Any
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.copyjob import BEAT_SECONDS, Copied, Frame, Gap, Plan, Progress, Started
+from legacy_mm.copyjob import BEAT_SECONDS, Copied, Frame, Gap, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane.acks import SafeOffsets
+from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
@@ -38,8 +39,15 @@ class RecordsEngine:
         self._failures = SendFailures(abort=plan.abort_on_send_failure, synchronous=plan.synchronous)
         self._reader = PartitionReader(plan.source, plan.api_timeout, report)
         self._in_place = frozenset(plan.in_place)
+        self._pairs = OffsetPairs() if plan.pairs else None
         self._sender = RecordSender(
-            plan.target, plan.names, self._failures, self._zero_timestamp, report, self._in_place
+            plan.target,
+            plan.names,
+            self._failures,
+            self._zero_timestamp,
+            report,
+            self._in_place,
+            None if self._pairs is None else self._delivered,
         )
         self._names = plan.names
         missing_seconds = int(plan.target.get("topic.metadata.propagation.max.ms", 30_000)) / _MS
@@ -147,6 +155,8 @@ class RecordsEngine:
 
     def _send_progress(self, *, blocked: bool) -> None:
         self._next_report = monotonic() + BEAT_SECONDS
+        if self._pairs is not None and (runs := self._pairs.take()):
+            self._report(Pairs(runs))
         self._report(self._progress(self._safe.take_moved(), blocked=blocked))
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
@@ -161,6 +171,10 @@ class RecordsEngine:
             for partition in resumed:
                 self._safe.restart(partition)
             self._report(Started(resumed))
+
+    def _delivered(self, record: Any, offset: int) -> None:
+        if self._pairs is not None and record.topic() in self._in_place:
+            self._pairs.record(record.topic(), record.partition(), record.offset(), offset)
 
     def _zero_timestamp(self, record: Any) -> None:
         partition = TopicPartition(record.topic(), record.partition())

@@ -11,15 +11,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from legacy_mm.clock import epoch_ms
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
-from legacy_mm.protocol.records import Placement, Survey
+from legacy_mm.protocol.records import Placement, SourceOffsets, Survey
 
 _NO_TIMESTAMP = -1
-Routed = list[tuple[int, RecordBatch]]
+
+
+class Placed(NamedTuple):
+    """A batch for one target partition."""
+
+    partition: int
+    batch: RecordBatch
+    offsets: SourceOffsets
+    """Those of its records at the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +47,8 @@ class RouteOptions:
 class Route:
     """One source batch on its way: batches and their target partitions, and what is too large to be sent."""
 
-    batches: Routed
-    too_large: Routed
+    batches: list[Placed]
+    too_large: list[Placed]
     records: int
     next_offset: int
     """One past its last record at the source."""
@@ -72,7 +81,8 @@ class Router:
         if self._options.check_crcs:
             batch.check_crc()
         if in_place and self._passes_unseen(batch, begin):
-            return Route([(partition, batch)], [], header.records, header.next_offset)
+            offsets = range(header.base_offset, header.next_offset)
+            return Route([Placed(partition, batch, offsets)], [], header.records, header.next_offset)
         data = self.decompress(header.codec, batch.payload)
         found = records.survey(header, data, partition, 0 if in_place else target)
         stays = in_place or (partition < target and (target <= source or not found.keyless))
@@ -80,7 +90,8 @@ class Router:
         if stays and not found.elsewhere and self._may_pass(header, found, begin):
             passed = self._with_codec(batch, data)
             if len(passed.buffer) <= self._options.limit or found.records == 1:
-                return Route([(partition, passed)], [], found.records, next_offset)
+                offsets = range(header.base_offset, next_offset)
+                return Route([Placed(partition, passed, offsets)], [], found.records, next_offset)
         if in_place:
             placement = Placement.all_to(partition)
         elif stays:
@@ -88,7 +99,7 @@ class Router:
         else:
             placement = Placement.by_key_spreading(target, first=self._turn(topic, target, found.keyless))
         batches, too_large = self._regroup(header, data, placement, begin, found.largest)
-        sent = sum(made.header.records for _, made in (*batches, *too_large))
+        sent = sum(placed.batch.header.records for placed in (*batches, *too_large))
         return Route(batches, too_large, sent, next_offset)
 
     def _passes_unseen(self, batch: RecordBatch, begin: int) -> bool:
@@ -114,7 +125,7 @@ class Router:
 
     def _regroup(
         self, header: Header, data: memoryview, placement: Placement, begin: int, largest: int
-    ) -> tuple[Routed, Routed]:
+    ) -> tuple[list[Placed], list[Placed]]:
         """New batches, and lone records that are too large for any."""
         options = self._options
         codec = header.codec if options.codec is None else options.codec
@@ -130,24 +141,29 @@ class Router:
             level=options.level,
             limit=options.limit,
         )
-        routed = [(group.partition, group.batch) for group in made]
+        placed = [Placed(group.partition, group.batch, group.source_offsets) for group in made]
         if fits:
-            return routed, []
-        too_large = [(number, lone) for number, lone in routed if len(lone.payload) > options.limit]
-        fitting = [(number, found) for number, found in routed if len(found.payload) <= options.limit]
+            return placed, []
+        too_large = [lone for lone in placed if len(lone.batch.payload) > options.limit]
+        fitting = [found for found in placed if len(found.batch.payload) <= options.limit]
         return [
-            (number, records.recompress(found.header, found.payload, codec, options.level)) for number, found in fitting
+            found._replace(batch=records.recompress(found.batch.header, found.batch.payload, codec, options.level))
+            for found in fitting
         ], too_large
 
-    def halve(self, partition: int, batch: RecordBatch) -> list[RecordBatch]:
+    def halve(self, refused: Placed) -> list[Placed]:
         """The records of a batch that the target refused, in two batches or a few."""
-        header = batch.header
-        data = self.decompress(header.codec, batch.payload)
+        header = refused.batch.header
+        data = self.decompress(header.codec, refused.batch.payload)
         limit = HEADER_SIZE + len(data) // 2
-        level = self._options.level
-        return [
-            made.batch for made in records.regroup(header, data, Placement.all_to(partition), level=level, limit=limit)
-        ]
+        placement = Placement.all_to(refused.partition)
+        halves = []
+        begin = 0
+        for made in records.regroup(header, data, placement, level=self._options.level, limit=limit):
+            end = begin + made.batch.header.records
+            halves.append(Placed(refused.partition, made.batch, refused.offsets[begin:end]))
+            begin = end
+        return halves
 
     def sizes(self, batch: RecordBatch) -> list[tuple[int | None, int | None]]:
         """Key and value sizes of the records of a batch; None for null."""

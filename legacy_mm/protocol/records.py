@@ -65,12 +65,17 @@ class Placement(NamedTuple):
         return cls(partitions, first, 1)
 
 
+OffsetArray = np.ndarray[Any, np.dtype[np.int64]]
+SourceOffsets = range | OffsetArray
+"""One for each record of a batch, ascending; a range has no holes."""
+
+
 class Regrouped(NamedTuple):
     """A new batch for one partition, and for each of its records the source offset."""
 
     partition: int
     batch: RecordBatch
-    source_offsets: np.ndarray[Any, np.dtype[np.int64]]
+    source_offsets: OffsetArray
 
 
 def survey(header: Header, records: memoryview, partition: int, partitions: int) -> Survey:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.dataplane.routes import Route, RouteOptions, Router
+from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
@@ -38,15 +39,15 @@ def keyed_for(partition: int, partitions: int, count: int) -> list[Row]:
     return [Row(offset, NOW + offset, key, b"value") for offset, key in enumerate(chosen)]
 
 
-def contents(batches: Iterable[tuple[int, RecordBatch]]) -> list[tuple[int, bytes | None, bytes | None, int]]:
-    return [(number, row.key, row.value, row.timestamp) for number, batch in batches for row in decode(batch)]
+def contents(batches: Iterable[Placed]) -> list[tuple[int, bytes | None, bytes | None, int]]:
+    return [(number, row.key, row.value, row.timestamp) for number, batch, _ in batches for row in decode(batch)]
 
 
 @pytest.mark.parametrize("codec", list(Codec))
 def test_a_batch_whose_keys_belong_where_it_goes_is_not_touched(codec: Codec) -> None:
     batch = build(keyed_for(2, 4, 5), base_offset=100, codec=codec)
     found = route(batch, 2)
-    assert found.batches == [(2, batch)]
+    assert found.batches == [(2, batch, range(100, 105))]
     assert found.batches[0][1].buffer is batch.buffer
     assert (found.records, found.next_offset, found.too_large) == (5, 105, [])
 
@@ -68,7 +69,7 @@ def null_keys(count: int) -> list[Row]:
 
 def test_null_keys_stay_with_their_batch_where_the_target_has_as_many_partitions() -> None:
     batch = build(null_keys(8))
-    assert route(batch, 3).batches == [(3, batch)]
+    assert route(batch, 3).batches == [(3, batch, range(8))]
 
 
 @pytest.mark.parametrize(("source", "target"), [(1, 4), (4, 2)])
@@ -95,7 +96,8 @@ def test_holes_of_a_compacted_log_are_closed_and_the_last_record_decides_what_is
     rows = [Row(offset, NOW, None, b"v") for offset in (0, 3, 7)]
     batch = changed(build(rows, base_offset=50), last_offset_delta=9)
     found = route(batch)
-    ((_, sent),) = found.batches
+    ((_, sent, offsets),) = found.batches
+    assert list(offsets) == [50, 53, 57]
     assert [row.offset for row in decode(sent)] == [0, 1, 2]
     assert found.next_offset == 58
 
@@ -116,7 +118,7 @@ def test_records_without_a_time_get_the_present() -> None:
 def test_an_explicit_codec_wins(codec: Codec, partition: int) -> None:
     batch = build(keyed_for(2, 4, 5), codec=Codec.SNAPPY)
     found = route(batch, partition, options=RouteOptions(codec, None, 1 << 20, check_crcs=True))
-    ((number, sent),) = found.batches
+    ((number, sent, _),) = found.batches
     assert number == 2
     assert sent.header.codec is codec
     assert [row[:4] for row in decode(sent)] == [row[:4] for row in keyed_for(2, 4, 5)]
@@ -127,8 +129,8 @@ def test_a_batch_above_the_limit_is_divided(codec: Codec) -> None:
     rows = [Row(offset, NOW, b"k", b"%d" % offset * 400) for offset in range(10)]
     found = route(build(rows, codec=codec), options=RouteOptions(None, None, 1500, check_crcs=True), target=1)
     assert [value for _, _, value, _ in contents(found.batches)] == [row.value for row in rows]
-    assert all(len(sent.buffer) <= 1500 for _, sent in found.batches)
-    assert all(sent.header.codec is codec for _, sent in found.batches)
+    assert all(len(sent.buffer) <= 1500 for _, sent, _ in found.batches)
+    assert all(sent.header.codec is codec for _, sent, _ in found.batches)
 
 
 @pytest.mark.parametrize("codec", [Codec.NONE, Codec.GZIP])
@@ -151,12 +153,13 @@ def test_a_wrong_checksum_is_found_unless_nobody_wants_to_know() -> None:
 @given(rows=some_rows(min_size=2))
 def test_halves_hold_the_same_records_and_end_with_single_ones(rows: Sequence[Row]) -> None:
     router = Router(OPTIONS)
-    parts = [build(rows)]
-    while any(part.header.records > 1 for part in parts):
-        halves = [half for part in parts for half in (router.halve(0, part) if part.header.records > 1 else [part])]
+    parts = [Placed(0, build(rows), offsets := np.arange(100, 100 + 2 * len(rows), 2))]
+    while any(part.batch.header.records > 1 for part in parts):
+        halves = [half for part in parts for half in (router.halve(part) if part.batch.header.records > 1 else [part])]
         assert len(halves) > len(parts)
         parts = halves
-    assert [row.value for part in parts for row in decode(part)] == [row.value for row in rows]
+    assert [row.value for part in parts for row in decode(part.batch)] == [row.value for row in rows]
+    assert [offset for part in parts for offset in part.offsets] == list(offsets)
 
 
 def test_sizes_of_keys_and_values_are_told() -> None:
@@ -170,7 +173,7 @@ def test_a_batch_that_would_be_too_large_in_another_codec_is_divided(partition: 
     options = RouteOptions(Codec.NONE, None, 1500, check_crcs=True)
     found = route(build(rows, codec=Codec.ZSTD), partition, options=options)
     assert contents(found.batches) == [(2, row.key, row.value, row.timestamp) for row in rows]
-    assert all(len(sent.buffer) <= 1500 for _, sent in found.batches)
+    assert all(len(sent.buffer) <= 1500 for _, sent, _ in found.batches)
 
 
 # --- preserve.partitions
@@ -189,7 +192,7 @@ def test_a_batch_keeps_its_partition_without_being_decompressed(codec: Codec) ->
     rubbish.buffer[-1] ^= 0xFF
     batch = changed(rubbish)  # its checksum is right, its last record is not
     found = preserved(batch)
-    assert found.batches == [(3, batch)]
+    assert found.batches == [(3, batch, range(100, 106))]
     assert found.batches[0][1].buffer is batch.buffer
     assert (found.records, found.next_offset, found.too_large) == (6, 106, [])
 
@@ -203,7 +206,7 @@ def test_whatever_a_batch_is_like_its_records_keep_partition_and_order(
     found = preserved(batch, begin=50 + skipped)
     expected = [(3, row.key, row.value, row.timestamp) for row in rows if row.offset >= skipped]
     assert contents(found.batches) == expected
-    assert all(not made.header.has_holes for _, made in found.batches)
+    assert all(not made.header.has_holes for _, made, _ in found.batches)
     assert found.records == len(expected)
     assert rows[-1].offset < found.next_offset - 50 <= last + 1
 
@@ -225,7 +228,7 @@ def test_another_codec_and_a_limit_are_heeded_in_the_same_partition(codec: Codec
     options = RouteOptions(codec, None, 1500, check_crcs=True)
     found = preserved(build(rows, codec=Codec.SNAPPY), options=options)
     assert contents(found.batches) == [(3, row.key, row.value, NOW) for row in rows]
-    assert all(len(sent.buffer) <= 1500 and sent.header.codec is codec for _, sent in found.batches)
+    assert all(len(sent.buffer) <= 1500 and sent.header.codec is codec for _, sent, _ in found.batches)
 
 
 def test_a_wrong_checksum_is_found_where_nothing_is_decompressed() -> None:

@@ -1,0 +1,62 @@
+"""Which source offset became which target offset, in runs: what offset syncs and checkpoints are made of."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from legacy_mm.copyjob import Run
+from legacy_mm.model import TopicPartition
+
+if TYPE_CHECKING:
+    from legacy_mm.protocol.records import SourceOffsets
+
+UNKNOWN = -1
+"""A target offset that nobody knows: the broker had the batch already."""
+
+
+class OffsetPairs:
+    """Runs of acknowledged records since they were last taken; those of one partition come in source order."""
+
+    def __init__(self) -> None:
+        self._runs: defaultdict[TopicPartition, list[Run]] = defaultdict(list)
+
+    def batch(self, source: TopicPartition, offsets: SourceOffsets, downstream: int) -> None:
+        """Records with these source offsets are next to each other at the target, the first at `downstream`."""
+        for upstream, count in _consecutive(offsets):
+            self._add(source, upstream, downstream, count)
+            downstream += count if downstream != UNKNOWN else 0
+
+    def record(self, topic: str, partition: int, upstream: int, downstream: int) -> None:
+        """One record."""
+        self._add(TopicPartition(topic, partition), upstream, downstream, 1)
+
+    def take(self) -> list[Run]:
+        """All of them, once."""
+        runs = [run for found in self._runs.values() for run in found]
+        self._runs.clear()
+        return runs
+
+    def _add(self, source: TopicPartition, upstream: int, downstream: int, count: int) -> None:
+        runs = self._runs[source]
+        last = runs[-1] if runs else None
+        if last is not None and last.continues(upstream, downstream):
+            runs[-1] = last._replace(count=last.count + count)
+        else:
+            runs.append(Run(*source, upstream, downstream, count))
+
+
+def _consecutive(offsets: SourceOffsets) -> Iterator[tuple[int, int]]:
+    """First offset and length of each run of offsets that follow one another."""
+    if isinstance(offsets, range):
+        yield offsets.start, len(offsets)
+        return
+    first, *others = offsets.tolist()
+    before = first
+    for offset in others:
+        if offset != before + 1:
+            yield first, before + 1 - first
+            first = offset
+        before = offset
+    yield first, before + 1 - first

@@ -1,0 +1,60 @@
+"""Runs of pairs hold exactly the pairs of the records, however the records were grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from legacy_mm.copyjob import Run
+from legacy_mm.dataplane.offset_pairs import UNKNOWN, OffsetPairs
+from legacy_mm.model import TopicPartition
+
+SOURCE = TopicPartition("t", 3)
+batches = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=8), max_size=6)
+
+
+def pairs(runs: Sequence[Run]) -> list[tuple[int, int]]:
+    """Record by record."""
+    return [(run.upstream + number, run.downstream + number) for run in runs for number in range(run.count)]
+
+
+@given(batches)
+def test_every_record_has_its_pair(steps: list[list[int]]) -> None:
+    """Source offsets with holes, batch by batch, densely at the target."""
+    log, expected = OffsetPairs(), []
+    upstream, downstream = 0, 500
+    for batch in steps:
+        offsets = [upstream := upstream + 1 + step for step in batch]
+        log.batch(SOURCE, np.array(offsets), downstream)
+        expected += [(offset, downstream + number) for number, offset in enumerate(offsets)]
+        downstream += len(batch)
+    runs = log.take()
+    assert pairs(runs) == expected
+    assert all(not one.continues(other.upstream, other.downstream) for one, other in zip(runs, runs[1:], strict=False))
+    assert log.take() == []
+
+
+def test_batches_that_continue_each_other_are_one_run() -> None:
+    log = OffsetPairs()
+    log.batch(SOURCE, range(10, 20), 7)
+    log.batch(SOURCE, range(20, 25), 17)
+    log.record("t", 3, 25, 22)
+    log.record("t", 4, 0, 0)
+    assert log.take() == [Run("t", 3, 10, 7, 16), Run("t", 4, 0, 0, 1)]
+
+
+def test_what_the_broker_had_already_is_told_as_unknown() -> None:
+    log = OffsetPairs()
+    log.batch(SOURCE, range(5), 0)
+    log.batch(SOURCE, range(5, 8), UNKNOWN)
+    log.batch(SOURCE, np.array([8, 10]), UNKNOWN)
+    log.batch(SOURCE, range(11, 12), 9)
+    assert log.take() == [
+        Run("t", 3, 0, 0, 5),
+        Run("t", 3, 5, UNKNOWN, 4),
+        Run("t", 3, 10, UNKNOWN, 1),
+        Run("t", 3, 11, 9, 1),
+    ]

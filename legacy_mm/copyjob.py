@@ -148,12 +148,12 @@ class Run(NamedTuple):
     """Source offset of the first."""
     downstream: int
     """Target offset of the first; -1: nobody knows, the broker had them already."""
-    count: int
+    records: int
 
     def continues(self, upstream: int, downstream: int) -> bool:
         """Whether a record with these offsets comes right after them."""
-        known = -1 < self.downstream == downstream - self.count
-        return self.upstream + self.count == upstream and (known or self.downstream == downstream == -1)
+        known = -1 < self.downstream == downstream - self.records
+        return self.upstream + self.records == upstream and (known or self.downstream == downstream == -1)
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ class OffsetPairs:
         runs = self._runs[source]
         last = runs[-1] if runs else None
         if last is not None and last.continues(upstream, downstream):
-            runs[-1] = last._replace(count=last.count + count)
+            runs[-1] = last._replace(records=last.records + count)
         else:
             runs.append(Run(*source, upstream, downstream, count))
 

@@ -18,7 +18,7 @@ batches = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=8), max_size
 
 def pairs(runs: Sequence[Run]) -> list[tuple[int, int]]:
     """Record by record."""
-    return [(run.upstream + number, run.downstream + number) for run in runs for number in range(run.count)]
+    return [(run.upstream + number, run.downstream + number) for run in runs for number in range(run.records)]
 
 
 @given(batches)

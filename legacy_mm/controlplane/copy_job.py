@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
@@ -24,9 +25,11 @@ from legacy_mm.copyjob import (
     Gap,
     Hello,
     Log,
+    Pairs,
     Plan,
     Progress,
     Resume,
+    Run,
     Started,
     Statistics,
     Stop,
@@ -54,6 +57,19 @@ class Trouble:
     fatal: bool
 
 
+class PairSink(Protocol):
+    """Who is told where records went. Called on the channel's thread, or the stream's; must not block."""
+
+    def started(self, offsets: Offsets) -> None:
+        """These partitions are copied from here on, in this process; told again after a gap."""
+
+    def copied(self, runs: Sequence[Run]) -> None:
+        """Acknowledged records."""
+
+    def ended(self, partitions: Collection[TopicPartition]) -> None:
+        """These are not copied here any more."""
+
+
 class CopyJob:
     """One Spark job with one task that copies one assignment from given offsets until it is told to stop."""
 
@@ -66,6 +82,7 @@ class CopyJob:
         metrics: StreamMetrics,
         *,
         embedded: bool,
+        pairs: PairSink | None = None,
     ) -> None:
         self.ticket = ticket
         self.partitions = frozenset(plan.offsets)
@@ -76,6 +93,7 @@ class CopyJob:
         self._runner = runner
         self._metrics = metrics
         self._embedded = embedded
+        self._pairs = pairs
         self._changed = threading.Condition()
         self._since = monotonic()
         self._heard: float | None = None
@@ -117,6 +135,10 @@ class CopyJob:
             self._metrics.statistics(frame)
         elif isinstance(frame, Progress):
             self._metrics.progress(frame)
+        if self._pairs is not None and isinstance(frame, Started):
+            self._pairs.started(frame.offsets)
+        elif self._pairs is not None and isinstance(frame, Pairs):
+            self._pairs.copied(frame.runs)
         with self._changed:
             self._heard = monotonic()
             if isinstance(frame, Progress):
@@ -239,6 +261,8 @@ class CopyJob:
     def release(self) -> None:
         """Over and done: its ticket is refused from now on, and its clients are gone."""
         self._metrics.copy_ended()
+        if self._pairs is not None:
+            self._pairs.ended(self.partitions)
         self._channel.forget(self)
         if not self._spark_over:
             self._runner.cancel(self.ticket)

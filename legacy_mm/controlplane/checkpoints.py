@@ -1,0 +1,184 @@
+"""Checkpoints: where each group of the source would go on at the target. A thread looks, translates and writes.
+
+Each process of a mirror emits those of the partitions that it copies, so none is emitted twice. What MirrorMaker 2
+never takes back is never taken back here: the checkpoints that are there already are read first.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline, epoch_ms, monotonic
+from legacy_mm.controlplane.duties import RUN_SECONDS
+from legacy_mm.controlplane.group_offsets import GroupOffsets
+from legacy_mm.controlplane.translation import Translation
+from legacy_mm.errors import CorruptRecords, HostError, LegacyMMError
+from legacy_mm.kafka.internal_log import InternalLog
+from legacy_mm.kafka.internal_topic import InternalTopicWriter
+from legacy_mm.model import OffsetPair, TopicPartition
+from legacy_mm.policies import checkpoint_rule
+from legacy_mm.protocol.mirror_records import Checkpoint
+from legacy_mm.wire.groups import Committed, GroupAdmin
+
+Known = Mapping[str, Mapping[TopicPartition, Checkpoint]]
+"""Group -> partition at the target -> its last checkpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRounds:
+    """When checkpoints are emitted; seconds."""
+
+    interval: float
+    refresh_groups: float | None
+    """None: groups are looked for once."""
+    sync_groups: float | None
+    """None: groups at the target are left alone."""
+
+
+class SourceGroups:
+    """The groups of the source that have checkpoints, and what they have committed."""
+
+    def __init__(self, admin: GroupAdmin, accepted: Callable[[str], bool], refresh: float | None) -> None:
+        self._admin = admin
+        self._accepted = accepted
+        self._refresh = refresh
+        self._groups: list[str] | None = None
+        self._look_at = 0.0
+
+    def committed(self, deadline: Deadline) -> Mapping[str, Mapping[TopicPartition, Committed]]:
+        """Group -> partition -> what it has committed; raises HostError."""
+        if self._groups is None or (self._refresh is not None and monotonic() >= self._look_at):
+            self._groups = [group for group in self._admin.groups(deadline) if self._accepted(group)]
+            self._look_at = monotonic() + (self._refresh or 0.0)
+        return self._admin.committed(self._groups, deadline)
+
+
+class Emitter:
+    """Writes the checkpoints that are due, and knows the last one of each group and partition."""
+
+    def __init__(self, known: InternalLog, writer: InternalTopicWriter) -> None:
+        self._log = known
+        self._writer = writer
+        self._known: defaultdict[str, dict[TopicPartition, Checkpoint]] = defaultdict(dict)
+
+    def known(self) -> Known:
+        """The last ones."""
+        return self._known
+
+    def read(self, deadline: Deadline) -> None:
+        """What others have written, and what was there before; raises HostError."""
+        for key, value in self._log.read(deadline):
+            try:
+                self._note(Checkpoint.decode(key, value))
+            except CorruptRecords:
+                continue
+
+    def emit(self, found: Iterator[Checkpoint], deadline: Deadline) -> int:
+        """Those of these that are due; how many. Raises HostError when not all of them could be written."""
+        written = []
+        for checkpoint in found:
+            last = self._known[checkpoint.group].get(_place(checkpoint))
+            if checkpoint_rule.is_due(last and _pair(last), _pair(checkpoint)):
+                while not self._writer.send(*checkpoint.encode(), timestamp=epoch_ms()):
+                    self._settle(deadline)
+                written.append(checkpoint)
+        self._settle(deadline)
+        for checkpoint in written:
+            self._note(checkpoint)
+        return len(written)
+
+    def _settle(self, deadline: Deadline) -> None:
+        if not self._writer.flush(deadline):
+            raise HostError("the target did not take all checkpoints in time")
+
+    def _note(self, checkpoint: Checkpoint) -> None:
+        self._known[checkpoint.group][_place(checkpoint)] = checkpoint
+
+
+class Checkpoints(threading.Thread):
+    """Emits checkpoints, and brings groups at the target to them where that is asked for."""
+
+    def __init__(
+        self,
+        rounds: CheckpointRounds,
+        groups: SourceGroups,
+        translation: Translation,
+        emitter: Emitter,
+        target_groups: GroupOffsets | None,
+        remote: Callable[[str], str],
+        held: Callable[[], frozenset[TopicPartition]],
+    ) -> None:
+        """`remote`: a source topic's name at the target; `held`: the partitions that are copied here."""
+        super().__init__(name="checkpoints", daemon=True)
+        self._rounds = rounds
+        self._groups = groups
+        self._translation = translation
+        self._emitter = emitter
+        self._target_groups = target_groups
+        self._remote = remote
+        self._held = held
+        self._stopping = threading.Event()
+        self._said = ""
+
+    def stop(self) -> None:
+        """Begin nothing more."""
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Round after round; what fails is told, and tried again in the next one."""
+        sync_at = monotonic() + (self._rounds.sync_groups or 0.0)
+        while not self._stopping.wait(self._rounds.interval):
+            deadline = Deadline.after(RUN_SECONDS)
+            self._told("checkpoints", lambda: self._round(deadline))  # noqa: B023 - called at once
+            target = self._target_groups
+            if target is not None and self._rounds.sync_groups is not None and monotonic() >= sync_at:
+                sync_at = monotonic() + self._rounds.sync_groups
+                self._told("group-offsets", lambda: target.sync(self._mine(), deadline))  # noqa: B023
+
+    def _round(self, deadline: Deadline) -> None:
+        self._emitter.read(deadline)
+        self._translation.refresh(deadline)
+        self._emitter.emit(self._found(self._groups.committed(deadline)), deadline)
+
+    def _found(self, committed: Mapping[str, Mapping[TopicPartition, Committed]]) -> Iterator[Checkpoint]:
+        held = self._held()
+        for group, offsets in committed.items():
+            for partition in offsets.keys() & held:
+                offset, metadata = offsets[partition]
+                if (translated := self._translation.of(partition, offset)) is not None:
+                    remote = self._remote(partition.topic)
+                    yield Checkpoint(group, remote, partition.partition, offset, translated.offset, metadata)
+
+    def _mine(self) -> Known:
+        """The checkpoints of partitions that are copied here."""
+        held = {TopicPartition(self._remote(topic), number) for topic, number in self._held()}
+        return {
+            group: {place: found[place] for place in found.keys() & held}
+            for group, found in self._emitter.known().items()
+        }
+
+    def _told(self, duty: str, run: Callable[[], None]) -> None:
+        try:
+            run()
+            self._said = ""
+        except LegacyMMError as error:
+            self._say(duty, str(error))
+        except Exception as error:  # noqa: BLE001 - told; it never ends the mirror
+            self._say(duty, f"{type(error).__name__}: {error}")
+
+    def _say(self, duty: str, reason: str) -> None:
+        if reason != self._said:
+            self._said = reason
+            events.emit(events.DUTY_FAILED, duty=duty, reason=reason)
+
+
+def _place(checkpoint: Checkpoint) -> TopicPartition:
+    return TopicPartition(checkpoint.topic, checkpoint.partition)
+
+
+def _pair(checkpoint: Checkpoint) -> OffsetPair:
+    return OffsetPair(checkpoint.upstream, checkpoint.downstream)

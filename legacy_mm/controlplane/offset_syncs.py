@@ -1,0 +1,134 @@
+"""Offset syncs of what is copied, as MirrorMaker 2 emits them, and the exact pairs of offsets beside them.
+
+A thread of its own takes what the copy jobs tell, so that no stream and no channel waits for a topic. Pairs become
+syncs as they come, about once a second; at each flush the newest pair of every partition becomes one, too.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Protocol
+
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.copyjob import Run
+from legacy_mm.model import OffsetPair, Offsets, TopicPartition
+from legacy_mm.policies.offset_sync_rule import PartitionSyncs
+from legacy_mm.protocol.mirror_records import OffsetSync
+
+_ROUND_SECONDS = 1.0
+UNKNOWN = -1
+Send = Callable[[bytes, bytes], bool]
+"""Key and value; False: no room, later."""
+
+
+class ExactOffsets(Protocol):
+    """Who remembers every pair."""
+
+    def started(self, offsets: Offsets) -> None:
+        """Pairs of these partitions come from here on, without a gap."""
+
+    def copied(self, runs: Sequence[Run]) -> None:
+        """They went there."""
+
+    def save(self, partitions: Collection[TopicPartition]) -> None:
+        """Write down what is new."""
+
+
+class OffsetSyncs(threading.Thread):
+    """Told by copy jobs where records went (`PairSink`); any thread may tell it."""
+
+    def __init__(
+        self,
+        send: Send,
+        flush: Callable[[Deadline], None],
+        lag_max: int,
+        flush_interval: float,
+        exact: ExactOffsets,
+    ) -> None:
+        """`send` writes to the topic of offset syncs and does not block; `flush` waits for all that was sent."""
+        super().__init__(name="offset-syncs", daemon=True)
+        self._send, self._flush = send, flush
+        self._lag_max = lag_max
+        self._flush_interval = flush_interval
+        self._exact = exact
+        self._told: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._held: dict[TopicPartition, PartitionSyncs] = {}
+        self._unsent: dict[TopicPartition, OffsetPair] = {}
+        self._end: Deadline | None = None
+
+    def started(self, offsets: Offsets) -> None:
+        """These partitions are copied from here on."""
+        self._told.put(lambda: self._start(offsets))
+
+    def copied(self, runs: Sequence[Run]) -> None:
+        """Acknowledged records."""
+        self._told.put(lambda: self._take(runs))
+
+    def ended(self, partitions: Collection[TopicPartition]) -> None:
+        """These are not copied here any more: what is known of them is written down."""
+        self._told.put(lambda: self._let_go(partitions))
+
+    def held(self) -> frozenset[TopicPartition]:
+        """The partitions that are copied here."""
+        return frozenset(self._held)
+
+    def run(self) -> None:
+        """Until `finish`: take, send, and at each flush promote."""
+        flush_at = monotonic() + self._flush_interval
+        while self._end is None:
+            self._take_told(_ROUND_SECONDS)
+            if monotonic() >= flush_at:
+                flush_at = monotonic() + self._flush_interval
+                self._note(self._held)
+            self._send_pending(self._held)
+        self._take_told(0)
+        self._let_go(tuple(self._held))
+        self._flush(self._end)
+
+    def finish(self, deadline: Deadline) -> None:
+        """All copying is over: write down the rest, within this time."""
+        self._end = deadline
+        self._told.put(lambda: None)
+        self.join(deadline.remaining())
+
+    def _take_told(self, seconds: float) -> None:
+        """What was told up to now, or within these seconds if that is nothing."""
+        try:
+            self._told.get(timeout=seconds)()
+            while True:
+                self._told.get_nowait()()
+        except queue.Empty:
+            return
+
+    def _start(self, offsets: Offsets) -> None:
+        self._held |= {partition: PartitionSyncs(self._lag_max) for partition in offsets}
+        self._exact.started(offsets)
+
+    def _take(self, runs: Sequence[Run]) -> None:
+        for run in runs:
+            syncs = self._held.get(TopicPartition(run.topic, run.partition))
+            if syncs is not None and run.downstream != UNKNOWN:
+                syncs.acknowledged(run.upstream, run.downstream, run.records)
+        self._exact.copied(runs)
+
+    def _let_go(self, partitions: Collection[TopicPartition]) -> None:
+        gone = {partition: self._held.pop(partition) for partition in partitions if partition in self._held}
+        self._note(gone)
+        self._send_pending(gone)
+
+    def _note(self, held: Mapping[TopicPartition, PartitionSyncs]) -> None:
+        for syncs in held.values():
+            syncs.promote_delayed()
+        self._exact.save(tuple(held))
+
+    def _send_pending(self, held: Mapping[TopicPartition, PartitionSyncs]) -> None:
+        """A pair that finds no room waits for the next round, unless a newer one comes first."""
+        for partition, syncs in held.items():
+            if (pair := syncs.take_pending()) is not None:
+                self._unsent[partition] = pair
+        for partition, pair in tuple(self._unsent.items()):
+            if not self._send(*OffsetSync(*partition, *pair).encode()):
+                return
+            del self._unsent[partition]

@@ -16,10 +16,12 @@ from legacy_mm.config.feature_settings import (
     ConfigSyncSettings,
     CreationSettings,
     FeatureSettings,
+    HeartbeatSettings,
     NamingSettings,
     TopicFilterSettings,
 )
-from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, Feature, as_pair, spelled_today
+from legacy_mm.config.feature import Feature
+from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, spelled_today
 from legacy_mm.config.option import listed
 from legacy_mm.errors import ConfigurationError
 
@@ -27,6 +29,7 @@ Given = Mapping[str, Sequence[str]]
 """Today's name of a flag -> what was given for it; a repeated one has `name=value` texts."""
 _JAVA_PACKAGES = ("org.apache.kafka.connect.mirror.", "org.apache.kafka.mirror.")
 _POLICY = "replication.policy.class"
+_HEARTBEATS = "emit.heartbeats.enabled"
 _EVERY = ".*"
 _ALIAS = re.compile(r"[A-Za-z0-9._-]*")
 _EXCLUDED = {"3.9": r".*[\-\.]internal, .*\.replica, __.*", "4": r"mm2.*\.internal, .*\.replica, __.*"}
@@ -57,15 +60,10 @@ class _Flags:
 
     def settings(self) -> FeatureSettings:
         """All of it, or the first contradiction."""
+        self._imply()
         for row in FEATURES:
             self._check(row)
         creation = self._values["topic.creation"]
-        kept = self._values["preserve.partitions"] or creation
-        if creation and self._given("preserve.partitions") and not self._values["preserve.partitions"]:
-            raise ConfigurationError(
-                "topic.creation=true and preserve.partitions=false exclude each other, because a topic that grows with "
-                "its source must be filled like it"
-            )
         config_filter = ConfigFilterSettings(
             listed(self._values["config.properties.exclude"]), self._values["use.defaults.from"] == "source"
         )
@@ -74,17 +72,31 @@ class _Flags:
         return FeatureSettings(
             naming=self._naming(),
             topics=self._topic_filter(),
-            preserve_partitions=kept,
+            preserve_partitions=self._values["preserve.partitions"],
             grow_partitions=creation and self._values["topic.creation.fewer.partitions"] == "grow",
             creation=CreationSettings(self._values["replication.factor"], config_filter) if creation else None,
             config_sync=ConfigSyncSettings(self._seconds("sync.topic.configs"), config_filter) if configs else None,
             acl_sync=self._acl_sync() if self._values["sync.topic.acls.enabled"] else None,
             refresh_interval=self._seconds("refresh.topics") if refreshes else None,
             detect_loops=self._values["detect.loops"],
+            heartbeats=self._heartbeats(),
+            replicate_heartbeats=self._values["heartbeats.replication.enabled"],
             canary=self._values["feature.topics"],
             source_admin=self._pairs("source.admin"),
             target_admin=self._pairs("target.admin"),
         )
+
+    def _imply(self) -> None:
+        """Flags that others switch on."""
+        if self._values["topic.creation"]:
+            if self._given("preserve.partitions") and not self._values["preserve.partitions"]:
+                raise ConfigurationError(
+                    "topic.creation=true and preserve.partitions=false exclude each other, because a topic that grows "
+                    "with its source must be filled like it"
+                )
+            self._values["preserve.partitions"] = True
+        if not self._given("heartbeats.replication.enabled"):
+            self._values["heartbeats.replication.enabled"] = self._values[_HEARTBEATS]
 
     def _text(self, row: Feature) -> str:
         given = next((source[row.name] for source in self._sources if row.name in source), None)
@@ -169,6 +181,11 @@ class _Flags:
             prefixed=self._values["sync.topic.acls.prefixed"],
             remove=self._values["sync.topic.acls.remove"],
         )
+
+    def _heartbeats(self) -> HeartbeatSettings | None:
+        if not self._values[_HEARTBEATS]:
+            return None
+        return HeartbeatSettings(self._seconds("emit.heartbeats"), self._values["heartbeats.topic.replication.factor"])
 
     def _seconds(self, name: str) -> float:
         return float(self._values[f"{name}.interval.seconds"])

@@ -79,6 +79,15 @@ class AclSyncSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class HeartbeatSettings:
+    """A record in the target's topic of heartbeats says again and again that the flow is alive."""
+
+    interval: float
+    replication_factor: int
+    """-1: as the target's brokers have it."""
+
+
+@dataclass(frozen=True, slots=True)
 class FeatureSettings:
     """All features of one flow."""
 
@@ -94,6 +103,9 @@ class FeatureSettings:
     """Between two looks of `creation` for new topics and partitions; None: only before copying."""
     detect_loops: bool = False
     """Records carry a header that says which clusters they have passed."""
+    heartbeats: HeartbeatSettings | None = None
+    replicate_heartbeats: bool = False
+    """The source's heartbeats topics are mirrored whatever the pattern says."""
     canary: str = ""
     """A Java regular expression: features concern only source topics that match; empty: all."""
     source_admin: Mapping[str, str] = field(default_factory=dict, repr=False)

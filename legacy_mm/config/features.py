@@ -7,9 +7,10 @@ consumer file; the first of these that has it decides. `feature_flags.py` makes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
-from legacy_mm.config.option import Option, boolean, count_or_default, positive_number
+from legacy_mm.config.feature import Feature, Relation, seconds, switch
+from legacy_mm.config.offset_features import HEARTBEATS
+from legacy_mm.config.option import Option, boolean, count_or_default
 
 DEFAULT_EXCLUDE = (
     r"follower\.replication\.throttled\.replicas",
@@ -24,56 +25,11 @@ _CREATION = "legacy_mm.controlplane.topics"
 _CONFIGS = "legacy_mm.controlplane.topic_configs"
 _ACLS = "legacy_mm.controlplane.acls"
 _NAMING = "legacy_mm.policies.topic_naming"
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """Another flag that must be given too."""
-
-    name: str
-    because: str
-
-
-@dataclass(frozen=True, slots=True)
-class Feature:
-    """One row: an option, and how it gets along with the others."""
-
-    option: Option
-    synonyms: tuple[str, ...] = ()
-    """Spellings of KIP-382 and of older releases."""
-    needs: tuple[Relation, ...] = ()
-    """Where it is on."""
-    rights: tuple[str, str] = ("", "")
-    """What the principals must be allowed besides mirroring: at the source, at the target."""
-    step: int = 0
-    """Its place on the ladder of an upgrade; 0: it only shapes another one."""
-    changes: str = ""
-    """What switching it on changes on the clusters, and what stays when it is switched off again."""
-
-    @property
-    def name(self) -> str:
-        """The flag's name today."""
-        return self.option.name
-
-    @property
-    def is_feature(self) -> bool:
-        """It switches something on that the old tool did not do."""
-        return self.step > 0
-
-
-def _switch(name: str, help_: str, owner: str) -> Option:
-    return Option(name=name, default="false", argument="true|false", help=help_, owner=owner, type=boolean)
-
-
-def _seconds(name: str, help_: str, owner: str) -> Option:
-    return Option(name, "600", "seconds", help_, owner, type=positive_number)
-
-
 _ALIAS = Relation("source.cluster.alias", "the names at the target begin with it")
 
 FEATURES = (
     Feature(
-        _switch(
+        switch(
             "preserve.partitions",
             "A record goes to the partition it has at the source, not to the one its key says.",
             "legacy_mm.dataplane.routes",
@@ -83,7 +39,7 @@ FEATURES = (
         "ends with an error",
     ),
     Feature(
-        _switch(
+        switch(
             "topic.creation",
             "Missing target topics are created with the source's partitions and configuration, and grow with it; "
             "implies preserve.partitions.",
@@ -125,9 +81,9 @@ FEATURES = (
         ),
         synonyms=("refresh.topics",),
     ),
-    Feature(_seconds("refresh.topics.interval.seconds", "Between two such looks.", _CREATION)),
+    Feature(seconds("refresh.topics.interval.seconds", 600, "Between two such looks.", _CREATION)),
     Feature(
-        _switch(
+        switch(
             "sync.topic.configs.enabled", "Bring the configuration of source topics over to their copies.", _CONFIGS
         ),
         synonyms=("sync.topic.configs",),
@@ -135,7 +91,7 @@ FEATURES = (
         step=3,
         changes="properties of target topics follow the source's; the last values stay",
     ),
-    Feature(_seconds("sync.topic.configs.interval.seconds", "Between two comparisons.", _CONFIGS)),
+    Feature(seconds("sync.topic.configs.interval.seconds", 600, "Between two comparisons.", _CONFIGS)),
     Feature(
         Option(
             "config.properties.exclude",
@@ -156,19 +112,19 @@ FEATURES = (
         )
     ),
     Feature(
-        _switch("sync.topic.acls.enabled", "Bring access rules for source topics over to their copies.", _ACLS),
+        switch("sync.topic.acls.enabled", "Bring access rules for source topics over to their copies.", _ACLS),
         synonyms=("sync.topic.acls",),
         rights=("Describe on the cluster", "Describe and Alter on the cluster"),
         step=4,
         changes="access rules appear at the target; they stay",
     ),
-    Feature(_seconds("sync.topic.acls.interval.seconds", "Between two comparisons.", _ACLS)),
+    Feature(seconds("sync.topic.acls.interval.seconds", 600, "Between two comparisons.", _ACLS)),
     Feature(
-        _switch("sync.topic.acls.prefixed", "Also rules for prefixes of topic names.", _ACLS),
+        switch("sync.topic.acls.prefixed", "Also rules for prefixes of topic names.", _ACLS),
         needs=(Relation("sync.topic.acls.enabled", "it says which rules that brings over"),),
     ),
     Feature(
-        _switch(
+        switch(
             "sync.topic.acls.remove",
             "Rules that this mirror has added go when the source has them no more; it keeps a file of them.",
             _ACLS,
@@ -176,7 +132,7 @@ FEATURES = (
         needs=(Relation("sync.topic.acls.enabled", "it says which rules were added"),),
     ),
     Feature(
-        _switch(
+        switch(
             "rename.topics",
             "Names at the target begin with the source's alias: DefaultReplicationPolicy.",
             _NAMING,
@@ -186,7 +142,7 @@ FEATURES = (
         changes="new topics appear under the new names and begin where the group stands; the old copies stay",
     ),
     Feature(
-        _switch(
+        switch(
             "detect.loops",
             "Records carry a header, mirror.path, with the aliases they have passed; one that comes back where it was "
             "ends the mirror. For mirrors in both directions that keep names.",
@@ -196,6 +152,7 @@ FEATURES = (
         step=6,
         changes="records at the target have one header more; they are copied one by one, which is slower",
     ),
+    *HEARTBEATS,
     Feature(Option("source.cluster.alias", "", "alias", "What the source is called in names.", _NAMING)),
     Feature(Option("target.cluster.alias", "target", "alias", "What the target is called in names.", _NAMING)),
     Feature(

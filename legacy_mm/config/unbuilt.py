@@ -10,9 +10,7 @@ from legacy_mm.config.features import spelled_today
 
 _SWITCHES = (
     "emit.checkpoints",
-    "emit.heartbeats",
     "emit.offset-syncs",
-    "heartbeats.replication",
     "refresh.groups",
     "sync.group.offsets",
 )
@@ -35,7 +33,6 @@ _NAMES = frozenset(
         "groups.blacklist",
         "groups.exclude",
         "header.converter",
-        "heartbeats.topic.replication.factor",
         "heartbeats.topic.retention.ms",
         "key.converter",
         "key.converter.class",

@@ -15,6 +15,7 @@ from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.records import create_topic, list_topics, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.flags import switched_on
 
 pytestmark = [pytest.mark.brokers, pytest.mark.slow]
 SECONDS = 60.0
@@ -36,7 +37,7 @@ def test_on_and_off_again(
     create_topic(source.bootstrap, name, 2)
     if not {"topic.creation", "rename.topics"} & set(flags):
         create_topic(target.bootstrap, name, 2)
-    given = {"source.cluster.alias": "west", **dict.fromkeys(flags, "true")}
+    given = {"source.cluster.alias": "west", **switched_on(flags)}
     consumer = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
     renamed = f"west.{name}" if "rename.topics" in flags else name
     for value, producer, arrives in ((b"on", given, renamed), (b"off", {}, name)):

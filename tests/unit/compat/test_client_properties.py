@@ -348,7 +348,7 @@ def test_names_of_features_that_are_not_there_are_said_in_one_warning() -> None:
     assert [(note.level, note.text) for note in said.reading.notes] == [
         (
             logging.WARNING,
-            "These configurations '[emit.heartbeats.enabled, exactly.once]' were supplied but are not used yet.",
+            "These configurations '[exactly.once]' were supplied but are not used yet.",
         ),
         (logging.INFO, "These configurations '[foo]' were supplied but are not used yet."),
     ]

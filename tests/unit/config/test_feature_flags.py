@@ -8,9 +8,10 @@ from itertools import combinations
 import pytest
 
 from legacy_mm.config import feature_flags
-from legacy_mm.config.feature_settings import FeatureSettings, NamingSettings
+from legacy_mm.config.feature_settings import FeatureSettings, HeartbeatSettings, NamingSettings
 from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, is_flag, spelled_today
 from legacy_mm.errors import ConfigurationError
+from tests.fixtures.flags import switched_on
 
 ON = {row.name: ["true"] for row in FEATURES if row.is_feature}
 LOOPS = ("rename.topics", "detect.loops")
@@ -20,7 +21,7 @@ ALIASES = {"source.cluster.alias": ["a"], "target.cluster.alias": ["b"]}
 def test_without_flags_everything_is_off() -> None:
     off = feature_flags.settings({}, {}, {})
     assert (off.creation, off.config_sync, off.acl_sync, off.topics, off.refresh_interval) == (None,) * 5
-    assert not off.preserve_partitions
+    assert off == FeatureSettings(naming=off.naming)
     assert (off.naming.policy, off.canary) == ("LegacyReplicationPolicy", "")
 
 
@@ -42,6 +43,7 @@ def test_what_comes_first_decides() -> None:
         ("sync.topic.acls", "sync.topic.acls.enabled"),
         ("refresh.topics", "refresh.topics.enabled"),
         ("topics.blacklist", "topics.exclude"),
+        ("emit.heartbeats", "emit.heartbeats.enabled"),
         ("config.properties.blacklist", "config.properties.exclude"),
         ("admin.security.protocol", "source.admin"),
         ("remote.admin.security.protocol", "target.admin"),
@@ -97,6 +99,8 @@ def test_files_of_the_clients_hold_flags_too() -> None:
             {"detect.loops": "true", "rename.topics": "true", "source.cluster.alias": "a"},
             "exclude each other, because with it names tell",
         ),
+        ({"emit.heartbeats.enabled": "true"}, "emit.heartbeats.enabled=true needs source.cluster.alias, because"),
+        ({"heartbeats.replication.enabled": "true"}, "needs source.cluster.alias, because the copies"),
         ({"source.admin": "x"}, "source.admin takes name=value"),
     ],
 )
@@ -108,8 +112,8 @@ def test_what_cannot_be_is_refused_with_a_because(given: dict[str, str], words: 
 
 @pytest.mark.parametrize("pair", sorted({*((name,) for name in ON), *combinations(ON, 2)} - {LOOPS}), ids=" ".join)
 def test_every_flag_and_every_pair_can_be_on(pair: tuple[str, ...]) -> None:
-    on = feature_flags.settings({name: ["TRUE"] for name in pair}, ALIASES)
-    assert on != feature_flags.settings(ALIASES)
+    given = {name: [text.upper()] for name, text in switched_on(pair).items()}
+    assert feature_flags.settings(given, ALIASES) != feature_flags.settings(ALIASES)
 
 
 @pytest.mark.parametrize("name", ["", "org.apache.kafka.mirror.", "org.apache.kafka.connect.mirror."])
@@ -136,6 +140,33 @@ def test_creation() -> None:
     assert (still.refresh_interval, still.grow_partitions) == (None, False)
     assert still.creation is not None
     assert still.creation.filter.exclude == ()
+
+
+@pytest.mark.parametrize(
+    ("given", "emitted", "replicated"),
+    [
+        ({}, None, False),
+        ({"emit.heartbeats.enabled": "true"}, HeartbeatSettings(1.0, -1), True),
+        (
+            {"emit.heartbeats.enabled": "true", "heartbeats.replication.enabled": "false"},
+            HeartbeatSettings(1.0, -1),
+            False,
+        ),
+        ({"heartbeats.replication.enabled": "true", "emit.heartbeats.interval.seconds": "2"}, None, True),
+        (
+            {
+                "emit.heartbeats.enabled": "true",
+                "emit.heartbeats.interval.seconds": "7",
+                "heartbeats.topic.replication.factor": "3",
+            },
+            HeartbeatSettings(7.0, 3),
+            True,
+        ),
+    ],
+)
+def test_heartbeats(given: dict[str, str], emitted: HeartbeatSettings | None, replicated: bool) -> None:
+    read = feature_flags.settings({name: [text] for name, text in given.items()}, ALIASES)
+    assert (read.heartbeats, read.replicate_heartbeats) == (emitted, replicated)
 
 
 @pytest.mark.parametrize(

@@ -10,11 +10,11 @@ from legacy_mm.config.catalogue import ALL_OPTIONS
 from legacy_mm.config.unbuilt import is_unbuilt
 
 LADDER = [
-    "emit.heartbeats.enabled", "emit.checkpoints.enabled", "sync.group.offsets.enabled", "exactly.once",
+    "emit.checkpoints.enabled", "sync.group.offsets.enabled", "exactly.once",
 ]  # fmt: skip
 KIPS = [
     "connector.type", "transaction.producer", "transforms", "transforms.a.type", "connector.class",
-    "emit.heartbeats", "refresh.groups", "source.cluster.bootstrap.servers", "heartbeats.topic.retention.ms",
+    "refresh.groups", "source.cluster.bootstrap.servers", "heartbeats.topic.retention.ms",
 ]  # fmt: skip
 
 

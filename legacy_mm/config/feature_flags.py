@@ -7,20 +7,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from legacy_mm.config.feature import Feature
 from legacy_mm.config.feature_settings import (
     DEFAULT,
     IDENTITY,
     LEGACY,
     AclSyncSettings,
+    CheckpointSettings,
     ConfigFilterSettings,
     ConfigSyncSettings,
     CreationSettings,
     FeatureSettings,
+    GroupFilterSettings,
     HeartbeatSettings,
     NamingSettings,
+    OffsetSyncSettings,
     TopicFilterSettings,
 )
-from legacy_mm.config.feature import Feature
 from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, spelled_today
 from legacy_mm.config.option import listed
 from legacy_mm.errors import ConfigurationError
@@ -81,6 +84,8 @@ class _Flags:
             detect_loops=self._values["detect.loops"],
             heartbeats=self._heartbeats(),
             replicate_heartbeats=self._values["heartbeats.replication.enabled"],
+            offset_syncs=self._offset_syncs(),
+            checkpoints=self._checkpoints(),
             canary=self._values["feature.topics"],
             source_admin=self._pairs("source.admin"),
             target_admin=self._pairs("target.admin"),
@@ -186,6 +191,27 @@ class _Flags:
         if not self._values[_HEARTBEATS]:
             return None
         return HeartbeatSettings(self._seconds("emit.heartbeats"), self._values["heartbeats.topic.replication.factor"])
+
+    def _offset_syncs(self) -> OffsetSyncSettings | None:
+        if not self._values["emit.offset-syncs.enabled"]:
+            return None
+        return OffsetSyncSettings(
+            self._values["offset-syncs.topic.location"],
+            self._values["offset-syncs.topic.replication.factor"],
+            self._values["offset.lag.max"],
+        )
+
+    def _checkpoints(self) -> CheckpointSettings | None:
+        if not self._values["emit.checkpoints.enabled"]:
+            return None
+        refreshes, syncs = self._values["refresh.groups.enabled"], self._values["sync.group.offsets.enabled"]
+        return CheckpointSettings(
+            self._seconds("emit.checkpoints"),
+            self._values["checkpoints.topic.replication.factor"],
+            GroupFilterSettings(listed(self._values["groups"]), listed(self._values["groups.exclude"])),
+            refresh_interval=self._seconds("refresh.groups") if refreshes else None,
+            sync_interval=self._seconds("sync.group.offsets") if syncs else None,
+        )
 
     def _seconds(self, name: str) -> float:
         return float(self._values[f"{name}.interval.seconds"])

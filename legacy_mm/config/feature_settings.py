@@ -88,6 +88,41 @@ class HeartbeatSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class OffsetSyncSettings:
+    """Pairs of offsets, a record's at the source and its copy's at the target, are written to a topic."""
+
+    location: Literal["source", "target"]
+    """The cluster that has the topic."""
+    replication_factor: int
+    """-1: as that cluster's brokers have it."""
+    lag_max: int
+    """The most records of a partition between two pairs."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFilterSettings:
+    """Which groups of the source have checkpoints."""
+
+    include: tuple[str, ...]
+    """Java regular expressions; an id must match one of them as a whole."""
+    exclude: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointSettings:
+    """Offsets of the source's groups are translated and written to a topic of the target."""
+
+    interval: float
+    replication_factor: int
+    """-1: as the target's brokers have it."""
+    groups: GroupFilterSettings
+    refresh_interval: float | None
+    """Between two looks for groups; None: only one at the start."""
+    sync_interval: float | None
+    """Between two comparisons with the groups at the target, which follow; None: they do not."""
+
+
+@dataclass(frozen=True, slots=True)
 class FeatureSettings:
     """All features of one flow."""
 
@@ -106,6 +141,8 @@ class FeatureSettings:
     heartbeats: HeartbeatSettings | None = None
     replicate_heartbeats: bool = False
     """The source's heartbeats topics are mirrored whatever the pattern says."""
+    offset_syncs: OffsetSyncSettings | None = None
+    checkpoints: CheckpointSettings | None = None
     canary: str = ""
     """A Java regular expression: features concern only source topics that match; empty: all."""
     source_admin: Mapping[str, str] = field(default_factory=dict, repr=False)

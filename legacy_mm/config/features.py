@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from legacy_mm.config.feature import Feature, Relation, seconds, switch
-from legacy_mm.config.offset_features import HEARTBEATS
+from legacy_mm.config.offset_features import OFFSET_FEATURES
 from legacy_mm.config.option import Option, boolean, count_or_default
 
 DEFAULT_EXCLUDE = (
@@ -152,7 +152,7 @@ FEATURES = (
         step=6,
         changes="records at the target have one header more; they are copied one by one, which is slower",
     ),
-    *HEARTBEATS,
+    *OFFSET_FEATURES,
     Feature(Option("source.cluster.alias", "", "alias", "What the source is called in names.", _NAMING)),
     Feature(Option("target.cluster.alias", "target", "alias", "What the target is called in names.", _NAMING)),
     Feature(

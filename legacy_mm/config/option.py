@@ -15,8 +15,8 @@ _COMMA = re.compile(r"\s*,\s*", re.ASCII)
 
 
 def environment_variable(name: str) -> str:
-    """The variable of the option of that name."""
-    return ENVIRONMENT_PREFIX + name.upper().replace(".", "_")
+    """The variable of the option of that name; shells know no dots and dashes in names."""
+    return ENVIRONMENT_PREFIX + name.upper().replace(".", "_").replace("-", "_")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,17 +8,9 @@ from __future__ import annotations
 
 from legacy_mm.config.features import spelled_today
 
-_SWITCHES = (
-    "emit.checkpoints",
-    "emit.offset-syncs",
-    "refresh.groups",
-    "sync.group.offsets",
-)
-"""Each with `.enabled` and `.interval.seconds`; KIP-382 wrote the bare name."""
 _NAMES = frozenset(
     {
         "add.source.alias.to.metrics",
-        "checkpoints.topic.replication.factor",
         "checkpoints.topic.retention.ms",
         "clusters",
         "config.property.filter.class",
@@ -29,17 +21,11 @@ _NAMES = frozenset(
         "exactly.once.support",
         "forwarding.admin.class",
         "group.filter.class",
-        "groups",
-        "groups.blacklist",
-        "groups.exclude",
         "header.converter",
         "heartbeats.topic.retention.ms",
         "key.converter",
         "key.converter.class",
         "metric.names.formats",
-        "offset-syncs.topic.location",
-        "offset-syncs.topic.replication.factor",
-        "offset.lag.max",
         "offset.syncs.topic.retention.ms",
         "predicates",
         "topic.filter.class",
@@ -49,7 +35,6 @@ _NAMES = frozenset(
         "value.converter",
         "value.converter.class",
     }
-    | {name + ending for name in _SWITCHES for ending in ("", ".enabled", ".interval.seconds")}
 )
 _FAMILIES = (
     "predicates.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from legacy_mm.config.catalogue import OPTIONS, OwnOptions
+from legacy_mm.config.catalogue import ALL_OPTIONS, OPTIONS, OwnOptions
 
 
 def test_every_row_has_its_value() -> None:
@@ -15,5 +15,7 @@ def test_every_row_has_its_value() -> None:
 
 def test_environment_variables() -> None:
     names = {row.name: row.environment_variable for row in OPTIONS}
+    names |= {row.name: row.environment_variable for row in ALL_OPTIONS}
+    assert names["emit.offset-syncs.enabled"] == "LEGACY_MM_EMIT_OFFSET_SYNCS_ENABLED"
     assert names["spark.master"] == "LEGACY_MM_SPARK_MASTER"
     assert names["shutdown.timeout.ms"] == "LEGACY_MM_SHUTDOWN_TIMEOUT_MS"

@@ -8,7 +8,14 @@ from itertools import combinations
 import pytest
 
 from legacy_mm.config import feature_flags
-from legacy_mm.config.feature_settings import FeatureSettings, HeartbeatSettings, NamingSettings
+from legacy_mm.config.feature_settings import (
+    CheckpointSettings,
+    FeatureSettings,
+    GroupFilterSettings,
+    HeartbeatSettings,
+    NamingSettings,
+    OffsetSyncSettings,
+)
 from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, is_flag, spelled_today
 from legacy_mm.errors import ConfigurationError
 from tests.fixtures.flags import switched_on
@@ -44,6 +51,11 @@ def test_what_comes_first_decides() -> None:
         ("refresh.topics", "refresh.topics.enabled"),
         ("topics.blacklist", "topics.exclude"),
         ("emit.heartbeats", "emit.heartbeats.enabled"),
+        ("emit.offset-syncs", "emit.offset-syncs.enabled"),
+        ("emit.checkpoints", "emit.checkpoints.enabled"),
+        ("refresh.groups", "refresh.groups.enabled"),
+        ("groups.blacklist", "groups.exclude"),
+        ("sync.group.offsets", "sync.group.offsets.enabled"),
         ("config.properties.blacklist", "config.properties.exclude"),
         ("admin.security.protocol", "source.admin"),
         ("remote.admin.security.protocol", "target.admin"),
@@ -101,6 +113,18 @@ def test_files_of_the_clients_hold_flags_too() -> None:
         ),
         ({"emit.heartbeats.enabled": "true"}, "emit.heartbeats.enabled=true needs source.cluster.alias, because"),
         ({"heartbeats.replication.enabled": "true"}, "needs source.cluster.alias, because the copies"),
+        (
+            {"emit.offset-syncs.enabled": "true", "source.cluster.alias": "a"},
+            "emit.offset-syncs.enabled=true needs preserve.partitions, because the records of a partition",
+        ),
+        (
+            {"emit.offset-syncs.enabled": "true", "preserve.partitions": "true"},
+            "emit.offset-syncs.enabled=true needs source.cluster.alias, because",
+        ),
+        ({"emit.checkpoints.enabled": "true"}, "needs emit.offset-syncs.enabled, because offsets are translated"),
+        ({"sync.group.offsets.enabled": "true"}, "needs emit.checkpoints.enabled, because"),
+        ({"offset-syncs.topic.location": "both"}, "'both' is none of source, target"),
+        ({"offset.lag.max": "-1"}, "offset.lag.max: '-1' is not a whole number"),
         ({"source.admin": "x"}, "source.admin takes name=value"),
     ],
 )
@@ -167,6 +191,33 @@ def test_creation() -> None:
 def test_heartbeats(given: dict[str, str], emitted: HeartbeatSettings | None, replicated: bool) -> None:
     read = feature_flags.settings({name: [text] for name, text in given.items()}, ALIASES)
     assert (read.heartbeats, read.replicate_heartbeats) == (emitted, replicated)
+
+
+def test_offset_syncs() -> None:
+    on = {"emit.offset-syncs.enabled": ["true"], "topic.creation": ["true"]}
+    assert feature_flags.settings(on, ALIASES).offset_syncs == OffsetSyncSettings("source", -1, 100)
+    more = {
+        "offset-syncs.topic.location": ["target"],
+        "offset-syncs.topic.replication.factor": ["3"],
+        "offset.lag.max": ["0"],
+    }
+    assert feature_flags.settings(on, more, ALIASES).offset_syncs == OffsetSyncSettings("target", 3, 0)
+
+
+def test_checkpoints() -> None:
+    on = {name: [text] for name, text in switched_on(["emit.checkpoints.enabled"]).items()}
+    mm2 = GroupFilterSettings((".*",), ("console-consumer-.*", "connect-.*", "__.*"))
+    assert feature_flags.settings(on).checkpoints == CheckpointSettings(60.0, -1, mm2, 600.0, None)
+    more = {
+        "emit.checkpoints.interval.seconds": ["5"],
+        "checkpoints.topic.replication.factor": ["3"],
+        "groups": ["a, b"],
+        "groups.exclude": [""],
+        "refresh.groups.enabled": ["false"],
+        "sync.group.offsets.enabled": ["true"],
+    }
+    all_of_it = CheckpointSettings(5.0, 3, GroupFilterSettings(("a", "b"), ()), None, 60.0)
+    assert feature_flags.settings(on, more).checkpoints == all_of_it
 
 
 @pytest.mark.parametrize(

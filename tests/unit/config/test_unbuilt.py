@@ -9,16 +9,13 @@ from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.config.catalogue import ALL_OPTIONS
 from legacy_mm.config.unbuilt import is_unbuilt
 
-LADDER = [
-    "emit.checkpoints.enabled", "sync.group.offsets.enabled", "exactly.once",
-]  # fmt: skip
 KIPS = [
     "connector.type", "transaction.producer", "transforms", "transforms.a.type", "connector.class",
-    "refresh.groups", "source.cluster.bootstrap.servers", "heartbeats.topic.retention.ms",
+    "exactly.once", "source.cluster.bootstrap.servers", "heartbeats.topic.retention.ms",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", LADDER + KIPS)
+@pytest.mark.parametrize("name", KIPS)
 def test_a_name_of_the_kips_is_known(name: str) -> None:
     assert is_unbuilt(name)
 

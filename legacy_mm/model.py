@@ -21,6 +21,26 @@ Offsets = Mapping[TopicPartition, int]
 """Per partition the *next* offset to read: one past the last one that counts."""
 
 
+class OffsetPair(NamedTuple):
+    """One position at the source and at the target."""
+
+    upstream: int
+    downstream: int
+
+
+class OffsetRun(NamedTuple):
+    """Records at consecutive source offsets that were written at consecutive target offsets."""
+
+    upstream: int
+    downstream: int
+    length: int
+
+    @property
+    def end(self) -> OffsetPair:
+        """One past its last record."""
+        return OffsetPair(self.upstream + self.length, self.downstream + self.length)
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """A batch of source records, turned: one sequence per field, all of the same length."""

@@ -1,0 +1,68 @@
+"""Checkpoints and group offsets, by the rows of MirrorMaker 2's contract."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.model import OffsetPair, TopicPartition
+from legacy_mm.policies.checkpoint_rule import GroupState, TargetGroup, is_due, offsets_to_set
+from legacy_mm.policies.offset_sync_store import OffsetSyncStore
+
+A, B = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+@pytest.mark.parametrize(
+    ("last", "new", "due"),
+    [
+        (None, (0, 0), True),
+        ((10, 5), (10, 5), False),
+        ((10, 5), (20, 5), False),
+        ((10, 5), (20, 4), False),
+        ((10, 5), (20, 6), True),
+        ((10, 5), (10, 6), True),
+        ((10, 5), (9, 2), True),  # rewound at the source: it may go back
+        ((10, 5), (9, 5), True),
+    ],
+)
+def test_a_checkpoint_follows_the_target_or_a_rewound_group(
+    last: tuple[int, int] | None, new: tuple[int, int], due: bool
+) -> None:
+    assert is_due(OffsetPair(*last) if last else None, OffsetPair(*new)) is due
+
+
+def test_a_store_that_has_grown_coarser_emits_nothing_until_the_group_goes_back() -> None:
+    store = OffsetSyncStore(must_read_to_end=False)
+    store.first_read_ended()
+    store.add(11, 4)
+    store.add(12, 5)
+    last = OffsetPair(13, 6)
+    assert store.translate(13) == last.downstream
+    assert is_due(None, last)
+    for step in range(5):
+        store.add(13 + 1000 * step, 6 + 1000 * step)
+    back = store.translate(13), store.translate(12)
+    assert back[0] is not None and back[0] <= last.downstream
+    assert back[1] is not None and is_due(last, OffsetPair(12, back[1]))
+    assert not is_due(last, OffsetPair(13, back[0]))
+
+
+@pytest.mark.parametrize(
+    ("group", "given"),
+    [
+        (TargetGroup(GroupState.ABSENT), {A: 101, B: 51}),
+        (TargetGroup(GroupState.EMPTY), {A: 101, B: 51}),
+        (TargetGroup(GroupState.EMPTY, {A: None, B: 51}), {A: 101}),
+        (TargetGroup(GroupState.EMPTY, {A: 100, B: 52}), {A: 101}),
+        (TargetGroup(GroupState.EMPTY, {A: 101, B: 999}), {}),
+        (TargetGroup(GroupState.EMPTY, {A: 0}), {A: 101, B: 51}),
+        (TargetGroup(GroupState.IN_USE), {}),
+        (TargetGroup(GroupState.IN_USE, {A: 1}), {}),
+        (TargetGroup(GroupState.UNKNOWN), {}),
+    ],
+)
+def test_only_absent_and_empty_groups_move_and_never_back(group: TargetGroup, given: dict[TopicPartition, int]) -> None:
+    assert offsets_to_set(group, {A: 101, B: 51}) == given
+
+
+def test_a_group_without_checkpoints_is_left_alone() -> None:
+    assert offsets_to_set(TargetGroup(GroupState.ABSENT), {}) == {}

@@ -1,0 +1,56 @@
+"""The writer of MirrorMaker 2's own topics, on a real broker and on none."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.kafka.internal_topic import InternalTopicWriter
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.records import create_topic, read_all
+
+pytestmark = pytest.mark.brokers
+SECONDS = 30.0
+Results = list[tuple[bytes, str | None]]
+
+
+def test_records_keep_order_and_timestamp_in_partition_0(target: Cluster, topic: Callable[..., str]) -> None:
+    name, results = topic(), Results()
+    create_topic(target.bootstrap, name, 3)
+    # what only a consumer understands is not for this client
+    properties = {"bootstrap.servers": target.bootstrap, "group.id": "g", "auto.offset.reset": "earliest"}
+    with closing(InternalTopicWriter(properties, name, lambda *told: results.append(told))) as writer:
+        for number in range(300):
+            assert writer.send(b"k%d" % (number % 2), b"%d" % number, 1_712_564_822_000 + number)
+        assert writer.flush(Deadline.after(SECONDS))
+        assert writer.waiting() == 0
+    assert results == [(b"k%d" % (number % 2), None) for number in range(300)]
+    assert [(each.partition, each.value, each.timestamp) for each in read_all(target.bootstrap, name)] == [
+        (0, b"%d" % number, 1_712_564_822_000 + number) for number in range(300)
+    ]
+
+
+@pytest.fixture
+def nobody() -> Iterator[str]:
+    """An address where nobody answers."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield f"127.0.0.1:{held.getsockname()[1]}"
+
+
+def test_without_a_broker_the_queue_is_bounded_and_the_reason_told(nobody: str) -> None:
+    results = Results()
+    properties = {"bootstrap.servers": nobody}
+    writer = InternalTopicWriter(properties, "t", lambda *told: results.append(told), give_up_seconds=2)
+    taken = sum(writer.send(b"k", b"v") for _ in range(20_000))
+    assert writer.waiting() == taken == 10_000
+    assert writer.flush(Deadline.after(SECONDS))
+    assert len(results) == taken
+    assert all(reason is not None and "refused" in reason for _, reason in results), set(results)
+    writer.send(b"k", b"v")
+    writer.close()
+    assert len(results) == taken

@@ -93,6 +93,10 @@ class Cluster:
         """Where a broker listens; None when the cluster has none of that id."""
         return self._now().brokers.get(node)
 
+    def brokers(self) -> list[Broker]:
+        """All that are alive."""
+        return list(self._now().brokers.values())
+
     def keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
         """From now on a thread of its own refreshes, and no question waits; `on_trouble` is told why it fails.
 

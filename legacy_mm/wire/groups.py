@@ -1,0 +1,254 @@
+"""Consumer groups of a cluster: which there are, in what state, what they have committed; and commits for those that
+have no members.
+
+Asked here, because librdkafka's admin client crashes when a broker answers that it is not a group's coordinator.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple, TypeVar
+
+from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
+from kafka.protocol.consumer import OffsetCommitRequest, OffsetFetchRequest
+from kafka.protocol.metadata import FindCoordinatorRequest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
+from legacy_mm.model import TopicPartition
+from legacy_mm.wire import failures
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.errors import ConnectionLost, UnsupportedVersion
+
+EMPTY, DEAD = "Empty", "Dead"
+"""A group without members, and one that is not there."""
+_AT_ONCE = 500
+"""Groups in one request."""
+_PAUSE_SECONDS = 0.2
+_SOCKET_TIMEOUT_MS = 60_000
+_NO_GENERATION, _NO_MEMBER = -1, ""
+_NAMES_TOPICS = 9
+"""The last version of the requests about offsets that calls topics by their names."""
+_MOVING = {7, 14, 15, 16}
+"""Timed out; the coordinator loads the group, is not there, or is another broker: asked again."""
+_GROUP_NOT_FOUND = 69
+_CONSUMERS = {("consumer", "classic"), ("consumer", "consumer"), ("", "classic")}
+"""Protocol and kind of groups that read topics; those without a protocol have committed and never joined."""
+Value = TypeVar("Value")
+Answer = tuple[str, int, Value]
+"""A group, a broker's error code, and what it is asked for."""
+
+
+class CommittedOffset(NamedTuple):
+    """What a group has committed for a partition."""
+
+    offset: int
+    """The next record to read; -1: another client has taken the offset away."""
+    metadata: str = ""
+
+
+GroupOffsets = Mapping[TopicPartition, CommittedOffset]
+
+
+class GroupAdmin:
+    """The groups of one cluster. Connects for each call, which asks until the deadline where a coordinator moves."""
+
+    def __init__(self, name: str, properties: Mapping[str, str]) -> None:
+        """`name` tells the clusters apart in errors; `properties` are any client's of the cluster."""
+        self.name = name
+        self._properties = dict(properties)
+        self._patience = threading.Event()
+
+    def groups(self, deadline: Deadline) -> frozenset[str]:
+        """Ids of the consumer groups in any state; neither share nor streams groups. Raises LegacyMMError."""
+        with closing(self._cluster(deadline)) as cluster:
+            return frozenset(row.group_id for row in self._listed(cluster, deadline) if reads_topics(row))
+
+    def states(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
+        """The state of each, as Kafka calls it, and of those that are not told, why. Raises LegacyMMError."""
+        with closing(self._cluster(deadline)) as cluster:
+            try:
+                known = {row.group_id: row.group_state for row in self._listed(cluster, deadline, with_states=True)}
+            except UnsupportedVersion:  # before 2.6
+                return self._asked(cluster, groups, _described, deadline)
+        return {group: known.get(group, DEAD) for group in groups}, {}
+
+    def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
+        """All that each has committed, and of those that are not told, why. Raises LegacyMMError."""
+        with closing(self._cluster(deadline)) as cluster:
+            return self._asked(cluster, groups, _fetched, deadline)
+
+    def commit(self, offsets: Mapping[str, GroupOffsets], deadline: Deadline) -> dict[str, str]:
+        """Commit for groups that have no members; why not, for those where it failed. Raises LegacyMMError."""
+
+        def committed(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[None]]:
+            for group in groups:
+                yield group, _committed(cluster, node, group, offsets[group]), None
+
+        with closing(self._cluster(deadline)) as cluster:
+            return self._asked(cluster, offsets, committed, deadline)[1]
+
+    def _cluster(self, deadline: Deadline) -> Cluster:
+        usual = int(self._properties.get("socket.timeout.ms", _SOCKET_TIMEOUT_MS))
+        patience = max(1, min(usual, int(deadline.remaining() * 1000)))
+        return Cluster({**self._properties, "socket.timeout.ms": str(patience)}, deadline.remaining())
+
+    def _listed(self, cluster: Cluster, deadline: Deadline, *, with_states: bool = False) -> list[Any]:
+        """Every broker's groups: each knows those that it coordinates."""
+        request = ListGroupsRequest(min_version=4 if with_states else 0)
+        while True:
+            rows, why = _from_all_brokers(cluster, request)
+            if not why:
+                return rows
+            if deadline.expired():
+                raise HostError(f"listing the {self.name}'s groups failed: {why}")
+            self._wait(cluster, deadline)
+
+    def _asked(
+        self,
+        cluster: Cluster,
+        groups: Iterable[str],
+        ask: Callable[[Cluster, int, Sequence[str]], Iterable[Answer[Value]]],
+        deadline: Deadline,
+    ) -> tuple[dict[str, Value], dict[str, str]]:
+        """Ask the coordinators of these groups, and again those of groups that are moving."""
+        found: dict[str, Value] = {}
+        untold: dict[str, str] = {}
+        waiting = list(groups)
+        while waiting:
+            moving: dict[str, str] = {}
+            for group, code, value in _from_coordinators(cluster, waiting, ask, moving, deadline):
+                if not code:
+                    found[group] = value
+                elif code in _MOVING:
+                    moving[group] = failures.text(code)
+                else:
+                    untold[group] = failures.text(code)
+            waiting = list(moving)
+            if waiting and deadline.expired():
+                return found, untold | moving
+            if waiting:
+                self._wait(cluster, deadline)
+        return found, untold
+
+    def _wait(self, cluster: Cluster, deadline: Deadline) -> None:
+        cluster.stale()
+        self._patience.wait(min(_PAUSE_SECONDS, deadline.remaining()))
+
+
+def _from_all_brokers(cluster: Cluster, request: Any) -> tuple[list[Any], str]:
+    """What all of them list, or why that is not all."""
+    rows: list[Any] = []
+    for broker in cluster.brokers():
+        try:
+            answer = cluster.call(broker.node, request)
+        except ConnectionLost as error:
+            return [], str(error)
+        if answer.error_code:
+            return [], failures.text(answer.error_code)
+        rows += answer.groups
+    return rows, ""
+
+
+def reads_topics(row: Any) -> bool:
+    """Whether a listed group is one of consumers."""
+    return (row.protocol_type, row.group_type.lower() if row.group_type else "classic") in _CONSUMERS
+
+
+def _from_coordinators(
+    cluster: Cluster,
+    groups: Sequence[str],
+    ask: Callable[[Cluster, int, Sequence[str]], Iterable[Answer[Value]]],
+    lost: dict[str, str],
+    deadline: Deadline,
+) -> Iterator[Answer[Any]]:
+    """Answers about these groups; of those that a connection was lost for, `lost` is told why."""
+    of_node: defaultdict[int, list[str]] = defaultdict(list)
+    for group, code, node in _coordinators(cluster, groups):
+        if code:
+            yield group, code, None
+        else:
+            of_node[node].append(group)
+    for node, some in of_node.items():
+        for portion in _portions(some):
+            lost |= dict.fromkeys(portion, "no answer in time")
+            if deadline.expired():
+                continue
+            try:
+                for answer in ask(cluster, node, portion):
+                    lost.pop(answer[0], None)
+                    yield answer
+            except ConnectionLost as error:
+                lost |= {group: str(error) for group in portion if group in lost}
+
+
+def _coordinators(cluster: Cluster, groups: Sequence[str]) -> Iterator[Answer[int]]:
+    for portion in _portions(groups):
+        try:
+            answer = cluster.call_any(FindCoordinatorRequest(key_type=0, coordinator_keys=portion, min_version=4))
+            yield from ((row.key, row.error_code, row.node_id) for row in answer.coordinators)
+        except UnsupportedVersion:  # before 3.0
+            for group in portion:
+                row = cluster.call_any(FindCoordinatorRequest(key=group, key_type=0, max_version=3))
+                yield group, row.error_code, row.node_id
+
+
+def _described(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[str]]:
+    for row in cluster.call(node, DescribeGroupsRequest(groups=groups)).groups:
+        missing = row.error_code == _GROUP_NOT_FOUND
+        yield row.group_id, 0 if missing else row.error_code, DEAD if missing else row.group_state
+
+
+def _fetched(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[GroupOffsets]]:
+    wanted = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=group, topics=None) for group in groups]
+    try:
+        request = OffsetFetchRequest(groups=wanted, min_version=8, max_version=_NAMES_TOPICS)
+        for row in cluster.call(node, request).groups:
+            yield _with_offsets(row.group_id, row)
+    except UnsupportedVersion:  # before 3.0
+        for group in groups:
+            request = OffsetFetchRequest(group_id=group, topics=None, min_version=2, max_version=7)
+            yield _with_offsets(group, cluster.call(node, request))
+
+
+def _with_offsets(group: str, answer: Any) -> Answer[GroupOffsets]:
+    rows = [(topic.name, row) for topic in answer.topics for row in topic.partitions]
+    code = next(filter(None, (answer.error_code, *(row.error_code for _, row in rows))), 0)
+    return (
+        group,
+        code,
+        {
+            TopicPartition(topic, row.partition_index): CommittedOffset(row.committed_offset, row.metadata or "")
+            for topic, row in rows
+        },
+    )
+
+
+def _committed(cluster: Cluster, node: int, group: str, offsets: GroupOffsets) -> int:
+    """The first error, or 0."""
+    topics: defaultdict[str, list[Any]] = defaultdict(list)
+    for (topic, partition), committed in offsets.items():
+        topics[topic].append(
+            OffsetCommitRequest.OffsetCommitRequestTopic.OffsetCommitRequestPartition(
+                partition_index=partition, committed_offset=committed.offset, committed_metadata=committed.metadata
+            )
+        )
+    request = OffsetCommitRequest(
+        group_id=group,
+        generation_id_or_member_epoch=_NO_GENERATION,
+        member_id=_NO_MEMBER,
+        topics=[
+            OffsetCommitRequest.OffsetCommitRequestTopic(name=name, partitions=rows) for name, rows in topics.items()
+        ],
+        max_version=_NAMES_TOPICS,
+    )
+    answer = cluster.call(node, request)
+    return next((row.error_code for topic in answer.topics for row in topic.partitions if row.error_code), 0)
+
+
+def _portions(groups: Sequence[str]) -> Iterator[Sequence[str]]:
+    for begin in range(0, len(groups), _AT_ONCE):
+        yield groups[begin : begin + _AT_ONCE]

@@ -11,6 +11,8 @@ from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
 from legacy_mm.policies.topic_filter import Matcher, TopicFilter
 from legacy_mm.policies.topic_naming import is_cycle
 
+_EXACT = "offset-map"
+
 
 class Names:
     """How topics are called at the target, and which names are not mirrored at all."""
@@ -23,6 +25,8 @@ class Names:
         self._policy = plugins.policy_of(naming)
         self._naming = naming
         self._topics, self._lists = settings.topics, settings.features.topics
+        self._features = settings.features
+        self._own = self.own_topics("source")
         self._exclude_internal = settings.topics.exclude_internal or naming.policy != LEGACY
 
     def remote(self, topic: str) -> str:
@@ -34,10 +38,38 @@ class Names:
         return self.remote(topic) if topic in self.scope else topic
 
     def is_barred(self, topic: str) -> bool:
-        """Internal, or already been at the target."""
+        """Internal, ours, or already been at the target."""
+        if topic in self._own:
+            return True
         if self._exclude_internal and self._policy.is_internal_topic(topic):
             return True
         return is_cycle(self._policy, topic, self._naming.target_alias)
+
+    def offset_syncs_topic(self, location: str) -> str:
+        """Where pairs of offsets are written, named after the cluster at the other end."""
+        return self._policy.offset_syncs_topic(self._other_end(location))
+
+    def exact_offsets_topic(self, location: str) -> str:
+        """Where all pairs are written, for ourselves."""
+        return f"mm2-{_EXACT}.{self._other_end(location)}.internal"
+
+    def checkpoints_topic(self) -> str:
+        """Where checkpoints are written at the target."""
+        return self._policy.checkpoints_topic(self._naming.source_alias)
+
+    def own_topics(self, place: str) -> dict[str, int]:
+        """The topics that this flow writes for itself at the source or the target -> replication factor."""
+        found: dict[str, int] = {}
+        syncs, checkpoints = self._features.offset_syncs, self._features.checkpoints
+        if syncs is not None and syncs.location == place:
+            found[self.offset_syncs_topic(place)] = syncs.replication_factor
+            found[self.exact_offsets_topic(place)] = syncs.replication_factor
+        if checkpoints is not None and place == "target":
+            found[self.checkpoints_topic()] = checkpoints.replication_factor
+        return found
+
+    def _other_end(self, location: str) -> str:
+        return self._naming.target_alias if location == "source" else self._naming.source_alias
 
     def choice(self) -> TopicChoice:
         """Raises InvalidPattern for the old pattern, ConfigurationError for one of a list."""

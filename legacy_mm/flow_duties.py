@@ -10,8 +10,8 @@ from functools import cache, partial
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
-from legacy_mm.controlplane.duties import Count, Duties
-from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
+from legacy_mm.controlplane.duties import Applier, Count, Duties
+from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties, source_duties
 from legacy_mm.features import Names
 from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.name_list import in_list
@@ -29,12 +29,15 @@ class DutyClusters:
             remote=names.remote,
             concerned=lambda found: names.scope.of(choice().of(found)),
             in_list=partial(in_list, matcher=names.compiled),
+            own_at_source=names.own_topics("source"),
+            own_at_target=names.own_topics("target"),
         )
         self.source = ClusterAdmin("source", (settings.source_admin or settings.source).properties)
         self.target = ClusterAdmin("target", (settings.target_admin or settings.target).properties)
         self.scheduled, self.applier = feature_duties(
             settings.features, self.source, self.target, self.names, settings.source.metadata_max_age
         )
+        self.at_source = source_duties(self.source, self.names)
 
 
 class FlowDuties:
@@ -43,12 +46,15 @@ class FlowDuties:
     def __init__(self, settings: Settings, names: Names, count: Count) -> None:
         clusters = DutyClusters(settings, names)
         self._scope = names.scope
-        self._duties = Duties(clusters.scheduled, clusters.applier, count)
+        self._duties = [Duties(clusters.scheduled, clusters.applier, count)]
+        if clusters.at_source:
+            self._duties.append(Duties(clusters.at_source, Applier(clusters.source), count))
         self._topics: frozenset[str] = frozenset()
 
     def start(self) -> None:
         """Wait for topics in the background."""
-        self._duties.start()
+        for duties in self._duties:
+            duties.start()
 
     def topics_found(self, topics: frozenset[str]) -> None:
         """Streams will subscribe to these; what must be done before is done, has failed, or takes too long."""
@@ -63,7 +69,13 @@ class FlowDuties:
 
     def stop(self) -> None:
         """Begin nothing more."""
-        self._duties.stop()
+        for duties in self._duties:
+            duties.stop()
+
+    def finish(self, deadline: Deadline) -> None:
+        """Nothing is left to do."""
 
     def _look_again(self) -> None:
-        self._duties.topics_found(self._topics, Deadline.after(_BEFORE_COPYING_SECONDS))
+        deadline = Deadline.after(_BEFORE_COPYING_SECONDS)
+        for duties in self._duties:
+            duties.topics_found(self._topics, deadline)

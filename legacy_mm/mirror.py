@@ -29,7 +29,10 @@ class Background(Protocol):
         """Returns at once."""
 
     def stop(self) -> None:
-        """Begin nothing more; returns at once."""
+        """The streams are about to stop: begin nothing more; returns at once."""
+
+    def finish(self, deadline: Deadline) -> None:
+        """The streams have ended, or their time is over: do what is left, within this time."""
 
 
 class Mirror:
@@ -80,6 +83,8 @@ class Mirror:
             stream.join(last.remaining())
             if not stream.is_alive():
                 events.emit(events.STREAM_OVER, stream=stream.index)
+        for each in self._background:
+            each.finish(last)
         return not any(stream.is_alive() for stream in self._streams)
 
     def uncommitted(self) -> Offsets:

@@ -24,7 +24,7 @@ from legacy_mm.config.settings import (
     TargetSettings,
 )
 from legacy_mm.controlplane.commits import Commits
-from legacy_mm.controlplane.copy_job import CopyJob, Trouble
+from legacy_mm.controlplane.copy_job import CopyJob, PairSink, Trouble
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.controlplane.stream import Stream
@@ -51,6 +51,7 @@ from legacy_mm.spark.shipping import build_archive
 
 if TYPE_CHECKING:
     from legacy_mm.flow_duties import FlowDuties
+    from legacy_mm.flow_offsets import FlowOffsets
     from legacy_mm.metrics.prometheus import Endpoint
 
 _PRELOADED = {
@@ -198,8 +199,9 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
     host.registries.append(registry)
     with host.closed_on_error():
         names = Names(settings, host.spark.jvm.topic_matcher)
-    duties = _duties(settings, names, registry)
-    copies = _Copies(settings, host, names, None if duties is None else duties.before_copying)
+    duties, offsets = _duties(settings, names, registry), _offsets(settings, names)
+    prepare = None if duties is None else duties.before_copying
+    copies = _Copies(settings, host, names, prepare, None if offsets is None else offsets.pairs)
     guard = GapGuard(settings.source.offset_reset, registry.gap, fail=settings.fail_on_gap)
     mirror: Mirror
 
@@ -228,7 +230,7 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
             on_failure=on_failure,
         )
 
-    mirror = Mirror(make_streams, make_watch, () if duties is None else (duties,))
+    mirror = Mirror(make_streams, make_watch, [each for each in (duties, offsets) if each is not None])
     return mirror
 
 
@@ -240,15 +242,32 @@ def _duties(settings: Settings, names: Names, registry: Registry) -> FlowDuties 
     return FlowDuties(settings, names, registry.duty)
 
 
+def _offsets(settings: Settings, names: Names) -> FlowOffsets | None:
+    syncs = settings.features.offset_syncs
+    if syncs is None:
+        return None
+    from legacy_mm.flow_offsets import FlowOffsets
+
+    return FlowOffsets(settings, names, syncs)
+
+
 class _Copies:
     """Makes copy jobs; remembers what an earlier one of them found out about the clusters."""
 
-    def __init__(self, settings: Settings, host: Host, names: Names, prepare: Callable[[], None] | None) -> None:
-        """`prepare` makes the target ready for what is copied next, where a feature does that."""
+    def __init__(
+        self,
+        settings: Settings,
+        host: Host,
+        names: Names,
+        prepare: Callable[[], None] | None,
+        pairs: PairSink | None,
+    ) -> None:
+        """Features: `prepare` makes the target ready for what is copied next, `pairs` is told what was."""
         self._settings = settings
         self._host = host
         self._names = names
         self._prepare = prepare
+        self._pairs = pairs
         self._target: Mapping[str, str] = settings.target.properties
         self._engine = choose_engine(settings).engine
         self._lock = threading.Lock()
@@ -273,9 +292,11 @@ class _Copies:
             receipts=settings.receipts is not None,
             handler=None if settings.handler is None else asdict(settings.handler),
             in_place=self._in_place(names),
+            pairs=self._pairs is not None,
         )
         ticket = host.channel.new_ticket(settings.flow, stream, generation)
-        job = CopyJob(ticket, plan, host.channel, host.runner, metrics, embedded=host.spark.embedded)
+        embedded = host.spark.embedded
+        job = CopyJob(ticket, plan, host.channel, host.runner, metrics, embedded=embedded, pairs=self._pairs)
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
 

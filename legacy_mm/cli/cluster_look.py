@@ -40,6 +40,10 @@ class FlowClusters:
         clusters = self._clusters
         topics = clusters.names.concerned(frozenset(clusters.source.topics(_patience())))
         looks = {each.duty.name: each.duty.look(topics, _patience()) for each in clusters.scheduled}
+        for each in clusters.at_source:
+            made = each.duty.look(topics, _patience()).changes
+            notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
+            looks[f"{each.duty.name} at the source"] = Look(notes=notes)
         names = {topic: clusters.names.remote(topic) for topic in topics}
         left = left_behind(names, clusters.target.topics(_patience()), self._settings.features.naming.separator)
         return FlowPlan(self._settings.flow, looks, tuple(left))

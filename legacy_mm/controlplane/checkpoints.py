@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from legacy_mm import events
 from legacy_mm.clock import Deadline, epoch_ms, monotonic
 from legacy_mm.controlplane.duties import RUN_SECONDS
-from legacy_mm.controlplane.group_offsets import GroupOffsets
+from legacy_mm.controlplane.group_offsets import TargetGroups, raise_untold
 from legacy_mm.controlplane.translation import Translation
 from legacy_mm.errors import CorruptRecords, HostError, LegacyMMError
 from legacy_mm.kafka.internal_log import InternalLog
-from legacy_mm.kafka.internal_topic import InternalTopicWriter
+from legacy_mm.kafka.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.model import OffsetPair, TopicPartition
 from legacy_mm.policies import checkpoint_rule
 from legacy_mm.protocol.mirror_records import Checkpoint
-from legacy_mm.wire.groups import Committed, GroupAdmin
+from legacy_mm.wire.groups import GroupAdmin, GroupOffsets
 
 Known = Mapping[str, Mapping[TopicPartition, Checkpoint]]
 """Group -> partition at the target -> its last checkpoint."""
@@ -33,8 +33,6 @@ class CheckpointRounds:
     """When checkpoints are emitted; seconds."""
 
     interval: float
-    refresh_groups: float | None
-    """None: groups are looked for once."""
     sync_groups: float | None
     """None: groups at the target are left alone."""
 
@@ -43,26 +41,28 @@ class SourceGroups:
     """The groups of the source that have checkpoints, and what they have committed."""
 
     def __init__(self, admin: GroupAdmin, accepted: Callable[[str], bool], refresh: float | None) -> None:
+        """`refresh`: seconds between two looks for groups; None: they are looked for once."""
         self._admin = admin
         self._accepted = accepted
         self._refresh = refresh
-        self._groups: list[str] | None = None
+        self._groups: frozenset[str] | None = None
         self._look_at = 0.0
 
-    def committed(self, deadline: Deadline) -> Mapping[str, Mapping[TopicPartition, Committed]]:
-        """Group -> partition -> what it has committed; raises HostError."""
+    def offsets(self, deadline: Deadline) -> tuple[Mapping[str, GroupOffsets], Mapping[str, str]]:
+        """What each has committed, and of those that are not told, why; raises LegacyMMError."""
         if self._groups is None or (self._refresh is not None and monotonic() >= self._look_at):
-            self._groups = [group for group in self._admin.groups(deadline) if self._accepted(group)]
+            self._groups = frozenset(filter(self._accepted, self._admin.groups(deadline)))
             self._look_at = monotonic() + (self._refresh or 0.0)
-        return self._admin.committed(self._groups, deadline)
+        return self._admin.offsets(self._groups, deadline)
 
 
 class Emitter:
     """Writes the checkpoints that are due, and knows the last one of each group and partition."""
 
-    def __init__(self, known: InternalLog, writer: InternalTopicWriter) -> None:
+    def __init__(self, known: InternalLog, writer: Callable[[OnResult], InternalTopicWriter]) -> None:
         self._log = known
-        self._writer = writer
+        self._writer = writer(self._result)
+        self._refused = ""
         self._known: defaultdict[str, dict[TopicPartition, Checkpoint]] = defaultdict(dict)
 
     def known(self) -> Known:
@@ -92,8 +92,13 @@ class Emitter:
         return len(written)
 
     def _settle(self, deadline: Deadline) -> None:
-        if not self._writer.flush(deadline):
-            raise HostError("the target did not take all checkpoints in time")
+        taken = self._writer.flush(deadline)
+        refused, self._refused = self._refused, ""
+        if refused or not taken:
+            raise HostError(f"the target does not take checkpoints: {refused or 'no answer in time'}")
+
+    def _result(self, _: bytes, reason: str | None) -> None:
+        self._refused = self._refused or reason or ""
 
     def _note(self, checkpoint: Checkpoint) -> None:
         self._known[checkpoint.group][_place(checkpoint)] = checkpoint
@@ -108,7 +113,7 @@ class Checkpoints(threading.Thread):
         groups: SourceGroups,
         translation: Translation,
         emitter: Emitter,
-        target_groups: GroupOffsets | None,
+        target_groups: TargetGroups | None,
         remote: Callable[[str], str],
         held: Callable[[], frozenset[TopicPartition]],
     ) -> None:
@@ -137,19 +142,22 @@ class Checkpoints(threading.Thread):
             target = self._target_groups
             if target is not None and self._rounds.sync_groups is not None and monotonic() >= sync_at:
                 sync_at = monotonic() + self._rounds.sync_groups
-                self._told("group-offsets", lambda: target.sync(self._mine(), deadline))  # noqa: B023
+                self._told("group-offsets", lambda: target.follow(self._mine(), deadline))  # noqa: B023
 
     def _round(self, deadline: Deadline) -> None:
         self._emitter.read(deadline)
         self._translation.refresh(deadline)
-        self._emitter.emit(self._found(self._groups.committed(deadline)), deadline)
+        offsets, untold = self._groups.offsets(deadline)
+        self._emitter.emit(self._found(offsets), deadline)
+        raise_untold(untold)
 
-    def _found(self, committed: Mapping[str, Mapping[TopicPartition, Committed]]) -> Iterator[Checkpoint]:
+    def _found(self, committed: Mapping[str, GroupOffsets]) -> Iterator[Checkpoint]:
         held = self._held()
         for group, offsets in committed.items():
             for partition in offsets.keys() & held:
                 offset, metadata = offsets[partition]
-                if (translated := self._translation.of(partition, offset)) is not None:
+                translated = self._translation.of(partition, offset) if offset >= 0 else None
+                if translated is not None:
                     remote = self._remote(partition.topic)
                     yield Checkpoint(group, remote, partition.partition, offset, translated.offset, metadata)
 

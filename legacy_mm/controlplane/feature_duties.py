@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from legacy_mm.config.feature_settings import ConfigFilterSettings, FeatureSettings
 from legacy_mm.controlplane.acls import TopicAcls
 from legacy_mm.controlplane.duties import Applier, Scheduled
+from legacy_mm.controlplane.internal_topics import InternalTopics
 from legacy_mm.controlplane.made_rules import MadeRules, state_folder
 from legacy_mm.controlplane.topic_configs import TopicConfigs
 from legacy_mm.controlplane.topics import TopicCreation
@@ -26,6 +27,9 @@ class TopicNames:
     """Which of these names the features concern, whether or not there are such topics."""
     in_list: Callable[[Sequence[str]], Callable[[str], bool]]
     """Whether a name is in this list of Java regular expressions."""
+    own_at_source: Mapping[str, int] = field(default_factory=dict)
+    """The topics that the features keep there for themselves -> replication factor."""
+    own_at_target: Mapping[str, int] = field(default_factory=dict)
 
 
 def feature_duties(
@@ -40,6 +44,8 @@ def feature_duties(
         return ConfigPropertyFilter(names.in_list(settings.exclude), source_defaults=settings.source_defaults)
 
     found: list[Scheduled] = []
+    if names.own_at_target:
+        found.append(Scheduled(InternalTopics(target, names.own_at_target), math.inf, before_copying=True))
     made = MadeRules(state_folder()) if features.acl_sync is not None and features.acl_sync.remove else None
     creation, configs, acls = features.creation, features.config_sync, features.acl_sync
     if features.preserve_partitions:
@@ -63,3 +69,9 @@ def feature_duties(
         )
         found.append(Scheduled(rules, acls.interval))
     return found, Applier(target, made)
+
+
+def source_duties(source: ClusterAdmin, names: TopicNames) -> list[Scheduled]:
+    """What is to be done at the source: its administrator may have to allow that."""
+    wanted = names.own_at_source
+    return [Scheduled(InternalTopics(source, wanted), math.inf, before_copying=True)] if wanted else []

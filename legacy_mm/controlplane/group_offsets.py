@@ -6,31 +6,56 @@ from collections.abc import Mapping
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
-from legacy_mm.policies.checkpoint_rule import offsets_to_set
+from legacy_mm.policies.checkpoint_rule import GroupState, TargetGroup, offsets_to_set
 from legacy_mm.protocol.mirror_records import Checkpoint
-from legacy_mm.wire.groups import Committed, GroupAdmin
+from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
+
+_STATES = {EMPTY: GroupState.EMPTY, DEAD: GroupState.ABSENT}
+_NONE: GroupOffsets = {}
+_TOLD = 3
 
 
-class GroupOffsets:
+class TargetGroups:
     """The consumer groups of the target."""
 
     def __init__(self, admin: GroupAdmin) -> None:
         self._admin = admin
 
-    def sync(self, known: Mapping[str, Mapping[TopicPartition, Checkpoint]], deadline: Deadline) -> None:
-        """Bring the groups to their checkpoints; raises HostError when the target does not answer."""
-        groups = [group for group, found in known.items() if found]
-        for group, state in self._admin.look(groups, deadline).items():
-            checkpoints = known[group]
-            wanted = offsets_to_set(state, {place: each.downstream for place, each in checkpoints.items()})
-            if wanted:
-                self._set(group, {place: Committed(to, checkpoints[place].metadata) for place, to in wanted.items()}, deadline)
+    def follow(self, known: Mapping[str, Mapping[TopicPartition, Checkpoint]], deadline: Deadline) -> None:
+        """Bring the groups to their checkpoints; raises LegacyMMError, also where it failed for some."""
+        looked, untold = self._look([group for group, found in known.items() if found], deadline)
+        wanted = {group: _wanted(looked[group], known[group]) for group in looked}
+        wanted = {group: offsets for group, offsets in wanted.items() if offsets}
+        refused = self._admin.commit(wanted, deadline) if wanted else {}
+        for group in wanted.keys() - refused.keys():
+            places = ", ".join(f"{place}={committed.offset}" for place, committed in sorted(wanted[group].items()))
+            events.emit(events.DUTY_CHANGED, duty="group-offsets", change=f"group {group} goes on at {places}")
+        raise_untold({**untold, **refused})
 
-    def _set(self, group: str, wanted: Mapping[TopicPartition, Committed], deadline: Deadline) -> None:
-        reason = self._admin.commit(group, wanted, deadline)
-        if reason:
-            events.emit(events.DUTY_FAILED, duty="group-offsets", reason=f"group {group}: {reason}")
-        else:
-            places = ", ".join(f"{place}={to.offset}" for place, to in sorted(wanted.items()))
-            events.emit(events.DUTY_CHANGED, duty="group-offsets", change=f"commit for group {group}: {places}")
+    def _look(self, groups: list[str], deadline: Deadline) -> tuple[dict[str, TargetGroup], dict[str, str]]:
+        states, untold = self._admin.states(groups, deadline)
+        empty = [group for group, state in states.items() if state == EMPTY]
+        offsets, unread = self._admin.offsets(empty, deadline)
+        found = {
+            group: TargetGroup(
+                _STATES.get(state, GroupState.IN_USE),
+                {place: committed.offset for place, committed in offsets.get(group, _NONE).items()},
+            )
+            for group, state in states.items()
+            if group not in unread
+        }
+        return found, {**untold, **unread}
+
+
+def raise_untold(untold: Mapping[str, str]) -> None:
+    """Raise HostError for groups that were not told, or not taken."""
+    if untold:
+        told = "; ".join(f"group {group}: {why}" for group, why in sorted(untold.items())[:_TOLD])
+        raise HostError(told if len(untold) <= _TOLD else f"{told}; and {len(untold) - _TOLD} more")
+
+
+def _wanted(group: TargetGroup, found: Mapping[TopicPartition, Checkpoint]) -> dict[TopicPartition, CommittedOffset]:
+    wanted = offsets_to_set(group, {place: each.downstream for place, each in found.items()})
+    return {place: CommittedOffset(offset, found[place].metadata) for place, offset in wanted.items()}

@@ -9,31 +9,17 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Protocol
 
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.controlplane.exact_offsets import ExactOffsets
 from legacy_mm.copyjob import Run
+from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.model import OffsetPair, Offsets, TopicPartition
 from legacy_mm.policies.offset_sync_rule import PartitionSyncs
 from legacy_mm.protocol.mirror_records import OffsetSync
 
 _ROUND_SECONDS = 1.0
 UNKNOWN = -1
-Send = Callable[[bytes, bytes], bool]
-"""Key and value; False: no room, later."""
-
-
-class ExactOffsets(Protocol):
-    """Who remembers every pair."""
-
-    def started(self, offsets: Offsets) -> None:
-        """Pairs of these partitions come from here on, without a gap."""
-
-    def copied(self, runs: Sequence[Run]) -> None:
-        """They went there."""
-
-    def save(self, partitions: Collection[TopicPartition]) -> None:
-        """Write down what is new."""
 
 
 class OffsetSyncs(threading.Thread):
@@ -41,15 +27,14 @@ class OffsetSyncs(threading.Thread):
 
     def __init__(
         self,
-        send: Send,
-        flush: Callable[[Deadline], None],
+        writer: InternalTopicWriter,
         lag_max: int,
         flush_interval: float,
         exact: ExactOffsets,
     ) -> None:
-        """`send` writes to the topic of offset syncs and does not block; `flush` waits for all that was sent."""
+        """`writer` is that of the topic of offset syncs; `flush_interval` seconds."""
         super().__init__(name="offset-syncs", daemon=True)
-        self._send, self._flush = send, flush
+        self._writer = writer
         self._lag_max = lag_max
         self._flush_interval = flush_interval
         self._exact = exact
@@ -85,7 +70,8 @@ class OffsetSyncs(threading.Thread):
             self._send_pending(self._held)
         self._take_told(0)
         self._let_go(tuple(self._held))
-        self._flush(self._end)
+        self._writer.flush(self._end)
+        self._exact.flush(self._end)
 
     def finish(self, deadline: Deadline) -> None:
         """All copying is over: write down the rest, within this time."""
@@ -117,6 +103,7 @@ class OffsetSyncs(threading.Thread):
         gone = {partition: self._held.pop(partition) for partition in partitions if partition in self._held}
         self._note(gone)
         self._send_pending(gone)
+        self._exact.ended(gone)
 
     def _note(self, held: Mapping[TopicPartition, PartitionSyncs]) -> None:
         for syncs in held.values():
@@ -129,6 +116,6 @@ class OffsetSyncs(threading.Thread):
             if (pair := syncs.take_pending()) is not None:
                 self._unsent[partition] = pair
         for partition, pair in tuple(self._unsent.items()):
-            if not self._send(*OffsetSync(*partition, *pair).encode()):
+            if not self._writer.send(*OffsetSync(*partition, *pair).encode()):
                 return
             del self._unsent[partition]

@@ -1,4 +1,4 @@
-"""Source offsets become target offsets: by the exact pairs where they are known, else by MirrorMaker 2's offset syncs."""
+"""Source offsets become target offsets: by the exact pairs where they are known, else by offset syncs."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Translation:
 
 
 def _store() -> OffsetSyncStore:
-    """Every sync counts: checkpoints that are known keep offsets from going back, and all is read before one is asked."""
+    """Every sync counts: all are read before an offset is asked, and known checkpoints keep it from going back."""
     store = OffsetSyncStore(must_read_to_end=False)
     store.first_read_ended()
     return store

@@ -91,8 +91,8 @@ class RecordSender:
             map(_value, waiting),
             map(_key, rest),
             self._partitions(rest),
-            repeat(None),
             repeat(None) if self._on_delivered is None else map(partial, repeat(self._on_outcome), rest),
+            repeat(None),
             self._timestamps(rest),
             map(_headers, rest),
         )

@@ -1,0 +1,96 @@
+"""Offsets of one flow: where records went is written down, translated for groups, and brought over to the target.
+
+Imported only where a feature asks for it (invariant E).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline
+from legacy_mm.config.feature_settings import CheckpointSettings, OffsetSyncSettings
+from legacy_mm.config.settings import Settings
+from legacy_mm.controlplane.checkpoints import CheckpointRounds, Checkpoints, Emitter, SourceGroups
+from legacy_mm.controlplane.exact_offsets import ExactOffsets, StoredMaps
+from legacy_mm.controlplane.group_offsets import TargetGroups
+from legacy_mm.controlplane.offset_syncs import OffsetSyncs
+from legacy_mm.controlplane.translation import Translation
+from legacy_mm.features import Names
+from legacy_mm.kafka.internal_log import InternalLog
+from legacy_mm.kafka.internal_topic import InternalTopicWriter
+from legacy_mm.policies.name_list import in_list
+from legacy_mm.wire.groups import GroupAdmin
+
+_CLIENT_ID = "legacy_mm-offsets"
+
+
+class FlowOffsets:
+    """Everything about offsets for one flow that runs."""
+
+    def __init__(self, settings: Settings, names: Names, syncs: OffsetSyncSettings) -> None:
+        """The settings are those with what Java key stores hold."""
+        source = (settings.source_admin or settings.source).properties
+        target = (settings.target_admin or settings.target).properties
+        at = source if syncs.location == "source" else target
+        topic, exact_topic = names.offset_syncs_topic(syncs.location), names.exact_offsets_topic(syncs.location)
+        self._exact = ExactOffsets(
+            StoredMaps(InternalLog(at, exact_topic, _CLIENT_ID)),
+            InternalTopicWriter(at, exact_topic, partial(_tell, exact_topic)),
+        )
+        writer = InternalTopicWriter(at, topic, partial(_tell, topic))
+        self.pairs = OffsetSyncs(writer, syncs.lag_max, settings.commit_interval, self._exact)
+        translation = Translation(InternalLog(at, topic, _CLIENT_ID), self._exact.translate)
+        asked = settings.features.checkpoints
+        self._checkpoints = (
+            None if asked is None else self._make_checkpoints(asked, settings, names, source, target, translation)
+        )
+
+    def start(self) -> None:
+        """Begin; returns at once."""
+        self.pairs.start()
+        if self._checkpoints is not None:
+            self._checkpoints.start()
+
+    def stop(self) -> None:
+        """Emit no more checkpoints; pairs are taken until `finish`."""
+        if self._checkpoints is not None:
+            self._checkpoints.stop()
+
+    def finish(self, deadline: Deadline) -> None:
+        """The streams have ended: write down the last pairs."""
+        self.pairs.finish(deadline)
+
+    def _make_checkpoints(
+        self,
+        asked: CheckpointSettings,
+        settings: Settings,
+        names: Names,
+        source: Mapping[str, str],
+        target: Mapping[str, str],
+        translation: Translation,
+    ) -> Checkpoints:
+        topic = names.checkpoints_topic()
+        return Checkpoints(
+            CheckpointRounds(asked.interval, asked.sync_interval),
+            SourceGroups(GroupAdmin("source", source), _accepted(asked, settings, names), asked.refresh_interval),
+            translation,
+            Emitter(InternalLog(target, topic, _CLIENT_ID), partial(InternalTopicWriter, target, topic)),
+            None if asked.sync_interval is None else TargetGroups(GroupAdmin("target", target)),
+            names.remote,
+            self.pairs.held,
+        )
+
+
+def _accepted(asked: CheckpointSettings, settings: Settings, names: Names) -> Callable[[str], bool]:
+    """Whether a group has checkpoints: not the mirror's own, whose offsets mean nothing to a consumer."""
+    include = in_list(asked.groups.include, names.compiled)
+    exclude = in_list(asked.groups.exclude, names.compiled)
+    own = settings.source.group_id
+    return lambda group: group != own and include(group) and not exclude(group)
+
+
+def _tell(topic: str, _: bytes, reason: str | None) -> None:
+    if reason is not None:
+        events.emit(events.DUTY_FAILED, duty="offset-syncs", reason=f"topic {topic}: {reason}")

@@ -41,6 +41,18 @@ class OffsetRun(NamedTuple):
         return OffsetPair(self.upstream + self.length, self.downstream + self.length)
 
 
+class OffsetMapChunk(NamedTuple):
+    """A part of what was ever added to an offset map, in that order."""
+
+    number: int
+    copied_until: int
+    """What had been copied at most before it: one past the greatest source offset."""
+    follows: OffsetRun | None
+    """The last run of the chunk before; None: nothing before counts any more."""
+    runs: tuple[OffsetRun, ...]
+    """One of length 0: what lies between it and the next one was copied from there on, but not known where to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Columns:
     """A batch of source records, turned: one sequence per field, all of the same length."""

@@ -1,0 +1,154 @@
+"""Where a reader of the target goes on for a source offset, exactly: the runs of one source partition.
+
+Target offsets only grow, so a run that goes back at the source, because records are copied again, makes everything from
+there on void: whoever reads from the later copy sees all that follows. The runs are thus a stack, in the order of both
+offsets and of time; a map that lacks the newest runs is merely an older map, and answers with an older copy.
+
+What was added is kept in numbered chunks, a ring of them, and adding it again makes the same map. A chunk tells
+what the one before ended with, so that a reader who got an older version of one, or none, uses only what is later.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from operator import attrgetter
+
+from legacy_mm.model import OffsetMapChunk, OffsetRun
+
+CHUNKS = 32
+RUNS_PER_CHUNK = 32
+
+_upstream = attrgetter("upstream")
+
+
+class OffsetMap:
+    """The runs of one source partition whose records go to one target partition."""
+
+    def __init__(
+        self, stored: Iterable[OffsetMapChunk] = (), *, chunks: int = CHUNKS, runs_per_chunk: int = RUNS_PER_CHUNK
+    ) -> None:
+        """`stored`: the chunks that were read, in any order. The map keeps as many, at least two."""
+        self._chunks = chunks
+        self._runs_per_chunk = runs_per_chunk
+        self._runs: list[OffsetRun] = []
+        self._numbers: list[int] = []
+        """For each run the number of its chunk."""
+        self._copied_until = 0
+        self._unknown_before = True
+        """Records may have been copied after the last run that nobody told."""
+        self._open = OffsetMapChunk(0, 0, None, ())
+        self._log: list[OffsetRun] = []
+        self._log_changed = False
+        self._closed: dict[int, OffsetMapChunk] = {}
+        for chunk in _linked(stored, chunks):
+            self._replay(chunk)
+
+    @property
+    def runs(self) -> tuple[OffsetRun, ...]:
+        """In the order of both offsets."""
+        return tuple(self._runs)
+
+    def start(self, upstream: int) -> None:
+        """A copier begins to read at this source offset. Without this call a hole before its first run is unknown."""
+        self._unknown_before = bool(self._runs) and upstream > self._runs[-1].end.upstream
+
+    def add(self, run: OffsetRun) -> None:
+        """Records were copied."""
+        if self._runs:
+            end = self._runs[-1].end
+            unknown = self._unknown_before and run.upstream > end.upstream
+            # What a copier left out after it had gone back may have copies before the map's end.
+            if run.downstream < end.downstream or (unknown and end.upstream < self._copied_until):
+                self._forget()
+            elif unknown:
+                self._append(OffsetRun(*end, 0))
+        self._unknown_before = False
+        self._append(run)
+        self._copied_until = max(self._copied_until, run.end.upstream)
+
+    def translate(self, offset: int) -> int | None:
+        """The target offset from which a reader sees all records from this source offset on; None: unknown.
+
+        It sees no others, but for those that were copied again later, and those of which nobody told where they are.
+        """
+        at = bisect_right(self._runs, offset, key=_upstream) - 1
+        if at < 0:
+            return None
+        run = self._runs[at]
+        if offset < run.end.upstream:
+            return run.downstream + offset - run.upstream
+        if run.length and at + 1 < len(self._runs):
+            return self._runs[at + 1].downstream
+        return run.end.downstream
+
+    def changed(self) -> list[tuple[int, OffsetMapChunk]]:
+        """The chunks to write since the last call, oldest first, each with its place in the ring."""
+        chunks = [*self._closed.values()]
+        if self._log_changed:
+            chunks.append(self._current())
+        self._closed.clear()
+        self._log_changed = False
+        return [(chunk.number % self._chunks, chunk) for chunk in chunks]
+
+    def _append(self, run: OffsetRun) -> None:
+        if run.length and self._log and self._log[-1].end == run[:2]:
+            self._log[-1] = self._runs[-1] = self._log[-1]._replace(length=self._log[-1].length + run.length)
+        else:
+            if len(self._log) >= self._runs_per_chunk:
+                self._close()
+            self._push(run, self._open.number)
+            self._log.append(run)
+        self._log_changed = True
+
+    def _push(self, run: OffsetRun, number: int) -> None:
+        void = bisect_left(self._runs, run.upstream, key=_upstream)
+        del self._runs[void:], self._numbers[void:]
+        if self._runs and self._runs[-1].end.upstream > run.upstream:
+            self._runs[-1] = self._runs[-1]._replace(length=run.upstream - self._runs[-1].upstream)
+        self._runs.append(run)
+        self._numbers.append(number)
+
+    def _close(self) -> None:
+        """Begin a chunk; it takes the place of the oldest one."""
+        if self._log_changed:
+            self._closed[self._open.number] = self._current()
+        number = self._open.number + 1
+        self._open = OffsetMapChunk(number, self._copied_until, self._log[-1], ())
+        self._log = []
+        self._log_changed = False
+        self._closed.pop(number - self._chunks, None)
+        void = bisect_right(self._numbers, number - self._chunks)
+        del self._runs[:void], self._numbers[:void]
+
+    def _forget(self) -> None:
+        """Begin a chunk that follows none."""
+        self._open = OffsetMapChunk(self._open.number + 1, self._copied_until, None, ())
+        self._log = []
+        self._closed.clear()
+        self._runs.clear()
+        self._numbers.clear()
+
+    def _current(self) -> OffsetMapChunk:
+        return self._open._replace(runs=tuple(self._log))
+
+    def _replay(self, chunk: OffsetMapChunk) -> None:
+        for run in chunk.runs:
+            self._push(run, chunk.number)
+        self._copied_until = max(self._copied_until, chunk.copied_until, *(run.end.upstream for run in chunk.runs))
+        self._open = chunk
+        self._log = list(chunk.runs)
+
+
+def _linked(stored: Iterable[OffsetMapChunk], most: int) -> list[OffsetMapChunk]:
+    """The newest chunk, and those before it as long as each is what the next one followed; oldest first."""
+    by_number = {chunk.number: chunk for chunk in sorted(stored, key=lambda chunk: chunk.runs)}
+    if not by_number:
+        return []
+    chain = [by_number[max(by_number)]]
+    while len(chain) < most:
+        before = by_number.get(chain[-1].number - 1)
+        if before is None or before.runs[-1] != chain[-1].follows:
+            break
+        chain.append(before)
+    return chain[::-1]

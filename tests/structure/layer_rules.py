@@ -28,7 +28,8 @@ LAYERS = {
     "cli": 7, "__main__": 7,
 }  # fmt: skip
 ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "tokens", "mirror", "wiring", "plugins", "lifecycle"}
-ROOT_FILES |= {"features", "flow_duties", "flow_offsets", "task_entry", "logs", "log_layouts", "log_secrets", "__main__"}
+ROOT_FILES |= {"features", "flow_duties", "flow_offsets", "task_entry"}
+ROOT_FILES |= {"logs", "log_layouts", "log_secrets", "__main__"}
 
 # Who alone may import a package, and why.
 IMPORTED_BY = {

@@ -28,6 +28,12 @@ def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
         raise ConfigurationError(
             f"{policy} and a message handler exclude each other, because both say how topics are called"
         )
+    if features.offset_syncs is not None:
+        what = "detect.loops=true" if features.detect_loops else "a message handler"
+        raise ConfigurationError(
+            f"emit.offset-syncs.enabled=true and {what} exclude each other, because only a record that is copied as it "
+            "is has an offset of its own at the target"
+        )
     return HandlerSettings(
         name=_name(line.value("message.handler") or ""),
         argument=line.value("message.handler.args") if line.has("message.handler.args") else None,

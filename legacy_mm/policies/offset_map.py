@@ -35,8 +35,9 @@ class OffsetMap:
         self._numbers: list[int] = []
         """For each run the number of its chunk."""
         self._copied_until = 0
-        self._unknown_before = True
-        """Records may have been copied after the last run that nobody told."""
+        self._started = False
+        self._unknown_before = False
+        """Records may have been copied after the last run of which nobody told."""
         self._open = OffsetMapChunk(0, 0, None, ())
         self._log: list[OffsetRun] = []
         self._log_changed = False
@@ -50,20 +51,22 @@ class OffsetMap:
         return tuple(self._runs)
 
     def start(self, upstream: int) -> None:
-        """A copier begins to read at this source offset. Without this call a hole before its first run is unknown."""
+        """A copier begins to read at this source offset. Without this call: where its first run begins."""
+        self._started = True
         self._unknown_before = bool(self._runs) and upstream > self._runs[-1].end.upstream
+        # What a copier leaves out after it had gone back may have copies before the map's end.
+        if self._unknown_before and self._runs[-1].end.upstream < self._copied_until:
+            self._forget()
 
     def add(self, run: OffsetRun) -> None:
         """Records were copied."""
-        if self._runs:
-            end = self._runs[-1].end
-            unknown = self._unknown_before and run.upstream > end.upstream
-            # What a copier left out after it had gone back may have copies before the map's end.
-            if run.downstream < end.downstream or (unknown and end.upstream < self._copied_until):
-                self._forget()
-            elif unknown:
-                self._append(OffsetRun(*end, 0))
-        self._unknown_before = False
+        if not self._started:
+            self.start(run.upstream)
+        if self._runs and run.downstream < self._runs[-1].end.downstream:
+            self._forget()
+        if self._unknown_before:
+            self._append(OffsetRun(*self._runs[-1].end, 0))
+            self._unknown_before = False
         self._append(run)
         self._copied_until = max(self._copied_until, run.end.upstream)
 
@@ -125,6 +128,8 @@ class OffsetMap:
         """Begin a chunk that follows none."""
         self._open = OffsetMapChunk(self._open.number + 1, self._copied_until, None, ())
         self._log = []
+        self._log_changed = True
+        self._unknown_before = False
         self._closed.clear()
         self._runs.clear()
         self._numbers.clear()
@@ -148,7 +153,7 @@ def _linked(stored: Iterable[OffsetMapChunk], most: int) -> list[OffsetMapChunk]
     chain = [by_number[max(by_number)]]
     while len(chain) < most:
         before = by_number.get(chain[-1].number - 1)
-        if before is None or before.runs[-1] != chain[-1].follows:
+        if before is None or before.runs[-1:] != (chain[-1].follows,):
             break
         chain.append(before)
     return chain[::-1]

@@ -65,7 +65,7 @@ def _is_sound(chunk: OffsetMapChunk) -> bool:
     runs: Sequence[OffsetRun] = chunk.runs if chunk.follows is None else (chunk.follows, *chunk.runs)
     numbers = (chunk.number, chunk.copied_until, *(number for run in runs for number in run))
     return (
-        bool(chunk.runs)
+        bool(chunk.runs or chunk.follows is None)
         and all(0 <= number <= _GREATEST for number in numbers)
         and all(before.end.downstream <= after.downstream for before, after in pairwise(runs))
     )

@@ -138,5 +138,11 @@ QUARANTINED = Event(
 DUTY_CHANGED = Event("duty-changed", logging.INFO, "[{duty}] {change}")
 DUTY_FAILED = Event("duty-failed", logging.WARNING, "[{duty}] {reason}; it is tried again")
 DUTY_NOTED = Event("duty-noted", logging.INFO, "[{duty}] {note}")
+HEARTBEATS_FAILED = Event(
+    "heartbeats-failed",
+    logging.WARNING,
+    "No heartbeat reaches the target: {reason}; they go on as soon as it is possible",
+)
+HEARTBEATS_RESUMED = Event("heartbeats-resumed", logging.INFO, "Heartbeats reach the target again")
 
 BY_NAME = {event.name: event for event in list(globals().values()) if isinstance(event, Event)}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from legacy_mm import plugins
-from legacy_mm.config.feature_settings import LEGACY
+from legacy_mm.config.feature_settings import DEFAULT, LEGACY
 from legacy_mm.config.settings import Settings
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
 from legacy_mm.policies.topic_filter import Matcher, TopicFilter
-from legacy_mm.policies.topic_naming import is_cycle
+from legacy_mm.policies.topic_naming import ReplicationPolicy, is_cycle
 
 _EXACT = "offset-map"
 
@@ -24,6 +25,10 @@ class Names:
         self.scope = FeatureScope(settings.features.canary, compiled)
         self._policy = plugins.policy_of(naming)
         self._naming = naming
+        # names that are kept would mix the source's heartbeats with the target's own
+        self._of_heartbeats = (
+            plugins.policy_of(replace(naming, policy=DEFAULT)) if naming.policy == LEGACY else self._policy
+        )
         self._topics, self._lists = settings.topics, settings.features.topics
         self._features = settings.features
         self._own = self.own_topics("source")
@@ -31,11 +36,11 @@ class Names:
 
     def remote(self, topic: str) -> str:
         """What the policy calls the copy of a topic that features concern."""
-        return self._policy.format_remote_topic(self._naming.source_alias, topic)
+        return self._policy_for(topic).format_remote_topic(self._naming.source_alias, topic)
 
     def at_target(self, topic: str) -> str:
         """What the copy of a mirrored topic is called."""
-        return self.remote(topic) if topic in self.scope else topic
+        return self.remote(topic) if topic in self.scope or self._has_heartbeats(topic) else topic
 
     def is_barred(self, topic: str) -> bool:
         """Internal, ours, or already been at the target."""
@@ -43,7 +48,11 @@ class Names:
             return True
         if self._exclude_internal and self._policy.is_internal_topic(topic):
             return True
-        return is_cycle(self._policy, topic, self._naming.target_alias)
+        return is_cycle(self._policy_for(topic), topic, self._naming.target_alias)
+
+    def brings_heartbeats(self, topic: str) -> bool:
+        """Whether it is mirrored whatever the pattern says, because it holds heartbeats; of any depth of copies."""
+        return self._has_heartbeats(topic) and not self.is_barred(topic)
 
     def offset_syncs_topic(self, location: str) -> str:
         """Where pairs of offsets are written, named after the cluster at the other end."""
@@ -53,6 +62,10 @@ class Names:
         """Where all pairs are written, for ourselves."""
         return f"mm2-{_EXACT}.{self._other_end(location)}.internal"
 
+    def heartbeats_topic(self) -> str:
+        """Where heartbeats are written at the target."""
+        return self._policy.heartbeats_topic()
+
     def checkpoints_topic(self) -> str:
         """Where checkpoints are written at the target."""
         return self._policy.checkpoints_topic(self._naming.source_alias)
@@ -61,6 +74,9 @@ class Names:
         """The topics that this flow writes for itself at the source or the target -> replication factor."""
         found: dict[str, int] = {}
         syncs, checkpoints = self._features.offset_syncs, self._features.checkpoints
+        heartbeats = self._features.heartbeats
+        if heartbeats is not None and place == "target":
+            found[self.heartbeats_topic()] = heartbeats.replication_factor
         if syncs is not None and syncs.location == place:
             found[self.offset_syncs_topic(place)] = syncs.replication_factor
             found[self.exact_offsets_topic(place)] = syncs.replication_factor
@@ -75,7 +91,17 @@ class Names:
         """Raises InvalidPattern for the old pattern, ConfigurationError for one of a list."""
         topics, lists = self._topics, self._lists
         pattern = self.compiled(topics.pattern)
-        if lists is None:
-            return TopicChoice(pattern, inverted=topics.inverted, is_barred=self.is_barred)
-        accepted = TopicFilter(lists.include, lists.exclude, self.compiled).accepted
-        return TopicChoice(pattern, inverted=topics.inverted, is_barred=self.is_barred, accepted=accepted)
+        accepted = frozenset if lists is None else TopicFilter(lists.include, lists.exclude, self.compiled).accepted
+        return TopicChoice(
+            pattern,
+            inverted=topics.inverted,
+            is_barred=self.is_barred,
+            accepted=accepted,
+            always=self._has_heartbeats,
+        )
+
+    def _has_heartbeats(self, topic: str) -> bool:
+        return self._features.replicate_heartbeats and self._of_heartbeats.is_heartbeats_topic(topic)
+
+    def _policy_for(self, topic: str) -> ReplicationPolicy:
+        return self._of_heartbeats if self._has_heartbeats(topic) else self._policy

@@ -12,8 +12,11 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.duties import Applier, Count, Duties
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties, source_duties
+from legacy_mm.controlplane.heartbeats import Heartbeats
+from legacy_mm.controlplane.internal_topics import InternalTopics
 from legacy_mm.features import Names
 from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.policies.name_list import in_list
 
 _BEFORE_COPYING_SECONDS = 30.0
@@ -29,6 +32,7 @@ class DutyClusters:
             remote=names.remote,
             concerned=lambda found: names.scope.of(choice().of(found)),
             in_list=partial(in_list, matcher=names.compiled),
+            brings_heartbeats=names.brings_heartbeats,
             own_at_source=names.own_topics("source"),
             own_at_target=names.own_topics("target"),
         )
@@ -50,11 +54,15 @@ class FlowDuties:
         if clusters.at_source:
             self._duties.append(Duties(clusters.at_source, Applier(clusters.source), count))
         self._topics: frozenset[str] = frozenset()
+        emitted = settings.features.heartbeats
+        self._heartbeats = None if emitted is None else self._make_heartbeats(settings, names, emitted.interval)
 
     def start(self) -> None:
-        """Wait for topics in the background."""
+        """Beat, and wait for topics, in the background."""
         for duties in self._duties:
             duties.start()
+        if self._heartbeats is not None:
+            self._heartbeats.start()
 
     def topics_found(self, topics: frozenset[str]) -> None:
         """Streams will subscribe to these; what must be done before is done, has failed, or takes too long."""
@@ -69,11 +77,24 @@ class FlowDuties:
 
     def stop(self) -> None:
         """Begin nothing more."""
+        if self._heartbeats is not None:
+            self._heartbeats.stop()
         for duties in self._duties:
             duties.stop()
 
     def finish(self, deadline: Deadline) -> None:
         """Nothing is left to do."""
+
+    def _make_heartbeats(self, settings: Settings, names: Names, interval: float) -> Heartbeats:
+        naming, target = settings.features.naming, (settings.target_admin or settings.target).properties
+        duties = self._duties[0]
+        return Heartbeats(
+            naming.source_alias,
+            naming.target_alias,
+            interval,
+            lambda: duties.perform(InternalTopics.name, Deadline.after(_BEFORE_COPYING_SECONDS)),
+            partial(InternalTopicWriter, target, names.heartbeats_topic()),
+        )
 
     def _look_again(self) -> None:
         deadline = Deadline.after(_BEFORE_COPYING_SECONDS)

@@ -153,4 +153,10 @@ class FeatureSettings:
     @property
     def have_duties(self) -> bool:
         """Something is done beside the copying."""
-        return self.preserve_partitions or self.config_sync is not None or self.acl_sync is not None
+        return (
+            self.preserve_partitions
+            or self.config_sync is not None
+            or self.acl_sync is not None
+            or self.heartbeats is not None
+            or self.replicate_heartbeats
+        )

@@ -120,6 +120,13 @@ class Duties(threading.Thread):
                 self._perform(run, deadline)
         self._topics_known.set()
 
+    def perform(self, duty: str, deadline: Deadline) -> bool:
+        """See to this duty now, in the caller's thread, whether or not topics are known; False when it failed.
+
+        A change that is refused is told like any other, and counts as seen to.
+        """
+        return all(self._perform(run, deadline) for run in self._runs if run.scheduled.duty.name == duty)
+
     def stop(self) -> None:
         """Begin nothing more; what is under way may still take its time."""
         self._stopping.set()
@@ -133,13 +140,15 @@ class Duties(threading.Thread):
             if not self._stopping.wait(min(max(0.0, run.due - monotonic()), threading.TIMEOUT_MAX)):
                 self._perform(run, Deadline.after(RUN_SECONDS))
 
-    def _perform(self, run: _Run, deadline: Deadline) -> None:
+    def _perform(self, run: _Run, deadline: Deadline) -> bool:
         """Look, change, tell. A run that is under way in another thread is waited for, until the deadline."""
         if not run.lock.acquire(timeout=deadline.remaining()):
-            return
+            return False
         try:
             run.due = monotonic() + run.scheduled.interval
-            self._tell(run, *self._look_and_apply(run.scheduled.duty, deadline))
+            look, outcomes, failure = self._look_and_apply(run.scheduled.duty, deadline)
+            self._tell(run, look, outcomes, failure)
+            return not failure
         finally:
             run.lock.release()
 

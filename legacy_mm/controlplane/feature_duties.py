@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from legacy_mm.config.feature_settings import ConfigFilterSettings, FeatureSettings
 from legacy_mm.controlplane.acls import TopicAcls
 from legacy_mm.controlplane.duties import Applier, Scheduled
+from legacy_mm.controlplane.heartbeat_copies import HeartbeatCopies
 from legacy_mm.controlplane.internal_topics import InternalTopics
 from legacy_mm.controlplane.made_rules import MadeRules, state_folder
 from legacy_mm.controlplane.topic_configs import TopicConfigs
@@ -27,6 +28,8 @@ class TopicNames:
     """Which of these names the features concern, whether or not there are such topics."""
     in_list: Callable[[Sequence[str]], Callable[[str], bool]]
     """Whether a name is in this list of Java regular expressions."""
+    brings_heartbeats: Callable[[str], bool] = lambda name: False
+    """Whether a topic is mirrored for its heartbeats, in whatever scope."""
     own_at_source: Mapping[str, int] = field(default_factory=dict)
     """The topics that the features keep there for themselves -> replication factor."""
     own_at_target: Mapping[str, int] = field(default_factory=dict)
@@ -58,6 +61,9 @@ def feature_duties(
         )
         interval = watch_interval if creation is None else features.refresh_interval or math.inf
         found.append(Scheduled(topics, interval, before_copying=True))
+    if features.replicate_heartbeats and (creation is None or features.canary):
+        copies = HeartbeatCopies(source, target, names.remote, names.brings_heartbeats)
+        found.append(Scheduled(copies, watch_interval, before_copying=True))
     if configs is not None:
         duty = TopicConfigs(source, target, names.remote, properties(configs.filter))
         found.append(Scheduled(duty, configs.interval))

@@ -8,7 +8,8 @@ from legacy_mm.clock import Deadline
 from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import CreateTopic, Look
 
-_CONFIGS = {"cleanup.policy": "compact"}
+COMPACTED = {"cleanup.policy": "compact"}
+"""Only the newest record of each key counts."""
 
 
 class InternalTopics:
@@ -25,4 +26,4 @@ class InternalTopics:
         """What must be made, whatever is mirrored; raises HostError."""
         present = self._cluster.topics(deadline)
         missing = (topic for topic in self._wanted if topic not in present)
-        return Look(tuple(CreateTopic(topic, 1, self._wanted[topic], _CONFIGS) for topic in missing))
+        return Look(tuple(CreateTopic(topic, 1, self._wanted[topic], COMPACTED) for topic in missing))

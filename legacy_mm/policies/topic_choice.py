@@ -20,18 +20,24 @@ class TopicChoice:
         inverted: bool,
         is_barred: Callable[[str], bool],
         accepted: Callable[[Iterable[str]], frozenset[str]] = frozenset,
+        always: Callable[[str], bool] = lambda name: False,
     ) -> None:
-        """`is_barred`: by its name alone, such as an internal topic. `accepted`: those that pass the lists."""
+        """`is_barred`: by its name alone, such as an internal topic. `accepted`: those that pass the lists.
+
+        `always`: whatever pattern and lists say, unless it is barred.
+        """
         self._pattern = pattern
         self._inverted = inverted
         self._is_barred = is_barred
         self._accepted = accepted
+        self._always = always
 
     def of(self, topics: Iterable[str]) -> frozenset[str]:
         """Those to be mirrored. Raises StreamFailure when the regular expressions are not answered."""
         candidates = frozenset(name for name in topics if not self._is_barred(name))
         matching = self._pattern.matching(candidates)
-        return self._accepted(candidates - matching if self._inverted else matching)
+        accepted = self._accepted(candidates - matching if self._inverted else matching)
+        return accepted.union(filter(self._always, candidates))
 
 
 class FeatureScope:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import signal
+import struct
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from confluent_kafka import Producer
 
 from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.record import Record
 from legacy_mm.testbed.records import create_topic, end_offsets, grow_topic, list_topics, read_all
 from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.topic_state import overrides
 from legacy_mm.testbed.waiting import wait_until
 
 pytestmark = pytest.mark.brokers
@@ -60,18 +64,27 @@ def stop(tool: ToolProcess) -> None:
 def test_topics_are_made_renamed_and_grow(
     start: Start, source: Cluster, target: Cluster, topic: Callable[..., str]
 ) -> None:
-    """Records keep their partition, in a topic that has as many, under the source's alias; only the canary's."""
+    """Records keep their partition, in a topic that has as many, under the source's alias; only the canary's.
+
+    Heartbeats reach the target, and the source's own are mirrored, whatever the pattern and the canary say.
+    """
     name, plain, barred = topic("canary"), topic("plain"), topic("barred")
     records = [(number, b"%d" % number) for number in range(5)]
     load(source, name, 5, *records)
     load(source, plain, 1, (0, b"x"))
     load(source, barred, 1, (0, b"x"))
+    chain = f"{topic('far')}.heartbeats"
+    been_there = f"east.{chain}"
+    load(source, chain, 1, (0, b"of another flow"))
+    load(source, been_there, 1, (0, b"of this one"))
     tool = start(
         *("--whitelist", f"{name}.*|{plain}|{barred}", "--rename.topics", "true", "--feature.topics", f"{name}.*"),
         *("--topics.exclude", barred, "--log.level", "INFO"),
         consumer={"metadata.max.age.ms": "1000"},
         topic_creation="true",
         source_cluster_alias="west",
+        target_cluster_alias="east",
+        emit_heartbeats="true",
     )
     remote = f"west.{name}"
     wait_until(lambda: copied(target, remote) == records, SECONDS, "all partitions")
@@ -83,9 +96,27 @@ def test_topics_are_made_renamed_and_grow(
     load(source, f"{name}-later", 3, *records[:3])
     wait_until(lambda: copied(target, f"{remote}-later") == records[:3], SECONDS, "a topic that came meanwhile")
     assert len(end_offsets(target.bootstrap, f"{remote}-later")) == 3
+    wait_until(lambda: len(heartbeats(target)) >= 3, SECONDS, "three heartbeats")
+    wait_until(lambda: copied(target, f"west.{chain}") == [(0, b"of another flow")], SECONDS, "those of another flow")
     stop(tool)
     assert f"[topic-creation] create topic {remote}" in tool.output()
-    assert not {name, barred} & set(list_topics(target.bootstrap))
+    assert not {name, barred, f"west.{been_there}"} & set(list_topics(target.bootstrap))
+    assert overrides(target.bootstrap, f"west.{chain}") == {"cleanup.policy": "compact"}
+    assert overrides(target.bootstrap, "heartbeats") == {"cleanup.policy": "compact"}
+    assert list_topics(target.bootstrap)["heartbeats"] == 1
+    beats = heartbeats(target)
+    times = [struct.unpack(">hq", beat.value or b"") for beat in beats]
+    assert times == [(0, beat.timestamp) for beat in beats]
+    assert all(earlier[1] < later[1] for earlier, later in pairwise(times))
+    assert "heartbeat" not in "".join(line for line in tool.output().splitlines() if "WARN" in line)
+
+
+def heartbeats(cluster: Cluster) -> list[Record]:
+    """Those of west to east, in partition 0."""
+    if "heartbeats" not in list_topics(cluster.bootstrap):
+        return []
+    key = b"\0\4west\0\4east"
+    return [beat for beat in read_all(cluster.bootstrap, "heartbeats") if beat.key == key and beat.partition == 0]
 
 
 def test_a_circle_is_noticed(start: Start, source: Cluster, topic: Callable[..., str]) -> None:

@@ -24,6 +24,7 @@ from legacy_mm.config.feature_settings import (
 from legacy_mm.config.features import DEFAULT_EXCLUDE
 from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
+from legacy_mm.controlplane.internal_topics import COMPACTED
 from legacy_mm.errors import HostError
 from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
@@ -73,7 +74,7 @@ class Flow:
         def matching(names: frozenset[str]) -> frozenset[str]:
             return frozenset(name for name in names if re.fullmatch(mirrored, name))
 
-        names = TopicNames("A.{}".format, matching, listed)
+        names = TopicNames("A.{}".format, matching, listed, lambda name: name.endswith(".heartbeats"))
         return feature_duties(features, self.admin("source"), self.admin("target"), names, 300.0)
 
     def admin(self, side: str) -> ClusterAdmin:
@@ -176,6 +177,13 @@ def test_what_the_brokers_refuse_is_told_of_that_topic_alone(flow: Flow, topic: 
         (grown, False, True),
     ]
     assert outcomes[1].error.startswith("Unable to replicate the partition 3 time(s)")
+
+
+def test_copies_of_heartbeats_have_a_topic_whatever_is_mirrored(flow: Flow) -> None:
+    create_topic(flow.source.bootstrap, "C.heartbeats", 2)
+    outcomes = flow.done(FeatureSettings(replicate_heartbeats=True))
+    assert changes(outcomes) == [CreateTopic("A.C.heartbeats", 2, -1, COMPACTED)]
+    assert overrides(flow.target.bootstrap, "A.C.heartbeats") == COMPACTED
 
 
 @pytest.mark.parametrize("source_defaults", [False, True])

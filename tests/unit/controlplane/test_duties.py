@@ -124,6 +124,15 @@ def test_what_comes_before_copying_is_done_when_topics_found_returns() -> None:
     assert bench.target.done == [change, change]
 
 
+def test_a_duty_can_be_seen_to_at_once() -> None:
+    """Before topics are known; what is refused is no failure."""
+    bad, good = CreateTopic("bad", 1, -1), CreateTopic("new", 1, -1)
+    bench = Bench(Looks(HostError("away"), Look((bad, good))), interval=60.0)
+    assert not bench.duties.perform("looks", Deadline.after(SECONDS))
+    assert bench.duties.perform("looks", Deadline.after(SECONDS))
+    assert bench.target.done == [good]
+
+
 def test_it_goes_on_beside_a_duty_that_fails() -> None:
     bad, good = Looks(*[HostError("away")] * 1000), Looks()
     with Bench(bad, good) as bench:

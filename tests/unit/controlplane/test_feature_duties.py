@@ -34,6 +34,17 @@ NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
             FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, FILTER)),
             [("topic-creation", math.inf, True)],
         ),
+        (FeatureSettings(replicate_heartbeats=True), [("heartbeat-copies", 300.0, True)]),
+        (
+            FeatureSettings(
+                preserve_partitions=True, creation=CreationSettings(1, FILTER), replicate_heartbeats=True, canary="a"
+            ),
+            [("topic-creation", math.inf, True), ("heartbeat-copies", 300.0, True)],
+        ),
+        (
+            FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, FILTER), replicate_heartbeats=True),
+            [("topic-creation", math.inf, True)],
+        ),
         (FeatureSettings(config_sync=ConfigSyncSettings(8.0, FILTER)), [("topic-configs", 8.0, False)]),
         (FeatureSettings(acl_sync=AclSyncSettings(9.0)), [("topic-acls", 9.0, False)]),
         (

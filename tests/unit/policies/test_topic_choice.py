@@ -24,6 +24,17 @@ def test_lists_come_after_the_pattern() -> None:
     assert choice.of(TOPICS) == {"ab"}
 
 
+def test_some_are_mirrored_whatever_pattern_and_lists_say_unless_they_are_barred() -> None:
+    choice = TopicChoice(
+        Expression("a.*"),
+        inverted=False,
+        is_barred=lambda name: name.startswith("__"),
+        accepted=lambda names: frozenset(),
+        always=lambda name: name in ("b", "__x"),
+    )
+    assert choice.of(TOPICS) == {"b"}
+
+
 def test_without_a_canary_features_concern_every_topic() -> None:
     scope = FeatureScope("", Expression)
     assert "a" in scope

@@ -1,0 +1,73 @@
+"""What flags make of names: heartbeats, which are mirrored whatever the pattern says."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.config import feature_flags
+from legacy_mm.config.settings import Settings, SourceSettings, SparkSettings, TargetSettings, TopicSettings
+from legacy_mm.features import Names
+from tests.unit.policies.expression import Expression
+
+TOPICS = (
+    *("orders", "other", "heartbeats", "C.heartbeats", "D.C.heartbeats"),
+    *("B.heartbeats", "C.B.heartbeats", "heartbeats!", "myheartbeats", "__heartbeats"),
+)
+
+
+def names(**flags: str) -> Names:
+    """Of a flow A -> B whose pattern is `orders`."""
+    given = {name.replace("_", "."): [text] for name, text in flags.items()}
+    aliases = {"source.cluster.alias": ["A"], "target.cluster.alias": ["B"]}
+    servers = {"bootstrap.servers": "127.0.0.1:1"}
+    settings = Settings(
+        source=SourceSettings(servers, "g", "latest", 300.0, 60.0, 300.0),
+        target=TargetSettings(servers, abort_on_send_failure=True),
+        topics=TopicSettings("orders", "orders"),
+        spark=SparkSettings(),
+        streams=1,
+        commit_interval=60.0,
+        shutdown_timeout=30.0,
+        features=feature_flags.settings(given, aliases),
+    )
+    return Names(settings, Expression)
+
+
+@pytest.mark.parametrize("policy", ["LegacyReplicationPolicy", "IdentityReplicationPolicy", "DefaultReplicationPolicy"])
+def test_heartbeats_of_any_depth_are_mirrored_under_the_alias(policy: str) -> None:
+    """Not those that have been at the target, and not what the pattern does not name otherwise."""
+    flow = names(replication_policy_class=policy, heartbeats_replication_enabled="true", topics_exclude=".*beats")
+    found = flow.choice().of(TOPICS)
+    renamed = "A.orders" if policy.startswith("Default") else "orders"
+    assert {topic: flow.at_target(topic) for topic in found} == {
+        "orders": renamed,
+        "heartbeats": "A.heartbeats",
+        "C.heartbeats": "A.C.heartbeats",
+        "D.C.heartbeats": "A.D.C.heartbeats",
+    }
+    assert {topic for topic in TOPICS if flow.brings_heartbeats(topic)} == found - {"orders"}
+    assert {flow.remote(topic) for topic in found} == {flow.at_target(topic) for topic in found}
+
+
+def test_outside_a_canary_heartbeats_have_the_alias_too() -> None:
+    flow = names(heartbeats_replication_enabled="true", feature_topics="orders", rename_topics="true")
+    flow.scope.look(TOPICS)
+    assert [flow.at_target(topic) for topic in ("orders", "other", "heartbeats")] == [
+        "A.orders",
+        "other",
+        "A.heartbeats",
+    ]
+
+
+@pytest.mark.parametrize("flags", [{}, {"emit_heartbeats_enabled": "true", "heartbeats_replication_enabled": "false"}])
+def test_otherwise_they_are_topics_like_any_other(flags: dict[str, str]) -> None:
+    flow = names(**flags)
+    assert flow.choice().of(TOPICS) == {"orders"}
+    assert flow.at_target("heartbeats") == "heartbeats"
+    assert not flow.brings_heartbeats("heartbeats")
+
+
+def test_the_topic_of_heartbeats_is_kept_at_the_target() -> None:
+    assert names().own_topics("target") == {}
+    emitting = names(emit_heartbeats_enabled="true", heartbeats_topic_replication_factor="3")
+    assert (emitting.own_topics("source"), emitting.own_topics("target")) == ({}, {"heartbeats": 3})

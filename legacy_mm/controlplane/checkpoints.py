@@ -127,7 +127,7 @@ class Checkpoints(threading.Thread):
         self._remote = remote
         self._held = held
         self._stopping = threading.Event()
-        self._said = ""
+        self._said: dict[str, str] = {}
 
     def stop(self) -> None:
         """Begin nothing more."""
@@ -172,15 +172,15 @@ class Checkpoints(threading.Thread):
     def _told(self, duty: str, run: Callable[[], None]) -> None:
         try:
             run()
-            self._said = ""
+            self._said.pop(duty, None)
         except LegacyMMError as error:
             self._say(duty, str(error))
         except Exception as error:  # noqa: BLE001 - told; it never ends the mirror
             self._say(duty, f"{type(error).__name__}: {error}")
 
     def _say(self, duty: str, reason: str) -> None:
-        if reason != self._said:
-            self._said = reason
+        if reason != self._said.get(duty):
+            self._said[duty] = reason
             events.emit(events.DUTY_FAILED, duty=duty, reason=reason)
 
 

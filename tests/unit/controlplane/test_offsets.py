@@ -1,0 +1,290 @@
+"""What becomes of pairs of offsets: offset syncs, exact maps, checkpoints, groups at the target. No broker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.checkpoints import CheckpointRounds, Checkpoints, Emitter, SourceGroups
+from legacy_mm.controlplane.exact_offsets import ExactOffsets, StoredMaps
+from legacy_mm.controlplane.group_offsets import TargetGroups
+from legacy_mm.controlplane.offset_syncs import OffsetSyncs
+from legacy_mm.controlplane.translation import Translated, Translation
+from legacy_mm.copyjob import Run
+from legacy_mm.errors import HostError
+from legacy_mm.events import DUTY_FAILED
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
+from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset
+
+SECONDS = 20.0
+ONE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
+Pair = tuple[bytes | None, bytes | None]
+
+
+class Topic:
+    """A writer of a compacted topic and a log of it, in memory."""
+
+    def __init__(self, *written: Pair) -> None:
+        self.written: list[Pair] = list(written)
+        self.full = False
+        self.refuses = ""
+        self._read = 0
+        self._on_result: Callable[[bytes, str | None], None] = lambda key, reason: None
+
+    def writer(self, on_result: Callable[[bytes, str | None], None]) -> Any:
+        self._on_result = on_result
+        return self
+
+    def send(self, key: bytes, value: bytes, timestamp: int | None = None) -> bool:
+        if self.full:
+            return False
+        if not self.refuses:
+            self.written.append((key, value))
+        self._on_result(key, self.refuses or None)
+        return True
+
+    def flush(self, deadline: Deadline) -> bool:
+        return True
+
+    def read(self, deadline: Deadline) -> list[Pair]:
+        new, self._read = self.written[self._read :], len(self.written)
+        return new
+
+    def again(self) -> Topic:
+        """The same topic for a reader that begins from its start."""
+        return Topic(*self.written)
+
+
+class Groups:
+    """The groups of a cluster."""
+
+    def __init__(self, **offsets: Mapping[TopicPartition, int]) -> None:
+        self.committed = {group: dict(found) for group, found in offsets.items()}
+        self.in_use: set[str] = set()
+        self.untold: dict[str, str] = {}
+
+    def groups(self, deadline: Deadline) -> frozenset[str]:
+        return frozenset(self.committed)
+
+    def states(self, groups: list[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
+        known = {group: EMPTY if group in self.committed else DEAD for group in groups}
+        return known | dict.fromkeys(self.in_use & known.keys(), "Stable"), {}
+
+    def offsets(self, groups: frozenset[str], deadline: Deadline) -> tuple[dict[str, Any], dict[str, str]]:
+        return {
+            group: {place: CommittedOffset(offset, "m") for place, offset in self.committed[group].items()}
+            for group in groups
+            if group not in self.untold
+        }, self.untold
+
+    def commit(
+        self, offsets: Mapping[str, Mapping[TopicPartition, CommittedOffset]], deadline: Deadline
+    ) -> dict[str, str]:
+        for group, found in offsets.items():
+            wanted = {place: committed.offset for place, committed in found.items()}
+            self.committed[group] = self.committed.get(group, {}) | wanted
+        return {}
+
+
+def decoded(topic: Topic, kind: Any) -> list[Any]:
+    return [kind.decode(*pair) for pair in topic.written]
+
+
+def exact(topic: Topic) -> ExactOffsets:
+    return ExactOffsets(StoredMaps(topic), topic)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def troubles(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
+    """What was told."""
+    return lambda: [vars(line)["fields"]["reason"] for line in caplog.records if vars(line).get("event") == DUTY_FAILED]
+
+
+@pytest.fixture
+def syncs_topic() -> Topic:
+    return Topic()
+
+
+@pytest.fixture
+def maps_topic() -> Topic:
+    return Topic()
+
+
+@pytest.fixture
+def syncs(syncs_topic: Topic, maps_topic: Topic) -> Iterator[OffsetSyncs]:
+    """With a lag of 10 and a flush once an hour."""
+    thread = OffsetSyncs(syncs_topic, 10, 3600.0, exact(maps_topic))  # type: ignore[arg-type]
+    thread.start()
+    yield thread
+    thread.finish(Deadline.after(SECONDS))
+
+
+def test_pairs_become_syncs_and_the_newest_is_noted_at_the_end(syncs: OffsetSyncs, syncs_topic: Topic) -> None:
+    syncs.started({ONE: 0, OTHER: 0})
+    syncs.copied([Run("t", 0, 0, 100, 1), Run("t", 2, 0, 0, 1)])
+    wait_until(lambda: decoded(syncs_topic, OffsetSync) == [OffsetSync("t", 0, 0, 100)], SECONDS, "the first record")
+    assert syncs.held() == {ONE, OTHER}
+    syncs.copied([Run("t", 0, 1, 101, 5)])
+    syncs.ended([ONE])
+    syncs.finish(Deadline.after(SECONDS))
+    assert decoded(syncs_topic, OffsetSync)[1:] == [OffsetSync("t", 0, 5, 105)]
+    assert syncs.held() == frozenset()
+
+
+def test_a_sync_that_finds_no_room_waits_unless_a_newer_one_comes(syncs: OffsetSyncs, syncs_topic: Topic) -> None:
+    syncs_topic.full = True
+    syncs.started({ONE: 0, OTHER: 0})
+    syncs.copied([Run("t", 0, 0, 0, 1), Run("t", 1, 7, 3, 1)])
+    syncs.copied([Run("t", 0, 50, 1, 1)])
+    wait_until(lambda: len(syncs.held()) == 2, SECONDS, "the partitions")
+    syncs_topic.full = False
+    wait_until(lambda: len(syncs_topic.written) == 2, SECONDS, "both")
+    assert set(decoded(syncs_topic, OffsetSync)) == {OffsetSync("t", 0, 50, 1), OffsetSync("t", 1, 7, 3)}
+
+
+def test_maps_are_written_down_and_go_on_in_another_process(maps_topic: Topic) -> None:
+    first = exact(maps_topic)
+    first.started({ONE: 10})
+    first.copied([Run("t", 0, 10, 0, 5), Run("t", 0, 20, 5, 5)])
+    assert [first.translate(ONE, offset) for offset in (9, 10, 14, 15, 19, 22, 25, 99)] == [
+        *(None, 0, 4, 5, 5, 7, 10, 10)
+    ]
+    first.save([ONE])
+    second = exact(maps_topic.again())
+    second.started({ONE: 25, OTHER: 0})
+    second.copied([Run("t", 0, 27, 10, 1)])
+    assert [second.translate(ONE, offset) for offset in (12, 25, 26, 27, 28)] == [2, 10, 10, 10, 11]
+    assert second.translate(OTHER, 0) is None
+    second.ended([ONE])
+    assert second.translate(ONE, 12) is None
+
+
+def test_what_was_copied_and_never_told_is_not_taken_for_a_hole(maps_topic: Topic) -> None:
+    """Records 15 to 19 were copied, by a process that was killed or into a broker that did not say where."""
+    for untold in ({ONE: 20}, None):
+        maps = exact(Topic())
+        maps.started({ONE: 10})
+        maps.copied([Run("t", 0, 10, 0, 5)])
+        if untold is not None:
+            maps.started(untold)
+        else:
+            maps.copied([Run("t", 0, 15, -1, 5)])
+        maps.copied([Run("t", 0, 20, 10, 5)])
+        assert maps.translate(ONE, 17) == 5, "never beyond what may be missing"
+        assert maps.translate(ONE, 21) == 11
+
+
+def translation(*pairs: tuple[int, int], known: int | None = None) -> Translation:
+    topic = Topic(*(OffsetSync("t", 0, *pair).encode() for pair in pairs), (None, b"x"), (b"x", None))
+    found = Translation(topic, lambda partition, offset: known)  # type: ignore[arg-type]
+    found.refresh(Deadline.after(SECONDS))
+    return found
+
+
+def test_exact_pairs_come_first_then_syncs_then_nothing() -> None:
+    assert translation((100, 7), known=3).of(ONE, 105) == Translated(3, exact=True)
+    assert translation((100, 7)).of(ONE, 105) == Translated(8, exact=False)
+    assert translation((100, 7)).of(ONE, 99) is None
+    assert translation((100, 7)).of(OTHER, 105) is None
+
+
+class Here:
+    """A checkpoint thread's surroundings; its rounds are run by the test."""
+
+    def __init__(self, source: Groups, target: Groups | None, known: Topic, *pairs: tuple[int, int]) -> None:
+        self.topic = known
+        self.thread = Checkpoints(
+            CheckpointRounds(0.01, 0.01 if target else None),
+            SourceGroups(source, lambda group: group != "mirror", None),  # type: ignore[arg-type]
+            translation(*pairs),
+            Emitter(known, known.writer),  # type: ignore[arg-type]
+            None if target is None else TargetGroups(target),  # type: ignore[arg-type]
+            lambda topic: f"west.{topic}",
+            lambda: frozenset({ONE}),
+        )
+
+    def __enter__(self) -> Here:
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.thread.stop()
+        self.thread.join(SECONDS)
+        assert not self.thread.is_alive()
+
+
+PLACE = TopicPartition("west.t", 0)
+
+
+def test_a_checkpoint_is_written_once_for_each_place_and_again_when_the_group_moves() -> None:
+    source = Groups(g={ONE: 100, OTHER: 5}, mirror={ONE: 100}, elsewhere={OTHER: 1}, reset={ONE: -1})
+    with Here(source, None, Topic(), (90, 40), (100, 50)) as here:
+        wait_until(lambda: here.topic.written, SECONDS, "the first checkpoint")
+        source.committed["g"][ONE] = 104
+        wait_until(lambda: len(here.topic.written) == 2, SECONDS, "the second one")
+        source.committed["g"][ONE] = 95
+        wait_until(lambda: len(here.topic.written) == 3, SECONDS, "one that goes back with the group")
+    assert decoded(here.topic, Checkpoint) == [
+        Checkpoint("g", "west.t", 0, 100, 50, "m"),
+        Checkpoint("g", "west.t", 0, 104, 51, "m"),
+        Checkpoint("g", "west.t", 0, 95, 41, "m"),
+    ]
+
+
+def test_known_checkpoints_keep_offsets_from_going_back_after_a_restart() -> None:
+    known = Topic(Checkpoint("g", "west.t", 0, 100, 60, "").encode(), (None, None))
+    with Here(Groups(g={ONE: 100}, h={ONE: 100}), None, known, (90, 40)) as here:
+        wait_until(lambda: len(here.topic.written) == 3, SECONDS, "the other group's")
+    assert decoded(Topic(*here.topic.written[2:]), Checkpoint) == [Checkpoint("h", "west.t", 0, 100, 41, "m")]
+
+
+def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: Callable[[], list[str]]) -> None:
+    known = Topic()
+    known.refuses = "no"
+    with Here(Groups(g={ONE: 100}), None, known, (90, 40)) as here:
+        wait_until(troubles, SECONDS, "the complaint")
+        known.refuses = ""
+        wait_until(lambda: here.topic.written, SECONDS, "the checkpoint")
+    assert troubles() == ["the target does not take checkpoints: no"]
+
+
+def test_a_group_whose_offsets_are_not_told_does_not_keep_the_others_back(troubles: Callable[[], list[str]]) -> None:
+    source = Groups(g={ONE: 100}, secret={ONE: 100})
+    source.untold["secret"] = "not authorized"
+    with Here(source, None, Topic(), (90, 40)) as here:
+        wait_until(lambda: here.topic.written and troubles(), SECONDS, "both")
+    assert troubles()[0] == "group secret: not authorized"
+
+
+def test_groups_at_the_target_follow_and_never_go_back() -> None:
+    source = Groups(new={ONE: 100}, ahead={ONE: 100}, behind={ONE: 100}, busy={ONE: 100})
+    target = Groups(ahead={PLACE: 70}, behind={PLACE: 7, TopicPartition("else", 0): 3}, busy={PLACE: 1})
+    target.in_use.add("busy")
+    with Here(source, target, Topic(), (90, 40)):
+        wait_until(lambda: "new" in target.committed, SECONDS, "the new group")
+    assert target.committed == {
+        "new": {PLACE: 41},
+        "ahead": {PLACE: 70},
+        "behind": {PLACE: 41, TopicPartition("else", 0): 3},
+        "busy": {PLACE: 1},
+    }
+
+
+def test_a_target_that_does_not_answer_is_told_once_and_asked_again(troubles: Callable[[], list[str]]) -> None:
+    target = Groups()
+    failures = iter([HostError("away"), HostError("away")])
+
+    def states(groups: list[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
+        for failure in failures:
+            raise failure
+        return Groups.states(target, groups, deadline)
+
+    target.states = states  # type: ignore[method-assign]
+    with Here(Groups(g={ONE: 100}), target, Topic(), (90, 40)):
+        wait_until(lambda: target.committed, SECONDS, "the group")
+    assert troubles() == ["away"]

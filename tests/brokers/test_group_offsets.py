@@ -7,43 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
 
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.record import Record
 from legacy_mm.testbed.records import committed, create_topic, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.topic_state import overrides
 from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.offsets import PARTITIONS, commit, rest, write
 
 pytestmark = pytest.mark.brokers
 SECONDS = 60.0
-PARTITIONS = 3
-Place = tuple[str, int]
-
-
-def write(cluster: Cluster, topic: str, name: str, transactions: int) -> None:
-    """Transactions of five records in each partition: their markers take offsets at the source alone."""
-    producer = Producer({"bootstrap.servers": cluster.bootstrap, "transactional.id": f"{topic}-{name}", "log_level": 0})
-    producer.init_transactions(30)
-    for number in range(transactions):
-        producer.begin_transaction()
-        for record in range(5 * PARTITIONS):
-            producer.produce(topic, f"{name}-{number}-{record}", partition=record % PARTITIONS)
-        producer.commit_transaction(30)
-
-
-def commit(cluster: Cluster, group: str, offsets: Mapping[Place, int]) -> None:
-    consumer = Consumer({"bootstrap.servers": cluster.bootstrap, "group.id": group, "log_level": 0})
-    places = [TopicPartition(*place, offset) for place, offset in offsets.items()]
-    consumer.commit(offsets=places, asynchronous=False)
-    consumer.close()
-
-
-def rest(records: list[Record], partition: int, offset: int) -> list[bytes | None]:
-    """What a consumer would read of a partition from an offset on."""
-    return [each.value for each in records if each.partition == partition and each.offset >= offset]
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,111 @@
+"""The real MirrorMaker 2 and ours translate the offsets of the same groups, each towards a target of its own.
+
+Whoever goes on at a translated offset must miss nothing; how much is read again is compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.protocol.mirror_records import Checkpoint
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.records import committed, create_topic, read_all
+from legacy_mm.testbed.tools import ToolProcess, mirror_maker_2
+from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.offsets import PARTITIONS, commit, rest, write
+
+pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark, pytest.mark.slow]
+SECONDS = 180.0
+TRANSACTIONS = 80
+END = 6 * TRANSACTIONS
+FAST = {
+    "emit.checkpoints.enabled": "true",
+    "emit.checkpoints.interval.seconds": "1",
+    "refresh.groups.interval.seconds": "1",
+    "sync.group.offsets.enabled": "true",
+    "sync.group.offsets.interval.seconds": "1",
+}
+MM2 = {
+    **FAST,
+    "replication.policy.class": "org.apache.kafka.connect.mirror.DefaultReplicationPolicy",
+    "dst.offset.flush.interval.ms": "1000",
+}
+OURS = {
+    **FAST,
+    "rename.topics": "true",
+    "source.cluster.alias": "src",
+    "target.cluster.alias": "other",
+    "topic.creation": "true",
+    "emit.offset-syncs.enabled": "true",
+}
+Repeats = dict[tuple[str, int], int]
+
+
+def last_checkpoints(target: Cluster) -> dict[tuple[str, int], Checkpoint]:
+    """By group and partition."""
+    found = (Checkpoint.decode(each.key, each.value) for each in read_all(target.bootstrap, "src.checkpoints.internal"))
+    return {(each.group, each.partition): each for each in found}
+
+
+def repeats(source: Cluster, target: Cluster, topic: str, group: str) -> Repeats:
+    """How many records the group would read again; AssertionError where it would miss one."""
+    old, new = read_all(source.bootstrap, topic), read_all(target.bootstrap, f"src.{topic}")
+    wanted = committed(source.bootstrap, group, [topic])
+    found: Repeats = {}
+    for (name, partition), checkpoint in last_checkpoints(target).items():
+        if name == group:
+            unread = rest(old, partition, wanted[topic, partition])
+            again = rest(new, partition, checkpoint.downstream)
+            assert again[len(again) - len(unread) :] == unread, f"{group} misses records of partition {partition}"
+            found[group, partition] = len(again) - len(unread)
+    return found
+
+
+def test_nothing_is_missed_and_less_is_read_again(
+    own_clusters: Callable[..., Cluster], our_tool: Callable[..., ToolProcess], tmp_path: Path, topic: str, group: str
+) -> None:
+    """Groups at the end, far behind, idle and gone back. Ours, on exact pairs, lets nobody read a record again."""
+    source, theirs, ours = (own_clusters() for _ in range(3))
+    create_topic(source.bootstrap, topic, PARTITIONS)
+    write(source, topic, "first", TRANSACTIONS)
+    places = [(topic, number) for number in range(PARTITIONS)]
+    stands = {"ends": END, "lags": 37, "idles": END // 2, "returns": END}
+    for reader, offset in stands.items():
+        commit(source, reader, dict.fromkeys(places, offset))
+    reading = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
+
+    def known(target: Cluster, readers: set[str]) -> bool:
+        return {reader for reader, _ in last_checkpoints(target)} >= readers
+
+    def complete(target: Cluster, records: int) -> bool:
+        return len(read_all(target.bootstrap, f"src.{topic}")) == records
+
+    with (
+        mirror_maker_2(tmp_path / "mm2", source.bootstrap, theirs.bootstrap, topic, properties=MM2),
+        our_tool(reading, {"bootstrap.servers": ours.bootstrap, **OURS}, "--whitelist", topic) as tool,
+    ):
+        for target in (theirs, ours):
+            wait_until(partial(known, target, {"ends", "returns"}), SECONDS, "checkpoints")
+        write(source, topic, "second", TRANSACTIONS)
+        commit(source, "ends", dict.fromkeys(places, 2 * END))
+        commit(source, "returns", dict.fromkeys(places, END // 3))
+        expected = len(read_all(source.bootstrap, topic))
+        for target in (theirs, ours):
+            wait_until(
+                lambda at=target: len(read_all(at.bootstrap, f"src.{topic}")) == expected, SECONDS, "all records"
+            )
+        commit(source, "marker", dict.fromkeys(places, 2 * END))
+        for target in (theirs, ours):
+            wait_until(partial(known, target, {"marker"}), SECONDS, "a round after that")
+        again = {
+            name: {key: count for reader in stands for key, count in repeats(source, target, topic, reader).items()}
+            for name, target in (("theirs", theirs), ("ours", ours))
+        }
+        assert tool.stop(SECONDS) == 143
+    assert again["ours"] == {(reader, number): 0 for reader in stands for number in range(PARTITIONS)}
+    assert set(again["theirs"]) <= set(again["ours"])
+    assert sum(again["theirs"].values()) > 0

@@ -95,9 +95,7 @@ def test_nothing_is_missed_and_less_is_read_again(
         commit(source, "returns", dict.fromkeys(places, END // 3))
         expected = len(read_all(source.bootstrap, topic))
         for target in (theirs, ours):
-            wait_until(
-                lambda at=target: len(read_all(at.bootstrap, f"src.{topic}")) == expected, SECONDS, "all records"
-            )
+            wait_until(partial(complete, target, expected), SECONDS, "all records")
         commit(source, "marker", dict.fromkeys(places, 2 * END))
         for target in (theirs, ours):
             wait_until(partial(known, target, {"marker"}), SECONDS, "a round after that")

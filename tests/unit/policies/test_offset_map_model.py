@@ -39,6 +39,8 @@ class World:
     """Target offset, source offset: in target order."""
     target_end: int = 0
     position: int = 0
+    safe: int = 0
+    """One past the last acknowledged record: never past a hole behind it."""
     committed: int = 0
     told: set[int] = field(default_factory=set)
     """Target offsets that the map was told of."""
@@ -66,9 +68,10 @@ class World:
             for run in runs:
                 self.offsets.add(run)
                 self.told.update(range(run.downstream, run.end.downstream))
+                self.safe = run.end.upstream
 
     def commit(self, back: int) -> None:
-        self.committed = max(self.committed, self.position - back)
+        self.committed = max(self.committed, self.safe - back)
 
     def write(self) -> None:
         self.written += self.offsets.changed()
@@ -79,7 +82,7 @@ class World:
 
     def restart(self, at: int) -> None:
         self.offsets = restored(self.written)
-        self.position = self.committed = at
+        self.position = self.committed = self.safe = at
         self.offsets.start(at)
 
     def crash(self, unacknowledged: int) -> None:

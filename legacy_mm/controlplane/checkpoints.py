@@ -137,19 +137,22 @@ class Checkpoints(threading.Thread):
         """Round after round; what fails is told, and tried again in the next one."""
         sync_at = monotonic() + (self._rounds.sync_groups or 0.0)
         while not self._stopping.wait(self._rounds.interval):
-            deadline = Deadline.after(RUN_SECONDS)
-            self._told("checkpoints", lambda: self._round(deadline))  # noqa: B023 - called at once
-            target = self._target_groups
-            if target is not None and self._rounds.sync_groups is not None and monotonic() >= sync_at:
+            self._told("checkpoints", self._round)
+            if self._rounds.sync_groups is not None and monotonic() >= sync_at:
                 sync_at = monotonic() + self._rounds.sync_groups
-                self._told("group-offsets", lambda: target.follow(self._mine(), deadline))  # noqa: B023
+                self._told("group-offsets", self._follow)
 
-    def _round(self, deadline: Deadline) -> None:
+    def _round(self) -> None:
+        deadline = Deadline.after(RUN_SECONDS)
         self._emitter.read(deadline)
         self._translation.refresh(deadline)
         offsets, untold = self._groups.offsets(deadline)
         self._emitter.emit(self._found(offsets), deadline)
         raise_untold(untold)
+
+    def _follow(self) -> None:
+        if self._target_groups is not None:
+            self._target_groups.follow(self._mine(), Deadline.after(RUN_SECONDS))
 
     def _found(self, committed: Mapping[str, GroupOffsets]) -> Iterator[Checkpoint]:
         held = self._held()

@@ -1,4 +1,4 @@
-"""The writer of MirrorMaker 2's own topics, on a real broker and on none."""
+"""Writing and reading the topics that keep state, MirrorMaker 2's own among them, on a real broker and on none."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from contextlib import closing
 import pytest
 
 from legacy_mm.clock import Deadline
+from legacy_mm.kafka.internal_log import InternalLog
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic, read_all
+from legacy_mm.testbed.records import create_topic, delete_topic, read_all
+from legacy_mm.testbed.waiting import wait_until
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0
@@ -54,3 +56,29 @@ def test_without_a_broker_the_queue_is_bounded_and_the_reason_told(nobody: str) 
     writer.send(b"k", b"v")
     writer.close()
     assert len(results) == taken
+
+
+def test_a_log_is_read_from_its_start_and_then_only_what_is_new(source: Cluster, topic: Callable[..., str]) -> None:
+    """Also where the topic is not there yet, and after it has been made again with fewer records."""
+    name = topic("log")
+    properties = {"bootstrap.servers": source.bootstrap}
+    log = InternalLog(properties, name, "test")
+
+    def read() -> list[tuple[bytes | None, bytes | None]]:
+        return log.read(Deadline.after(SECONDS))
+
+    assert read() == []
+    create_topic(source.bootstrap, name, 1, config={"cleanup.policy": "compact"})
+    for numbers in (range(3), range(3, 5)):
+        writer = InternalTopicWriter(properties, name, lambda key, reason: None)
+        for number in numbers:
+            assert writer.send(b"%d" % number, b"v")
+        assert writer.flush(Deadline.after(SECONDS))
+        assert [key for key, _ in read()] == [b"%d" % number for number in numbers]
+        assert read() == []
+    delete_topic(source.bootstrap, name)
+    create_topic(source.bootstrap, name, 1)
+    assert writer.send(b"again", b"v")
+    assert writer.flush(Deadline.after(SECONDS))
+    assert wait_until(read, SECONDS, "the record of the new topic") == [(b"again", b"v")]
+    log.close()

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 UNKNOWN = -1
 """A target offset that nobody knows: the broker had the batch already."""
+_MOST = 100_000
+"""Runs in one report: about 4 MB."""
 
 
 class OffsetPairs:
@@ -33,8 +35,9 @@ class OffsetPairs:
         self._add(TopicPartition(topic, partition), upstream, downstream, 1)
 
     def take(self) -> list[Run]:
-        """All of them, once."""
-        runs = [run for found in self._runs.values() for run in found]
+        """All of them, once; of very many in one partition, as a compacted topic has them, the newest."""
+        most = max(1, _MOST // max(1, len(self._runs)))
+        runs = [run for found in self._runs.values() for run in _newest(found, most)]
         self._runs.clear()
         return runs
 
@@ -45,6 +48,15 @@ class OffsetPairs:
             runs[-1] = last._replace(records=last.records + count)
         else:
             runs.append(Run(*source, upstream, downstream, count))
+
+
+def _newest(runs: list[Run], most: int) -> list[Run]:
+    """As many, and before them one that tells that the others are not known."""
+    if len(runs) <= most:
+        return runs
+    kept, first = runs[-most:], runs[0]
+    untold = first._replace(downstream=UNKNOWN, records=kept[0].upstream - first.upstream)
+    return [untold, *kept]
 
 
 def _consecutive(offsets: SourceOffsets) -> Iterator[tuple[int, int]]:

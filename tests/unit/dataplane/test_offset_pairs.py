@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.copyjob import Run
+from legacy_mm.dataplane import offset_pairs
 from legacy_mm.dataplane.offset_pairs import UNKNOWN, OffsetPairs
 from legacy_mm.model import TopicPartition
 
@@ -57,4 +59,18 @@ def test_what_the_broker_had_already_is_told_as_unknown() -> None:
         Run("t", 3, 5, UNKNOWN, 4),
         Run("t", 3, 10, UNKNOWN, 1),
         Run("t", 3, 11, 9, 1),
+    ]
+
+
+def test_of_very_many_runs_the_newest_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records with a hole after each one; the other partition's share is not touched."""
+    monkeypatch.setattr(offset_pairs, "_MOST", 10)
+    log = OffsetPairs()
+    for number in range(8):
+        log.record("t", 3, 2 * number, number)
+    log.record("t", 4, 0, 0)
+    assert log.take() == [
+        Run("t", 3, 0, UNKNOWN, 6),
+        *(Run("t", 3, 2 * number, number, 1) for number in range(3, 8)),
+        Run("t", 4, 0, 0, 1),
     ]

@@ -44,7 +44,9 @@ class FlowClusters:
             made = each.duty.look(topics, _patience()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
             looks[f"{each.duty.name} at the source"] = Look(notes=notes)
-        names = {topic: clusters.names.remote(topic) for topic in topics}
+        # heartbeats of several clusters are told apart by these names, whatever the flags are
+        named = (topic for topic in topics if not clusters.names.brings_heartbeats(topic))
+        names = {topic: clusters.names.remote(topic) for topic in named}
         left = left_behind(names, clusters.target.topics(_patience()), self._settings.features.naming.separator)
         return FlowPlan(self._settings.flow, looks, tuple(left))
 

@@ -79,6 +79,18 @@ def test_plan_and_apply(run: Run, line: tuple[str, ...], tmp_path: Path, source:
     assert code == 0, said
 
 
+def test_topics_for_heartbeats(run: Run, line: tuple[str, ...], source: Any, target: Any) -> None:
+    """The target's own are nothing that an earlier naming left behind."""
+    chain = f"{line[-1]}.heartbeats"
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, chain, 2)
+    flags = ("--heartbeats.replication.enabled", "true", "--source.cluster.alias", "west")
+    _, said, _ = run("plan", *flags, "--", *line)
+    assert [each.strip() for each in said.splitlines() if chain in each] == [
+        f"create topic west.{chain}: partitions 2, replication factor of the brokers, cleanup.policy=compact"
+    ]
+
+
 SWITCHED_OFF = """\
 source->target:
   no feature that changes anything at the target is switched on

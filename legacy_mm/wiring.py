@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from legacy_mm import events, plugins, task_entry
+from legacy_mm import events, plugins, source_clients, task_entry
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.config.settings import (
     AdminSettings,
@@ -30,16 +30,16 @@ from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copyjob import Plan
-from legacy_mm.errors import EngineUnfit, HostError, LegacyMMError, StreamFailure
+from legacy_mm.errors import ConfigurationError, EngineUnfit, HostError, LegacyMMError, StreamFailure
 from legacy_mm.features import Names
-from legacy_mm.kafka.client import TopicLister, client_version, require_resolvable
-from legacy_mm.kafka.membership import GroupMember
+from legacy_mm.kafka.client import client_version, require_resolvable
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
 from legacy_mm.metrics.registry import Registry, Snapshot, StreamMetrics
 from legacy_mm.mirror import Mirror, OnFailure
 from legacy_mm.model import Offsets
 from legacy_mm.policies import engine_choice
 from legacy_mm.policies.engine_choice import EngineChoice
+from legacy_mm.policies.logins import beyond_librdkafka, membership_obstacle
 from legacy_mm.spark import keystore
 from legacy_mm.spark.channel import ChannelServer
 from legacy_mm.spark.identity import channel_identity
@@ -176,7 +176,12 @@ def choose_engine(settings: Settings) -> EngineChoice:
         partitions_by_key=not settings.features.preserve_partitions or bool(settings.features.canary),
         embedded=settings.spark.master is None,
         insecurity=insecurity,
+        only_batches=_only_batches(settings),
     )
+
+
+def _only_batches(settings: Settings) -> str | None:
+    return beyond_librdkafka(settings.source.properties) or beyond_librdkafka(settings.target.properties)
 
 
 def _needs_records(settings: Settings) -> str | None:
@@ -191,6 +196,22 @@ def check_addresses(settings: Settings) -> None:
     """Raise ConfigurationError when a bootstrap list resolves to nothing: no JVM is started for it."""
     require_resolvable("producer", settings.target.properties["bootstrap.servers"])
     require_resolvable("consumer", settings.source.properties["bootstrap.servers"])
+
+
+def check_logins(settings: Settings) -> None:
+    """Raise ConfigurationError where a login that librdkafka does not have meets what only librdkafka can do."""
+    if _only_batches(settings):
+        choose_engine(settings)
+    source = settings.source.properties
+    if (login := beyond_librdkafka(source)) and (wanted := membership_obstacle(source)):
+        raise ConfigurationError(f"{login} is not possible with {wanted}, but with range and roundrobin")
+    sides = (settings.source_admin or settings.source, settings.target_admin or settings.target)
+    for side in sides if settings.features.have_duties else ():
+        if login := beyond_librdkafka(side.properties):
+            raise ConfigurationError(
+                f"{login} is not possible with features that read or change topics and access rules: give them another "
+                "login by source.admin.* and target.admin.*, or leave them out"
+            )
 
 
 def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | None = None) -> Mirror:
@@ -221,7 +242,7 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
     def make_watch(on_failure: OnFailure) -> TopicWatch:
         source = settings.source
         return TopicWatch(
-            lister=lambda: TopicLister(source.properties, source.api_timeout),
+            lister=lambda: source_clients.topic_lister(source.properties, source.api_timeout),
             choice=names.choice,
             pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,
@@ -288,7 +309,7 @@ class _Copies:
             abort_on_send_failure=settings.target.abort_on_send_failure,
             synchronous=settings.target.synchronous,
             engine=self._engine,
-            engine_required=settings.engine != "auto",
+            engine_required=settings.engine != "auto" or _only_batches(settings) is not None,
             receipts=settings.receipts is not None,
             handler=None if settings.handler is None else asdict(settings.handler),
             in_place=self._in_place(names),
@@ -314,8 +335,8 @@ class _Copies:
         return False
 
     def _without_batches(self, reason: str) -> bool:
-        """From now on record by record; False when the user asked for batches by name."""
-        if self._settings.engine == "batches":
+        """From now on record by record; False when the user asked for batches by name, or the login does."""
+        if self._settings.engine == "batches" or _only_batches(self._settings):
             return False
         with self._lock:
             if self._engine != "records":
@@ -356,7 +377,9 @@ def _stream(
     return Stream(
         index,
         pattern=settings.topics.pattern,
-        member=lambda listener: GroupMember(properties, client_id, listener, metrics.statistics),
+        member=lambda listener: source_clients.member(
+            properties, client_id, listener, metrics.statistics, source.api_timeout
+        ),
         commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
         positions=SourceGroupPositions(source.offset_reset, min(source.api_timeout, settings.shutdown_timeout / 2)),
         guard=guard,

@@ -69,6 +69,8 @@ def explain_line(words: Sequence[str], environment: Mapping[str, str], *, ask: b
         return explanation, _NOT_RUN
     try:
         choice = wiring.choose_engine(flows[0])
+        for settings in flows:
+            wiring.check_logins(settings)
     except LegacyMMError as error:
         return explained.refused(error), _NOT_RUN
     explanation = replace(explanation, engine=f"{choice.engine}: {choice.reason}")

@@ -51,6 +51,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
             logs.hide(outcome.secrets)
             for settings in outcome.flows:
                 wiring.check_addresses(settings)
+                wiring.check_logins(settings)
     except LegacyMMError as error:
         _print(notes)
         return startup.report(error, grammar)

@@ -94,6 +94,7 @@ def _flows(line: Sequence[str]) -> Iterator[list[FlowClusters]]:
     settings = flows_of(line)
     for each in settings:
         wiring.check_addresses(each)
+        wiring.check_logins(each)
     with java_for(settings[0].spark.jvm.java_home) as jvm:
         yield [FlowClusters(each, jvm) for each in settings]
 

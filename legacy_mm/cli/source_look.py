@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 
-from legacy_mm import wiring
+from legacy_mm import source_clients, wiring
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import (
     JavaStores,
@@ -18,7 +18,7 @@ from legacy_mm.config.settings import (
 )
 from legacy_mm.errors import InvalidPattern
 from legacy_mm.features import Names
-from legacy_mm.kafka.survey import PartitionView, SourceSurvey
+from legacy_mm.group import PartitionView
 from legacy_mm.model import TopicPartition
 from legacy_mm.spark.jvm import Jvm
 from legacy_mm.spark.session import SparkHost
@@ -59,7 +59,7 @@ def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list
     source = settings.source
     if source.stores != JavaStores():
         source = wiring.with_store(source, java())
-    survey = SourceSurvey(source.properties)
+    survey = source_clients.survey(source.properties)
     counts = survey.partitions(Deadline.after(_ASK_SECONDS))
     names = _matching(settings, counts, java)
     partitions = [TopicPartition(name, number) for name in sorted(names) for number in range(counts[name])]

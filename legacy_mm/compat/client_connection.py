@@ -7,6 +7,7 @@ from legacy_mm.compat.client_properties.translate import apply
 from legacy_mm.config.settings import JavaStores
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.kafka.client import admin_properties
+from legacy_mm.policies.logins import beyond_librdkafka
 
 
 def read(path: str) -> dict[str, str]:
@@ -17,6 +18,8 @@ def read(path: str) -> dict[str, str]:
             f"{path}: this command starts no Java and cannot read its key stores; give the keys as PEM "
             "(ssl.truststore.type=PEM, ssl.keystore.type=PEM)"
         )
+    if login := beyond_librdkafka(read.properties):
+        raise ConfigurationError(f"{path}: this command has no login by {login}")
     if not read.properties.get("bootstrap.servers"):
         raise ConfigurationError(f"{path}: bootstrap.servers is missing")
     return admin_properties(read.properties)

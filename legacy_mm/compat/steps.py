@@ -7,11 +7,12 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from legacy_mm.compat import defaults, jaas, properties_file, zookeeper_files
 from legacy_mm.compat.broken_values import blamed_on
-from legacy_mm.compat.client_properties.rule import Note, config_exception
+from legacy_mm.compat.client_properties import kerberos
+from legacy_mm.compat.client_properties.rule import Note, Side, config_exception
 from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
 from legacy_mm.compat.command_line import ParsedLine
 from legacy_mm.compat.environment import Environment
@@ -67,9 +68,11 @@ class Start:
             return ()
         return HOOK if self.written is not None else HOOK[:-1]
 
-    def with_login(self, properties: Mapping[str, str]) -> Mapping[str, str]:
-        """A client's properties with the login that the file named in KAFKA_OPTS has for it."""
-        return jaas.with_login(properties, self.environment.jvm.system_property(jaas.LOGIN_FILE))
+    def client(self, side: Side, properties: Mapping[str, str], streams: int, *, literal: bool = False) -> Translated:
+        """A client's properties, with the login and the Kerberos realms that files named in KAFKA_OPTS have for it."""
+        named = self.environment.jvm.system_property
+        read = apply(side, jaas.with_login(properties, named(jaas.LOGIN_FILE)), streams=streams, literal=literal)
+        return replace(read, properties=kerberos.with_realms(read.properties, named(kerberos.REALMS)))
 
     @property
     def consumer_file(self) -> Mapping[str, str]:
@@ -186,7 +189,7 @@ def _producer(start: Start) -> None:
     literal = start.options.producer_tuning == "literal"
     with blamed_on(file):
         _require_servers(start, loaded)
-        start.written = apply("producer", start.with_login(known), streams=streams, literal=literal)
+        start.written = start.client("producer", known, streams, literal=literal)
     start.notes += start.written.reading.notes
     if streams > 1:
         share = start.written.properties["queue.buffering.max.kbytes"]
@@ -220,7 +223,7 @@ def translated_consumers(start: Start) -> dict[str, Translated]:
     consumers = {}
     for path, file in start.consumer_files.items():
         with blamed_on(start.files[path]):
-            consumers[path] = apply("consumer", start.with_login(file), streams=start.all_streams)
+            consumers[path] = start.client("consumer", file, start.all_streams)
         start.notes += consumers[path].reading.notes
     return consumers
 

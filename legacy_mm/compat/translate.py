@@ -15,7 +15,7 @@ from legacy_mm.compat import command_line, plugins, steps, topic_pattern
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading, Side
-from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
+from legacy_mm.compat.client_properties.translate import Translated, known_secrets
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import OWN
 from legacy_mm.compat.releases import CURRENT, Grammar
@@ -187,10 +187,7 @@ def _admins(start: Start, features: FeatureSettings, path: str) -> tuple[Transla
         ("consumer", start.consumer_files[path], features.source_admin),
         ("producer", start.producer_file, features.target_admin),
     )
-    source, target = (
-        apply(side, start.with_login({**file, **over}), streams=1, literal=False) if over else None
-        for side, file, over in sides
-    )
+    source, target = (start.client(side, {**file, **over}, 1) if over else None for side, file, over in sides)
     return source, target
 
 

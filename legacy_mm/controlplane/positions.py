@@ -9,14 +9,14 @@ from legacy_mm import events
 from legacy_mm.config.settings import OffsetReset
 from legacy_mm.copyjob import Gap
 from legacy_mm.errors import SourceGap, StreamFailure
-from legacy_mm.kafka.membership import GroupMember
+from legacy_mm.group import Member
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition, describe_partitions
 
 
 class PositionStore(Protocol):
     """Proposes start offsets for newly assigned partitions."""
 
-    def propose(self, member: GroupMember, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+    def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """A start offset, or EARLIEST or LATEST, for each. Raises TimeoutError, StreamFailure."""
 
 
@@ -27,7 +27,7 @@ class SourceGroupPositions:
         self._offset_reset = offset_reset
         self._timeout = timeout
 
-    def propose(self, member: GroupMember, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
+    def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
         """See `PositionStore`."""
         if not partitions:
             return {}

@@ -19,8 +19,7 @@ from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
 from legacy_mm.errors import LegacyMMError, SendFailure, StreamFailure
-from legacy_mm.kafka.errors import CommitProblem
-from legacy_mm.kafka.membership import GroupMember, MembershipListener
+from legacy_mm.group import CommitProblem, Member, MembershipListener
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 
@@ -50,7 +49,7 @@ class Stream(threading.Thread):
         index: int,
         *,
         pattern: str,
-        member: Callable[[MembershipListener], GroupMember],
+        member: Callable[[MembershipListener], Member],
         commits: Callable[[Callable[[Offsets], None]], Commits],
         positions: PositionStore,
         guard: GapGuard,
@@ -79,7 +78,7 @@ class Stream(threading.Thread):
         self._listener = listener
         self._untold: frozenset[TopicPartition] | None = None
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
-        self._member: GroupMember | None = None
+        self._member: Member | None = None
         self._owned: frozenset[TopicPartition] = frozenset()
         self._generation = 0
         self._job: CopyJob | None = None
@@ -342,7 +341,7 @@ class Stream(threading.Thread):
         self._metrics.commit_sent()
         self._require_member().commit(offsets)
 
-    def _require_member(self) -> GroupMember:
+    def _require_member(self) -> Member:
         assert self._member is not None
         return self._member
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from legacy_mm import events
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError, InvalidPattern
-from legacy_mm.kafka.client import TopicLister
+from legacy_mm.group import TopicLister
 from legacy_mm.policies.topic_choice import TopicChoice
 
 _RETRY_SECONDS = 1.0

@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
 
 from confluent_kafka import KafkaError
 
-
-class CommitProblem(Enum):
-    """What a failed offset commit means for the stream."""
-
-    RETRY = "the coordinator did not answer; keep the offsets and try again"
-    REJOINING = "the generation is over; keep the offsets until the next assignment"
-    LOST = "the group does not know us any more; the partitions are lost"
-    FATAL = "no later try can succeed"
-
+from legacy_mm.group import CommitProblem
 
 _RETRY = {
     KafkaError._TIMED_OUT,

@@ -7,33 +7,18 @@ commits work, and no record can leak out of `poll()`. Rule: one thread makes eve
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from confluent_kafka import OFFSET_INVALID, Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.copyjob import Statistics
 from legacy_mm.errors import StreamFailure
+from legacy_mm.group import CommitProblem, MembershipListener
 from legacy_mm.kafka.client import ErrorLines, client_properties, ours
-from legacy_mm.kafka.errors import CommitProblem, commit_problem, ends_membership, is_membership_lost
+from legacy_mm.kafka.errors import commit_problem, ends_membership, is_membership_lost
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import Offsets, TopicPartition
-
-
-class MembershipListener(Protocol):
-    """Called inside `poll()` and `close()`, on the membership's thread."""
-
-    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        """These came; with a cooperative assignor, in addition to what is owned."""
-
-    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
-        """These go to somebody else once this returns."""
-
-    def lost(self, partitions: frozenset[TopicPartition]) -> None:
-        """These belong to somebody else already."""
-
-    def committed(self, offsets: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]) -> None:
-        """Outcome of a commit: offsets that are durable, and partitions whose commit failed."""
 
 
 class GroupMember:

@@ -6,7 +6,6 @@ Every question has a deadline, so a cluster that does not answer costs seconds.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
@@ -14,20 +13,11 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
+from legacy_mm.group import PartitionView
 from legacy_mm.kafka.client import ErrorLines, admin_properties, answer, client_properties, ours, seconds
 from legacy_mm.model import Offsets, TopicPartition
 
 _CLIENT_ID = "legacy_mm-explain"
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionView:
-    """What the source says of one partition."""
-
-    committed: int | None
-    low: int
-    high: int
-    """The offset of the next record."""
 
 
 class SourceSurvey:

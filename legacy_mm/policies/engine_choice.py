@@ -28,20 +28,25 @@ def choose(
     partitions_by_key: bool,
     embedded: bool,
     insecurity: Callable[[], str | None],
+    only_batches: str | None = None,
 ) -> EngineChoice:
     """The engine for these properties of the producer.
 
     `needs_records` is what else wants to see each record, `partitions_by_key` whether the producer's partitioner is
-    asked at all, `insecurity` tells what security `batches` cannot do.
-    Raises ConfigurationError when `batches` is asked for by name and cannot do it.
+    asked at all, `insecurity` tells what security `batches` cannot do, `only_batches` names a login that `records`
+    cannot do. Raises ConfigurationError when the engine that is asked for, or the only one there is, cannot do it.
     """
     if asked == "records":
+        if only_batches:
+            raise ConfigurationError(f"--engine records cannot be used: it has no login by {only_batches}")
         return EngineChoice("records", "--engine records")
     obstacle = needs_records or _obstacle(target, partitions_by_key=partitions_by_key) or insecurity()
-    if obstacle is None and asked == "auto" and not embedded:
+    if obstacle is None and asked == "auto" and not embedded and not only_batches:
         obstacle = "on a cluster its libraries would have to travel to each worker (130 MB)"
     if obstacle is None:
         return EngineChoice("batches", "nothing in the options and the files needs single records")
+    if only_batches:
+        raise ConfigurationError(f"{only_batches} is possible with --engine batches only, and not here: {obstacle}")
     if asked == "batches":
         raise ConfigurationError(f"--engine batches cannot be used: {obstacle}")
     return EngineChoice("records", obstacle)

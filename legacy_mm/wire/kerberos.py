@@ -1,12 +1,13 @@
 """SASL/GSSAPI (RFC 4752) by the package `gssapi`: a ticket of the user's cache, or one got with a keytab.
 
 kafka-python's mechanism takes its ticket from the process's environment, where source and target would have to be the
-same user; this one is told whose ticket it is.
+same user; this one is told whose ticket it is. Only the realms (krb5.conf) are the process's, as they are in Java.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,6 +22,8 @@ class KerberosLogin:
     """The client's half of one login."""
 
     def __init__(self, host: str, properties: Mapping[str, str]) -> None:
+        if realms := properties.get("sasl.kerberos.krb5.conf"):
+            os.environ["KRB5_CONFIG"] = realms  # libkrb5 has no other way to be told
         self._gssapi = importlib.import_module("gssapi")
         service = f"{properties.get('sasl.kerberos.service.name', 'kafka')}@{host}"
         try:
@@ -62,9 +65,13 @@ class KerberosLogin:
         """None is the user's own cache. Tickets got with a keytab are kept in memory, and renewed by libkrb5."""
         principal, keytab = (properties.get(f"sasl.kerberos.{word}") for word in ("principal", "keytab"))
         name = self._gssapi.Name(principal, self._gssapi.NameType.kerberos_principal) if principal else None
-        if not keytab:
+        cache = properties.get("sasl.kerberos.ticket.cache")
+        if keytab:
+            store = {"client_keytab": f"FILE:{keytab}", "ccache": f"MEMORY:{principal} {keytab}"}
+        elif cache:
+            store = {"ccache": f"FILE:{cache}"}
+        else:
             return self._gssapi.Credentials(name=name, usage="initiate") if name else None
-        store = {"client_keytab": f"FILE:{keytab}", "ccache": f"MEMORY:{principal} {keytab}"}
         return self._gssapi.Credentials(name=name, usage="initiate", store=store)
 
 

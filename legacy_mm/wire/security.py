@@ -9,15 +9,20 @@ from importlib.util import find_spec
 from typing import Any, Protocol
 
 from kafka.net.sasl import get_sasl_mechanism
+from kafka.net.sasl.scram import SaslMechanismScram
 
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 from legacy_mm.wire import bearer_tokens, tls
 from legacy_mm.wire.errors import AuthenticationFailed
 from legacy_mm.wire.kerberos import KerberosLogin
 from legacy_mm.wire.stream import PlainStream, Stream, TlsStream, said
 
 _PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
-_KERBEROS = "GSSAPI"
+_NO_GSSAPI = (
+    "sasl.mechanism=GSSAPI needs the package gssapi: pip install 'legacy-mm[kerberos]' (on Debian after "
+    "apt install libkrb5-dev)"
+)
 
 
 class Mechanism(Protocol):
@@ -47,11 +52,25 @@ def unsupported(properties: Mapping[str, str]) -> str | None:
     if not protocol.startswith("sasl"):
         return None
     name = _mechanism_name(properties)
-    if name == _KERBEROS:
-        return None if find_spec("gssapi") else "sasl.mechanism=GSSAPI needs the package gssapi"
+    if name == KERBEROS:
+        return None if find_spec("gssapi") else _NO_GSSAPI
     if name not in _CONFIGURATIONS:
-        return f"sasl.mechanism={name} is unknown; possible are {', '.join(_CONFIGURATIONS)}, {_KERBEROS}"
+        return f"sasl.mechanism={name} is unknown; possible are {', '.join(_CONFIGURATIONS)}, {KERBEROS}"
     return bearer_tokens.unsupported(properties) if name == "OAUTHBEARER" else None
+
+
+class TokenScram(SaslMechanismScram):  # type: ignore[misc]
+    """SCRAM that says first of all that the user is the id of a delegation token."""
+
+    _EXTENSION = b",tokenauth=true"
+
+    def auth_bytes(self) -> bytes:
+        """What to say next; both sides sign what was said first."""
+        said: bytes = super().auth_bytes()
+        if self._state:
+            return said
+        self._scram_client.auth_message += self._EXTENSION
+        return said + self._EXTENSION
 
 
 class Security:
@@ -80,9 +99,10 @@ class Security:
 
     def mechanism(self, host: str) -> Mechanism:
         """A new login's half of the conversation; raises AuthenticationFailed when it cannot even begin."""
-        if self.mechanism_name == _KERBEROS:
+        if self.mechanism_name == KERBEROS:
             return KerberosLogin(host, self._properties)
-        made: Mechanism = get_sasl_mechanism(self.mechanism_name)(host=host, **self._configuration)
+        known = TokenScram if self._configuration.get("token") else get_sasl_mechanism(self.mechanism_name)
+        made: Mechanism = known(host=host, **self._configuration)
         return made
 
 
@@ -97,7 +117,8 @@ def _scram(properties: Mapping[str, str]) -> dict[str, Any]:
     plain = _plain(properties)
     # RFC 5802: these two separate the parts of a message
     name = plain["sasl_plain_username"].replace("=", "=3D").replace(",", "=2C")
-    return {**plain, "sasl_plain_username": name, "sasl_mechanism": _mechanism_name(properties)}
+    said = {**plain, "sasl_plain_username": name, "sasl_mechanism": _mechanism_name(properties)}
+    return {**said, "token": properties.get(TOKEN_AUTH) == "true"}
 
 
 def _bearer(properties: Mapping[str, str]) -> dict[str, Any]:
@@ -118,4 +139,4 @@ def _protocol(properties: Mapping[str, str]) -> str:
 
 
 def _mechanism_name(properties: Mapping[str, str]) -> str:
-    return properties.get("sasl.mechanism", _KERBEROS)
+    return properties.get("sasl.mechanism", KERBEROS)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from legacy_mm.compat import jaas
-from legacy_mm.compat.client_properties import bearer
+from legacy_mm.compat.client_properties import bearer, kerberos
 from legacy_mm.compat.client_properties.rule import (
     Computed,
     Emitted,
@@ -24,9 +24,9 @@ from legacy_mm.compat.client_properties.rule import (
     Text,
 )
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 
 _MODULES = "org.apache.kafka.common.security."
-_ONLY_GSSAPI = "read only with sasl.mechanism=GSSAPI"
 _ONLY_OAUTH = "librdkafka renews a token when four fifths of its life are over"
 
 
@@ -38,11 +38,6 @@ class _Mechanism(NamedTuple):
 
 
 def _password(reading: Reading, options: Mapping[str, str]) -> Emitted:
-    if options.get("tokenauth", "false").lower() == "true":
-        raise ConfigurationError(
-            "sasl.jaas.config: a delegation token (tokenauth) is not supported, because librdkafka's SCRAM cannot "
-            "say that it is one"
-        )
     if not options.get("username") or "password" not in options:
         raise ConfigurationError("sasl.jaas.config must have the options username and password")
     return {
@@ -52,18 +47,24 @@ def _password(reading: Reading, options: Mapping[str, str]) -> Emitted:
     }
 
 
-_SCRAM = _Mechanism(_MODULES + "scram.ScramLoginModule", _password)
+def _scram(reading: Reading, options: Mapping[str, str]) -> Emitted:
+    token = options.get("tokenauth", "false").lower() == "true"
+    return {**_password(reading, options), **({TOKEN_AUTH: "true"} if token else {})}
+
+
+_SCRAM = _Mechanism(_MODULES + "scram.ScramLoginModule", _scram)
 _MECHANISMS: Mapping[str, _Mechanism] = {
     "PLAIN": _Mechanism(_MODULES + "plain.PlainLoginModule", _password),
     "SCRAM-SHA-256": _SCRAM,
     "SCRAM-SHA-512": _SCRAM,
     "OAUTHBEARER": _Mechanism(_MODULES + "oauthbearer.OAuthBearerLoginModule", bearer.bearer),
+    KERBEROS: _Mechanism(kerberos.MODULE, kerberos.kerberos),
     "AWS_MSK_IAM": _Mechanism("software.amazon.msk.auth.iam.IAMLoginModule", bearer.msk_iam),
 }
 
 
 def _login(reading: Reading) -> Emitted:
-    name = reading.text("sasl.mechanism", "GSSAPI")
+    name = reading.text("sasl.mechanism", KERBEROS)
     mechanism = _MECHANISMS.get(name)
     if mechanism is None:
         raise ConfigurationError(f"sasl.mechanism {name} is not supported yet; possible are {', '.join(_MECHANISMS)}")
@@ -95,16 +96,6 @@ RULES: Rules = (
     Rule("sasl.enabled.mechanisms", Text(), Forgotten()),
     Rule("sasl.kerberos.principal.to.local.rules", Text(), Forgotten()),
     *(
-        Rule(f"sasl.kerberos.{name}", Text(), Harmless(_ONLY_GSSAPI))
-        for name in (
-            "kinit.cmd",
-            "min.time.before.relogin",
-            "service.name",
-            "ticket.renew.jitter",
-            "ticket.renew.window.factor",
-        )
-    ),
-    *(
         Rule(f"sasl.login.{name}", Text(), Harmless(_ONLY_OAUTH))
         for name in (
             "connect.timeout.ms",
@@ -118,5 +109,6 @@ RULES: Rules = (
         )
     ),
     *bearer.RULES,
+    *kerberos.RULES,
 )
 """Rows of SASL, wherever the protocol uses it."""

@@ -1,0 +1,27 @@
+"""Logins that librdkafka's wheel does not have: there our own sockets keep the membership, too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TOKEN_AUTH = "sasl.scram.token.auth"
+"""Ours, beside librdkafka's names: `true` says that `sasl.username` is the id of a delegation token."""
+KERBEROS = "GSSAPI"
+_EAGER = {"range", "roundrobin"}
+
+
+def beyond_librdkafka(properties: Mapping[str, str]) -> str | None:
+    """What this login is called, where librdkafka cannot do it."""
+    if not properties.get("security.protocol", "").startswith("sasl_"):
+        return None
+    if properties.get("sasl.mechanism", KERBEROS) == KERBEROS:
+        return f"sasl.mechanism={KERBEROS}"
+    return "a delegation token" if properties.get(TOKEN_AUTH) == "true" else None
+
+
+def membership_obstacle(properties: Mapping[str, str]) -> str | None:
+    """What this consumer wants of its group that only librdkafka can do."""
+    if properties.get("group.protocol", "classic") != "classic":
+        return f"group.protocol={properties['group.protocol']}"
+    assignors = properties.get("partition.assignment.strategy", "range")
+    return None if set(assignors.split(",")) <= _EAGER else f"the assignor {assignors}"

@@ -1,0 +1,46 @@
+"""The driver's clients of the source: librdkafka's, or our own where librdkafka has no such login."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from legacy_mm.copyjob import Statistics
+from legacy_mm.group import Member, MembershipListener, Survey, TopicLister
+from legacy_mm.kafka.client import ErrorLines
+from legacy_mm.kafka.client import TopicLister as LibrdkafkaLister
+from legacy_mm.kafka.membership import GroupMember
+from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.policies.logins import beyond_librdkafka
+
+
+def member(
+    properties: Mapping[str, str],
+    client_id: str,
+    listener: MembershipListener,
+    on_statistics: Callable[[Statistics], None],
+    timeout: float,
+) -> Member:
+    """A group membership; `timeout` is for one question to the cluster."""
+    if beyond_librdkafka(properties) is None:
+        return GroupMember(properties, client_id, listener, on_statistics)
+    from legacy_mm.wire.membership import WireMember
+
+    return WireMember(properties, client_id, listener, on_statistics, ErrorLines(client_id).tell, timeout)
+
+
+def topic_lister(properties: Mapping[str, str], timeout: float) -> TopicLister:
+    """Who asks for the names of all topics."""
+    if beyond_librdkafka(properties) is None:
+        return LibrdkafkaLister(properties, timeout)
+    from legacy_mm.wire.survey import WireTopicLister
+
+    return WireTopicLister(properties, timeout)
+
+
+def survey(properties: Mapping[str, str]) -> Survey:
+    """Who asks for topics and offsets without joining the group."""
+    if beyond_librdkafka(properties) is None:
+        return SourceSurvey(properties)
+    from legacy_mm.wire.survey import WireSurvey
+
+    return WireSurvey(properties)

@@ -1,0 +1,110 @@
+"""Offsets of a consumer group as its coordinator keeps them: questions, and what the answers mean."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from kafka.errors import for_code
+from kafka.protocol.consumer import OffsetCommitRequest, OffsetFetchRequest
+
+from legacy_mm.errors import StreamFailure
+from legacy_mm.group import CommitProblem
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.wire import failures
+from legacy_mm.wire.coordinator import CoordinatorMoved
+from legacy_mm.wire.group_protocol import Identity
+
+COORDINATOR_MOVED = {14, 15, 16}
+"""It loads the group, is not available, or is another broker."""
+UNKNOWN_MEMBER, ILLEGAL_GENERATION, REBALANCING = 25, 22, 27
+_BY_NAME = 9
+"""The newest versions that name topics by their names."""
+_WITH_GROUPS = 8
+
+
+def commit_request(who: Identity, offsets: Offsets) -> Any:
+    """Commit as this member."""
+    by_topic: defaultdict[str, list[Any]] = defaultdict(list)
+    topics = OffsetCommitRequest.OffsetCommitRequestTopic
+    for (topic, partition), offset in offsets.items():
+        by_topic[topic].append(
+            topics.OffsetCommitRequestPartition(
+                partition_index=partition, committed_offset=offset, committed_metadata=""
+            )
+        )
+    return OffsetCommitRequest(
+        group_id=who.group,
+        generation_id_or_member_epoch=who.generation,
+        member_id=who.member,
+        group_instance_id=who.instance,
+        topics=[topics(name=name, partitions=rows) for name, rows in by_topic.items()],
+        max_version=_BY_NAME,
+    )
+
+
+def commit_outcome(answer: Any) -> Iterator[tuple[TopicPartition, int]]:
+    """Error code, 0 for none, of each partition."""
+    for topic in answer.topics:
+        for row in topic.partitions:
+            yield TopicPartition(topic.name, row.partition_index), row.error_code
+
+
+def commit_problem(code: int) -> CommitProblem:
+    """What to do about a failed commit."""
+    if code == UNKNOWN_MEMBER:
+        return CommitProblem.LOST
+    if code in (ILLEGAL_GENERATION, REBALANCING):
+        return CommitProblem.REJOINING
+    return CommitProblem.RETRY if for_code(code).retriable else CommitProblem.FATAL
+
+
+def fetch_request(group: str, partitions: Collection[TopicPartition]) -> Any:
+    """Ask for the group's offsets, without those of transactions that are not over."""
+    by_topic: defaultdict[str, list[int]] = defaultdict(list)
+    for topic, partition in partitions:
+        by_topic[topic].append(partition)
+    groups = OffsetFetchRequest.OffsetFetchRequestGroup
+    return OffsetFetchRequest(
+        group_id=group,
+        topics=[
+            OffsetFetchRequest.OffsetFetchRequestTopic(name=name, partition_indexes=numbers)
+            for name, numbers in by_topic.items()
+        ],
+        groups=[
+            groups(
+                group_id=group,
+                member_id=None,
+                member_epoch=-1,
+                topics=[
+                    groups.OffsetFetchRequestTopics(name=name, partition_indexes=numbers)
+                    for name, numbers in by_topic.items()
+                ],
+            )
+        ],
+        require_stable=True,
+        max_version=_BY_NAME,
+    )
+
+
+def fetched(answer: Any) -> dict[TopicPartition, int]:
+    """Offsets of those partitions that have one; raises CoordinatorMoved, TimeoutError, StreamFailure."""
+    told = answer.groups[0] if answer.groups else answer
+    _check([told.error_code or 0])
+    rows = [(topic.name, row) for topic in told.topics for row in topic.partitions]
+    _check(row.error_code for _, row in rows)
+    return {
+        TopicPartition(name, row.partition_index): row.committed_offset
+        for name, row in rows
+        if row.committed_offset >= 0
+    }
+
+
+def _check(codes: Iterable[int]) -> None:
+    for code in filter(None, codes):
+        if code in COORDINATOR_MOVED:
+            raise CoordinatorMoved(failures.text(code))
+        if commit_problem(code) is CommitProblem.FATAL:
+            raise StreamFailure(f"committed offsets cannot be read: {failures.text(code)}")
+        raise TimeoutError(failures.text(code))

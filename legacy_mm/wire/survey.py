@@ -1,0 +1,95 @@
+"""A look at clusters that librdkafka cannot log in to: topics, committed offsets, log ends. It joins no group."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing, contextmanager
+from typing import Any
+
+from kafka.errors import NoError, for_code
+from kafka.protocol.metadata import MetadataRequest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError, StreamFailure
+from legacy_mm.group import PartitionView
+from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
+from legacy_mm.wire import group_offsets
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.coordinator import Coordinator
+from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.wire.topology import Topology
+
+_CLIENT_ID = "legacy_mm-topics"
+_EVERY = MetadataRequest(topics=None, allow_auto_topic_creation=False, min_version=1)
+
+
+class WireTopicLister:
+    """Names and ids of all topics of a cluster that the principal may see."""
+
+    def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
+        self._cluster = Cluster(_own(properties), timeout)
+
+    def topics(self) -> list[str]:
+        """All topic names; raises HostError when there is no answer in time."""
+        with _asking("listing topics"):
+            return [topic.name for topic in self._cluster.call_any(_EVERY).topics]
+
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """The id of each topic, which a topic that is made again does not keep; brokers before 2.8 have none."""
+        with _asking("listing topics"):
+            ids = Topology.read(self._cluster.call_any(_EVERY), Topology()).ids
+        return {name: str(ids[name]) for name in topics if name in ids}
+
+
+class WireSurvey:
+    """Questions to the source cluster. Each raises HostError where there is no answer in time."""
+
+    def __init__(self, properties: Mapping[str, str]) -> None:
+        self._properties = _own(properties)
+
+    def partitions(self, deadline: Deadline) -> dict[str, int]:
+        """Topic -> number of partitions, of all topics the principal may see."""
+        with _asking("listing topics"), self._cluster(deadline) as cluster:
+            found = cluster.call_any(_EVERY).topics
+        return {topic.name: len(topic.partitions) for topic in found if for_code(topic.error_code) is NoError}
+
+    def views(
+        self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, PartitionView]:
+        """Committed offset and log ends of each partition."""
+        with _asking(f"reading the offsets of group {group}"), self._cluster(deadline) as cluster:
+            committed = _committed(Coordinator(cluster, group), partitions, deadline)
+        with _asking("reading the ends of logs"), self._cluster(deadline) as cluster:
+            low, high = (cluster.offsets(partitions, which) for which in (EARLIEST, LATEST))
+        return {each: PartitionView(committed.get(each), low[each], high[each]) for each in partitions}
+
+    @contextmanager
+    def _cluster(self, deadline: Deadline) -> Iterator[Cluster]:
+        with closing(Cluster(self._properties, deadline.remaining())) as cluster:
+            yield cluster
+
+
+def _committed(coordinator: Coordinator, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
+    request: Any = group_offsets.fetch_request(coordinator.group, partitions)
+    try:
+        while True:
+            try:
+                return group_offsets.fetched(coordinator.call(request, deadline.remaining()))
+            except ConnectionLost:
+                coordinator.forget()
+                if deadline.expired():
+                    raise
+    finally:
+        coordinator.forget()
+
+
+def _own(properties: Mapping[str, str]) -> dict[str, str]:
+    return {**properties, "client.id": _CLIENT_ID, "isolation.level": "read_uncommitted"}
+
+
+@contextmanager
+def _asking(what: str) -> Iterator[None]:
+    try:
+        yield
+    except (ConnectionLost, ClusterUnreachable, StreamFailure, TimeoutError) as error:
+        raise HostError(f"{what} failed: {error}") from error

@@ -24,21 +24,24 @@ _EVERY = MetadataRequest(topics=None, allow_auto_topic_creation=False, min_versi
 
 
 class WireTopicLister:
-    """Names and ids of all topics of a cluster that the principal may see."""
+    """Names and ids of all topics of a cluster that the principal may see. It connects anew for each look."""
 
     def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
-        self._cluster = Cluster(_own(properties), timeout)
+        self._properties = _own(properties)
+        self._timeout = timeout
 
     def topics(self) -> list[str]:
         """All topic names; raises HostError when there is no answer in time."""
-        with _asking("listing topics"):
-            return [topic.name for topic in self._cluster.call_any(_EVERY).topics]
+        return [topic.name for topic in self._look().topics]
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
         """The id of each topic, which a topic that is made again does not keep; brokers before 2.8 have none."""
-        with _asking("listing topics"):
-            ids = Topology.read(self._cluster.call_any(_EVERY), Topology()).ids
+        ids = Topology.read(self._look(), Topology()).ids
         return {name: str(ids[name]) for name in topics if name in ids}
+
+    def _look(self) -> Any:
+        with _asking("listing topics"), closing(Cluster(self._properties, self._timeout)) as cluster:
+            return cluster.call_any(_EVERY)
 
 
 class WireSurvey:

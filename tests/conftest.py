@@ -7,6 +7,7 @@ pytest_plugins = [
     "tests.fixtures.clusters",
     "tests.fixtures.copying",
     "tests.fixtures.handlers",
+    "tests.fixtures.kerberos",
     "tests.fixtures.process",
     "tests.fixtures.token_service",
     "tests.fixtures.tools",

@@ -16,7 +16,7 @@ from legacy_mm.testbed.spawn import spawn
 from legacy_mm.testbed.waiting import wait_until
 
 REALM = "LEGACY.TEST"
-_TOOLS = ("krb5kdc", "kdb5_util", "kadmin.local")
+_TOOLS = ("krb5kdc", "kdb5_util", "kadmin.local", "kinit")
 _PATH = f"{os.defpath}:/usr/sbin:/usr/local/sbin"
 _SECONDS = 60.0
 _CLIENTS = """\
@@ -74,6 +74,10 @@ class Realm:
         self._run("kadmin.local", "-q", f"addprinc -randkey {principal}")
         self._run("kadmin.local", "-q", f"ktadd -norandkey -k {file} {principal}")
         return file
+
+    def tickets(self, principal: str, keytab: Path, cache: Path) -> None:
+        """A cache with a ticket, as `kinit` leaves it."""
+        self._run("kinit", "-k", "-t", str(keytab), "-c", str(cache), principal)
 
     def __enter__(self) -> Self:
         self._run("kdb5_util", "create", "-s", "-P", "master", "-r", REALM)

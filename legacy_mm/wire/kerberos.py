@@ -64,18 +64,24 @@ class KerberosLogin:
     def _ticket(self, properties: Mapping[str, str]) -> Any:
         """None is the user's own cache. Tickets got with a keytab are kept in memory, and renewed by libkrb5."""
         principal, keytab = (properties.get(f"sasl.kerberos.{word}") for word in ("principal", "keytab"))
-        name = self._gssapi.Name(principal, self._gssapi.NameType.kerberos_principal) if principal else None
         cache = properties.get("sasl.kerberos.ticket.cache")
+        name = self._gssapi.Name(principal, self._gssapi.NameType.kerberos_principal) if principal else None
         if keytab:
             store = {"client_keytab": f"FILE:{keytab}", "ccache": f"MEMORY:{principal} {keytab}"}
         elif cache:
             store = {"ccache": f"FILE:{cache}"}
+        elif name:
+            store = {}
         else:
-            return self._gssapi.Credentials(name=name, usage="initiate") if name else None
-        return self._gssapi.Credentials(name=name, usage="initiate", store=store)
+            return None
+        try:
+            return self._gssapi.Credentials(name=name, usage="initiate", **({"store": store} if store else {}))
+        except self._gssapi.exceptions.GSSError as error:
+            place = f"keytab {keytab}" if keytab else f"ticket cache {cache or 'of this user'}"
+            raise _failed(error, f"no ticket for {principal or 'anybody'} by the {place}: ") from None
 
 
-def _failed(error: Exception) -> Exception:
+def _failed(error: Exception, what: str = "") -> Exception:
     """That no ticket service answers is no refusal: it is tried again."""
     kind = ConnectionLost if _NOT_REACHED in str(error) else AuthenticationFailed
-    return kind(f"SASL authentication error: {error}")
+    return kind(f"SASL authentication error: {what}{error}")

@@ -1,0 +1,172 @@
+"""Mirrors that log in by Kerberos, or with a delegation token that was given to them: ours, and beside the old tool."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import struct
+import subprocess
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.java_files import write_properties
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import committed, create_topic, end_offsets, members
+from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+from tests.brokers.test_wire_kerberos import opened
+from tests.fixtures.kerberos import MODULE, TOKENS, USER, Kerberized
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+SECONDS = 60.0
+RECORDS = 400
+COMMIT_OFTEN = ("--offset.commit.interval.ms", "500")
+Start = Callable[..., ToolProcess]
+
+
+@pytest.fixture
+def name(kerberized: Kerberized, topic: Callable[..., str]) -> str:
+    """A topic, filled at the source, empty at the target."""
+    found = topic("krb")
+    create_topic(kerberized.target.bootstrap, found)
+    load(kerberized.source.bootstrap, found, RECORDS, 100)
+    return found
+
+
+def arrive(kerberized: Kerberized, name: str, count: int) -> None:
+    """Until so many records are at the target; more of them is an error."""
+    found = wait_until(
+        lambda: (n := sum(end_offsets(kerberized.target.bootstrap, name).values())) >= count and n, SECONDS, f"{count}"
+    )
+    assert found == count
+
+
+def done(kerberized: Kerberized, group: str, name: str) -> int:
+    """The sum of what is committed."""
+    return sum(committed(kerberized.source.bootstrap, group, [name]).values())
+
+
+def environment(kerberized: Kerberized, more: str = "") -> dict[str, str]:
+    """Java's words alone say where the realm is."""
+    return {"KAFKA_OPTS": f"{kerberized.java_options} {more}", "KRB5_CONFIG": "/nowhere"}
+
+
+def test_a_keytab_at_the_source_and_a_ticket_at_the_target(
+    kerberized: Kerberized, name: str, group: str, our_tool: Start, tmp_path: Path
+) -> None:
+    cache, logins = tmp_path / "tickets", tmp_path / "jaas.conf"
+    kerberized.realm.tickets(USER, kerberized.keytab, cache)
+    logins.write_text(f'KafkaClient {{ {MODULE} useTicketCache=true ticketCache="{cache}" serviceName="kafka"; }};')
+    consumer = kerberized.consumer(group)
+    producer = kerberized.client(kerberized.target)
+    words = ["--whitelist", name, *COMMIT_OFTEN]
+    variables = environment(kerberized, f"-Djava.security.auth.login.config={logins}")
+    explained = explain(tmp_path, consumer, producer, words, variables)
+    assert [place["start"] for place in explained["topics"]["partitions"]] == [0, 0, 0, 0]
+    with our_tool(consumer, producer, *words, environment=variables) as tool:
+        arrive(kerberized, name, RECORDS)
+        wait_until(lambda: done(kerberized, group, name) == RECORDS, SECONDS, "all to be committed while it runs")
+        load(kerberized.source.bootstrap, name, RECORDS, 100, seed=8)
+        arrive(kerberized, name, 2 * RECORDS)
+        assert tool.stop(SECONDS) == 143
+        assert tool.output().count("WARN") == 2  # that it is deprecated, and what range will be
+        assert "ERROR" not in tool.output()
+    assert done(kerberized, group, name) == 2 * RECORDS
+    assert members(kerberized.source.bootstrap, group) == 0
+
+
+def explain(
+    folder: Path, consumer: dict[str, str], producer: dict[str, str], words: list[str], variables: dict[str, str]
+) -> Any:
+    """What `legacy-mm explain` finds out."""
+    files = (("consumer", consumer), ("producer", producer))
+    for side, properties in files:
+        write_properties(folder / side, properties)
+    line = [word for side, _ in files for word in (f"--{side}.config", str(folder / side))]
+    command = [str(CHECKOUT / "bin" / "legacy-mm"), "explain", "--json", "--", *line, *words]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, env=variables)
+    assert (answer.returncode, answer.stderr) == (0, "")
+    return json.loads(answer.stdout)
+
+
+@pytest.mark.parametrize("side", ["source", pytest.param("target", marks=pytest.mark.slow)])
+def test_a_keytab_without_the_users_keys_ends_the_mirror(
+    side: str, kerberized: Kerberized, name: str, group: str, our_tool: Start
+) -> None:
+    wrong = kerberized.by_keytab(kerberized.realm.keytab(f"somebody-{group}"))
+    consumer = kerberized.consumer(group, **({"sasl_jaas_config": wrong} if side == "source" else {}))
+    producer = kerberized.producer(**({"sasl_jaas_config": wrong} if side == "target" else {}))
+    tool = our_tool(consumer, producer, "--whitelist", name, *COMMIT_OFTEN, environment=environment(kerberized))
+    assert tool.wait(SECONDS) == 255
+    (said,) = {line for line in tool.output().splitlines() if "SASL authentication error" in line}
+    assert f"no ticket for {USER} by the keytab" in said
+    assert "ERROR [mirrormaker-thread-0] Mirror maker thread failure due to" in tool.output()
+    assert done(kerberized, group, name) == 0
+    assert sum(end_offsets(kerberized.target.bootstrap, name).values()) == 0
+
+
+@pytest.mark.slow
+def test_the_old_tool_and_ours_take_over_from_each_other(
+    kerberized: Kerberized, name: str, group: str, old_tool: Start, our_tool: Start
+) -> None:
+    """The same files, group and offsets: one after the other, then host by host."""
+    files = kerberized.consumer(group), kerberized.producer()
+    words = ("--whitelist", name, "--num.streams", "2", *COMMIT_OFTEN)
+    variables = environment(kerberized)
+    count = RECORDS
+    for start in (old_tool, our_tool, old_tool):
+        with start(*files, *words, environment=variables) as tool:
+            arrive(kerberized, name, count)
+            assert tool.stop(SECONDS) == 143, tool.output()
+        assert done(kerberized, group, name) == count
+        count += RECORDS
+        load(kerberized.source.bootstrap, name, RECORDS, 100, seed=count)
+    tools: list[ToolProcess] = []
+    for turn, start in enumerate((our_tool, old_tool, our_tool)):
+        tools.append(start(*files, *words, environment=variables))
+        arrive(kerberized, name, count)
+        wait_until(lambda: members(kerberized.source.bootstrap, group) == 2 * len(tools), SECONDS, "all members")
+        wait_until(lambda wanted=count: done(kerberized, group, name) == wanted, SECONDS, "commits")  # type: ignore[misc]
+        count += RECORDS
+        load(kerberized.source.bootstrap, name, RECORDS, 100, seed=count + turn)
+        arrive(kerberized, name, count)
+        if turn:
+            assert tools.pop(0).stop(SECONDS) == 143
+            count += RECORDS
+            load(kerberized.source.bootstrap, name, RECORDS, 100, seed=count + turn)
+            arrive(kerberized, name, count)
+    assert tools.pop().stop(SECONDS) == 143
+    assert done(kerberized, group, name) == count
+
+
+def test_a_delegation_token(kerberized: Kerberized, name: str, group: str, our_tool: Start) -> None:
+    login = token_login(kerberized)
+    security = {"sasl_mechanism": "SCRAM-SHA-256", "sasl_jaas_config": login}
+    consumer, producer = kerberized.consumer(group, **security), kerberized.producer()
+    with our_tool(consumer, producer, "--whitelist", name, *COMMIT_OFTEN, environment=environment(kerberized)) as tool:
+        arrive(kerberized, name, RECORDS)
+        assert tool.stop(SECONDS) == 143
+    assert done(kerberized, group, name) == RECORDS
+
+
+def token_login(kerberized: Kerberized) -> str:
+    """A token of the user's, as a file uses it. No package here knows CreateDelegationToken (API 38)."""
+    with closing(opened(kerberized)) as connection:
+        connection.send(38, 1, [struct.pack(">iq", 0, -1)])
+        answer = io.BytesIO(connection.receive())
+
+    def read(form: str) -> int:
+        found: int = struct.unpack(form, answer.read(struct.calcsize(form)))[0]
+        return found
+
+    assert read(">h") == 0
+    _principal = [answer.read(read(">h")) for _ in range(2)]
+    _times = [read(">q") for _ in range(3)]
+    token = answer.read(read(">h")).decode()
+    key = base64.b64encode(answer.read(read(">i"))).decode()
+    return f'{TOKENS} username="{token}" password="{key}" tokenauth=true;'

@@ -208,14 +208,6 @@ QUIRKS = (
         either_file("ssl.truststore.location"),
     ),
     Quirk(
-        "delegation-tokens",
-        "logs in with a delegation token (tokenauth=true)",
-        "refuses it, exit 1",
-        "librdkafka's SCRAM cannot say that the name is a token's",
-        "tests/unit/compat/test_logins.py::test_delegation_tokens_are_refused",
-        either_file("sasl.jaas.config"),
-    ),
-    Quirk(
         "missing-target-topic",
         "a record for a topic that is never created waits for ever (max.block.ms)",
         "waits 35 minutes, then the send fails: 255, nothing committed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legacy_mm.compat.quirk import Quirk
-from legacy_mm.compat.relevance import producer_default
+from legacy_mm.compat.relevance import login_of_our_own, producer_default
 
 _ROUTES = "tests/unit/dataplane/test_routes.py::"
 
@@ -29,5 +29,14 @@ ENGINE_QUIRKS = (
         "leaves them in the partition they have, unless the target has more partitions; then it spreads them",
         "no partition stays empty that the old tool would fill",
         _ROUTES + "test_null_keys_stay_with_their_batch_where_the_target_has_as_many_partitions",
+    ),
+    Quirk(
+        "logins-of-the-batches",
+        "logs in by Kerberos or with a delegation token whatever else it does",
+        "refuses such a login, exit 1, with what only librdkafka does: handlers, acks=0, partitioners other than the "
+        "default, the cooperative assignor, features that look after topics; Kerberos also on a Spark cluster",
+        "librdkafka's wheel has neither login; batches, membership and commits go over our own sockets",
+        "tests/unit/test_wiring.py::test_a_login_that_librdkafka_does_not_have",
+        login_of_our_own,
     ),
 )

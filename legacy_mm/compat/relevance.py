@@ -79,6 +79,17 @@ def either_file(*names: str) -> Applies:
     return lambda command: any(name in file for file in command.files for name in names)
 
 
+def login_of_our_own(command: Command) -> bool:
+    """A file logs in as librdkafka cannot: by Kerberos, which is Java's default, or with a delegation token."""
+    return any(
+        file.get("security.protocol", "").strip().upper().startswith("SASL_")
+        and (
+            file.get("sasl.mechanism", "GSSAPI").strip() == "GSSAPI" or "tokenauth" in file.get("sasl.jaas.config", "")
+        )
+        for file in command.files
+    )
+
+
 def foreign_class(*names: str) -> Applies:
     """One of these properties names Java code that is not Kafka's own."""
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import importlib
 import os
+import socket
 from collections.abc import Mapping
+from ipaddress import ip_address
 from typing import Any
 
 from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
@@ -25,7 +27,7 @@ class KerberosLogin:
         if realms := properties.get("sasl.kerberos.krb5.conf"):
             os.environ["KRB5_CONFIG"] = realms  # libkrb5 has no other way to be told
         self._gssapi = importlib.import_module("gssapi")
-        service = f"{properties.get('sasl.kerberos.service.name', 'kafka')}@{host}"
+        service = f"{properties.get('sasl.kerberos.service.name', 'kafka')}@{_name_of(host)}"
         try:
             self._context = self._gssapi.SecurityContext(
                 name=self._gssapi.Name(service, self._gssapi.NameType.hostbased_service),
@@ -79,6 +81,16 @@ class KerberosLogin:
         except self._gssapi.exceptions.GSSError as error:
             place = f"keytab {keytab}" if keytab else f"ticket cache {cache or 'of this user'}"
             raise _failed(error, f"no ticket for {principal or 'anybody'} by the {place}: ") from None
+
+
+def _name_of(host: str) -> str:
+    """As Java: a broker that is known by its address only has the name that the address has, if it is its own."""
+    try:
+        ip_address(host)
+        name = socket.gethostbyaddr(host)[0]
+        return name if host in {row[4][0] for row in socket.getaddrinfo(name, None)} else host
+    except (OSError, ValueError):
+        return host
 
 
 def _failed(error: Exception, what: str = "") -> Exception:

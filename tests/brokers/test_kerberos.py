@@ -23,7 +23,7 @@ from tests.brokers.test_wire_kerberos import opened
 from tests.fixtures.kerberos import MODULE, TOKENS, USER, Kerberized
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
-SECONDS = 60.0
+SECONDS = 120.0
 RECORDS = 400
 COMMIT_OFTEN = ("--offset.commit.interval.ms", "500")
 Start = Callable[..., ToolProcess]

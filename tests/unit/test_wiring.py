@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from legacy_mm.config.feature_settings import FeatureSettings
-from legacy_mm.config.settings import Settings, SourceSettings, SparkSettings, TargetSettings, TopicSettings
+from legacy_mm.config.settings import (
+    HandlerSettings,
+    Settings,
+    SourceSettings,
+    SparkSettings,
+    TargetSettings,
+    TopicSettings,
+)
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.wiring import check_addresses, choose_engine, member_properties
+from legacy_mm.policies.logins import TOKEN_AUTH
+from legacy_mm.wiring import check_addresses, check_logins, choose_engine, member_properties
 
 
 @pytest.fixture
@@ -61,3 +70,43 @@ def test_a_partitioner_is_in_the_way_of_batches_where_it_has_a_say(
     features = FeatureSettings(preserve_partitions=True, canary=canary)
     assert choose_engine(replace(settings, target=target, features=features)).engine == engine
     assert choose_engine(replace(settings, target=target)).engine == "records"
+
+
+TOKEN = {"security.protocol": "sasl_ssl", "sasl.mechanism": "SCRAM-SHA-256", TOKEN_AUTH: "true"}
+COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "more", "said"),
+    [
+        ({}, {"acks": "0"}, {}, "not here: acks=0"),
+        ({}, {}, {"engine": "records"}, "--engine records cannot be used"),
+        ({}, {}, {"handler": HandlerSettings("x")}, "a message handler sees each record"),
+        (COOPERATIVE, {}, {}, "cooperative-sticky, but with range and roundrobin"),
+        ({"group.protocol": "consumer"}, {}, {}, "group.protocol=consumer"),
+        ({}, {}, {"features": FeatureSettings(preserve_partitions=True)}, "source.admin"),
+    ],
+)
+def test_a_login_that_librdkafka_does_not_have(
+    settings: Settings, source: dict[str, str], target: dict[str, str], more: dict[str, Any], said: str
+) -> None:
+    """Ledger: logins-of-the-batches. It is refused with what only librdkafka can do, and never done half."""
+    asked = replace(
+        settings,
+        source=replace(settings.source, properties={**settings.source.properties, **source}),
+        target=replace(settings.target, properties={**settings.target.properties, **target}),
+        **more,
+    )
+    check_logins(asked)
+    for side in ("source", "target") if not source else ("source",):
+        properties = {**getattr(asked, side).properties, **TOKEN}
+        with pytest.raises(ConfigurationError, match=said):
+            check_logins(replace(asked, **{side: replace(getattr(asked, side), properties=properties)}))
+
+
+def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -> None:
+    token = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **TOKEN}))
+    elsewhere = replace(token, spark=SparkSettings(master="spark://a:1"))
+    for asked in (token, elsewhere):
+        check_logins(asked)
+        assert choose_engine(asked).engine == "batches"

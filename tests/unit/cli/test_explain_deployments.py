@@ -22,9 +22,11 @@ PLACEHOLDER = re.compile(r"<[^<>]*>|\$\{?[A-Za-z_]+\}?")
 PLANTED = "planted-hush"
 UNCLEAR = "fork|config file not found|idles"
 """Predictions that say nothing about a run whose files are there."""
-NOT_YET = re.compile(r"is not supported|not supported yet|Could not find a 'KafkaClient' entry")
+NOT_YET = re.compile(r"is not supported|not supported yet|needs the package|Could not find a 'KafkaClient' entry")
 """Features to come, and login files that the record does not name."""
 LOGIN_FILE = re.compile(r"(?<=-Djava\.security\.auth\.login\.config=)\S+")
+PASSWORD = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="p"'
+KERBEROS = 'com.sun.security.auth.module.Krb5LoginModule required useTicketCache=true serviceName="kafka"'
 MORE = f"ssl.key.password={PLANTED}\nmy.token={PLANTED}\nsasl.oauthbearer.client.credentials.client.secret={PLANTED}\n"
 
 
@@ -36,7 +38,7 @@ def deployment(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 WHY_NOT = (
     (r"interceptor\.classes is not supported", "ledger: java-code-refused"),
-    (r"sasl\.mechanism GSSAPI is not supported", "to come: Kerberos"),
+    (r"needs the package gssapi", "needs the package gssapi, which is compiled with libkrb5-dev"),
     (r"logins by AWS IAM need", "needs Amazon's package beside ours"),
     (r"Could not find a 'KafkaClient' entry", "the record does not say which login file there is"),
 )
@@ -77,11 +79,11 @@ def verdicts() -> Iterator[dict[str, str]]:
 
 
 def environment(deployment: dict[str, Any], folder: Path) -> dict[str, str]:
-    """The variables, with a login file where they name one."""
+    """The variables, with a login file where they name one: it has what the files ask for."""
     file = folder / "login.conf"
-    file.write_text(
-        'KafkaClient { org.apache.kafka.common.security.plain.PlainLoginModule required username="u" password="p"; };'
-    )
+    asked = deployment["consumer_properties"] | deployment["producer_properties"]
+    login = KERBEROS if asked.get("sasl.mechanism", "GSSAPI") == "GSSAPI" else PASSWORD
+    file.write_text(f"KafkaClient {{ {login}; }};")
     return {name: LOGIN_FILE.sub(str(file), value) for name, value in deployment["env"].items()}
 
 

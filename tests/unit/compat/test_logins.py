@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
+from legacy_mm.compat.client_properties.kerberos import with_realms
 from legacy_mm.compat.client_properties.translate import Translated, apply
 from legacy_mm.config.settings import JavaStores
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.kafka.client import ErrorLines, client_properties
+from legacy_mm.policies.logins import TOKEN_AUTH, beyond_librdkafka
 from legacy_mm.tokens import MSK_IAM, MSK_SIGNER
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
@@ -60,6 +62,7 @@ def test_refused_logins_never_show_a_value(mechanism: str, jaas: str) -> None:
     beginnings = ("sasl.", "logins by AWS IAM", "java.lang.IllegalArgumentException: Could not find")
     assert str(refused.value).startswith(beginnings)
     assert "hush" not in str(refused.value)
+
 
 OIDC = "org.apache.kafka.common.security.oauthbearer.secured.OAuthBearerLoginCallbackHandler"
 TOKEN_URL = "https://login.example/token"
@@ -123,12 +126,67 @@ def test_unsecured_tokens() -> None:
         bearer('unsecuredLoginStringClaim_sub="me and you"')
 
 
-def test_delegation_tokens_are_refused() -> None:
-    """Quirk delegation-tokens."""
+def test_delegation_tokens() -> None:
     login = f"{SASL}scram.ScramLoginModule required username=id password=hush tokenauth=true;"
-    with pytest.raises(ConfigurationError, match="delegation token") as refused:
-        producer(_sasl("SCRAM-SHA-256", login))
-    assert "hush" not in str(refused.value)
+    read = producer(_sasl("SCRAM-SHA-256", login))
+    assert read.properties[TOKEN_AUTH] == "true"
+    assert beyond_librdkafka(read.properties) == "a delegation token"
+    assert "hush" in read.secrets
+    assert beyond_librdkafka(producer(_sasl("SCRAM-SHA-256", login.replace("true;", "false;"))).properties) is None
+
+
+KERBEROS = "com.sun.security.auth.module.Krb5LoginModule required"
+
+
+@pytest.mark.parametrize(
+    ("options", "more", "wanted"),
+    [
+        (
+            'useKeyTab=true keyTab="/etc/mm.keytab" principal="mm@R" serviceName=kafka',
+            {},
+            {"keytab": "/etc/mm.keytab", "principal": "mm@R", "service.name": "kafka"},
+        ),
+        (
+            'useKeyTab=true keyTab="file:///etc/mm.keytab" useTicketCache=true principal="mm"',
+            {"sasl_kerberos_service_name": "broker", "sasl_kerberos_kinit_cmd": "/usr/bin/kinit"},
+            {"keytab": "/etc/mm.keytab", "principal": "mm", "service.name": "broker"},
+        ),
+        ("useTicketCache=TRUE serviceName=kafka", {}, {"service.name": "kafka"}),
+        (
+            'useTicketCache=true ticketCache="/tmp/t" renewTGT=true serviceName=kafka',
+            {"sasl_kerberos_service_name": "kafka"},
+            {"ticket.cache": "/tmp/t", "service.name": "kafka"},
+        ),
+    ],
+)
+def test_kerberos(options: str, more: dict[str, str], wanted: dict[str, str]) -> None:
+    """GSSAPI is what Java does where the file names no mechanism."""
+    login = {"security_protocol": "SASL_PLAINTEXT", "sasl_jaas_config": f"{KERBEROS} {options};"}
+    read = producer(login, **more)
+    said = {name: text for name, text in read.properties.items() if name.startswith("sasl.")}
+    assert said == {"sasl.mechanism": "GSSAPI", **{f"sasl.kerberos.{name}": text for name, text in wanted.items()}}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("serviceName=kafka", "useKeyTab=true or useTicketCache=true"),
+        ("useKeyTab=true serviceName=kafka principal=me", "keyTab and principal"),
+        ("useTicketCache=true", "No serviceName defined in either JAAS or Kafka config"),
+        ("useTicketCache=true serviceName=other", "Conflicting serviceName values found"),
+    ],
+)
+def test_kerberos_logins_that_cannot_be(options: str, said: str) -> None:
+    service = {} if said.startswith("No service") else {"sasl_kerberos_service_name": "kafka"}
+    with pytest.raises(ConfigurationError, match=said):
+        producer({**_sasl("GSSAPI", f"{KERBEROS} {options};"), **service})
+
+
+def test_the_realms_that_java_was_told_of() -> None:
+    kerberos = {"sasl.mechanism": "GSSAPI"}
+    assert with_realms(kerberos, "/r/krb5.conf") == {**kerberos, "sasl.kerberos.krb5.conf": "/r/krb5.conf"}
+    assert with_realms(kerberos, None) == kerberos
+    assert with_realms({"sasl.mechanism": "PLAIN"}, "/r/krb5.conf") == {"sasl.mechanism": "PLAIN"}
 
 
 IAM = "software.amazon.msk.auth.iam.IAMLoginModule required"

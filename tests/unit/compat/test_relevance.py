@@ -43,6 +43,7 @@ def test_nothing_read_nothing_said() -> None:
         (Command(producer=QUIET, options={"consumer.config": ["a", "b"]}), "consumer-file-once"),
         (Command(producer=QUIET, refused=True), "null-pointer-lines"),
         (Command(producer=QUIET | {"topic.creation": "true"}), "flags-in-client-files"),
+        (Command(producer=QUIET, consumers=[{"security.protocol": "SASL_SSL"}]), "logins-of-the-batches"),
         (Command(producer=QUIET, consumers=[{"refresh.topics.enabled": "false"}]), "refresh-of-topics"),
     ],
 )

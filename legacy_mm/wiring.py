@@ -39,7 +39,7 @@ from legacy_mm.mirror import Mirror, OnFailure
 from legacy_mm.model import Offsets
 from legacy_mm.policies import engine_choice
 from legacy_mm.policies.engine_choice import EngineChoice
-from legacy_mm.policies.logins import beyond_librdkafka, membership_obstacle
+from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_obstacle
 from legacy_mm.spark import keystore
 from legacy_mm.spark.channel import ChannelServer
 from legacy_mm.spark.identity import channel_identity
@@ -200,8 +200,10 @@ def check_addresses(settings: Settings) -> None:
 
 def check_logins(settings: Settings) -> None:
     """Raise ConfigurationError where a login that librdkafka does not have meets what only librdkafka can do."""
-    if _only_batches(settings):
+    if login := _only_batches(settings):
         choose_engine(settings)
+        if KERBEROS in login and settings.spark.master is not None:
+            raise ConfigurationError(f"{login} is not possible with --spark.master: its tickets are on this host")
     source = settings.source.properties
     if (login := beyond_librdkafka(source)) and (wanted := membership_obstacle(source)):
         raise ConfigurationError(f"{login} is not possible with {wanted}, but with range and roundrobin")

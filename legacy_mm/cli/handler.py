@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from legacy_mm.cli.old_line import flows_of, split, told
+from legacy_mm.cli.old_line import flows_by_librdkafka, split, told
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import HandlerSettings, Settings
 from legacy_mm.errors import HandlerFailure, HostError, SendFailure, UsageError
@@ -58,7 +58,7 @@ def redrive(words: Sequence[str]) -> int:
 
 
 def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
-    (settings, *_) = flows_of(line if asked.handler is None else [*line, "--message.handler", asked.handler])
+    (settings, *_) = flows_by_librdkafka(line if asked.handler is None else [*line, "--message.handler", asked.handler])
     made = _handler(settings)
     place = TopicPartition(asked.topic, asked.partition)
     for record in _records(settings, place, asked.begin, asked.records):
@@ -104,7 +104,7 @@ def _quarantined(file: Path | None, settings: Settings) -> _File | _Topic:
 
 
 def _redrive(file: Path | None, line: Sequence[str]) -> int:
-    settings = flows_of(line)[0]
+    settings = flows_by_librdkafka(line)[0]
     quarantined = _quarantined(file, settings)
     records = quarantined.records()
     targets = _handled(_handler(settings), records)

@@ -10,7 +10,8 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment
 from legacy_mm.compat.translate import Run, translate
 from legacy_mm.config.settings import Settings
-from legacy_mm.errors import LegacyMMError, UsageError
+from legacy_mm.errors import ConfigurationError, LegacyMMError, UsageError
+from legacy_mm.policies.logins import beyond_librdkafka
 
 
 def split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -28,6 +29,16 @@ def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
     if not isinstance(outcome, Run):
         raise UsageError("behind -- comes the command line of a mirror that runs")
     return outcome.flows
+
+
+def flows_by_librdkafka(line: Sequence[str]) -> tuple[Settings, ...]:
+    """As `flows_of`, for commands that know no other client; raises ConfigurationError for logins beyond it."""
+    flows = flows_of(line)
+    for settings in flows:
+        for side in (settings.source, settings.target):
+            if login := beyond_librdkafka(side.properties):
+                raise ConfigurationError(f"this command has no login by {login}")
+    return flows
 
 
 def told(run: Callable[[], int], failed: int | None = None) -> int:

@@ -11,12 +11,15 @@ import os
 import socket
 from collections.abc import Mapping
 from ipaddress import ip_address
+from threading import Lock
 from typing import Any
 
 from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
 
 _NO_LAYER = b"\x01\x00\x00\x00"
 """Neither integrity nor encryption: TLS is there for that, and Kafka knows no other."""
+_one_at_a_time = Lock()
+"""libkrb5 empties a cache before it fills it: of two logins that find no ticket one may meet it empty."""
 _NOT_REACHED = "Cannot contact any KDC"
 
 
@@ -29,13 +32,14 @@ class KerberosLogin:
         self._gssapi = importlib.import_module("gssapi")
         service = f"{properties.get('sasl.kerberos.service.name', 'kafka')}@{_name_of(host)}"
         try:
-            self._context = self._gssapi.SecurityContext(
-                name=self._gssapi.Name(service, self._gssapi.NameType.hostbased_service),
-                creds=self._ticket(properties),
-                mech=self._gssapi.MechType.kerberos,
-                usage="initiate",
-            )
-            self._words = self._context.step() or b""
+            with _one_at_a_time:
+                self._context = self._gssapi.SecurityContext(
+                    name=self._gssapi.Name(service, self._gssapi.NameType.hostbased_service),
+                    creds=self._ticket(properties),
+                    mech=self._gssapi.MechType.kerberos,
+                    usage="initiate",
+                )
+                self._words = self._context.step() or b""
         except self._gssapi.exceptions.GSSError as error:
             raise _failed(error) from None
         self._agreed = self._done = False

@@ -144,6 +144,7 @@ def test_the_old_tool_and_ours_take_over_from_each_other(
     assert done(kerberized, group, name) == count
 
 
+@pytest.mark.slow
 def test_a_delegation_token(kerberized: Kerberized, name: str, group: str, our_tool: Start) -> None:
     login = token_login(kerberized)
     security = {"sasl_mechanism": "SCRAM-SHA-256", "sasl_jaas_config": login}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -43,6 +44,17 @@ def test_a_keytab_opens_the_broker(kerberized: Kerberized) -> None:
     for _ in range(2):
         with closing(opened(kerberized)) as connection:
             assert len(connection.call(MetadataRequest(topics=[])).brokers) == 1
+
+
+def test_many_logins_at_once_before_there_is_a_ticket(kerberized: Kerberized, tmp_path: Path) -> None:
+    keytab = copied(kerberized.keytab, tmp_path)
+
+    def login(_: int) -> int:
+        with closing(opened(kerberized, sasl_kerberos_keytab=str(keytab))) as connection:
+            return len(connection.call(MetadataRequest(topics=[])).brokers)
+
+    with ThreadPoolExecutor(16) as threads:
+        assert list(threads.map(login, range(32))) == [1] * 32
 
 
 def test_a_keytab_of_somebody_else(kerberized: Kerberized) -> None:

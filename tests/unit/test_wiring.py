@@ -17,7 +17,7 @@ from legacy_mm.config.settings import (
     TopicSettings,
 )
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.policies.logins import TOKEN_AUTH
+from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 from legacy_mm.wiring import check_addresses, check_logins, choose_engine, member_properties
 
 
@@ -110,3 +110,12 @@ def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -
     for asked in (token, elsewhere):
         check_logins(asked)
         assert choose_engine(asked).engine == "batches"
+
+
+def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> None:
+    pytest.importorskip("gssapi", reason="pip install 'legacy-mm[kerberos]' (needs Debian's libkrb5-dev)")
+    kerberos = {"security.protocol": "sasl_ssl", "sasl.mechanism": KERBEROS}
+    here = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **kerberos}))
+    check_logins(here)
+    with pytest.raises(ConfigurationError, match="not possible with --spark.master"):
+        check_logins(replace(here, spark=SparkSettings(master="spark://a:1")))

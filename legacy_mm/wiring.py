@@ -7,13 +7,13 @@ listener. It is made by the command line, and received here.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from legacy_mm import events, plugins, source_clients, task_entry
+from legacy_mm import plugins, source_clients, task_entry
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.config.settings import (
     AdminSettings,
@@ -24,21 +24,17 @@ from legacy_mm.config.settings import (
     TargetSettings,
 )
 from legacy_mm.controlplane.commits import Commits
-from legacy_mm.controlplane.copy_job import CopyJob, PairSink, Trouble
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
-from legacy_mm.copyjob import Plan
-from legacy_mm.errors import ConfigurationError, EngineUnfit, HostError, LegacyMMError, StreamFailure
+from legacy_mm.copies import Copies, choose_engine, client_id, only_batches
+from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, StreamFailure
 from legacy_mm.features import Names
 from legacy_mm.kafka.client import client_version, require_resolvable
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
-from legacy_mm.metrics.registry import Registry, Snapshot, StreamMetrics
+from legacy_mm.metrics.registry import Registry, Snapshot
 from legacy_mm.mirror import Mirror, OnFailure
-from legacy_mm.model import Offsets
-from legacy_mm.policies import engine_choice
-from legacy_mm.policies.engine_choice import EngineChoice
 from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_obstacle
 from legacy_mm.spark import keystore
 from legacy_mm.spark.channel import ChannelServer
@@ -161,37 +157,6 @@ def with_store(side: Side, jvm: Jvm) -> Side:
     return replace(side, properties={**keystore.read(side.stores, jvm), **side.properties})
 
 
-def choose_engine(settings: Settings) -> EngineChoice:
-    """How the copy jobs of this mirror copy; raises ConfigurationError when the engine asked for cannot do it."""
-
-    def insecurity() -> str | None:
-        from legacy_mm.wire.security import unsupported
-
-        return unsupported(settings.source.properties) or unsupported(settings.target.properties)
-
-    return engine_choice.choose(
-        settings.engine,
-        settings.target.properties,
-        needs_records=_needs_records(settings),
-        partitions_by_key=not settings.features.preserve_partitions or bool(settings.features.canary),
-        embedded=settings.spark.master is None,
-        insecurity=insecurity,
-        only_batches=_only_batches(settings),
-    )
-
-
-def _only_batches(settings: Settings) -> str | None:
-    return beyond_librdkafka(settings.source.properties) or beyond_librdkafka(settings.target.properties)
-
-
-def _needs_records(settings: Settings) -> str | None:
-    if settings.handler is not None:
-        return "a message handler sees each record"
-    if settings.receipts is not None:
-        return "receipts count the bytes of keys and values"
-    return "producer.type=sync waits for each record" if settings.target.synchronous else None
-
-
 def check_addresses(settings: Settings) -> None:
     """Raise ConfigurationError when a bootstrap list resolves to nothing: no JVM is started for it."""
     require_resolvable("producer", settings.target.properties["bootstrap.servers"])
@@ -200,7 +165,7 @@ def check_addresses(settings: Settings) -> None:
 
 def check_logins(settings: Settings) -> None:
     """Raise ConfigurationError where a login that librdkafka does not have meets what only librdkafka can do."""
-    if login := _only_batches(settings):
+    if login := only_batches(settings):
         choose_engine(settings)
         if KERBEROS in login and settings.spark.master is not None:
             raise ConfigurationError(f"{login} is not possible with --spark.master: its tickets are on this host")
@@ -224,7 +189,8 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
         names = Names(settings, host.spark.jvm.topic_matcher)
     duties, offsets = _duties(settings, names, registry), _offsets(settings, names)
     prepare = None if duties is None else duties.before_copying
-    copies = _Copies(settings, host, names, prepare, None if offsets is None else offsets.pairs)
+    pairs = None if offsets is None else offsets.pairs
+    copies = Copies(settings, names, host.channel, host.runner, prepare, pairs)
     guard = GapGuard(settings.source.offset_reset, registry.gap, fail=settings.fail_on_gap)
     mirror: Mirror
 
@@ -274,98 +240,11 @@ def _offsets(settings: Settings, names: Names) -> FlowOffsets | None:
     return FlowOffsets(settings, names, syncs)
 
 
-class _Copies:
-    """Makes copy jobs; remembers what an earlier one of them found out about the clusters."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        host: Host,
-        names: Names,
-        prepare: Callable[[], None] | None,
-        pairs: PairSink | None,
-    ) -> None:
-        """Features: `prepare` makes the target ready for what is copied next, `pairs` is told what was."""
-        self._settings = settings
-        self._host = host
-        self._names = names
-        self._prepare = prepare
-        self._pairs = pairs
-        self._target: Mapping[str, str] = settings.target.properties
-        self._engine = choose_engine(settings).engine
-        self._lock = threading.Lock()
-
-    def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
-        """A copy job of this stream from these offsets, under way."""
-        settings, host = self._settings, self._host
-        if self._prepare is not None:
-            self._prepare()
-        names = {partition.topic: self._names.at_target(partition.topic) for partition in offsets}
-        plan = Plan(
-            offsets=offsets,
-            names=names,
-            source={**settings.source.properties, "client.id": _client_id(settings, stream)},
-            target=self._target,
-            barrier_interval=max(0.1, settings.commit_interval),
-            api_timeout=settings.source.api_timeout,
-            abort_on_send_failure=settings.target.abort_on_send_failure,
-            synchronous=settings.target.synchronous,
-            engine=self._engine,
-            engine_required=settings.engine != "auto" or _only_batches(settings) is not None,
-            receipts=settings.receipts is not None,
-            handler=None if settings.handler is None else asdict(settings.handler),
-            in_place=self._in_place(names),
-            pairs=self._pairs is not None,
-        )
-        ticket = host.channel.new_ticket(settings.flow, stream, generation)
-        embedded = host.spark.embedded
-        job = CopyJob(ticket, plan, host.channel, host.runner, metrics, embedded=embedded, pairs=self._pairs)
-        job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
-        return job
-
-    def _in_place(self, topics: Iterable[str]) -> list[str]:
-        """Those of these source topics whose partitions are preserved."""
-        preserve = self._settings.features.preserve_partitions
-        return [topic for topic in topics if preserve and topic in self._names.scope]
-
-    def adapt(self, trouble: Trouble) -> bool:
-        """Plan the next copy jobs in another way, if this trouble can be helped so."""
-        if trouble.kind == "IdempotenceRefused":
-            return self._without_idempotence(trouble.reason)
-        if trouble.kind == EngineUnfit.__name__:
-            return self._without_batches(trouble.reason)
-        return False
-
-    def _without_batches(self, reason: str) -> bool:
-        """From now on record by record; False when the user asked for batches by name, or the login does."""
-        if self._settings.engine == "batches" or _only_batches(self._settings):
-            return False
-        with self._lock:
-            if self._engine != "records":
-                self._engine = "records"
-                events.emit(events.ENGINE_FALLBACK, reason=reason)
-        return True
-
-    def _without_idempotence(self, reason: str) -> bool:
-        """From now on one request in flight and no producer id; False when the user asked for idempotence by name."""
-        if self._settings.target.idempotence_required:
-            return False
-        with self._lock:
-            if self._target.get("enable.idempotence") == "true":
-                events.emit(events.IDEMPOTENCE_REFUSED, reason=reason)
-                self._target = {
-                    **self._target,
-                    "enable.idempotence": "false",
-                    "max.in.flight.requests.per.connection": "1",
-                }
-        return True
-
-
 def _stream(
     index: int,
     settings: Settings,
     host: Host,
-    copies: _Copies,
+    copies: Copies,
     registry: Registry,
     guard: GapGuard,
     on_failure: OnFailure,
@@ -374,13 +253,13 @@ def _stream(
 ) -> Stream:
     source = settings.source
     properties = member_properties(settings, index)
-    client_id = _client_id(settings, index)
-    metrics = registry.stream(index, client_id)
+    name = client_id(settings, index)
+    metrics = registry.stream(index, name)
     return Stream(
         index,
         pattern=settings.topics.pattern,
         member=lambda listener: source_clients.member(
-            properties, client_id, listener, metrics.statistics, source.api_timeout
+            properties, name, listener, metrics.statistics, source.api_timeout
         ),
         commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
         positions=SourceGroupPositions(source.offset_reset, min(source.api_timeout, settings.shutdown_timeout / 2)),
@@ -406,7 +285,3 @@ def member_properties(settings: Settings, stream: int) -> dict[str, str]:
     if instance is not None:
         properties["group.instance.id"] = f"{instance}-{stream}" if settings.streams > 1 else instance
     return properties
-
-
-def _client_id(settings: Settings, stream: int) -> str:
-    return f"{settings.source.group_id}-{stream}"

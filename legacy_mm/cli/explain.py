@@ -31,6 +31,7 @@ from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.parser import own_values, read_own_options
 from legacy_mm.cli.source_look import Topics, look
 from legacy_mm.compat.explanation import Explanation, Reader, explain
+from legacy_mm.copies import choose_engine
 from legacy_mm.errors import HostError, LegacyMMError
 
 USAGE = """\
@@ -68,7 +69,7 @@ def explain_line(words: Sequence[str], environment: Mapping[str, str], *, ask: b
     if not flows:
         return explanation, _NOT_RUN
     try:
-        choice = wiring.choose_engine(flows[0])
+        choice = choose_engine(flows[0])
         for settings in flows:
             wiring.check_logins(settings)
     except LegacyMMError as error:

@@ -121,6 +121,11 @@ class SparkSettings:
     conf: Mapping[str, str] = field(default_factory=dict)
     jvm: JvmSettings = JvmSettings()
 
+    @property
+    def embedded(self) -> bool:
+        """Spark runs in this process's own tree."""
+        return self.master is None or self.master.startswith("local")
+
 
 @dataclass(frozen=True, slots=True)
 class MetricsSettings:

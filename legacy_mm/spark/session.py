@@ -53,7 +53,7 @@ class SparkHost:
         self._streams = streams
         self._preload = preload
         self.folder = Path(tempfile.mkdtemp(prefix="legacy_mm-spark-"))
-        self.embedded = settings.master is None or settings.master.startswith("local")
+        self.embedded = settings.embedded
         conf_dir = self.folder
         if not self.embedded and "SPARK_CONF_DIR" in os.environ:
             conf_dir = Path(os.environ["SPARK_CONF_DIR"])

@@ -16,9 +16,10 @@ from legacy_mm.config.settings import (
     TargetSettings,
     TopicSettings,
 )
+from legacy_mm.copies import choose_engine
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
-from legacy_mm.wiring import check_addresses, check_logins, choose_engine, member_properties
+from legacy_mm.wiring import check_addresses, check_logins, member_properties
 
 
 @pytest.fixture

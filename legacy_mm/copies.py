@@ -1,0 +1,147 @@
+"""Copy jobs of one flow: which engine copies, what the plan of the next one says."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
+
+from legacy_mm import events
+from legacy_mm.config.settings import Settings
+from legacy_mm.controlplane.copy_job import CopyJob, PairSink, Trouble
+from legacy_mm.copyjob import Plan
+from legacy_mm.errors import EngineUnfit
+from legacy_mm.features import Names
+from legacy_mm.metrics.registry import StreamMetrics
+from legacy_mm.model import Offsets
+from legacy_mm.policies import engine_choice
+from legacy_mm.policies.engine_choice import EngineChoice
+from legacy_mm.policies.logins import beyond_librdkafka
+from legacy_mm.spark.channel import ChannelServer
+from legacy_mm.spark.runner import SparkRunner
+
+
+def choose_engine(settings: Settings) -> EngineChoice:
+    """How the copy jobs of this mirror copy; raises ConfigurationError when the engine asked for cannot do it."""
+
+    def insecurity() -> str | None:
+        from legacy_mm.wire.security import unsupported
+
+        return unsupported(settings.source.properties) or unsupported(settings.target.properties)
+
+    return engine_choice.choose(
+        settings.engine,
+        settings.target.properties,
+        needs_records=_needs_records(settings),
+        partitions_by_key=not settings.features.preserve_partitions or bool(settings.features.canary),
+        embedded=settings.spark.master is None,
+        insecurity=insecurity,
+        only_batches=only_batches(settings),
+    )
+
+
+def only_batches(settings: Settings) -> str | None:
+    """The login that only our own sockets have, if a side asks for one."""
+    return beyond_librdkafka(settings.source.properties) or beyond_librdkafka(settings.target.properties)
+
+
+def _needs_records(settings: Settings) -> str | None:
+    if settings.handler is not None:
+        return "a message handler sees each record"
+    if settings.receipts is not None:
+        return "receipts count the bytes of keys and values"
+    return "producer.type=sync waits for each record" if settings.target.synchronous else None
+
+
+class Copies:
+    """Makes copy jobs; remembers what an earlier one of them found out about the clusters."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        names: Names,
+        channel: ChannelServer,
+        runner: SparkRunner,
+        prepare: Callable[[], None] | None,
+        pairs: PairSink | None,
+    ) -> None:
+        """Features: `prepare` makes the target ready for what is copied next, `pairs` is told what was."""
+        self._settings = settings
+        self._names = names
+        self._channel = channel
+        self._runner = runner
+        self._prepare = prepare
+        self._pairs = pairs
+        self._target: Mapping[str, str] = settings.target.properties
+        self._engine = choose_engine(settings).engine
+        self._lock = threading.Lock()
+
+    def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
+        """A copy job of this stream from these offsets, under way."""
+        settings = self._settings
+        if self._prepare is not None:
+            self._prepare()
+        names = {partition.topic: self._names.at_target(partition.topic) for partition in offsets}
+        plan = Plan(
+            offsets=offsets,
+            names=names,
+            source={**settings.source.properties, "client.id": client_id(settings, stream)},
+            target=self._target,
+            barrier_interval=max(0.1, settings.commit_interval),
+            api_timeout=settings.source.api_timeout,
+            abort_on_send_failure=settings.target.abort_on_send_failure,
+            synchronous=settings.target.synchronous,
+            engine=self._engine,
+            engine_required=settings.engine != "auto" or only_batches(settings) is not None,
+            receipts=settings.receipts is not None,
+            handler=None if settings.handler is None else asdict(settings.handler),
+            in_place=self._in_place(names),
+            pairs=self._pairs is not None,
+        )
+        ticket = self._channel.new_ticket(settings.flow, stream, generation)
+        embedded = settings.spark.embedded
+        job = CopyJob(ticket, plan, self._channel, self._runner, metrics, embedded=embedded, pairs=self._pairs)
+        job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
+        return job
+
+    def _in_place(self, topics: Iterable[str]) -> list[str]:
+        """Those of these source topics whose partitions are preserved."""
+        preserve = self._settings.features.preserve_partitions
+        return [topic for topic in topics if preserve and topic in self._names.scope]
+
+    def adapt(self, trouble: Trouble) -> bool:
+        """Plan the next copy jobs in another way, if this trouble can be helped so."""
+        if trouble.kind == "IdempotenceRefused":
+            return self._without_idempotence(trouble.reason)
+        if trouble.kind == EngineUnfit.__name__:
+            return self._without_batches(trouble.reason)
+        return False
+
+    def _without_batches(self, reason: str) -> bool:
+        """From now on record by record; False when the user asked for batches by name, or the login does."""
+        if self._settings.engine == "batches" or only_batches(self._settings):
+            return False
+        with self._lock:
+            if self._engine != "records":
+                self._engine = "records"
+                events.emit(events.ENGINE_FALLBACK, reason=reason)
+        return True
+
+    def _without_idempotence(self, reason: str) -> bool:
+        """From now on one request in flight and no producer id; False when the user asked for idempotence by name."""
+        if self._settings.target.idempotence_required:
+            return False
+        with self._lock:
+            if self._target.get("enable.idempotence") == "true":
+                events.emit(events.IDEMPOTENCE_REFUSED, reason=reason)
+                self._target = {
+                    **self._target,
+                    "enable.idempotence": "false",
+                    "max.in.flight.requests.per.connection": "1",
+                }
+        return True
+
+
+def client_id(settings: Settings, stream: int) -> str:
+    """Of the membership and of the copying client of a stream."""
+    return f"{settings.source.group_id}-{stream}"

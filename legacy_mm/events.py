@@ -144,5 +144,11 @@ HEARTBEATS_FAILED = Event(
     "No heartbeat reaches the target: {reason}; they go on as soon as it is possible",
 )
 HEARTBEATS_RESUMED = Event("heartbeats-resumed", logging.INFO, "Heartbeats reach the target again")
+READ_CUT_SHORT = Event("read-cut-short", logging.WARNING, "The time was over before the end of {topic} was reached")
+MIRROR_RECORDS_SKIPPED = Event(
+    "mirror-records-skipped",
+    logging.WARNING,
+    "{count} records of {topic} cannot be read as {kind} and are passed over, the first at offset {offset}",
+)
 
 BY_NAME = {event.name: event for event in list(globals().values()) if isinstance(event, Event)}

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, TopicCollection, Uuid, libversion
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, Uuid, libversion
 from confluent_kafka.admin import AdminClient
 
 from legacy_mm import events, tokens
@@ -65,7 +65,7 @@ class ErrorLines:
         if self._refusal is not None:
             raise StreamFailure(self._refusal)
 
-    def why(self, client: AdminClient, error: KafkaException) -> str:
+    def why(self, client: AdminClient | Consumer, error: KafkaException) -> str:
         """Why a request of the client's failed: a broker and it do not believe each other, or else Kafka's words."""
         client.poll(0)  # the client tells its errors only then
         return self._refusal or str(error.args[0].str())
@@ -110,9 +110,13 @@ class TopicLister:
     """Names of all topics of a cluster that the principal may see."""
 
     def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
+        """Raises HostError for properties that librdkafka refuses."""
         self._errors = ErrorLines(_LISTING)
         own = {"client.id": _LISTING}
-        self._admin = AdminClient(client_properties(admin_properties(properties), self._errors, **own))
+        try:
+            self._admin = AdminClient(client_properties(admin_properties(properties), self._errors, **own))
+        except KafkaException as error:
+            raise HostError(f"the client cannot be made: {error.args[0].str()}") from error
         self._timeout = timeout
 
     def topics(self) -> list[str]:

@@ -21,9 +21,9 @@ from typing import Any, NoReturn
 from legacy_mm import logs, wiring
 from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
 from legacy_mm.cli.old_line import flows_of, split, told
-from legacy_mm.cli.source_look import java_for
 from legacy_mm.errors import ConfigurationError, HostError, UsageError
 from legacy_mm.policies.changes import Change, Outcome, from_json, to_json
+from legacy_mm.spark.session import java_for
 
 NOTHING, FAILED, CHANGES = 0, 1, 2
 _FORMAT = 1

@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 
 from legacy_mm import source_clients, wiring
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import (
-    JavaStores,
-    JvmSettings,
-    OffsetReset,
-    Settings,
-    SparkSettings,
-)
+from legacy_mm.config.settings import JavaStores, OffsetReset, Settings
 from legacy_mm.errors import InvalidPattern
 from legacy_mm.features import Names
 from legacy_mm.group import PartitionView
 from legacy_mm.model import TopicPartition
 from legacy_mm.spark.jvm import Jvm
-from legacy_mm.spark.session import SparkHost
+from legacy_mm.spark.session import java_for
 
 _ASK_SECONDS = 5.0
-_STOP_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +72,6 @@ def _matching(settings: Settings, counts: Mapping[str, int], java: Callable[[], 
         return names.choice().of(counts)
     except InvalidPattern as error:
         raise InvalidPattern(f"Invalid expression syntax: {settings.topics.pattern_text}") from error
-
-
-@contextmanager
-def java_for(home: str | None) -> Iterator[Jvm]:
-    """A JVM for a question or two."""
-    host = SparkHost(SparkSettings(jvm=JvmSettings(java_home=home)), streams=1, preload="")
-    try:
-        yield host.jvm
-    finally:
-        host.stop(Deadline.after(_STOP_SECONDS))
 
 
 def _start(partition: TopicPartition, view: PartitionView, reset: OffsetReset) -> PartitionStart:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import SparkSettings
+from legacy_mm.config.settings import JvmSettings, SparkSettings
 from legacy_mm.spark.jvm import Jvm, python_executable
 from legacy_mm.spark.prepared_daemon import PreparedDaemon
 
@@ -37,6 +39,7 @@ _KEPT = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+_QUESTION_STOP_SECONDS = 2.0
 _ENCRYPTED = {
     "spark.authenticate": "true",
     "spark.network.crypto.enabled": "true",
@@ -128,6 +131,21 @@ class SparkHost:
         if self.embedded:
             return not name.startswith(_FOREIGN)
         return name not in ("SPARK_HOME", "_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS")
+
+
+@contextmanager
+def java_for(home: str | None) -> Iterator[Jvm]:
+    """A JVM for a question or two; the environment is left as it was."""
+    before = os.environ.get("SPARK_HOME")
+    host = SparkHost(SparkSettings(jvm=JvmSettings(java_home=home)), streams=1, preload="")
+    try:
+        yield host.jvm
+    finally:
+        host.stop(Deadline.after(_QUESTION_STOP_SECONDS))
+        if before is None:
+            os.environ.pop("SPARK_HOME", None)
+        else:
+            os.environ["SPARK_HOME"] = before
 
 
 def _say_nothing(*_: object) -> None:

@@ -1,6 +1,9 @@
-"""How to reach a cluster, out of a client's Java properties file: for our own commands, which are no mirror."""
+"""How to reach a cluster, out of a Java client's properties: for our own commands and clients, which are no mirror."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
 
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.client_properties.translate import apply
@@ -10,16 +13,29 @@ from legacy_mm.kafka.client import admin_properties
 from legacy_mm.policies.logins import beyond_librdkafka
 
 
+class Connection(NamedTuple):
+    """librdkafka's properties for address and security, none else, and what Java has to read for them."""
+
+    properties: dict[str, str]
+    stores: JavaStores
+
+
 def read(path: str) -> dict[str, str]:
-    """librdkafka's properties for address and security, none else; raises ConfigurationError."""
-    read = apply("consumer", properties_file.load(path).properties)
-    if read.stores != JavaStores():
+    """The properties, for a command that starts no Java; raises ConfigurationError."""
+    connection = translated(properties_file.load(path).properties)
+    if connection.stores != JavaStores():
         raise ConfigurationError(
             f"{path}: this command starts no Java and cannot read its key stores; give the keys as PEM "
             "(ssl.truststore.type=PEM, ssl.keystore.type=PEM)"
         )
-    if login := beyond_librdkafka(read.properties):
-        raise ConfigurationError(f"{path}: this command has no login by {login}")
-    if not read.properties.get("bootstrap.servers"):
+    if not connection.properties.get("bootstrap.servers"):
         raise ConfigurationError(f"{path}: bootstrap.servers is missing")
-    return admin_properties(read.properties)
+    return connection.properties
+
+
+def translated(properties: Mapping[str, str]) -> Connection:
+    """The connection that these Java properties describe; raises ConfigurationError."""
+    read = apply("consumer", properties)
+    if login := beyond_librdkafka(read.properties):
+        raise ConfigurationError(f"this command has no login by {login}")
+    return Connection(admin_properties(read.properties), read.stores)

@@ -154,16 +154,10 @@ class _Flags:
         )
 
     def _policy(self) -> str:
-        asked = name = self._values[_POLICY]
-        for package in _JAVA_PACKAGES:
-            name = name.removeprefix(package)
-        if name not in (LEGACY, IDENTITY, DEFAULT) and ":" not in name:
-            raise ConfigurationError(
-                f"{_POLICY}={asked} is not possible, because a policy is {LEGACY}, {IDENTITY}, {DEFAULT}, or "
-                "module:Class in Python"
-            )
+        asked = self._values[_POLICY]
+        name = policy_name(asked)
         if not self._values["rename.topics"]:
-            return str(name)
+            return name
         if self._given(_POLICY) and name != DEFAULT:
             raise ConfigurationError(
                 f"rename.topics=true and {_POLICY}={asked} exclude each other, because both say how topics are called"
@@ -215,6 +209,39 @@ class _Flags:
 
     def _seconds(self, name: str) -> float:
         return float(self._values[f"{name}.interval.seconds"])
+
+
+def policy_name(asked: str) -> str:
+    """A replication policy without its Java package, or `module:Class`; raises ConfigurationError for anything else."""
+    name = asked
+    for package in _JAVA_PACKAGES:
+        name = name.removeprefix(package)
+    if name not in (LEGACY, IDENTITY, DEFAULT) and ":" not in name:
+        raise ConfigurationError(
+            f"{_POLICY}={asked} is not possible, because a policy is {LEGACY}, {IDENTITY}, {DEFAULT}, or "
+            "module:Class in Python"
+        )
+    return name
+
+
+def client_naming(properties: Mapping[str, str]) -> NamingSettings:
+    """How topics are called, as a client of MirrorMaker 2 is told; raises ConfigurationError.
+
+    The default is DefaultReplicationPolicy, as in Java.
+    """
+
+    def value(name: str) -> Any:
+        row = BY_NAME[name]
+        return _typed(row, properties.get(name, row.option.default or "").strip())
+
+    return NamingSettings(
+        policy=policy_name(properties.get(_POLICY, DEFAULT).strip()),
+        source_alias=value("source.cluster.alias"),
+        separator=value("replication.policy.separator"),
+        internal_separator=value("replication.policy.internal.topic.separator.enabled"),
+        compatibility=value("mm2.compatibility"),
+        properties=properties,
+    )
 
 
 def _typed(row: Feature, text: str) -> Any:

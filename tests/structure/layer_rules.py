@@ -23,7 +23,7 @@ LAYERS = {
     "flow_duties": 4, "flow_offsets": 4, "lifecycle": 4, "logs": 4, "log_layouts": 4, "log_secrets": 4,
     "verify": 4,
     "compat": 5,
-    "dedicated": 6, "testbed": 6,
+    "client": 6, "dedicated": 6, "testbed": 6,
     "cli": 7, "__main__": 7,
 }  # fmt: skip
 ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "tokens", "group", "mirror", "wiring", "plugins"}
@@ -32,7 +32,8 @@ ROOT_FILES |= {"log_layouts", "log_secrets", "copies", "__main__"}
 
 # Who alone may import a package, and why.
 IMPORTED_BY = {
-    "compat": ({"cli", "__main__", "dedicated"}, "the core knows no old word"),
+    "compat": ({"cli", "__main__", "client", "dedicated"}, "the core knows no old word"),
+    "client": ({"cli", "__main__"}, "it is for users; nothing of ours but commands stands on it"),
     "testbed": ({"cli", "__main__"}, "only a command may start real clusters"),
 }
 # What alone a package may import.
@@ -42,6 +43,8 @@ IMPORTS_ONLY = {
         "an oracle shares nothing with what it judges",
     ),
 }
+# Packages whose __init__ names what users import from them, besides its docstring.
+FOR_USERS = {"legacy_mm.client"}
 # `__main__` is the old command's entry and belongs to cli.
 SAME_PACKAGE = [{"cli", "__main__"}]
 
@@ -162,12 +165,24 @@ def init_violations(tree: Tree) -> list[str]:
     """Inner __init__.py files that hold anything but a docstring; and a root one that imports."""
     found = []
     for module in tree.values():
-        if module.is_inner_init:
+        if module.name in FOR_USERS and module.is_inner_init:
+            found += _more_than_names(module)
+        elif module.is_inner_init:
             if len(module.tree.body) != 1 or ast.get_docstring(module.tree) is None:
                 found.append(f"{module.name}/__init__.py must hold one docstring only")
         elif module.is_init and any(module.imports()):
             found.append(f"{module.name}/__init__.py imports: setup.cfg reads the version from it")
     return found
+
+
+def _more_than_names(module: Module) -> list[str]:
+    """A docstring, imports, `__all__`: nothing else belongs where users import from."""
+    rest = module.tree.body[1:]
+    names = [node for node in rest if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"]
+    other = [node for node in rest if not isinstance(node, ast.ImportFrom) and node not in names]
+    if other or not names or ast.get_docstring(module.tree) is None:
+        return [f"{module.name}/__init__.py must hold a docstring, the names for users and __all__ only"]
+    return []
 
 
 def exit_violations(tree: Tree) -> list[str]:

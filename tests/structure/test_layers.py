@@ -70,6 +70,7 @@ FORBIDDEN_IMPORTS = [
     ("wiring.py", "from legacy_mm.compat.b import f", "compat/b.py", "no old word"),
     ("testbed/a.py", "from legacy_mm.compat.b import f", "compat/b.py", "an oracle"),
     ("compat/a.py", "from legacy_mm.cli.b import f", "cli/b.py", "above layer 5"),
+    ("dedicated/a.py", "from legacy_mm.client.b import f", "client/b.py", "it is for users"),
 ]
 
 
@@ -88,6 +89,8 @@ ALLOWED_IMPORTS = [
     ("wiring.py", "from legacy_mm.mirror import f", "mirror.py"),
     ("testbed/a.py", "from legacy_mm.spark.java import find_java", "spark/java.py"),
     ("cli/a.py", "from legacy_mm.compat.b import f", "compat/b.py"),
+    ("client/a.py", "from legacy_mm.compat.b import f", "compat/b.py"),
+    ("cli/a.py", "from legacy_mm.client.b import f", "client/b.py"),
     ("__main__.py", "from legacy_mm.cli.b import f", "cli/b.py"),
     ("cli/a.py", "from legacy_mm.testbed.b import f", "testbed/b.py"),
 ]
@@ -140,6 +143,17 @@ def test_a_cycle_through_a_function_is_found(plant: Plant) -> None:
 @pytest.mark.parametrize("text", ["", "import os", '"""Doc."""\nfrom .a import f', "X = 1"])
 def test_an_inner_init_with_more_or_less_than_a_docstring_is_found(plant: Plant, text: str) -> None:
     assert len(rules.init_violations(plant({"kafka/__init__.py": text}))) == 1
+
+
+DOC = '"""Doc."""\n'
+NAMES = "from legacy_mm.client.a import f\n"
+ALL = '__all__ = ["f"]\n'
+
+
+@pytest.mark.parametrize("text", [NAMES + ALL, DOC + NAMES, DOC + ALL + "X = 1", DOC + ALL + "def g(): pass"])
+def test_an_init_for_users_with_more_or_less_than_names_is_found(plant: Plant, text: str) -> None:
+    assert len(rules.init_violations(plant({"client/__init__.py": text}))) == 1
+    assert rules.init_violations(plant({"client/__init__.py": DOC + NAMES + ALL})) == []
 
 
 def test_an_init_of_the_root_that_imports_is_found(plant: Plant) -> None:

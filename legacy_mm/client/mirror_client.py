@@ -1,0 +1,169 @@
+"""`MirrorClient`: questions to one cluster about the clusters that are mirrored into it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import NamedTuple, Self, TypeVar, overload
+
+from legacy_mm import events
+from legacy_mm.client import properties as client_properties
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import CorruptRecords, HostError
+from legacy_mm.kafka.client import TopicLister
+from legacy_mm.kafka.compacted import read_to_end
+from legacy_mm.model import TopicPartition
+from legacy_mm.plugins import policy_of
+from legacy_mm.policies import upstream
+from legacy_mm.policies.topic_naming import ReplicationPolicy
+from legacy_mm.protocol.mirror_records import Checkpoint, Heartbeat
+
+_LISTING_SECONDS = 60.0
+_TIMEOUT_SECONDS = 60.0
+
+
+class OffsetAndMetadata(NamedTuple):
+    """Where a group goes on: the offset of the next record to read, and what the group has noted with it."""
+
+    offset: int
+    metadata: str
+
+
+GroupOffsets = dict[TopicPartition, OffsetAndMetadata]
+"""Partition of this cluster -> where one group goes on in it."""
+
+
+R = TypeVar("R")
+
+
+class MirrorClient:
+    """Java's `MirrorClient`. A context manager; any thread may call it.
+
+    The questions about names list the cluster's topics each time and raise HostError where it does not answer within
+    60 s. Those that read records take `timeout`, in seconds, for the whole call (Java's may last twice as long): at
+    its end they answer with what they have read, and log a WARN line; HostError only where the cluster refuses, or did
+    not answer at all. A topic that is not there is an empty one. Records that cannot be read are passed over with a
+    WARN line, and a null value takes back what was said before under its key (Java's client fails on it). Like Java's,
+    it also reads what an open or aborted transaction wrote.
+    """
+
+    def __init__(self, properties: Mapping[str, str]) -> None:
+        """`properties`: a MirrorMaker 2 client's, in Java's spelling, see `legacy_mm.client.properties`.
+
+        Nothing is connected yet. Raises ConfigurationError. Key stores of Java take the 2 s that a Java process needs.
+        """
+        settings = client_properties.read(properties)
+        self._policy = policy_of(settings.naming)
+        self._admin, self._consumer = settings.admin, settings.consumer
+        self._lister: TopicLister | None = None
+        self._closed = False
+
+    def replication_policy(self) -> ReplicationPolicy:
+        """What names mean here."""
+        return self._policy
+
+    def replication_hops(self, source_cluster_alias: str) -> int:
+        """The smallest number of hops from that cluster, as names of heartbeats topics tell: -1 for none."""
+        return upstream.replication_hops(self._policy, self._topics(), source_cluster_alias)
+
+    def heartbeat_topics(self) -> set[str]:
+        """All topics with heartbeats: `heartbeats` itself, and copies of any depth."""
+        return upstream.heartbeat_topics(self._policy, self._topics())
+
+    def checkpoint_topics(self) -> set[str]:
+        """All topics with checkpoints."""
+        return upstream.checkpoint_topics(self._policy, self._topics())
+
+    def upstream_clusters(self) -> set[str]:
+        """Aliases of all clusters from which heartbeats have come, directly or not."""
+        return upstream.upstream_clusters(self._policy, self._topics())
+
+    def remote_topics(self, source: str | None = None) -> set[str]:
+        """All copies that are not internal, those of heartbeats included; with `source`, those whose last hop it is."""
+        return upstream.remote_topics(self._policy, self._topics(), source)
+
+    @overload
+    def remote_consumer_offsets(self, group: str, remote_cluster_alias: str, timeout: float) -> GroupOffsets: ...
+
+    @overload
+    def remote_consumer_offsets(
+        self, group: re.Pattern[str], remote_cluster_alias: str, timeout: float
+    ) -> dict[str, GroupOffsets]: ...
+
+    def remote_consumer_offsets(
+        self, group: str | re.Pattern[str], remote_cluster_alias: str, timeout: float
+    ) -> GroupOffsets | dict[str, GroupOffsets]:
+        """Where a group of that cluster goes on in this one, by the last checkpoint of each of its partitions.
+
+        With a compiled pattern: the same of every group whose whole id it matches, by group id (as in Java since 4.3).
+        Nothing known is an empty dict. Raises HostError.
+        """
+        if not isinstance(group, str | re.Pattern):
+            raise TypeError(f"a group is asked for by its id or a compiled pattern, not by {group!r}")
+        found: dict[str, GroupOffsets] = {}
+        for each in self.checkpoints(remote_cluster_alias, timeout):
+            wanted = each.group == group if isinstance(group, str) else group.fullmatch(each.group)
+            if wanted:
+                place = TopicPartition(each.topic, each.partition)
+                offset = OffsetAndMetadata(each.downstream, each.metadata)
+                found.setdefault(each.group, {})[place] = offset
+        return found.get(group, {}) if isinstance(group, str) else found
+
+    def checkpoints(self, remote_cluster_alias: str, timeout: float = _TIMEOUT_SECONDS) -> list[Checkpoint]:
+        """The last checkpoint of each group and partition of that cluster. Raises HostError."""
+
+        def decode(key: bytes | None, value: bytes | None) -> Checkpoint:
+            record = Checkpoint.decode(key, value)
+            if record.downstream < 0:
+                raise CorruptRecords(f"a checkpoint at offset {record.downstream}")
+            return record
+
+        return self._last(self._policy.checkpoints_topic(remote_cluster_alias), "checkpoints", decode, timeout)
+
+    def heartbeats(self, topic: str, timeout: float = _TIMEOUT_SECONDS) -> list[Heartbeat]:
+        """The last heartbeat of each flow in one of the `heartbeat_topics()`. Raises HostError."""
+        return self._last(topic, "heartbeats", Heartbeat.decode, timeout)
+
+    def close(self) -> None:
+        """Disconnect; it answers no more questions."""
+        self._closed, self._lister = True, None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _topics(self) -> list[str]:
+        self._check_open()
+        self._lister = self._lister or TopicLister(self._admin, _LISTING_SECONDS)
+        return self._lister.topics()
+
+    def _last(
+        self, topic: str, kind: str, decode: Callable[[bytes | None, bytes | None], R], timeout: float
+    ) -> list[R]:
+        """The last record under each key; what cannot be read leaves what was there before."""
+        self._check_open()
+        last: dict[bytes, R] = {}
+        skipped: list[int] = []
+        for offset, key, value in read_to_end(self._consumer, topic, Deadline.after(timeout)):
+            if key is not None and value is None:
+                last.pop(key, None)
+                continue
+            try:
+                record = decode(key, value)
+            except CorruptRecords:
+                skipped.append(offset)
+            else:
+                assert key is not None
+                last[key] = record
+        if skipped:
+            events.emit(events.MIRROR_RECORDS_SKIPPED, count=len(skipped), topic=topic, kind=kind, offset=skipped[0])
+        return list(last.values())
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise HostError("this MirrorClient is closed")

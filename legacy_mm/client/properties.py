@@ -1,0 +1,63 @@
+"""The properties of a MirrorMaker 2 client, in Java's spelling, as its connections and its names of topics.
+
+As in Java, of the clients' properties only address and security count (`bootstrap.servers`, `security.*`, `ssl.*`,
+`sasl.*`), each also with `admin.` or `consumer.` in front, which wins for that client. Beside them
+`replication.policy.*`, `source.cluster.alias` and `config.providers`; ours are `mm2.compatibility` and `librdkafka.*`.
+Everything else is for a replication policy of the user's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from functools import cache
+
+from legacy_mm.compat import client_connection
+from legacy_mm.config.feature_flags import client_naming
+from legacy_mm.config.feature_settings import NamingSettings
+from legacy_mm.config.settings import ClientProperties, JavaStores
+from legacy_mm.spark import keystore
+from legacy_mm.spark.session import java_for
+
+_CONNECTION = ("bootstrap.servers", "security.", "ssl.", "sasl.", "config.providers", "librdkafka.")
+_KINDS = ("admin.", "consumer.", "producer.")
+
+
+@dataclass(frozen=True, slots=True)
+class ClientSettings:
+    """librdkafka's properties of both connections, and how topics are called."""
+
+    admin: ClientProperties = field(repr=False)
+    consumer: ClientProperties = field(repr=False)
+    naming: NamingSettings
+
+
+def read(properties: Mapping[str, str]) -> ClientSettings:
+    """What these properties come to; Java is started only where a key store has to be read by it.
+
+    Raises ConfigurationError, and HostError where Java is needed and there is none.
+    """
+    with ExitStack() as stack:
+        java = cache(lambda: stack.enter_context(java_for(None)))
+
+        def connection(kind: str) -> ClientProperties:
+            found = client_connection.translated(_of(kind, properties))
+            if found.stores == JavaStores():
+                return found.properties
+            return {**keystore.read(found.stores, java()), **found.properties}
+
+        admin, consumer = connection("admin."), connection("consumer.")
+    names = {
+        name: text for name, text in properties.items() if not name.removeprefix(_kind(name)).startswith(_CONNECTION)
+    }
+    return ClientSettings(admin, consumer, client_naming(names))
+
+
+def _of(kind: str, properties: Mapping[str, str]) -> dict[str, str]:
+    own = {name.removeprefix(kind): text for name, text in properties.items() if name.startswith(kind)}
+    return {name: text for name, text in {**properties, **own}.items() if name.startswith(_CONNECTION)}
+
+
+def _kind(name: str) -> str:
+    return next((kind for kind in _KINDS if name.startswith(kind)), "")

@@ -22,6 +22,9 @@ usage: legacy-mm COMMAND
   quirks      the known differences from Kafka's tool, with their reasons
   ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check --help
   verify      compare source and target record by record, as a Spark job: legacy-mm verify --help
+  clusters    the clusters upstream of one, by their heartbeats: legacy-mm clusters --config FILE
+  checkpoints where consumer groups of a source cluster go on here: legacy-mm checkpoints --config FILE --source ALIAS
+  heartbeats  the last heartbeat of each flow: legacy-mm heartbeats --config FILE
   selftest    stop, kill and freeze mirrors between your clusters, in scratch topics: legacy-mm selftest --help
   demo        two real brokers, the unchanged command between them, and a comparison
   bench       Kafka's tool, MirrorMaker 2 and this one, measured in one run
@@ -98,6 +101,24 @@ def _redrive(words: Sequence[str]) -> int:
     return redrive(words)
 
 
+def _clusters(words: Sequence[str]) -> int:
+    from legacy_mm.cli.mirror_topics import clusters
+
+    return clusters(words)
+
+
+def _checkpoints(words: Sequence[str]) -> int:
+    from legacy_mm.cli.mirror_topics import checkpoints
+
+    return checkpoints(words)
+
+
+def _heartbeats(words: Sequence[str]) -> int:
+    from legacy_mm.cli.mirror_topics import heartbeats
+
+    return heartbeats(words)
+
+
 def _selftest(words: Sequence[str]) -> int:
     from legacy_mm.cli.selftest import main as selftest
 
@@ -132,6 +153,9 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "verify": _verify,
     "handler": _handler,
     "redrive": _redrive,
+    "clusters": _clusters,
+    "checkpoints": _checkpoints,
+    "heartbeats": _heartbeats,
     "selftest": _selftest,
     "demo": _demo,
     "bench": _bench,

@@ -1,0 +1,139 @@
+"""`legacy-mm clusters`, `checkpoints` and `heartbeats`: what the internal topics of mirroring at one cluster say.
+
+Records are printed as MirrorMaker 2's formatters print them, the last one under each key, or as a table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+
+from legacy_mm.cli.old_line import told
+from legacy_mm.client import Heartbeat, MirrorClient, checkpoint_line, heartbeat_line
+from legacy_mm.clock import Deadline, wall
+from legacy_mm.compat import properties_file
+from legacy_mm.policies.upstream import hops_of, upstream_clusters
+
+FAILED = 1
+_MILLIS = 1000
+Row = tuple[str, ...]
+_UNHEARD = "never"
+
+
+def clusters(words: Sequence[str]) -> int:
+    """Every upstream cluster, how far away it is, and when it was last heard of. 0, or 1 if the cluster was not."""
+    parser = _parser("clusters", "Clusters upstream of this one, by the heartbeats that have come from them.")
+    return told(lambda: _clusters(parser.parse_args(words)), FAILED)
+
+
+def heartbeats(words: Sequence[str]) -> int:
+    """The last heartbeat of each flow, in each topic that holds heartbeats, or in one."""
+    parser = _parser("heartbeats", "The last heartbeat of each flow.")
+    parser.add_argument("--topic", help="of this topic only; default: all heartbeats topics, copies too")
+    _take_table(parser)
+    return told(lambda: _heartbeats(parser.parse_args(words)), FAILED)
+
+
+def checkpoints(words: Sequence[str]) -> int:
+    """The last checkpoint of each group and partition."""
+    parser = _parser("checkpoints", "The last checkpoint of each consumer group and partition of a source cluster.")
+    parser.add_argument("--source", required=True, metavar="ALIAS", help="the source cluster's alias")
+    parser.add_argument("--group", help="of this group only, by its whole id")
+    _take_table(parser)
+    return told(lambda: _checkpoints(parser.parse_args(words)), FAILED)
+
+
+def _clusters(options: argparse.Namespace) -> int:
+    with _client(options) as client:
+        policy, topics = client.replication_policy(), client.heartbeat_topics()
+        deadline = Deadline.after(options.timeout)
+        heard = {topic: client.heartbeats(topic, deadline.remaining()) for topic in topics}
+    rows = []
+    for alias in sorted(upstream_clusters(policy, topics)):
+        ways = [(hops, len(topic), topic) for topic in topics if (hops := hops_of(policy, topic, alias)) > 0]
+        hops, _, topic = min(ways)  # of the nearest the shortest name: its heartbeats began in that cluster
+        rows.append((alias, str(hops), topic, _last(heard[topic])))
+    _table(("CLUSTER", "HOPS", "HEARTBEATS", "LAST"), rows)
+    _note_nothing(rows, "no heartbeats have come here from another cluster")
+    return 0
+
+
+def _heartbeats(options: argparse.Namespace) -> int:
+    with _client(options) as client:
+        topics = [options.topic] if options.topic else sorted(client.heartbeat_topics())
+        deadline = Deadline.after(options.timeout)
+        found = [(topic, each) for topic in topics for each in client.heartbeats(topic, deadline.remaining())]
+    if options.table:
+        rows = [(topic, each.source, each.target, _last([each])) for topic, each in found]
+        _table(("TOPIC", "SOURCE", "TARGET", "LAST"), rows)
+    else:
+        _say(heartbeat_line(each) for _, each in found)
+    _note_nothing(found, "there are no heartbeats")
+    return 0
+
+
+def _checkpoints(options: argparse.Namespace) -> int:
+    with _client(options) as client:
+        found = client.checkpoints(options.source, options.timeout)
+    wanted = sorted(each for each in found if options.group in (None, each.group))
+    if options.table:
+        rows = [tuple(map(str, each)) for each in wanted]
+        _table(("GROUP", "TOPIC", "PARTITION", "UPSTREAM", "DOWNSTREAM", "METADATA"), rows)
+    else:
+        _say(map(checkpoint_line, wanted))
+    _note_nothing(wanted, f"there are no such checkpoints of {options.source}")
+    return 0
+
+
+def _client(options: argparse.Namespace) -> MirrorClient:
+    return MirrorClient(properties_file.load(options.config).properties)
+
+
+def _last(records: Iterable[Heartbeat]) -> str:
+    """When the newest was sent, by the clock of the mirror that sent it, and how long ago that is."""
+    newest = max((each.timestamp for each in records), default=None)
+    if newest is None:
+        return _UNHEARD
+    sent = newest / _MILLIS
+    try:
+        return f"{datetime.fromtimestamp(sent, UTC):%Y-%m-%d %H:%M:%S UTC}, {wall() - sent:.0f} s ago"
+    except (OverflowError, ValueError):
+        return f"{newest} ms"
+
+
+def _table(titles: Row, rows: Sequence[Row]) -> None:
+    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
+    _say(_in_columns(row, widths) for row in (titles, *rows))
+
+
+def _in_columns(row: Row, widths: Sequence[int]) -> str:
+    return "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _note_nothing(found: Sequence[object], note: str) -> None:
+    """A mistyped alias must not look like an answer; what is printed on standard output stays exact."""
+    if not found:
+        sys.stderr.write(f"legacy-mm: {note}\n")
+
+
+def _say(lines: Iterable[str]) -> None:
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
+def _parser(name: str, about: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"legacy-mm {name}", allow_abbrev=False, description=about)
+    parser.add_argument(
+        "--config",
+        required=True,
+        metavar="FILE",
+        help="properties of a MirrorMaker 2 client for the target cluster, such as bootstrap.servers and "
+        "replication.policy.class",
+    )
+    parser.add_argument("--timeout", type=float, default=30.0, help="seconds for reading records (30)")
+    return parser
+
+
+def _take_table(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--table", action="store_true", help="columns, instead of MirrorMaker 2's lines")

@@ -1,0 +1,48 @@
+"""`legacy-mm clusters`, `checkpoints` and `heartbeats` where no cluster is reached, and how times are shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.cli import mirror_topics
+from legacy_mm.cli.legacy_mm import main
+from legacy_mm.client import Heartbeat
+
+
+@pytest.mark.parametrize("command", [["clusters"], ["checkpoints", "--source", "a"], ["heartbeats"]])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (None, "client.properties"),
+        ("replication.policy.class=DefaultReplicationPolicy\n", "No resolvable bootstrap urls given"),
+        (
+            "bootstrap.servers=one:1\nreplication.policy.class=com.example.Policy\n",
+            "com.example.Policy is not possible",
+        ),
+    ],
+)
+def test_what_is_refused(
+    command: list[str], text: str | None, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "client.properties"
+    if text is not None:
+        file.write_text(text)
+    assert main([*command, "--config", str(file)]) == 1
+    out, err = capsys.readouterr()
+    assert not out
+    assert err.startswith("legacy-mm: ") and said in err
+
+
+@pytest.mark.parametrize(
+    ("timestamps", "shown"),
+    [
+        ([], "never"),
+        ([1_700_000_000_000, 1_700_000_090_400, 5], "2023-11-14 22:14:50 UTC, 10 s ago"),
+        ([9_223_372_036_854_775_807], "9223372036854775807 ms"),
+    ],
+)
+def test_when_a_cluster_was_last_heard_of(timestamps: list[int], shown: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mirror_topics, "wall", lambda: 1_700_000_100.4)
+    assert mirror_topics._last([Heartbeat("a", "b", each) for each in timestamps]) == shown

@@ -2,6 +2,7 @@
 
 OLD is the last release that has `kafka.tools.MirrorMaker`; CURRENT is the newest one that was tried. HANDLERS_0_9 and
 HANDLERS_0_10 have message handlers of another shape: handlers are compiled for them, their tools are not run.
+MIRROR_CLIENT is MirrorMaker 2's client of OLD, which OLD's tools do not bring; that of CURRENT comes with it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from legacy_mm.spark.jars import LAST_MIRROR_MAKER
 
 OLD = LAST_MIRROR_MAKER.version
 CURRENT = "4.3.0"
+MIRROR_CLIENT = f"{OLD}-mirror-client"
 HANDLERS_0_9, HANDLERS_0_10 = "0.9.0.1", "0.10.2.2"
 
 
@@ -39,6 +41,11 @@ RELEASES = (
             "org.apache.logging.log4j:log4j-slf4j-impl:2.25.4",
         ),
         log4j=2,
+    ),
+    Release(
+        version=MIRROR_CLIENT,
+        artefacts=(f"org.apache.kafka:connect-mirror-client:{OLD}", "org.slf4j:slf4j-nop:1.7.36"),
+        log4j=1,
     ),
     *(
         Release(version, (f"org.apache.kafka:kafka_2.11:{version}",), log4j=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,10 +12,12 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.client import MirrorClient
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
 from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.kafka.compacted import read_to_end
 from legacy_mm.kafka.survey import SourceSurvey
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.java_files import write_properties
@@ -148,6 +151,16 @@ def test_explain_asks_a_secured_source(
     assert [place["start"] for place in topics["partitions"]] == [0, 0, 0, 0]
 
 
+def test_the_client_of_mirroring_opens_what_java_opens(secured: Secured, group: str) -> None:
+    """Java reads its stores, and the environment stays as it was."""
+    listener, security = OPENED_BY_BOTH["mutual TLS, JKS"]
+    before = dict(os.environ)
+    with MirrorClient(secured.files(listener, security(secured.stores), group)[1]) as client:
+        assert client.checkpoint_topics() == set()
+        assert client.remote_consumer_offsets(group, "nobody", SECONDS) == {}
+    assert dict(os.environ) == before
+
+
 @pytest.mark.parametrize("case", OPENED_BY_BOTH)
 def test_both_tools_take_the_same_files(
     secured: Secured, case: str, topic: Callable[..., str], group: str, tool: Callable[..., ToolProcess]
@@ -251,6 +264,7 @@ def test_a_topic_without_permission_ends_the_mirror(
 QUESTIONS: dict[str, Callable[[Properties], object]] = {
     "explain": lambda known: SourceSurvey(known).partitions(Deadline.after(QUESTION_SECONDS)),
     "duties": lambda known: ClusterAdmin("target", known).topics(Deadline.after(QUESTION_SECONDS)),
+    "checkpoints": lambda known: list(read_to_end(known, "t", Deadline.after(QUESTION_SECONDS))),
 }
 
 

@@ -28,8 +28,6 @@ def read(path: str) -> dict[str, str]:
             f"{path}: this command starts no Java and cannot read its key stores; give the keys as PEM "
             "(ssl.truststore.type=PEM, ssl.keystore.type=PEM)"
         )
-    if not connection.properties.get("bootstrap.servers"):
-        raise ConfigurationError(f"{path}: bootstrap.servers is missing")
     return connection.properties
 
 

@@ -5,7 +5,7 @@ Whoever goes on at a translated offset must miss nothing; how much is read again
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.records import committed, create_topic, read_all
 from legacy_mm.testbed.tools import ToolProcess, mirror_maker_2
 from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.java_mirror_client import JAVA_CLIENTS, JavaMirrorClient, names, offsets
 from tests.fixtures.offsets import PARTITIONS, commit, rest, write
 
 pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark, pytest.mark.slow]
@@ -41,6 +42,7 @@ OURS = {
     "target.cluster.alias": "other",
     "topic.creation": "true",
     "emit.offset-syncs.enabled": "true",
+    "emit.heartbeats.enabled": "true",
 }
 Repeats = dict[tuple[str, int], int]
 
@@ -107,3 +109,15 @@ def test_nothing_is_missed_and_less_is_read_again(
     assert again["ours"] == {(reader, number): 0 for reader in stands for number in range(PARTITIONS)}
     assert set(again["theirs"]) <= set(again["ours"])
     assert sum(again["theirs"].values()) > 0
+    for release in JAVA_CLIENTS:
+        assert_java_reads(JavaMirrorClient(tmp_path, release, {"bootstrap.servers": ours.bootstrap}), ours, stands)
+
+
+def assert_java_reads(java: JavaMirrorClient, target: Cluster, readers: Iterable[str]) -> None:
+    """Kafka's RemoteClusterUtils has from our topics what we have written there."""
+    last = last_checkpoints(target)
+    clusters, *answers = java.ask(("upstream clusters",), *(("offsets", "src", reader) for reader in readers))
+    assert names(clusters) == {"src"}
+    for reader, answer in zip(readers, answers, strict=True):
+        told = {(place.partition, committed.offset) for place, committed in offsets(answer).items()}
+        assert told == {(each.partition, each.downstream) for each in last.values() if each.group == reader}

@@ -1,6 +1,8 @@
 """The real MirrorMaker 2 and ours translate the offsets of the same groups, each towards a target of its own.
 
-Whoever goes on at a translated offset must miss nothing; how much is read again is compared.
+Whoever goes on at our offsets misses nothing and reads nothing again. With MirrorMaker 2 some of it is read again; and
+a group that goes back behind its oldest offset sync keeps a checkpoint that is too far on (it has at most ten syncs
+under way, and drops what is replaced meanwhile).
 """
 
 from __future__ import annotations
@@ -54,7 +56,7 @@ def last_checkpoints(target: Cluster) -> dict[tuple[str, int], Checkpoint]:
 
 
 def repeats(source: Cluster, target: Cluster, topic: str, group: str) -> Repeats:
-    """How many records the group would read again; AssertionError where it would miss one."""
+    """How many records the group would read again, by partition; negative where it would miss some."""
     old, new = read_all(source.bootstrap, topic), read_all(target.bootstrap, f"src.{topic}")
     wanted = committed(source.bootstrap, group, [topic])
     found: Repeats = {}
@@ -62,7 +64,8 @@ def repeats(source: Cluster, target: Cluster, topic: str, group: str) -> Repeats
         if name == group:
             unread = rest(old, partition, wanted[topic, partition])
             again = rest(new, partition, checkpoint.downstream)
-            assert again[len(again) - len(unread) :] == unread, f"{group} misses records of partition {partition}"
+            common = min(len(again), len(unread))
+            assert again[len(again) - common :] == unread[len(unread) - common :]
             found[group, partition] = len(again) - len(unread)
     return found
 
@@ -70,7 +73,7 @@ def repeats(source: Cluster, target: Cluster, topic: str, group: str) -> Repeats
 def test_nothing_is_missed_and_less_is_read_again(
     own_clusters: Callable[..., Cluster], our_tool: Callable[..., ToolProcess], tmp_path: Path, topic: str, group: str
 ) -> None:
-    """Groups at the end, far behind, idle and gone back. Ours, on exact pairs, lets nobody read a record again."""
+    """Groups at the end, far behind, idle and gone back."""
     source, theirs, ours = (own_clusters() for _ in range(3))
     create_topic(source.bootstrap, topic, PARTITIONS)
     write(source, topic, "first", TRANSACTIONS)
@@ -108,7 +111,7 @@ def test_nothing_is_missed_and_less_is_read_again(
         assert tool.stop(SECONDS) == 143
     assert again["ours"] == {(reader, number): 0 for reader in stands for number in range(PARTITIONS)}
     assert set(again["theirs"]) <= set(again["ours"])
-    assert sum(again["theirs"].values()) > 0
+    assert any(again["theirs"].values())
     for release in JAVA_CLIENTS:
         assert_java_reads(JavaMirrorClient(tmp_path, release, {"bootstrap.servers": ours.bootstrap}), ours, stands)
 
@@ -116,8 +119,12 @@ def test_nothing_is_missed_and_less_is_read_again(
 def assert_java_reads(java: JavaMirrorClient, target: Cluster, readers: Iterable[str]) -> None:
     """Kafka's RemoteClusterUtils has from our topics what we have written there."""
     last = last_checkpoints(target)
-    clusters, *answers = java.ask(("upstream clusters",), *(("offsets", "src", reader) for reader in readers))
-    assert names(clusters) == {"src"}
+    questions = (("offsets", "src", reader) for reader in readers)
+    topics, beats, *answers = java.ask(("heartbeat topics",), ("heartbeats", "heartbeats"), *questions)
+    assert names(topics) == {"heartbeats"}
+    assert {line.partition(", timestamp=")[0] for line in names(beats)} == {
+        "Heartbeat{sourceClusterAlias=src, targetClusterAlias=other"
+    }
     for reader, answer in zip(readers, answers, strict=True):
         told = {(place.partition, committed.offset) for place, committed in offsets(answer).items()}
         assert told == {(each.partition, each.downstream) for each in last.values() if each.group == reader}

@@ -19,23 +19,34 @@ usage: legacy-mm COMMAND
   handler     what a message handler makes of real records: legacy-mm handler test FILE --topic T -- COMMAND LINE
   redrive     send quarantined records on: legacy-mm redrive [FILE] -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
-  quirks      the known differences from Kafka's tool, with their reasons
+  quirks      the known differences from Kafka's tool, with their reasons; --markdown for docs/differences.md
   ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check --help
   verify      compare source and target record by record, as a Spark job: legacy-mm verify --help
   clusters    the clusters upstream of one, by their heartbeats: legacy-mm clusters --config FILE
   checkpoints where consumer groups of a source cluster go on here: legacy-mm checkpoints --config FILE --source ALIAS
   heartbeats  the last heartbeat of each flow: legacy-mm heartbeats --config FILE
   selftest    stop, kill and freeze mirrors between your clusters, in scratch topics: legacy-mm selftest --help
+  install     put kafka-mirror-maker.sh in place of Kafka's: legacy-mm install --kafka-home DIR
+  uninstall   put Kafka's own back: legacy-mm uninstall --kafka-home DIR
   demo        two real brokers, the unchanged command between them, and a comparison
   bench       Kafka's tool, MirrorMaker 2 and this one, measured in one run
   --version   the version of legacy_mm
+"""
+
+_QUIRKS_PAGE = """\
+# Differences from Kafka's tool
+
+Made from the ledger by `legacy-mm quirks --markdown`. `legacy-mm explain` shows those that concern a command line.
+
+| | Kafka's tool | this one | why |
+|---|---|---|---|
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a sub-command; its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
-    command = _COMMANDS.get(words[0]) if words else None
+    command = COMMANDS.get(words[0]) if words else None
     if command is None:
         sys.stderr.write(_USAGE)
         return 1
@@ -47,9 +58,15 @@ def _options(_: Sequence[str]) -> int:
     return 0
 
 
-def _quirks(_: Sequence[str]) -> int:
+def _quirks(words: Sequence[str]) -> int:
+    if "--markdown" in words:
+        sys.stdout.write(_QUIRKS_PAGE)
     for row in QUIRKS:
-        sys.stdout.write(f"{row.id}\n  old:    {row.legacy}\n  ours:   {row.ours}\n  reason: {row.reason}\n")
+        if "--markdown" in words:
+            cells = (row.id, row.legacy, row.ours, row.reason)
+            sys.stdout.write(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n")
+        else:
+            sys.stdout.write(f"{row.id}\n  old:    {row.legacy}\n  ours:   {row.ours}\n  reason: {row.reason}\n")
     return 0
 
 
@@ -125,6 +142,18 @@ def _selftest(words: Sequence[str]) -> int:
     return selftest(words)
 
 
+def _install(words: Sequence[str]) -> int:
+    from legacy_mm.cli.install import install
+
+    return install(words)
+
+
+def _uninstall(words: Sequence[str]) -> int:
+    from legacy_mm.cli.install import uninstall
+
+    return uninstall(words)
+
+
 def _demo(words: Sequence[str]) -> int:
     from legacy_mm.testbed.demo import main as demo
 
@@ -142,7 +171,7 @@ def _version(_: Sequence[str]) -> int:
     return 0
 
 
-_COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
+COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "explain": _explain,
     "options": _options,
     "quirks": _quirks,
@@ -157,6 +186,8 @@ _COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "checkpoints": _checkpoints,
     "heartbeats": _heartbeats,
     "selftest": _selftest,
+    "install": _install,
+    "uninstall": _uninstall,
     "demo": _demo,
     "bench": _bench,
     "--version": _version,

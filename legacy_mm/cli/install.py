@@ -1,0 +1,52 @@
+"""`legacy-mm install` and `legacy-mm uninstall`: our start scripts in the `bin` of a Kafka, and back."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from legacy_mm.compat import start_scripts
+from legacy_mm.errors import LegacyMMError
+from legacy_mm.testbed.samples import command_folder
+
+
+def install(words: Sequence[str]) -> int:
+    """0 when the scripts are in place, 1 when they cannot be."""
+    parser = _parser("install", "Put kafka-mirror-maker.sh of legacy_mm in place of Kafka's, which is kept beside it.")
+    parser.add_argument(
+        "--run-class",
+        action="store_true",
+        help="also kafka-run-class.sh, for callers of kafka.tools.MirrorMaker; other classes go to the one kept",
+    )
+    options = parser.parse_args(words)
+    return _tell(lambda: start_scripts.install(options.kafka_home, command_folder(), run_class=options.run_class))
+
+
+def uninstall(words: Sequence[str]) -> int:
+    """0 when Kafka's scripts are back, 1 when they cannot be."""
+    options = _parser("uninstall", "Put Kafka's own scripts back.").parse_args(words)
+    return _tell(lambda: start_scripts.uninstall(options.kafka_home), nothing="nothing of legacy_mm is there")
+
+
+def _parser(name: str, description: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"legacy-mm {name}", description=description)
+    parser.add_argument(
+        "--kafka-home", type=lambda text: Path(text).absolute(), required=True, metavar="DIR", help="Kafka's folder"
+    )
+    return parser
+
+
+def _tell(steps: Callable[[], Iterable[str]], nothing: str = "") -> int:
+    done = 0
+    try:
+        for line in steps():
+            sys.stdout.write(f"{line}\n")
+            done += 1
+    except LegacyMMError as error:
+        sys.stderr.write(f"{error}\n")
+        return error.exit_code
+    if not done:
+        sys.stdout.write(f"{nothing}\n")
+    return 0

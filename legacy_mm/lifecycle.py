@@ -16,6 +16,7 @@ from types import FrameType
 from legacy_mm import events
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import LegacyMMError, StreamFailure
+from legacy_mm.metrics.health import Phase
 from legacy_mm.mirror import Mirror
 from legacy_mm.wiring import Host
 
@@ -42,7 +43,9 @@ def run(mirrors: Sequence[Mirror], host: Host, signals: Signals, shutdown_timeou
     """Run the mirrors until a signal, or a failure of any; the exit code the old tool would have given."""
     for mirror in mirrors:
         mirror.start()
+    host.phase = Phase.RUNNING
     ending = _wait(mirrors, host, signals)
+    host.phase = Phase.STOPPING if isinstance(ending, int) else Phase.FAILED
     deadline = Deadline.after(shutdown_timeout)
     events.emit(events.SHUTDOWN_STARTED)
     events.emit(events.STREAMS_STOPPING)

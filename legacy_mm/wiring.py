@@ -32,6 +32,7 @@ from legacy_mm.copies import Copies, choose_engine, client_id, only_batches
 from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, StreamFailure
 from legacy_mm.features import Names
 from legacy_mm.kafka.client import client_version, require_resolvable
+from legacy_mm.metrics.health import Phase
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
 from legacy_mm.metrics.registry import Registry, Snapshot
 from legacy_mm.mirror import Mirror, OnFailure
@@ -67,6 +68,7 @@ class Host:
         """`settings` are those that all mirrors of the process share."""
         self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
         self.registries: list[Registry] = []
+        self.phase = Phase.STARTING
         self.engine = choose_engine(settings)
         self._endpoint = self._serve_metrics(settings.metrics)
         self.spark = SparkHost(settings.spark, streams, preload=_PRELOADED[self.engine.engine], quiet=quiet)
@@ -141,7 +143,10 @@ class Host:
             return None
         from legacy_mm.metrics.prometheus import Endpoint
 
-        return Endpoint(settings.address, settings.port, self._snapshots)
+        return Endpoint(settings.address, settings.port, self._snapshots, self._state)
+
+    def _state(self) -> tuple[Phase, frozenset[str]]:
+        return self.phase, frozenset().union(*(registry.without_assignment() for registry in self.registries))
 
 
 def with_stores(settings: Settings, jvm: Jvm) -> Settings:

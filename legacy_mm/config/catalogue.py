@@ -95,7 +95,7 @@ OPTIONS = (
         name="metrics.port",
         default=None,
         argument="port",
-        help="Serve metrics for Prometheus at http://address:port/metrics; off by default.",
+        help="Serve metrics for Prometheus at http://address:port/metrics, and /healthz and /readyz; off by default.",
         owner="legacy_mm.metrics.prometheus",
         type=port_number,
     ),

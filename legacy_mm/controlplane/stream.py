@@ -101,6 +101,8 @@ class Stream(threading.Thread):
                 self._subscribed = True
                 events.emit(events.SUBSCRIBED, client=member.name, pattern=self._pattern)
             member.subscribe(topics)
+            if not topics:
+                self._metrics.left_group()
 
         self._orders.put(order)
 
@@ -202,6 +204,7 @@ class Stream(threading.Thread):
 
     def lost(self, partitions: frozenset[TopicPartition]) -> None:
         """Lost: stop the task, commit nothing, no listener. An empty set means everything."""
+        self._metrics.left_group()
         gone = partitions or self._owned
         if not gone:
             return

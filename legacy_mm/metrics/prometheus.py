@@ -1,39 +1,79 @@
-"""`/metrics` for Prometheus: every metric of the catalogue but the rates, read from the snapshot at each scrape."""
+"""`/metrics` for Prometheus: every metric of the catalogue but the rates, read from the snapshot at each scrape.
+
+Beside it `/healthz` and `/readyz`: 200 or 503, and a line that says why.
+"""
 
 from __future__ import annotations
 
 import math
+import socket
+import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from socketserver import ThreadingMixIn
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from prometheus_client import CollectorRegistry, start_http_server
+from prometheus_client import CollectorRegistry, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from legacy_mm.errors import HostError
+from legacy_mm.metrics import health
 from legacy_mm.metrics.catalogue import METRICS
 from legacy_mm.metrics.registry import Labels, Snapshot
 from legacy_mm.metrics.window import Reading
 
 Snapshots = Callable[[], Iterable[Snapshot]]
+State = Callable[[], tuple[health.Phase, Collection[str]]]
+PROBES = {"/healthz": health.death, "/readyz": health.unreadiness}
 
 
 class Endpoint:
     """An HTTP server on a thread of its own."""
 
-    def __init__(self, address: str, port: int, snapshots: Snapshots) -> None:
+    def __init__(self, address: str, port: int, snapshots: Snapshots, state: State) -> None:
         """Listen; raises HostError when the address cannot be used."""
         registry = CollectorRegistry(auto_describe=False)
         registry.register(_SnapshotCollector(snapshots))
         try:
-            self._server, self._thread = start_http_server(port, address, registry)
+            self._server = _Server(address, port, _application(make_wsgi_app(registry), state))
         except OSError as error:
             raise HostError(f"--metrics.port: cannot listen on {address}:{port}: {error.strerror}") from error
+        threading.Thread(target=self._server.serve_forever, name="metrics", daemon=True).start()
 
     def close(self) -> None:
         """Stop listening."""
         self._server.shutdown()
         self._server.server_close()
+
+
+class _Server(ThreadingMixIn, WSGIServer):
+    daemon_threads = True
+
+    def __init__(self, address: str, port: int, application: WSGIApplication) -> None:
+        found = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        self.address_family = found[0][0]
+        super().__init__((address, port), _Silent)
+        self.set_app(application)
+
+
+class _Silent(WSGIRequestHandler):
+    def log_message(self, format: str, *arguments: Any) -> None:
+        """A scrape is no news."""
+
+
+def _application(metrics: WSGIApplication, state: State) -> WSGIApplication:
+    def answer(environment: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
+        probe = PROBES.get(environment["PATH_INFO"])
+        if probe is None:
+            return metrics(environment, start)
+        problem = probe(*state())
+        start("503 Service Unavailable" if problem else "200 OK", [("Content-Type", "text/plain; charset=utf-8")])
+        return [f"{problem or 'ok'}\n".encode()]
+
+    return answer
 
 
 class _SnapshotCollector(Collector):

@@ -49,6 +49,7 @@ class Registry:
         self.lock = threading.Lock()
         self.clock = clock
         self.scopes: defaultdict[Scope, Meters] = defaultdict(Meters)
+        self.outside: set[str] = set()
         self._flow = flow
         self._producer: Labels = (("client_id", producer_id),)
         self._facts = dict(facts)
@@ -56,7 +57,7 @@ class Registry:
     def stream(self, index: int, consumer_id: str) -> StreamMetrics:
         """The metrics of one stream; its clients can be seen at once, though nothing is counted yet."""
         with self.lock:
-            return StreamMetrics(self, index, (("client_id", consumer_id),), self._producer)
+            return StreamMetrics(self, index, consumer_id, self._producer)
 
     def gap(self, offsets: int) -> None:
         """So many offsets of the source could not be copied."""
@@ -72,6 +73,11 @@ class Registry:
             duty.counters["changes"].add(changes, now)
             duty.counters["failures"].add(failures, now)
 
+    def without_assignment(self) -> frozenset[str]:
+        """Client ids of the streams that are no members of their group."""
+        with self.lock:
+            return frozenset(self.outside)
+
     def snapshot(self) -> Snapshot:
         """Everything as it is now."""
         with self.lock:
@@ -83,7 +89,10 @@ class Registry:
 class StreamMetrics:
     """What one stream tells, from its own thread and from that of its copy job's channel."""
 
-    def __init__(self, registry: Registry, index: int, consumer: Labels, producer: Labels) -> None:
+    def __init__(self, registry: Registry, index: int, consumer_id: str, producer: Labels) -> None:
+        consumer = (("client_id", consumer_id),)
+        self._outside, self._consumer_id = registry.outside, consumer_id
+        self._outside.add(consumer_id)
         self._scopes, self._lock, self._clock = registry.scopes, registry.lock, registry.clock
         self._clients = {"consumer": consumer, "member": consumer, "producer": producer}
         self._sources = {client: f"{client}-{index}" for client in (*self._clients, "job")}
@@ -99,7 +108,13 @@ class StreamMetrics:
             now = self._clock()
             self._consumer.counters["rebalances"].add(1, now)
             self._consumer.ages["rebalance"].observe(0.0, now)
+            self._outside.discard(self._consumer_id)
         self.owns(owned)
+
+    def left_group(self) -> None:
+        """The stream is no member any more."""
+        with self._lock:
+            self._outside.add(self._consumer_id)
 
     def owns(self, owned: frozenset[TopicPartition]) -> None:
         """Of all partitions only these are left."""

@@ -12,6 +12,7 @@ import pytest
 from legacy_mm import lifecycle
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import StreamFailure
+from legacy_mm.metrics.health import Phase
 from legacy_mm.mirror import Mirror, OnFailure
 
 HOST: Any = SimpleNamespace(
@@ -75,6 +76,7 @@ def test_a_signal_stops_all_side_by_side(signals: lifecycle.Signals) -> None:
     assert code == 143
     assert calls == ["start 0", "start 1", "stop 0, commit True", "stop 1, commit True", "join 0", "join 1"]
     assert len(deadlines) == 1
+    assert HOST.phase is Phase.STOPPING
 
 
 @pytest.mark.parametrize("failing", [0, 1])
@@ -82,3 +84,4 @@ def test_a_failure_of_any_ends_all_without_a_commit(signals: lifecycle.Signals, 
     code, calls, _ = run(signals, failing)
     assert code == 255
     assert calls[2:4] == ["stop 0, commit False", "stop 1, commit False"]
+    assert HOST.phase is Phase.FAILED

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import socket
+import urllib.error
 import urllib.request
+from collections.abc import Iterator
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from legacy_mm.copyjob import Progress
 from legacy_mm.errors import HostError
+from legacy_mm.metrics.health import Phase
 from legacy_mm.metrics.prometheus import Endpoint
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.model import TopicPartition
@@ -22,7 +25,7 @@ def test_samples_have_flow_and_scope_and_no_value_is_made_up() -> None:
     stream.assigned(frozenset({TopicPartition("a", 0)}))
     stream.progress(Progress({}, 7, 3, False))
     port = ports.reserve()
-    endpoint = Endpoint(LOOPBACK, port, lambda: [registry.snapshot()])
+    endpoint = Endpoint(LOOPBACK, port, lambda: [registry.snapshot()], lambda: (Phase.STARTING, ()))
     try:
         with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/metrics", timeout=10) as answer:
             families = {family.name: family for family in text_string_to_metric_families(answer.read().decode())}
@@ -43,4 +46,61 @@ def test_an_address_that_cannot_be_used() -> None:
     with socket.create_server((LOOPBACK, 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(HostError, match=f"--metrics.port: cannot listen on {LOOPBACK}:{port}: Address already"):
-            Endpoint(LOOPBACK, port, list)
+            Endpoint(LOOPBACK, port, list, lambda: (Phase.STARTING, ()))
+
+
+Answer = tuple[int, str]
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    ports = Ports()
+    yield ports.reserve()
+    ports.release()
+
+
+def ask(port: int, path: str) -> Answer:
+    """Status and text."""
+    try:
+        with urllib.request.urlopen(f"http://{LOOPBACK}:{port}{path}", timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
+
+
+OK, ALONE = (200, "ok\n"), (503, "without an assignment: g-0, g-1\n")
+
+
+@pytest.mark.parametrize(
+    ("phase", "outside", "alive", "ready"),
+    [
+        (Phase.STARTING, [], OK, (503, "is starting\n")),
+        (Phase.RUNNING, ["g-1", "g-0"], OK, ALONE),
+        (Phase.RUNNING, [], OK, OK),
+        (Phase.STOPPING, [], OK, (503, "is stopping, as a signal asked\n")),
+        (Phase.FAILED, [], (503, "has failed and is ending\n"), (503, "has failed and is ending\n")),
+    ],
+)
+def test_probes(port: int, phase: Phase, outside: list[str], alive: Answer, ready: Answer) -> None:
+    endpoint = Endpoint(LOOPBACK, port, list, lambda: (phase, outside))
+    try:
+        assert ask(port, "/healthz") == alive
+        assert ask(port, "/readyz") == ready
+        assert ask(port, "/metrics")[0] == 200
+    finally:
+        endpoint.close()
+
+
+def test_a_stream_is_outside_until_it_is_assigned_and_when_it_is_lost() -> None:
+    """An empty assignment counts, and partitions that go to another member change nothing."""
+    registry = Registry("x->y", "producer-1", {})
+    first, second = registry.stream(0, "g-0"), registry.stream(1, "g-1")
+    assert registry.without_assignment() == {"g-0", "g-1"}
+    first.assigned(frozenset({TopicPartition("a", 0)}))
+    second.assigned(frozenset())
+    first.owns(frozenset())
+    assert registry.without_assignment() == frozenset()
+    second.left_group()
+    assert registry.without_assignment() == {"g-1"}
+    second.assigned(frozenset())
+    assert registry.without_assignment() == frozenset()

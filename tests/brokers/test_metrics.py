@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.ports import LOOPBACK
 from legacy_mm.testbed.records import create_topic
-from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.jmx import jmx_address, read_mbeans
 
@@ -36,6 +37,15 @@ def scrape(port: int) -> Samples:
     return found
 
 
+def probe(port: int, name: str) -> tuple[int, str]:
+    """Status and text."""
+    try:
+        with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/{name}", timeout=10) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as refused:
+        return refused.code, refused.read().decode()
+
+
 def total(samples: Samples, name: str, **labels: str) -> float:
     """The sum over all label values but these."""
     wanted = set(labels.items())
@@ -50,12 +60,11 @@ def test_a_scrape_tells_what_was_copied(
     our_tool: Callable[..., ToolProcess],
     new_port: Callable[[], int],
 ) -> None:
-    """Counters are the truth, lag ends at 0, and MBeans go with the partitions that another mirror takes over."""
+    """Ready once there is a topic; counters are the truth, lag ends at 0, MBeans go with partitions others take."""
     name = topic()
-    for cluster in (source, target):
-        create_topic(cluster.bootstrap, name, partitions=4)
+    soon = {"auto.offset.reset": "earliest", "metadata.max.age.ms": "1000"}
     files = (
-        {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": source.bootstrap, "group.id": group, **soon},
         {"bootstrap.servers": target.bootstrap},
     )
     port, jmx_port = new_port(), new_port()
@@ -63,9 +72,14 @@ def test_a_scrape_tells_what_was_copied(
     tool = our_tool(*files, *words, environment={"JMX_PORT": str(jmx_port)})
 
     def shared() -> bool:
-        owned = scrape(port).get("legacy_mm_consumer_assigned_partitions", {})
-        return list(owned.values()) == [2.0, 2.0]
+        return list(scrape(port).get("legacy_mm_consumer_assigned_partitions", {}).values()) == [2.0, 2.0]
 
+    nobody = (503, f"without an assignment: {group}-0, {group}-1\n")
+    wait_until(lambda: probe(port, "readyz") == nobody, SECONDS, "streams that wait for a topic")
+    assert probe(port, "healthz") == (200, "ok\n")
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, partitions=4)
+    wait_until(lambda: probe(port, "readyz") == (200, "ok\n"), SECONDS, "both streams to be members")
     # a copy job that a rebalance ends takes along what its clients counted since their last report
     wait_until(shared, SECONDS, "two partitions for each stream")
     load(source.bootstrap, name, FIRST, 100)
@@ -100,17 +114,7 @@ def test_a_scrape_tells_what_was_copied(
     assert "MBeans" not in tool.output()
 
 
-EXPORTER = """\
-lowercaseOutputName: true
-rules:
-- pattern: kafka.consumer<type=.+, client-id=(.+), topic=(.+), partition=(.+)><>records-lag-max
-  name: mirror_lag_max
-  labels: {client: "$1", topic: "$2", partition: "$3"}
-- pattern: kafka.producer<type=producer-metrics, client-id=(.+)><>record-send-total
-  name: mirror_sent_total
-- pattern: kafka.tools<type=MirrorMaker, name=MirrorMaker-numDroppedMessages><>Value
-  name: mirror_dropped
-"""
+EXPORTER = CHECKOUT / "samples/deploy/jmx-exporter.yaml"
 
 
 def test_the_exporter_named_in_kafka_opts_reads_the_old_names(
@@ -121,21 +125,19 @@ def test_the_exporter_named_in_kafka_opts_reads_the_old_names(
     our_tool: Callable[..., ToolProcess],
     new_port: Callable[[], int],
     jmx_exporter: Path,
-    tmp_path: Path,
 ) -> None:
-    """Rules as people write them for the old tool, in the agent that they run."""
+    """Our sample rules, such as people write them for the old tool, in the agent that they run."""
     name = topic()
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, partitions=2)
     load(source.bootstrap, name, FIRST, 100)
-    rules, port = tmp_path / "mirror.yml", new_port()
-    rules.write_text(EXPORTER)
+    port = new_port()
     tool = our_tool(
         {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
         {"bootstrap.servers": target.bootstrap},
         "--whitelist",
         name,
-        environment={"KAFKA_OPTS": f"-javaagent:{jmx_exporter}={LOOPBACK}:{port}:{rules}"},
+        environment={"KAFKA_OPTS": f"-javaagent:{jmx_exporter}={LOOPBACK}:{port}:{EXPORTER}"},
     )
 
     def exported() -> Samples:
@@ -144,12 +146,17 @@ def test_the_exporter_named_in_kafka_opts_reads_the_old_names(
         except OSError:  # the agent listens once Java has started
             return {}
 
-    wait_until(lambda: total(exported(), "mirror_sent_total") == FIRST, SECONDS, "the exporter to see all records")
+    wait_until(
+        lambda: total(exported(), "kafka_mirror_producer_record_send_total") == FIRST,
+        SECONDS,
+        "the exporter to see all records",
+    )
     seen = exported()
-    assert list(seen["mirror_dropped"].values()) == [0.0]
-    labels = {dict(labels)["partition"]: dict(labels) for labels in seen["mirror_lag_max"]}
+    assert list(seen["kafka_mirror_dropped_messages"].values()) == [0.0]
+    lags = map(dict, seen["kafka_mirror_consumer_partition_records_lag_max"])
+    labels = {each["partition"]: each for each in lags}
     assert set(labels) == {"0", "1"}
-    assert labels["0"]["client"] == f"{group}-0"
+    assert labels["0"]["client_id"] == f"{group}-0"
     tool.signal(signal.SIGTERM)
     assert tool.wait(SECONDS) == 143, tool.output()
 

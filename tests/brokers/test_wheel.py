@@ -1,0 +1,155 @@
+"""What pip installs: the wheel made from the sdist, in an empty environment, by the steps of the sample Dockerfile."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm import __version__
+from legacy_mm.testbed.jars import kafka_jars
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import create_topic, end_offsets
+from legacy_mm.testbed.releases import OLD
+from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.slow]
+BUILD_SECONDS = 600.0
+COPIED = 90.0
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", "*.egg-info", "__pycache__", "build", "dist", "tests")
+HANDLER = """
+from legacy_mm.handlers.api import Record, TargetRecord
+
+def handle(record: Record) -> list[TargetRecord]:
+    return [record.to("copy." + record.topic)]
+"""
+
+
+def call(*words: str | Path, folder: Path, environment: dict[str, str] | None = None) -> str:
+    """Run to the end; what it printed."""
+    done = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False
+    )
+    assert done.returncode == 0, f"{words}\n{done.stdout[-4_000:]}{done.stderr[-4_000:]}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder with sdist and wheel; `build` makes the wheel from what the sdist holds."""
+    folder = tmp_path_factory.mktemp("build")
+    shutil.copytree(CHECKOUT, folder / "src", ignore=LEFT_OUT, symlinks=True)
+    call(sys.executable, "-m", "venv", "venv", folder=folder)
+    call(folder / "venv/bin/python", "-m", "pip", "install", "--quiet", "build", folder=folder)
+    call(folder / "venv/bin/python", "-m", "build", "--outdir", folder / "dist", "src", folder=folder)
+    return folder / "dist"
+
+
+@pytest.fixture(scope="module")
+def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The environment that the RUN lines of the Dockerfile make, with the wheel for the checkout."""
+    prefix = tmp_path_factory.mktemp("installed") / "legacy_mm"
+    (wheel,) = built.glob("*.whl")
+    steps = re.findall(r"^RUN (.+)$", (CHECKOUT / "samples/deploy/Dockerfile").read_text(), re.MULTILINE)
+    assert len(steps) == 4
+    for step in steps:
+        line = step.replace("/opt/legacy_mm", str(prefix)).replace("/src", str(wheel)).replace("--no-cache-dir", "-q")
+        call("sh", "-c", re.sub(r"^python ", f"{sys.executable} ", line), folder=prefix.parent)
+    return prefix
+
+
+def test_both_hold_all_that_the_running_tool_needs(built: Path, installed: Path) -> None:
+    """Modules, samples and scripts; and nothing of the tests."""
+    (sdist,), (wheel,) = built.glob("*.tar.gz"), built.glob("*.whl")
+    package = {str(path.relative_to(CHECKOUT)) for path in (CHECKOUT / "legacy_mm").rglob("*.py")}
+    samples = {path for path in (CHECKOUT / "samples").rglob("*") if path.is_file() and path.suffix != ".pyc"}
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+        (metadata,) = (archive.read(name).decode() for name in names if name.endswith(".dist-info/METADATA"))
+    assert {"java", "jdk", "kerberos", "test", "dev"} <= set(
+        re.findall(r"^Provides-Extra: (.+)$", metadata, re.MULTILINE)
+    )
+    assert package | {"legacy_mm/py.typed"} == {name for name in names if name.startswith("legacy_mm/")}
+    with tarfile.open(sdist) as archive:
+        there = {name.partition("/")[2] for name in archive.getnames()}
+    assert package <= there
+    assert not [name for name in names | there if name.startswith("tests/")]
+    for path in samples:
+        copy = installed / "share/legacy_mm" / path.relative_to(CHECKOUT)
+        assert copy.read_bytes() == path.read_bytes()
+    assert len(list((installed / "share/legacy_mm").glob("spark-classes-*.jsa"))) == 1
+    assert (installed / "libexec/java").is_symlink()
+
+
+def test_its_commands_answer(installed: Path, tmp_path: Path) -> None:
+    alone = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+    ours = installed / "bin/legacy-mm"
+    assert call(ours, "--version", folder=tmp_path, environment=alone) == f"legacy_mm {__version__}\n"
+    assert "--metrics.port" in call(ours, "options", folder=tmp_path, environment=alone)
+    assert call(installed / "bin/kafka-mirror-maker", "--version", folder=tmp_path, environment=alone).startswith("3.9")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("language", ["Python", "Java"])
+def test_handlers_run_with_nothing_to_download_from(
+    source: Any,
+    target: Any,
+    topic: Callable[..., str],
+    group: str,
+    our_tool: Callable[..., ToolProcess],
+    handler_jars: dict[str, Path],
+    installed: Path,
+    tmp_path: Path,
+    language: str,
+) -> None:
+    """By the script that `legacy-mm install` puts into a Kafka whose `libs` hold the handler's jar, in an empty home.
+
+    A cache folder that cannot be made would be noticed by whatever wants to fetch something.
+    """
+    name, home, kafka = topic(), tmp_path / "home", tmp_path / "kafka"
+    script = tmp_path / "handler.py"
+    script.write_text(HANDLER)
+    home.mkdir()
+    (tmp_path / "file").touch()
+    (kafka / "bin").mkdir(parents=True)
+    (kafka / "bin/kafka-run-class.sh").touch()
+    (kafka / "libs").mkdir()
+    for jar in (*kafka_jars(OLD).glob("*.jar"), handler_jars["Rename"]):
+        (kafka / "libs" / jar.name).symlink_to(jar)
+    environment = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": str(home),
+        "PYTHONPATH": "",
+        "LEGACY_MM_CACHE": str(tmp_path / "file/cache"),
+    }
+    call(installed / "bin/legacy-mm", "install", "--kafka-home", kafka, folder=tmp_path, environment=environment)
+    for cluster, called in ((source, name), (target, f"copy.{name}")):
+        create_topic(cluster.bootstrap, called, partitions=2)
+    load(source.bootstrap, name, 200, 50)
+    words = {"Python": (str(script),), "Java": ("handlers.Rename", "--message.handler.args", "copy.")}[language]
+    tool = our_tool(
+        {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": target.bootstrap},
+        *("--whitelist", name, "--message.handler", *words),
+        launcher=kafka / "bin/kafka-mirror-maker.sh",
+        environment=environment,
+    )
+
+    def copied() -> bool:
+        return not tool.running() or sum(end_offsets(target.bootstrap, f"copy.{name}").values()) == 200
+
+    wait_until(copied, COPIED, "all records under their new name")
+    assert str(installed) in Path(f"/proc/{tool.pid}/maps").read_text()
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(40) == 143, tool.output()
+    assert list(home.iterdir()) == []

@@ -13,7 +13,7 @@ import pytest
 
 from tests.structure.source_tree import CHECKOUT
 
-FOLDERS = {"legacy_mm", "bin", "compat", "tests", "samples"}
+FOLDERS = {"legacy_mm", "bin", "compat", "tests", "samples", "docs"}
 FILES = {
     "setup.cfg",
     "pyproject.toml",

@@ -20,6 +20,8 @@ VERSION = 1
 LEASE_SECONDS = 5.0
 """A task that hears nothing for this long stops writing."""
 BEAT_SECONDS = 1.0
+JOB = "job"
+"""Who counts what belongs to no client, but to the copying itself."""
 LENGTH = struct.Struct(">I")
 MAX_FRAME = 64 << 20
 
@@ -101,7 +103,7 @@ class Plan(Frame):
     in_place: Sequence[str] = field(default_factory=list)
     """Source topics whose records keep the number of their partition, whatever their keys say."""
     pairs: bool = False
-    """Report also which source offset became which target offset (`Pairs`), of the topics that are in place."""
+    """Report also which source offset became which target offset (`Pairs`), and ages; of the topics in place."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +196,7 @@ class Statistics(Frame):
     """Task -> driver, every few seconds: what changed in one client's numbers."""
 
     client: str
-    """`consumer`, `producer` or `member`."""
+    """`consumer`, `producer`, `member`, or `JOB`."""
     measured: Sequence[Measured]
 
 

@@ -20,6 +20,8 @@ from legacy_mm.controlplane.translation import Translation
 from legacy_mm.features import Names
 from legacy_mm.kafka.internal_log import InternalLog
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
+from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.metrics.registry import Registry
 from legacy_mm.policies.name_list import in_list
 from legacy_mm.wire.groups import GroupAdmin
 
@@ -29,7 +31,7 @@ _CLIENT_ID = "legacy_mm-offsets"
 class FlowOffsets:
     """Everything about offsets for one flow that runs."""
 
-    def __init__(self, settings: Settings, names: Names, syncs: OffsetSyncSettings) -> None:
+    def __init__(self, settings: Settings, names: Names, syncs: OffsetSyncSettings, registry: Registry) -> None:
         """The settings are those with what Java key stores hold."""
         source = (settings.source_admin or settings.source).properties
         target = (settings.target_admin or settings.target).properties
@@ -39,7 +41,8 @@ class FlowOffsets:
             StoredMaps(InternalLog(at, exact_topic, _CLIENT_ID)),
             InternalTopicWriter(at, exact_topic, partial(_tell, exact_topic)),
         )
-        writer = InternalTopicWriter(at, topic, partial(_tell, topic))
+        self._metrics = OffsetMetrics(registry)
+        writer = InternalTopicWriter(at, topic, partial(_count, self._metrics, topic))
         self.pairs = OffsetSyncs(writer, syncs.lag_max, settings.commit_interval, self._exact)
         translation = Translation(InternalLog(at, topic, _CLIENT_ID), self._exact.translate)
         asked = settings.features.checkpoints
@@ -76,8 +79,8 @@ class FlowOffsets:
             CheckpointRounds(asked.interval, asked.sync_interval),
             SourceGroups(GroupAdmin("source", source), _accepted(asked, settings, names), asked.refresh_interval),
             translation,
-            Emitter(InternalLog(target, topic, _CLIENT_ID), partial(InternalTopicWriter, target, topic)),
-            None if asked.sync_interval is None else TargetGroups(GroupAdmin("target", target)),
+            Emitter(InternalLog(target, topic, _CLIENT_ID), partial(InternalTopicWriter, target, topic), self._metrics),
+            None if asked.sync_interval is None else TargetGroups(GroupAdmin("target", target), self._metrics),
             names.remote,
             self.pairs.held,
         )
@@ -89,6 +92,11 @@ def _accepted(asked: CheckpointSettings, settings: Settings, names: Names) -> Ca
     exclude = in_list(asked.groups.exclude, names.compiled)
     own = settings.source.group_id
     return lambda group: group != own and include(group) and not exclude(group)
+
+
+def _count(metrics: OffsetMetrics, topic: str, key: bytes, reason: str | None) -> None:
+    metrics.sync_settled(failed=reason is not None)
+    _tell(topic, key, reason)
 
 
 def _tell(topic: str, _: bytes, reason: str | None) -> None:

@@ -34,7 +34,7 @@ from legacy_mm.features import Names
 from legacy_mm.kafka.client import client_version, require_resolvable
 from legacy_mm.metrics.health import Phase
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
-from legacy_mm.metrics.registry import Registry, Snapshot
+from legacy_mm.metrics.registry import MirrorNames, Registry, Snapshot
 from legacy_mm.mirror import Mirror, OnFailure
 from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_obstacle
 from legacy_mm.spark import keystore
@@ -188,11 +188,12 @@ def check_logins(settings: Settings) -> None:
 
 def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | None = None) -> Mirror:
     """Put the objects of one flow together; the rebalance listener is that of all flows."""
-    registry = Registry(settings.flow, settings.target.properties.get("client.id", ""), _facts())
-    host.registries.append(registry)
     with host.closed_on_error():
         names = Names(settings, host.spark.jvm.topic_matcher)
-    duties, offsets = _duties(settings, names, registry), _offsets(settings, names)
+    producer_id = settings.target.properties.get("client.id", "")
+    registry = Registry(settings.flow, producer_id, _facts(), mirror_names=_mirror_names(settings, names))
+    host.registries.append(registry)
+    duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
     prepare = None if duties is None else duties.before_copying
     pairs = None if offsets is None else offsets.pairs
     copies = Copies(settings, names, host.channel, host.runner, prepare, pairs)
@@ -236,13 +237,19 @@ def _duties(settings: Settings, names: Names, registry: Registry) -> FlowDuties 
     return FlowDuties(settings, names, registry.duty)
 
 
-def _offsets(settings: Settings, names: Names) -> FlowOffsets | None:
+def _mirror_names(settings: Settings, names: Names) -> MirrorNames | None:
+    """Without offset syncs the metrics are the old tool's alone."""
+    naming = settings.features.naming
+    return settings.features.offset_syncs and MirrorNames(naming.source_alias, naming.target_alias, names.remote)
+
+
+def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffsets | None:
     syncs = settings.features.offset_syncs
     if syncs is None:
         return None
     from legacy_mm.flow_offsets import FlowOffsets
 
-    return FlowOffsets(settings, names, syncs)
+    return FlowOffsets(settings, names, syncs, registry)
 
 
 def _stream(

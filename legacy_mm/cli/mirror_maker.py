@@ -16,6 +16,7 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment, java_process, mbean_names, messages, startup
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.log4j import configuration
+from legacy_mm.compat.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.compat.releases import CURRENT
 from legacy_mm.compat.translate import Help, NothingToDo, Run, Version, translate
 from legacy_mm.config.catalogue import OwnOptions
@@ -94,7 +95,7 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str]) -> LogSett
 def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
     flows, shared = outcome.flows, outcome.flows[0]
     streams = sum(settings.streams for settings in flows)
-    host = wiring.Host(shared, streams, mbean_names.BEANS, quiet=quiet)
+    host = wiring.Host(shared, streams, (*mbean_names.BEANS, *MIRROR_MAKER_2_BEANS), quiet=quiet)
     listener = host.listener(shared.listener)
     mirrors = [wiring.build_mirror(host.with_plugins(host.with_stores(each)), host, listener) for each in flows]
     return lifecycle.run(mirrors, host, signals, shared.shutdown_timeout)

@@ -19,6 +19,7 @@ from legacy_mm.controlplane.translation import Translation
 from legacy_mm.errors import CorruptRecords, HostError, LegacyMMError
 from legacy_mm.kafka.internal_log import InternalLog
 from legacy_mm.kafka.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.model import OffsetPair, TopicPartition
 from legacy_mm.policies import checkpoint_rule
 from legacy_mm.protocol.mirror_records import Checkpoint
@@ -59,9 +60,14 @@ class SourceGroups:
 class Emitter:
     """Writes the checkpoints that are due, and knows the last one of each group and partition."""
 
-    def __init__(self, known: InternalLog, writer: Callable[[OnResult], InternalTopicWriter]) -> None:
+    def __init__(
+        self, known: InternalLog, writer: Callable[[OnResult], InternalTopicWriter], metrics: OffsetMetrics
+    ) -> None:
         self._log = known
         self._writer = writer(self._result)
+        self._metrics = metrics
+        self._under_way: dict[bytes, Checkpoint] = {}
+        self._asked_at = 0.0
         self._refused = ""
         self._known: defaultdict[str, dict[TopicPartition, Checkpoint]] = defaultdict(dict)
 
@@ -77,13 +83,20 @@ class Emitter:
             except CorruptRecords:
                 continue
 
-    def emit(self, found: Iterator[Checkpoint], deadline: Deadline) -> int:
-        """Those of these that are due; how many. Raises HostError when not all of them could be written."""
+    def emit(self, found: Iterator[Checkpoint], asked_at: float, deadline: Deadline) -> int:
+        """Those of these that are due; how many. Raises HostError when not all of them could be written.
+
+        `asked_at`: when the groups' offsets were asked for.
+        """
         written = []
+        self._asked_at = asked_at
+        self._under_way.clear()
         for checkpoint in found:
             last = self._known[checkpoint.group].get(_place(checkpoint))
             if checkpoint_rule.is_due(last and _pair(last), _pair(checkpoint)):
-                while not self._writer.send(*checkpoint.encode(), timestamp=epoch_ms()):
+                key, value = checkpoint.encode()
+                self._under_way[key] = checkpoint
+                while not self._writer.send(key, value, timestamp=epoch_ms()):
                     self._settle(deadline)
                 written.append(checkpoint)
         self._settle(deadline)
@@ -97,8 +110,11 @@ class Emitter:
         if refused or not taken:
             raise HostError(f"the target does not take checkpoints: {refused or 'no answer in time'}")
 
-    def _result(self, _: bytes, reason: str | None) -> None:
+    def _result(self, key: bytes, reason: str | None) -> None:
         self._refused = self._refused or reason or ""
+        written = self._under_way.pop(key, None)
+        if written is not None and reason is None:
+            self._metrics.checkpoint(written.group, *_place(written), monotonic() - self._asked_at)
 
     def _note(self, checkpoint: Checkpoint) -> None:
         self._known[checkpoint.group][_place(checkpoint)] = checkpoint
@@ -146,8 +162,9 @@ class Checkpoints(threading.Thread):
         deadline = Deadline.after(RUN_SECONDS)
         self._emitter.read(deadline)
         self._translation.refresh(deadline)
+        asked_at = monotonic()
         offsets, untold = self._groups.offsets(deadline)
-        self._emitter.emit(self._found(offsets), deadline)
+        self._emitter.emit(self._found(offsets), asked_at, deadline)
         raise_untold(untold)
 
     def _follow(self) -> None:

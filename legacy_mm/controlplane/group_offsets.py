@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from legacy_mm import events
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
+from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.checkpoint_rule import GroupState, TargetGroup, offsets_to_set
 from legacy_mm.protocol.mirror_records import Checkpoint
@@ -20,8 +21,9 @@ _TOLD = 3
 class TargetGroups:
     """The consumer groups of the target."""
 
-    def __init__(self, admin: GroupAdmin) -> None:
+    def __init__(self, admin: GroupAdmin, metrics: OffsetMetrics) -> None:
         self._admin = admin
+        self._metrics = metrics
 
     def follow(self, known: Mapping[str, Mapping[TopicPartition, Checkpoint]], deadline: Deadline) -> None:
         """Bring the groups to their checkpoints; raises LegacyMMError, also where it failed for some."""
@@ -32,6 +34,7 @@ class TargetGroups:
         for group in wanted.keys() - refused.keys():
             places = ", ".join(f"{place}={committed.offset}" for place, committed in sorted(wanted[group].items()))
             events.emit(events.DUTY_CHANGED, duty="group-offsets", change=f"group {group} goes on at {places}")
+        self._metrics.groups_synced(len(wanted.keys() - refused.keys()))
         raise_untold({**untold, **refused})
 
     def _look(self, groups: list[str], deadline: Deadline) -> tuple[dict[str, TargetGroup], dict[str, str]]:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from legacy_mm.model import Offsets, TopicPartition
 
 if TYPE_CHECKING:
+    from legacy_mm.protocol.record_batch import Header
     from legacy_mm.protocol.records import SourceOffsets
 
 
@@ -29,6 +30,10 @@ class SafeOffsets:
     def sent(self, offsets: Offsets) -> None:
         """Everything below these was given to the producer."""
         self._sent |= offsets
+
+    def safe(self) -> Offsets:
+        """Below these everything is acknowledged."""
+        return self._safe
 
     def barrier(self) -> None:
         """Everything sent so far is acknowledged."""
@@ -72,10 +77,11 @@ class Piece:
 
 
 class Part(NamedTuple):
-    """A batch of a piece, and the offsets of its records at the source."""
+    """A batch of a piece, the offsets of its records at the source, and its header."""
 
     piece: Piece
     offsets: SourceOffsets
+    header: Header
 
 
 class Pieces:

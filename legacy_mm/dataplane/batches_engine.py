@@ -18,6 +18,7 @@ from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, too_few
+from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
 from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.errors import CorruptRecords, EngineUnfit
@@ -75,6 +76,8 @@ class BatchesEngine:
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
         self._pairs = OffsetPairs() if plan.pairs else None
+        in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
+        self._meters = PartitionMeters(in_place) if plan.pairs else None
         self._pace = Pace()
         self._appending = False
         self._records = 0
@@ -166,6 +169,8 @@ class BatchesEngine:
         route = self._router.route(topic, source.partition, batch, begin, count, partitions, in_place=in_place)
         self._read.carried(source, route.records, size, route.next_offset)
         piece = self._pieces.open(source, route.next_offset, len(route.batches))
+        if self._meters is not None:
+            self._meters.read(source, route.next_offset, Times.of_batch(batch.header, begin))
         self._records += route.records
         self._pace.copied(route.records)
         for lone in route.too_large:
@@ -174,7 +179,7 @@ class BatchesEngine:
             if not self._wait_for_room():
                 return
             self._written.carried(TopicPartition(topic, number), made.header.records, len(made.buffer))
-            self._appender.append(TopicPartition(topic, number), made, Part(piece, offsets))
+            self._appender.append(TopicPartition(topic, number), made, Part(piece, offsets, made.header))
 
     def _partitions(self, topic: str, least: int) -> int:
         """How many the target topic has, created if need be; waits for it, and a moment for it to have `least`.
@@ -234,6 +239,8 @@ class BatchesEngine:
         for part, base_offset in self._appender.take_acknowledged():
             if self._pairs is not None and part.piece.partition.topic in self._in_place:
                 self._pairs.batch(part.piece.partition, part.offsets, base_offset)
+            if self._meters is not None:
+                self._meters.acknowledged(part.piece.partition, part.header.records, Times.of_batch(part.header))
             self._pieces.acknowledged(part.piece)
         for refused in self._appender.take_refused():
             self._deal_with(refused)
@@ -243,6 +250,8 @@ class BatchesEngine:
         for traffic in (self._read, self._written):
             if statistics := traffic.statistics_when_due():
                 self._report(statistics)
+        if self._meters is not None and (measured := self._meters.statistics_when_due(self._safe.safe())):
+            self._report(measured)
 
     def _deal_with(self, refused: Entry) -> None:
         """Halve a refused batch until a record stands alone; a lone one, or what no other batch can mend, failed."""
@@ -250,10 +259,12 @@ class BatchesEngine:
         if failures.needs_new_producer(refused.refusal):
             raise ProducerBroken(failures.text(refused.refusal))
         if refused.batch.header.records > 1 and failures.may_spare_some(refused.refusal):
-            piece, offsets = refused.receipt
+            piece, offsets, _ = refused.receipt
             halves = self._router.halve(Placed(number, refused.batch, offsets))
             piece.missing += len(halves) - 1
-            self._appender.replace(refused, [(half.batch, Part(piece, half.offsets)) for half in halves])
+            self._appender.replace(
+                refused, [(half.batch, Part(piece, half.offsets, half.batch.header)) for half in halves]
+            )
             return
         self._fail(topic, refused.batch, refused.refusal)
         self._failures.raise_if_ending(None)
@@ -277,6 +288,8 @@ class BatchesEngine:
             if resumed := self._patiently(lambda: self._fetcher.resume(wanted), self._plan.api_timeout):  # noqa: B023
                 for partition in resumed:
                     self._pieces.restart(partition)
+                    if self._meters is not None:
+                        self._meters.restart(partition)
                 self._report(Started(resumed))
 
     # --- reporting and the end

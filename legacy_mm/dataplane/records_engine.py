@@ -18,9 +18,10 @@ from legacy_mm.copyjob import BEAT_SECONDS, Copied, Frame, Gap, Pairs, Plan, Pro
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts
+from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
-from legacy_mm.kafka.reader import PartitionReader, last_offsets
+from legacy_mm.kafka.reader import PartitionReader, by_partition, last_offsets
 from legacy_mm.kafka.sender import RecordSender
 from legacy_mm.model import Offsets, TopicPartition
 
@@ -49,6 +50,9 @@ class RecordsEngine:
             self._in_place,
             None if self._pairs is None else self._delivered,
         )
+        in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
+        self._meters = PartitionMeters(in_place) if plan.pairs else None
+        self._arrived: list[Any] = []
         self._names = plan.names
         missing_seconds = int(plan.target.get("topic.metadata.propagation.max.ms", 30_000)) / _MS
         self._counts = (
@@ -101,6 +105,10 @@ class RecordsEngine:
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
             self._batch, self._sent = self._reader.read(READ_SECONDS), 0
+            if self._meters is not None:
+                for found in by_partition(self._batch):
+                    times = Times.of_records(found.times())
+                    self._meters.read(found.partition, found.next_offset(), times, found.value_bytes())
             if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_for_partitions):
                 return
         before, self._sent = self._sent, self._sender.send(self._batch, self._sent)
@@ -108,6 +116,7 @@ class RecordsEngine:
         self._safe.sent(last_offsets(self._batch[before : self._sent]))
         if self._tally is not None:
             self._tally.sent(self._batch[before : self._sent])
+        self._note_arrived()
 
     def _moves(self) -> set[Move]:
         """What of the records that were read is to keep its partition."""
@@ -129,12 +138,14 @@ class RecordsEngine:
         False when a stop's deadline came first.
         """
         while not self._sender.flush(_FLUSH_SLICE):
+            self._note_arrived()
             self._failures.raise_if_ending(self._sender.fatal())
             self._report_when_due(blocked=True)
             if self._stopping.is_set() and self._stop_deadline.expired():
                 return False
         self._failures.raise_if_ending(self._sender.fatal())
         self._safe.barrier()
+        self._note_arrived()
         if self._tally is not None and (portions := self._tally.take()):
             self._report(Copied(portions, self._failures.take_reasons()))
         gc.collect(1)
@@ -158,6 +169,8 @@ class RecordsEngine:
         if self._pairs is not None and (runs := self._pairs.take()):
             self._report(Pairs(runs))
         self._report(self._progress(self._safe.take_moved(), blocked=blocked))
+        if self._meters is not None and (measured := self._meters.statistics_when_due(self._safe.safe())):
+            self._report(measured)
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
         return Progress(moved, self._records, self._failures.dropped, blocked)
@@ -170,11 +183,23 @@ class RecordsEngine:
             resumed = self._reader.resume(self._resume.pop(0))
             for partition in resumed:
                 self._safe.restart(partition)
+                if self._meters is not None:
+                    self._meters.restart(partition)
             self._report(Started(resumed))
 
     def _delivered(self, record: Any, offset: int) -> None:
         if self._pairs is not None and record.topic() in self._in_place:
             self._pairs.record(record.topic(), record.partition(), record.offset(), offset)
+            self._arrived.append(record)
+
+    def _note_arrived(self) -> None:
+        """Measure what the target has acknowledged since the last call."""
+        if self._meters is None or not self._arrived:
+            return
+        arrived, self._arrived = self._arrived, []
+        for found in by_partition(arrived):
+            self._meters.acknowledged(found.partition, len(found.records), Times.of_records(found.times()))
+            self._meters.passed(found.partition, found.next_offset())
 
     def _zero_timestamp(self, record: Any) -> None:
         partition = TopicPartition(record.topic(), record.partition())

@@ -6,9 +6,10 @@ An offset that is not in the log is reported as a gap; the partition waits until
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
@@ -40,6 +41,25 @@ class OutOfRange:
     high: int
     reason: str
     parts_at: int
+
+
+class PartitionRecords(NamedTuple):
+    """Some records of one partition, in order."""
+
+    partition: TopicPartition
+    records: list[Any]
+
+    def times(self) -> list[int]:
+        """Milliseconds since 1970."""
+        return [time for _, time in map(Message.timestamp, self.records)]
+
+    def value_bytes(self) -> int:
+        """Bytes of all values; null has none."""
+        return sum(map(len, filter(None, map(Message.value, self.records))))
+
+    def next_offset(self) -> int:
+        """One past the last."""
+        return int(self.records[-1].offset()) + 1
 
 
 class PartitionReader:
@@ -138,6 +158,15 @@ def last_offsets(records: Sequence[Any]) -> dict[TopicPartition, int]:
     """One past the last of these records, per partition. Runs over every record, so it loops in C (0.1 us each)."""
     last = dict(zip(zip(map(_topic, records), map(_partition, records), strict=True), records, strict=True))
     return {TopicPartition(*place): record.offset() + 1 for place, record in last.items()}
+
+
+def by_partition(records: Sequence[Any]) -> Iterator[PartitionRecords]:
+    """These records in portions of one partition each."""
+    found: defaultdict[tuple[str, int], list[Any]] = defaultdict(list)
+    for place, record in zip(zip(map(_topic, records), map(_partition, records), strict=True), records, strict=True):
+        found[place].append(record)
+    for place, portion in found.items():
+        yield PartitionRecords(TopicPartition(*place), portion)
 
 
 def columns(records: Sequence[Any]) -> Columns:

@@ -8,6 +8,11 @@ A metric without an honest source has no row. What librdkafka counts a little di
 `connection_creation_*` are attempts, also failed ones; `*_latency_*` are round trips of connections that carry Fetch
 or Produce; bytes of records are key and value (of the `batches` engine: batches as they travel); `waiting_threads` is
 the number of streams that wait for the target.
+
+Levels `mirror_partition` and `mirror_group` are MirrorMaker 2's, and there only with its offset features on. `byte_count` is
+the size of values, which the `batches` engine, opening no batch, does not know: there it is absent. Ages of its records come from
+the headers of batches (`dataplane/partition_meters.py`). `lag_seconds`, ours, is the age of the first record that was read and
+is not copied yet, 0 where nothing is left to copy, and absent where records wait that nobody has read.
 """
 
 from __future__ import annotations
@@ -107,6 +112,13 @@ def _consumed(level: str) -> Iterator[Metric]:
     yield from _counted(level, "bytes_consumed", "received_bytes", "bytes")
 
 
+def _ages(level: str, name: str, measure: str) -> Iterator[Metric]:
+    """As MirrorMaker 2 shows an age in ms: the last one, and what was recorded lately."""
+    yield Metric(level, name, f"last_{measure}", _now, "ms")
+    for ending, read in (("min", _minimum), ("max", _maximum), ("avg", Reading.average)):
+        yield Metric(level, f"{name}_{ending}", measure, read, "ms")
+
+
 METRICS = (
     Metric("mirror", "records_copied_total", "records", _total, "records sent to the target", "counter"),
     Metric("mirror", "records_dropped_total", "dropped", _total, "records that could not be sent", "counter"),
@@ -162,5 +174,21 @@ METRICS = (
     Metric("producer", "buffer_available_bytes", "buffer_free_bytes", _now, "bytes"),
     Metric("producer", "waiting_threads", "waiting", _now, "streams"),
     Metric("producer", "metadata_age", "metadata", _now, "s"),
+    Metric("mirror_partition", "record_count", "records", _total, "records that the target has", "counter"),
+    Metric("mirror_partition", "record_rate", "records", Reading.rate, "records/s", "rate"),
+    Metric("mirror_partition", "byte_count", "value_bytes", _now, "bytes of values", "counter"),
+    Metric("mirror_partition", "byte_rate", "value_bytes", Reading.rate, "bytes/s", "rate"),
+    *_ages("mirror_partition", "record_age_ms", "age_ms"),
+    *_ages("mirror_partition", "replication_latency_ms", "latency_ms"),
+    Metric("mirror_partition", "lag_seconds", "uncopied_seconds", _now, "age of the first uncopied record"),
+    *_ages("mirror_group", "checkpoint_latency_ms", "checkpoint_ms"),
+    Metric("mirror_offsets", "checkpoints_emitted_total", "checkpoints", _total, "checkpoints", "counter"),
+    Metric(
+        "mirror_offsets", "groups_synced_total", "groups", _total, "times a group was moved at the target", "counter"
+    ),
+    Metric("mirror_offsets", "offset_syncs_sent_total", "syncs", _total, "offset syncs written", "counter"),
+    Metric(
+        "mirror_offsets", "offset_syncs_failed_total", "failed_syncs", _total, "offset syncs not written", "counter"
+    ),
 )
 BY_PLACE = {(metric.level, metric.name): metric for metric in METRICS}

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from legacy_mm.clock import monotonic
-from legacy_mm.copyjob import Measured, Progress, Statistics
+from legacy_mm.copyjob import JOB, Measured, Progress, Statistics
 from legacy_mm.metrics.meters import Meters, Source
 from legacy_mm.metrics.window import Reading
 from legacy_mm.model import TopicPartition
@@ -40,14 +40,35 @@ class Snapshot:
     """What stays the same for the whole run: versions, the time of the start."""
 
 
+@dataclass(frozen=True, slots=True)
+class MirrorNames:
+    """What MirrorMaker 2 calls the two clusters of a flow and the copy of a topic."""
+
+    source: str
+    target: str
+    remote: Callable[[str], str]
+
+    def labels(self, topic: str, partition: int, **others: str) -> Labels:
+        """Of a partition at the target."""
+        aliases = (("source", self.source), ("target", self.target))
+        return (*aliases, *others.items(), ("topic", topic), ("partition", str(partition)))
+
+
 class Registry:
     """All measures of one flow. Any thread may call it and the `StreamMetrics` it gives out."""
 
     def __init__(
-        self, flow: str, producer_id: str, facts: Mapping[str, Fact], clock: Callable[[], float] = monotonic
+        self,
+        flow: str,
+        producer_id: str,
+        facts: Mapping[str, Fact],
+        clock: Callable[[], float] = monotonic,
+        mirror_names: MirrorNames | None = None,
     ) -> None:
+        """`mirror_names`: with them the metrics of MirrorMaker 2 are there, too."""
         self.lock = threading.Lock()
         self.clock = clock
+        self.mirror_names = mirror_names
         self.scopes: defaultdict[Scope, Meters] = defaultdict(Meters)
         self.outside: set[str] = set()
         self._flow = flow
@@ -94,8 +115,10 @@ class StreamMetrics:
         self._outside, self._consumer_id = registry.outside, consumer_id
         self._outside.add(consumer_id)
         self._scopes, self._lock, self._clock = registry.scopes, registry.lock, registry.clock
+        self._names = registry.mirror_names
+        self._mirrored: dict[TopicPartition, Scope] = {}
         self._clients = {"consumer": consumer, "member": consumer, "producer": producer}
-        self._sources = {client: f"{client}-{index}" for client in (*self._clients, "job")}
+        self._sources = {client: f"{client}-{index}" for client in (*self._clients, JOB)}
         self._owned: frozenset[TopicPartition] = frozenset()
         self._commits: deque[float] = deque()
         self._mirror = self._scopes[Scope("mirror")]
@@ -124,17 +147,19 @@ class StreamMetrics:
             left = {_partition_labels(self._clients["consumer"], partition) for partition in owned}
             for scope in [scope for scope in self._scopes if self._is_partition(scope) and scope.labels not in left]:
                 del self._scopes[scope]
+            for partition in self._mirrored.keys() - owned:
+                self._scopes.pop(self._mirrored.pop(partition), None)
 
     def copy_ended(self) -> None:
         """The clients of the copy job are gone; the next ones count from 0."""
         with self._lock:
-            for client in ("consumer", "producer", "job"):
+            for client in ("consumer", "producer", JOB):
                 for meters in self._scopes.values():
                     meters.forget(self._sources[client])
 
     def progress(self, frame: Progress) -> None:
         """Totals of the copy job."""
-        source = self._sources["job"]
+        source = self._sources[JOB]
         with self._lock:
             now = self._clock()
             self._mirror.counters["records"].observe(source, frame.records, now)
@@ -145,7 +170,10 @@ class StreamMetrics:
             self._producer.gauges["waiting"].observe(source, frame.blocked, now)
 
     def statistics(self, frame: Statistics) -> None:
-        """Numbers of one client."""
+        """Numbers of one client, or of the copying itself."""
+        if frame.client == JOB:
+            self._copied(frame)
+            return
         source, labels = self._sources[frame.client], self._clients[frame.client]
         side = "producer" if frame.client == "producer" else "consumer"
         with self._lock:
@@ -156,6 +184,30 @@ class StreamMetrics:
                 elif (partition := _partition(row.name)) in self._owned:
                     self._scopes[_partition_scope(labels, partition)].observe(source, row, now)
                     self._lag(source, row, now)
+
+    def _copied(self, frame: Statistics) -> None:
+        """What MirrorMaker 2 tells of each partition, and how long its first uncopied record has waited."""
+        source = self._sources[JOB]
+        with self._lock:
+            now = self._clock()
+            for row in frame.measured:
+                partition = _partition(row.name)
+                if self._names is None or partition not in self._owned:
+                    continue
+                if (scope := self._mirrored.get(partition)) is None:
+                    labels = self._names.labels(self._names.remote(partition.topic), partition.partition)
+                    scope = self._mirrored[partition] = Scope("mirror_partition", labels)
+                meters = self._scopes[scope]
+                meters.observe(source, row, now)
+                if "uncopied_seconds" not in row.gauges:
+                    meters.gauges["uncopied_seconds"].forget(source)
+                    if self._has_no_lag(partition, now):
+                        meters.gauges["uncopied_seconds"].observe(source, 0.0, now)
+
+    def _has_no_lag(self, partition: TopicPartition, now: float) -> bool:
+        """By the consumer's last report."""
+        found = self._scopes.get(_partition_scope(self._clients["consumer"], partition))
+        return found is not None and found.gauges["lag"].read(now).value == 0
 
     def commit_sent(self) -> None:
         """Offsets went out."""

@@ -67,7 +67,7 @@ public class Beans {
         taken.put(row[0], valueOf(row[2], row[3]));
         described[i] = new MBeanAttributeInfo(row[0], row[1], "", true, false, false);
       }
-      if (info == null) {
+      if (info == null || info.getAttributes().length != described.length) {
         info = new MBeanInfo(Bean.class.getName(), "", described, null, null, null);
       }
       values = taken;

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
+from math import inf
 from typing import Literal
 
 from legacy_mm.clock import monotonic
@@ -24,15 +25,19 @@ class Spread:
     """Sum, number, maximum and minimum of what was measured."""
 
     def __init__(self) -> None:
-        self.sum = self.count = self.maximum = 0.0
-        self.minimum = float("inf")
+        self.sum = self.count = 0.0
+        self.maximum, self.minimum = -inf, inf
 
     def add(self, value: float) -> None:
         """Note one value."""
-        self.sum += value
-        self.count += 1
-        self.maximum = max(self.maximum, value)
-        self.minimum = min(self.minimum, value)
+        self.add_many(value, 1, value, value)
+
+    def add_many(self, total: float, count: float, maximum: float, minimum: float) -> None:
+        """Note values that were added up elsewhere."""
+        self.sum += total
+        self.count += count
+        self.maximum = max(self.maximum, maximum)
+        self.minimum = min(self.minimum, minimum)
 
     def take(self) -> tuple[float, float, float, float] | None:
         """What was noted since the last call; None: nothing."""

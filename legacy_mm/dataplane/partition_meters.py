@@ -1,0 +1,131 @@
+"""How many records of a partition went to the target, and how old they were: what MirrorMaker 2 measures.
+
+Made only where pairs of offsets are asked for, and fed per batch or per read, never per record. A batch is not opened
+for it: its header tells the time of its newest record and of its first one, and how many there are. So its youngest
+age is exact, its greatest one is that of its first record, and the average takes its records as evenly spread between
+the two; how large its values are nobody knows. Records without a time, or with 0, are counted only.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from legacy_mm.clock import epoch_ms, monotonic
+from legacy_mm.copyjob import JOB, Measured, Statistics
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.protocol.record_batch import Header, TimestampType
+from legacy_mm.wire.traffic import INTERVAL_SECONDS, Spread
+
+
+class Times(NamedTuple):
+    """What is known about the times of some records; milliseconds since 1970."""
+
+    count: int
+    total: float
+    oldest: int
+    newest: int
+
+    @classmethod
+    def of_batch(cls, header: Header, begin: int = 0) -> Times | None:
+        """From its header alone; what of the batch lies before offset `begin` is not concerned."""
+        newest = header.max_timestamp
+        if newest <= 0:
+            return None
+        unlike = header.timestamp_type is TimestampType.LOG_APPEND_TIME or header.delete_horizon is not None
+        oldest = newest if unlike or header.base_offset < begin else max(0, header.base_timestamp) or newest
+        count = min(header.records, header.next_offset - begin)
+        return cls(count, (oldest + newest) / 2 * count, oldest, newest)
+
+    @classmethod
+    def of_records(cls, times: Sequence[int]) -> Times | None:
+        """From each of them."""
+        if min(times, default=0) <= 0:
+            times = [time for time in times if time > 0]
+        return cls(len(times), sum(times), min(times), max(times)) if times else None
+
+
+class PartitionMeters:
+    """Those of one copy job. Not for several threads."""
+
+    def __init__(self, partitions: Iterable[TopicPartition]) -> None:
+        """Others than these are passed over."""
+        self._meters = {partition: _Meter() for partition in partitions}
+        self._next = monotonic() + INTERVAL_SECONDS
+
+    def read(
+        self, partition: TopicPartition, next_offset: int, times: Times | None, value_bytes: int | None = None
+    ) -> None:
+        """Records up to `next_offset` were read; `value_bytes`: of their values, where that is known."""
+        if (meter := self._meters.get(partition)) is None:
+            return
+        if times is not None:
+            meter.age.note(times)
+            meter.waiting.append((next_offset, times.oldest))
+        if value_bytes is not None:
+            meter.value_bytes = (meter.value_bytes or 0) + value_bytes
+
+    def acknowledged(self, partition: TopicPartition, records: int, times: Times | None) -> None:
+        """The target has them."""
+        if (meter := self._meters.get(partition)) is None:
+            return
+        meter.records += records
+        if times is not None:
+            meter.latency.note(times)
+
+    def passed(self, partition: TopicPartition, offset: int) -> None:
+        """Everything below this offset is copied, or dropped on purpose."""
+        if (meter := self._meters.get(partition)) is not None:
+            while meter.waiting and meter.waiting[0][0] <= offset:
+                meter.waiting.popleft()
+
+    def restart(self, partition: TopicPartition) -> None:
+        """The partition goes on elsewhere."""
+        if partition in self._meters:
+            self._meters[partition].waiting.clear()
+
+    def statistics_when_due(self, safe: Offsets) -> Statistics | None:
+        """What to report, every few seconds; `safe`: as `passed`."""
+        now = monotonic()
+        if now < self._next:
+            return None
+        self._next = now + INTERVAL_SECONDS
+        for partition, offset in safe.items():
+            self.passed(partition, offset)
+        rows = [meter.row(partition, epoch_ms()) for partition, meter in self._meters.items()]
+        return Statistics(JOB, rows)
+
+
+class _Ages:
+    def __init__(self) -> None:
+        self.last: float | None = None
+        self.spread = Spread()
+
+    def note(self, times: Times) -> None:
+        now = epoch_ms()
+        self.last = now - times.newest
+        self.spread.add_many(now * times.count - times.total, times.count, now - times.oldest, self.last)
+
+
+class _Meter:
+    def __init__(self) -> None:
+        self.records = 0
+        self.value_bytes: int | None = None
+        self.age, self.latency = _Ages(), _Ages()
+        self.waiting: deque[tuple[int, int]] = deque()
+        """Read and not known to be copied: one past the last of some records, and the time of the first."""
+
+    def row(self, partition: TopicPartition, now: int) -> Measured:
+        counters: dict[str, float] = {"records": self.records}
+        if self.value_bytes is not None:
+            counters["value_bytes"] = self.value_bytes
+        gauges, spreads = {}, {}
+        for name, ages in (("age_ms", self.age), ("latency_ms", self.latency)):
+            if ages.last is not None:
+                gauges[f"last_{name}"] = ages.last
+            if (spread := ages.spread.take()) is not None:
+                spreads[name] = spread
+        if self.waiting:
+            gauges["uncopied_seconds"] = max(0, now - self.waiting[0][1]) / 1000
+        return Measured("partition", str(partition), counters, gauges, spreads, {})

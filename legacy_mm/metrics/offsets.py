@@ -1,0 +1,52 @@
+"""What is counted of offset syncs, checkpoints and groups; made only where their features are on."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+from legacy_mm.metrics.registry import Registry, Scope
+
+_SHOWN_AT_MOST = 1_000
+"""Partitions of groups; 10,000 groups with 10 partitions each would be 100,000 beans."""
+_SOURCE = "checkpoints"
+
+
+class OffsetMetrics:
+    """Told by the threads of the offset features; any thread may tell it."""
+
+    def __init__(self, registry: Registry) -> None:
+        """Every count is there from the start."""
+        names = registry.mirror_names
+        assert names is not None, "a flow with offset features has names for both clusters"
+        self._registry = registry
+        self._names = names
+        self._scope = Scope("mirror_offsets", (("source", names.source), ("target", names.target)))
+        self._groups: OrderedDict[Scope, None] = OrderedDict()
+        for counter in ("checkpoints", "groups", "syncs", "failed_syncs"):
+            self._add(counter, 0)
+
+    def checkpoint(self, group: str, topic: str, partition: int, seconds: float) -> None:
+        """A checkpoint is written, so long after the group's offset was asked for; `topic` is that of the target."""
+        self._add("checkpoints", 1)
+        scope = Scope("mirror_group", self._names.labels(topic, partition, group=group))
+        milliseconds = seconds * 1000
+        with self._registry.lock:
+            self._groups[scope] = None
+            self._groups.move_to_end(scope)
+            if len(self._groups) > _SHOWN_AT_MOST:
+                self._registry.scopes.pop(self._groups.popitem(last=False)[0], None)
+            now, meters = self._registry.clock(), self._registry.scopes[scope]
+            meters.gauges["last_checkpoint_ms"].observe(_SOURCE, milliseconds, now)
+            meters.spreads["checkpoint_ms"].observe(milliseconds, 1, milliseconds, milliseconds, now)
+
+    def groups_synced(self, count: int) -> None:
+        """So many groups of the target were moved."""
+        self._add("groups", count)
+
+    def sync_settled(self, *, failed: bool) -> None:
+        """An offset sync is written, or could not be."""
+        self._add("failed_syncs" if failed else "syncs", 1)
+
+    def _add(self, counter: str, growth: int) -> None:
+        with self._registry.lock:
+            self._registry.scopes[self._scope].counters[counter].add(growth, self._registry.clock())

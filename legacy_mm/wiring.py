@@ -239,8 +239,10 @@ def _duties(settings: Settings, names: Names, registry: Registry) -> FlowDuties 
 
 def _mirror_names(settings: Settings, names: Names) -> MirrorNames | None:
     """Without offset syncs the metrics are the old tool's alone."""
+    if settings.features.offset_syncs is None:
+        return None
     naming = settings.features.naming
-    return settings.features.offset_syncs and MirrorNames(naming.source_alias, naming.target_alias, names.remote)
+    return MirrorNames(naming.source_alias, naming.target_alias, names.remote)
 
 
 def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffsets | None:

@@ -262,9 +262,8 @@ class BatchesEngine:
             piece, offsets, _ = refused.receipt
             halves = self._router.halve(Placed(number, refused.batch, offsets))
             piece.missing += len(halves) - 1
-            self._appender.replace(
-                refused, [(half.batch, Part(piece, half.offsets, half.batch.header)) for half in halves]
-            )
+            parts = [(half.batch, Part(piece, half.offsets, half.batch.header)) for half in halves]
+            self._appender.replace(refused, parts)
             return
         self._fail(topic, refused.batch, refused.refusal)
         self._failures.raise_if_ending(None)

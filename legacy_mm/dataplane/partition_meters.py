@@ -22,7 +22,7 @@ from legacy_mm.wire.traffic import INTERVAL_SECONDS, Spread
 class Times(NamedTuple):
     """What is known about the times of some records; milliseconds since 1970."""
 
-    count: int
+    records: int
     total: float
     oldest: int
     newest: int
@@ -105,7 +105,7 @@ class _Ages:
     def note(self, times: Times) -> None:
         now = epoch_ms()
         self.last = now - times.newest
-        self.spread.add_many(now * times.count - times.total, times.count, now - times.oldest, self.last)
+        self.spread.add_many(now * times.records - times.total, times.records, now - times.oldest, self.last)
 
 
 class _Meter:

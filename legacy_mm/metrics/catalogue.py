@@ -9,10 +9,11 @@ A metric without an honest source has no row. What librdkafka counts a little di
 or Produce; bytes of records are key and value (of the `batches` engine: batches as they travel); `waiting_threads` is
 the number of streams that wait for the target.
 
-Levels `mirror_partition` and `mirror_group` are MirrorMaker 2's, and there only with its offset features on. `byte_count` is
-the size of values, which the `batches` engine, opening no batch, does not know: there it is absent. Ages of its records come from
-the headers of batches (`dataplane/partition_meters.py`). `lag_seconds`, ours, is the age of the first record that was read and
-is not copied yet, 0 where nothing is left to copy, and absent where records wait that nobody has read.
+Levels `mirror_partition` and `mirror_group` are MirrorMaker 2's, and there only with its offset features on.
+`byte_count` is the size of values, which the `batches` engine, opening no batch, does not know: there it is absent.
+Its ages come from the headers of batches (`dataplane/partition_meters.py`). `lag_seconds`, ours, is the age of the
+first record that was read and is not copied yet, 0 where nothing is left to copy, and absent where records wait that
+nobody has read.
 """
 
 from __future__ import annotations
@@ -183,12 +184,8 @@ METRICS = (
     Metric("mirror_partition", "lag_seconds", "uncopied_seconds", _now, "age of the first uncopied record"),
     *_ages("mirror_group", "checkpoint_latency_ms", "checkpoint_ms"),
     Metric("mirror_offsets", "checkpoints_emitted_total", "checkpoints", _total, "checkpoints", "counter"),
-    Metric(
-        "mirror_offsets", "groups_synced_total", "groups", _total, "times a group was moved at the target", "counter"
-    ),
-    Metric("mirror_offsets", "offset_syncs_sent_total", "syncs", _total, "offset syncs written", "counter"),
-    Metric(
-        "mirror_offsets", "offset_syncs_failed_total", "failed_syncs", _total, "offset syncs not written", "counter"
-    ),
+    Metric("mirror_offsets", "groups_synced_total", "groups", _total, "moves of groups", "counter"),
+    Metric("mirror_offsets", "offset_syncs_sent_total", "syncs", _total, "offset syncs", "counter"),
+    Metric("mirror_offsets", "offset_syncs_failed_total", "failed_syncs", _total, "offset syncs", "counter"),
 )
 BY_PLACE = {(metric.level, metric.name): metric for metric in METRICS}

@@ -14,7 +14,9 @@ from legacy_mm.testbed.records import committed, create_topic, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.topic_state import overrides
 from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.jmx import MBeans, java_pid, read_mbeans
 from tests.fixtures.offsets import PARTITIONS, commit, rest, write
+from tests.fixtures.scrape import scrape, total
 
 pytestmark = pytest.mark.brokers
 SECONDS = 60.0
@@ -27,6 +29,14 @@ class Mirror:
     topic: str
     aliases: Mapping[str, str]
     start: Callable[..., ToolProcess]
+
+    @property
+    def checkpoints_topic(self) -> str:
+        return f"{self.aliases['source.cluster.alias']}.checkpoints.internal"
+
+    @property
+    def syncs_topic(self) -> str:
+        return f"mm2-offset-syncs.{self.aliases['target.cluster.alias']}.internal"
 
 
 @pytest.fixture
@@ -53,9 +63,64 @@ def mirror(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess
     return Mirror(name, aliases, start)
 
 
+def check_metrics(mirror: Mirror, source: Cluster, target: Cluster, tool: ToolProcess, port: int, engine: str) -> None:
+    """MirrorMaker 2's beans, and what it never had at /metrics, against what is on both clusters."""
+    name = mirror.topic
+    flow = ",".join(f"{side}={mirror.aliases[f'{side}.cluster.alias']}" for side in ("source", "target"))
+    write(source, name, "measured", 1)
+    copied = read_all(source.bootstrap, name)
+    values = {number: rest(copied, number, 0) for number in range(PARTITIONS)}
+    beans: MBeans = {}
+
+    def bean(kind: str, number: int, group: str = "") -> dict[str, float]:
+        found = beans.get(f"kafka.connect.mirror:type={kind},{flow}{group},topic={name},partition={number}", {})
+        return {attribute: each.number for attribute, each in found.items()}
+
+    def all_counted() -> bool:
+        beans.clear()
+        beans.update(read_mbeans(java_pid(tool)))
+        counts = [bean("MirrorSourceConnector", number).get("record-count") for number in values]
+        return counts == [len(found) for found in values.values()]
+
+    wait_until(all_counted, SECONDS, "all records in the beans")
+    for number, found in values.items():
+        one = bean("MirrorSourceConnector", number)
+        known = {"byte-count": sum(len(value or b"") for value in found)} if engine == "records" else {}
+        assert {attribute: value for attribute, value in one.items() if attribute == "byte-count"} == known
+        assert one["record-rate"] > 0
+        for ages in ("record-age-ms", "replication-latency-ms"):
+            assert 0 <= one[f"{ages}-min"] <= one[f"{ages}-avg"] <= one[f"{ages}-max"], one
+        assert one["replication-latency-ms"] >= one["record-age-ms"], "it is acknowledged after it is read"
+        assert bean("MirrorCheckpointConnector", number, f",group=reader-{name}")["checkpoint-latency-ms"] > 0
+    assert sum(each.startswith("kafka.connect.mirror:") for each in beans) == 2 * PARTITIONS
+
+    def written() -> dict[str, float]:
+        """Of each metric what has no failure and no lag must come to."""
+        checkpoints = read_all(target.bootstrap, mirror.checkpoints_topic)
+        syncs = read_all(source.bootstrap, mirror.syncs_topic)
+        offsets: dict[str, float] = {
+            "checkpoints_emitted": len(checkpoints),
+            "offset_syncs_sent": len(syncs),
+            "offset_syncs_failed": 0,
+        }
+        return {f"legacy_mm_mirror_offsets_{what}_total": count for what, count in offsets.items()} | {
+            "legacy_mm_mirror_partition_record_count_total": len(copied),
+            "legacy_mm_mirror_partition_lag_seconds": 0,
+        }
+
+    def told() -> bool:
+        samples = scrape(port)
+        return len(samples.get("legacy_mm_mirror_partition_lag_seconds", {})) == PARTITIONS and all(
+            total(samples, metric) == count for metric, count in written().items()
+        )
+
+    wait_until(told, SECONDS, "all that is written, at /metrics")
+    assert total(scrape(port), "legacy_mm_mirror_offsets_groups_synced_total") >= 2
+
+
 @pytest.mark.parametrize("engine", ["batches", "records"])
 def test_a_group_goes_on_at_the_target_without_a_gap_and_without_a_repeat(
-    mirror: Mirror, source: Cluster, target: Cluster, engine: str
+    mirror: Mirror, source: Cluster, target: Cluster, engine: str, new_port: Callable[[], int]
 ) -> None:
     """Also after a restart, also where the group stands at a marker, and at the very end."""
     name = mirror.topic
@@ -72,11 +137,13 @@ def test_a_group_goes_on_at_the_target_without_a_gap_and_without_a_repeat(
             rest(old, place[1], here[place]) == rest(new, place[1], there[place]) for place in here
         )
 
-    with mirror.start("--engine", engine) as tool:
+    port = new_port()
+    with mirror.start("--engine", engine, "--metrics.port", str(port)) as tool:
         wait_until(follows, SECONDS, "the group at the target")
         write(source, name, "second", 3)
         commit(source, reader, {(name, 0): 9, (name, 1): 137, (name, 2): 124})
         wait_until(follows, SECONDS, "the group at the target once more")
+        check_metrics(mirror, source, target, tool, port, engine)
         assert tool.stop(SECONDS) == 143
     commit(source, reader, {(name, 0): 23})
     with mirror.start("--engine", engine) as tool:
@@ -84,17 +151,16 @@ def test_a_group_goes_on_at_the_target_without_a_gap_and_without_a_repeat(
         assert tool.stop(SECONDS) == 143
     assert "WARN [group-offsets]" not in tool.output()
 
-    checkpoints_topic = f"{mirror.aliases['source.cluster.alias']}.checkpoints.internal"
-    checkpoints = [Checkpoint.decode(each.key, each.value) for each in read_all(target.bootstrap, checkpoints_topic)]
+    found = read_all(target.bootstrap, mirror.checkpoints_topic)
+    checkpoints = [Checkpoint.decode(each.key, each.value) for each in found]
     assert {(each.group, each.topic) for each in checkpoints} == {(reader, name)}, "not the mirror's own group"
-    syncs_topic = f"mm2-offset-syncs.{mirror.aliases['target.cluster.alias']}.internal"
-    for cluster, internal in ((target, checkpoints_topic), (source, syncs_topic)):
+    for cluster, internal in ((target, mirror.checkpoints_topic), (source, mirror.syncs_topic)):
         assert overrides(cluster.bootstrap, internal) == {"cleanup.policy": "compact"}
         assert {each.partition for each in read_all(cluster.bootstrap, internal)} == {0}
     old, new = (
         {(each.partition, each.offset): each.value for each in read_all(cluster.bootstrap, name)}
         for cluster in (source, target)
     )
-    for each in read_all(source.bootstrap, syncs_topic):
+    for each in read_all(source.bootstrap, mirror.syncs_topic):
         sync = OffsetSync.decode(each.key, each.value)
         assert old[sync.partition, sync.upstream] == new[sync.partition, sync.downstream]

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.ports import LOOPBACK
@@ -19,22 +18,11 @@ from legacy_mm.testbed.records import create_topic
 from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.jmx import jmx_address, read_mbeans
+from tests.fixtures.scrape import Samples, scrape, total
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
 FIRST, SECOND = 4_000, 1_000
-Samples = dict[str, dict[tuple[tuple[str, str], ...], float]]
-
-
-def scrape(port: int) -> Samples:
-    """Metric -> labels -> value."""
-    with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/metrics", timeout=10) as answer:
-        text = answer.read().decode()
-    found: Samples = {}
-    for metric in text_string_to_metric_families(text):
-        for sample in metric.samples:
-            found.setdefault(sample.name, {})[tuple(sorted(sample.labels.items()))] = sample.value
-    return found
 
 
 def probe(port: int, name: str) -> tuple[int, str]:
@@ -44,12 +32,6 @@ def probe(port: int, name: str) -> tuple[int, str]:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as refused:
         return refused.code, refused.read().decode()
-
-
-def total(samples: Samples, name: str, **labels: str) -> float:
-    """The sum over all label values but these."""
-    wanted = set(labels.items())
-    return sum(value for found, value in samples.get(name, {}).items() if wanted <= set(found))
 
 
 def test_a_scrape_tells_what_was_copied(

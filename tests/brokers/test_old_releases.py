@@ -15,8 +15,8 @@ from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import committed, create_topic, end_offsets, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
-from tests.brokers.test_metrics import scrape
 from tests.fixtures.jmx import java_pid, read_mbeans
+from tests.fixtures.scrape import scrape
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 StartTool = Callable[..., ToolProcess]

@@ -16,6 +16,9 @@ from legacy_mm.controlplane.translation import Translated, Translation
 from legacy_mm.copyjob import Run
 from legacy_mm.errors import HostError
 from legacy_mm.events import DUTY_FAILED
+from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
+from legacy_mm.metrics.window import Reading
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.testbed.waiting import wait_until
@@ -193,20 +196,36 @@ def test_exact_pairs_come_first_then_syncs_then_nothing() -> None:
     assert translation((100, 7)).of(OTHER, 105) is None
 
 
+OFFSETS = Scope("mirror_offsets", (("source", "west"), ("target", "east")))
+
+
 class Here:
     """A checkpoint thread's surroundings; its rounds are run by the test."""
 
     def __init__(self, source: Groups, target: Groups | None, known: Topic, *pairs: tuple[int, int]) -> None:
         self.topic = known
+        self.registry = Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str))
+        metrics = OffsetMetrics(self.registry)
         self.thread = Checkpoints(
             CheckpointRounds(0.01, 0.01 if target else None),
             SourceGroups(source, lambda group: group != "mirror", None),  # type: ignore[arg-type]
             translation(*pairs),
-            Emitter(known, known.writer),  # type: ignore[arg-type]
-            None if target is None else TargetGroups(target),  # type: ignore[arg-type]
+            Emitter(known, known.writer, metrics),  # type: ignore[arg-type]
+            None if target is None else TargetGroups(target, metrics),  # type: ignore[arg-type]
             lambda topic: f"west.{topic}",
             lambda: frozenset({ONE}),
         )
+
+    def counted(self, name: str) -> float:
+        return self.registry.snapshot().readings[OFFSETS][name].value
+
+    def checkpoints(self) -> dict[str, Reading]:
+        """By group, how long its checkpoints took."""
+        return {
+            dict(scope.labels)["group"]: found["checkpoint_ms"]
+            for scope, found in self.registry.snapshot().readings.items()
+            if scope.level == "mirror_group"
+        }
 
     def __enter__(self) -> Here:
         self.thread.start()
@@ -234,6 +253,8 @@ def test_a_checkpoint_is_written_once_for_each_place_and_again_when_the_group_mo
         Checkpoint("g", "west.t", 0, 104, 51, "m"),
         Checkpoint("g", "west.t", 0, 95, 41, "m"),
     ]
+    assert here.counted("checkpoints") == here.checkpoints()["g"].count == 3
+    assert here.checkpoints()["g"].minimum > 0
 
 
 def test_known_checkpoints_keep_offsets_from_going_back_after_a_restart() -> None:
@@ -251,6 +272,7 @@ def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: 
         known.refuses = ""
         wait_until(lambda: here.topic.written, SECONDS, "the checkpoint")
     assert troubles() == ["the target does not take checkpoints: no"]
+    assert here.counted("checkpoints") == here.checkpoints()["g"].count == 1
 
 
 def test_a_group_whose_offsets_are_not_told_does_not_keep_the_others_back(troubles: Callable[[], list[str]]) -> None:
@@ -265,8 +287,9 @@ def test_groups_at_the_target_follow_and_never_go_back() -> None:
     source = Groups(new={ONE: 100}, ahead={ONE: 100}, behind={ONE: 100}, busy={ONE: 100})
     target = Groups(ahead={PLACE: 70}, behind={PLACE: 7, TopicPartition("else", 0): 3}, busy={PLACE: 1})
     target.in_use.add("busy")
-    with Here(source, target, Topic(), (90, 40)):
+    with Here(source, target, Topic(), (90, 40)) as here:
         wait_until(lambda: "new" in target.committed, SECONDS, "the new group")
+    assert here.counted("groups") == 2
     assert target.committed == {
         "new": {PLACE: 41},
         "ahead": {PLACE: 70},

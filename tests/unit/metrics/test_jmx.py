@@ -9,6 +9,7 @@ import threading
 import pytest
 
 from legacy_mm.compat.mbean_names import ABSENT, BEANS, absent
+from legacy_mm.compat.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.copyjob import Progress
 from legacy_mm.metrics import jmx
 from legacy_mm.metrics.catalogue import BY_PLACE, METRICS
@@ -66,11 +67,14 @@ def test_flows_share_the_beans_that_have_no_name_of_their_own() -> None:
 
 
 def test_every_attribute_has_a_row_in_the_catalogue_and_every_row_an_attribute() -> None:
-    shown = {(bean.level, each.metric) for bean in BEANS for each in bean.attributes if each.metric not in FACTS}
+    beans = (*BEANS, *MIRROR_MAKER_2_BEANS)
+    shown = {(bean.level, each.metric) for bean in beans for each in bean.attributes if each.metric not in FACTS}
     assert shown <= BY_PLACE.keys()
     ours = {("mirror", f"records_{what}_total") for what in ("copied", "filtered", "quarantined")}
     ours |= {("mirror", "gaps_total"), ("mirror", "gap_offsets_total")}
-    ours |= {("duty", "changes_total"), ("duty", "failures_total")}
+    ours |= {("duty", "changes_total"), ("duty", "failures_total"), ("mirror_partition", "lag_seconds")}
+    ours |= {("mirror_offsets", f"{what}_total") for what in ("checkpoints_emitted", "groups_synced")}
+    ours |= {("mirror_offsets", f"offset_syncs_{how}_total") for how in ("sent", "failed")}
     assert {metric for metric in BY_PLACE if metric not in shown} == ours
 
 

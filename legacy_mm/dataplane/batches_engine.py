@@ -146,6 +146,8 @@ class BatchesEngine:
                 admitted = not self._fetch_options.committed_only or committed.admits(batch)
                 if admitted and batch.header.records and not batch.header.is_control:
                     self._send(partition, batch, fetched.position)
+                else:
+                    self._read.skipped(partition, batch.header.next_offset)
                 if self._stopping.is_set():
                     return
         except CorruptRecords as error:

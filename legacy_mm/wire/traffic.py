@@ -110,6 +110,11 @@ class Traffic:
                 self._spreads["batch_bytes"].add(size)
                 self._spreads["batch_records"].add(records)
 
+    def skipped(self, partition: TopicPartition, position: int) -> None:
+        """What is not copied, such as the end of a transaction, was passed over; copying goes on here."""
+        with self._lock:
+            self._positions[partition] = position
+
     def waited(self, seconds: float) -> None:
         """How long a batch was in line before it was sent."""
         with self._lock:

@@ -20,6 +20,13 @@ from tests.fixtures.scrape import scrape, total
 
 pytestmark = pytest.mark.brokers
 SECONDS = 60.0
+METRICS = (
+    "partition_record_count_total",
+    "partition_lag_seconds",
+    "offsets_checkpoints_emitted_total",
+    "offsets_offset_syncs_sent_total",
+    "offsets_offset_syncs_failed_total",
+)
 
 
 @dataclass(frozen=True)
@@ -94,27 +101,22 @@ def check_metrics(mirror: Mirror, source: Cluster, target: Cluster, tool: ToolPr
         assert bean("MirrorCheckpointConnector", number, f",group=reader-{name}")["checkpoint-latency-ms"] > 0
     assert sum(each.startswith("kafka.connect.mirror:") for each in beans) == 2 * PARTITIONS
 
-    def written() -> dict[str, float]:
-        """Of each metric what has no failure and no lag must come to."""
+    def told() -> bool:
+        """What there is without a failure and without a lag."""
+        samples = scrape(port)
         checkpoints = read_all(target.bootstrap, mirror.checkpoints_topic)
         syncs = read_all(source.bootstrap, mirror.syncs_topic)
-        offsets: dict[str, float] = {
-            "checkpoints_emitted": len(checkpoints),
-            "offset_syncs_sent": len(syncs),
-            "offset_syncs_failed": 0,
-        }
-        return {f"legacy_mm_mirror_offsets_{what}_total": count for what, count in offsets.items()} | {
-            "legacy_mm_mirror_partition_record_count_total": len(copied),
-            "legacy_mm_mirror_partition_lag_seconds": 0,
-        }
+        shown = {metric: total(samples, f"legacy_mm_mirror_{metric}") for metric in METRICS}
+        wanted = dict(zip(METRICS, (len(copied), 0, len(checkpoints), len(syncs), 0), strict=True))
+        lags = samples.get("legacy_mm_mirror_partition_lag_seconds", {})
+        differences.append((len(lags), shown, wanted))
+        return len(lags) == PARTITIONS and shown == wanted
 
-    def told() -> bool:
-        samples = scrape(port)
-        return len(samples.get("legacy_mm_mirror_partition_lag_seconds", {})) == PARTITIONS and all(
-            total(samples, metric) == count for metric, count in written().items()
-        )
-
-    wait_until(told, SECONDS, "all that is written, at /metrics")
+    differences: list[object] = []
+    try:
+        wait_until(told, SECONDS, "all that is written, at /metrics")
+    except TimeoutError:
+        raise AssertionError(differences[-1]) from None
     assert total(scrape(port), "legacy_mm_mirror_offsets_groups_synced_total") >= 2
 
 

@@ -16,6 +16,8 @@ from legacy_mm.controlplane.checkpoints import Emitter, SourceGroups
 from legacy_mm.controlplane.group_offsets import TargetGroups
 from legacy_mm.kafka.internal_log import InternalLog
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
+from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.metrics.registry import MirrorNames, Registry
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint
 from legacy_mm.testbed.cluster import Cluster
@@ -73,18 +75,19 @@ def test_ten_thousand_groups(
         for place, offset in committed.items()
     )
     log = InternalLog(there, checkpoints, "test")
-    emitter = Emitter(log, partial(InternalTopicWriter, there, checkpoints))
+    metrics = OffsetMetrics(Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str)))
+    emitter = Emitter(log, partial(InternalTopicWriter, there, checkpoints), metrics)
     with timed("checkpoints are written for the first time"):
-        assert emitter.emit(found, Deadline.after(SECONDS)) == GROUPS * PARTITIONS
+        assert emitter.emit(found, monotonic(), Deadline.after(SECONDS)) == GROUPS * PARTITIONS
     again = [each for known in emitter.known().values() for each in known.values()]
     with timed("checkpoints of groups that stand still"):
-        assert emitter.emit(iter(again), Deadline.after(SECONDS)) == 0
-    follower = TargetGroups(at_target)
+        assert emitter.emit(iter(again), monotonic(), Deadline.after(SECONDS)) == 0
+    follower = TargetGroups(at_target, metrics)
     with timed("groups at the target are made"):
         follower.follow(emitter.known(), Deadline.after(SECONDS))
     with timed("groups at the target are compared, none has changed"):
         follower.follow(emitter.known(), Deadline.after(SECONDS))
-    reader = Emitter(log, partial(InternalTopicWriter, there, checkpoints))
+    reader = Emitter(log, partial(InternalTopicWriter, there, checkpoints), metrics)
     with timed("checkpoints are read after a restart"):
         reader.read(Deadline.after(SECONDS))
     assert reader.known() == emitter.known()

@@ -68,6 +68,7 @@ class OffsetSyncs(threading.Thread):
                 flush_at = monotonic() + self._flush_interval
                 self._note(self._held)
             self._send_pending(self._held)
+            self._writer.waiting()  # tells what became of them
         self._take_told(0)
         self._let_go(tuple(self._held))
         self._writer.flush(self._end)

@@ -51,6 +51,9 @@ class Topic:
         self._on_result(key, self.refuses or None)
         return True
 
+    def waiting(self) -> int:
+        return 0
+
     def flush(self, deadline: Deadline) -> bool:
         return True
 

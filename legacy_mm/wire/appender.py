@@ -163,9 +163,9 @@ class Appender:
 
     def acknowledged(self, entry: Entry, base_offset: int) -> None:
         """The target has it. Under the lock."""
-        entry.lane.acknowledged(entry)
-        self._bytes -= entry.size
-        self._acknowledged.append(Acknowledged(entry.receipt, base_offset))
+        for known in entry.lane.acknowledged(entry):
+            self._bytes -= known.size
+            self._acknowledged.append(Acknowledged(known.receipt, base_offset if known is entry else -1))
         self._settle(entry.lane)
 
     def failed(self, entry: Entry, error: int, reason: str) -> None:

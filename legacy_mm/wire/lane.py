@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from legacy_mm.model import TopicPartition
@@ -76,11 +77,19 @@ class Lane:
         self.unanswered += 1
         return entry
 
-    def acknowledged(self, entry: Entry) -> None:
-        """The broker has it."""
+    def acknowledged(self, entry: Entry) -> list[Entry]:
+        """The broker has it, and with it all that failed before it under the same producer id: those, and it itself.
+
+        A broker takes no sequence number before those in front of it. Sent again, such a batch would pull the numbers
+        of new batches back to those that the broker has given to others.
+        """
         self.unanswered -= 1
         self._proven = True
-        self.under_way.remove(entry)
+        earlier = takewhile(lambda each: each is not entry, self.under_way) if self._producer is not None else ()
+        known = [*earlier, entry]
+        for each in known:
+            self.under_way.remove(each)
+        return known
 
     def failed(self) -> None:
         """One was not taken, or nobody knows; its `refusal` tells whether trying again helps."""

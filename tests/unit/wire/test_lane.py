@@ -52,6 +52,22 @@ def settle(lane: Lane, entry: Entry, answer: int) -> None:
     lane.recovered()
 
 
+def test_a_failed_batch_before_an_acknowledged_one_is_acknowledged_with_it() -> None:
+    """Its answer was that it is in the log, but not yet in enough replicas; the next batch then was."""
+    lane, broker = Lane(PLACE, PRODUCER, 5), Broker()
+    lane.pending.extend(make_entry(lane, number, 1) for number in range(4))
+    first = lane.begin()
+    assert broker.append(first) == OK
+    assert lane.acknowledged(first) == [first]
+    second, third = lane.begin(), lane.begin()
+    assert [broker.append(each) for each in (second, third)] == [OK, OK]
+    lane.failed()
+    assert lane.acknowledged(third) == [second, third]
+    assert lane.recovered()
+    assert broker.append(lane.begin()) == OK
+    assert broker.log == [0, 1, 2, 3]
+
+
 @given(st.lists(st.sampled_from(["send", "answer", "lose request", "lose answer", "busy"]), max_size=80), st.data())
 def test_each_batch_is_in_the_log_once_and_in_order_whatever_the_network_does(
     steps: list[str], data: st.DataObject

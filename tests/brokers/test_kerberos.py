@@ -1,28 +1,36 @@
-"""Mirrors that log in by Kerberos, or with a delegation token that was given to them: ours, and beside the old tool."""
+"""Kerberos against a real ticket server, Debian's krb5-kdc: logins, mirrors of ours, and beside the old tool.
+
+They need the package gssapi. Delegation tokens are here because it takes such a login to get one.
+"""
 
 from __future__ import annotations
 
 import base64
 import io
 import json
+import re
 import struct
 import subprocess
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import committed, create_topic, end_offsets, members
 from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
 from legacy_mm.testbed.waiting import wait_until
-from tests.brokers.test_wire_kerberos import opened
-from tests.fixtures.kerberos import MODULE, TOKENS, USER, Kerberized
+from legacy_mm.wire.connection import Connection, connect
+from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.wire.security import unsupported
+from tests.fixtures.kerberos import LISTENER, MODULE, SERVICE, TOKENS, USER, Kerberized
 
-pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+pytestmark = pytest.mark.brokers
 SECONDS = 120.0
 RECORDS = 400
 COMMIT_OFTEN = ("--offset.commit.interval.ms", "500")
@@ -56,6 +64,7 @@ def environment(kerberized: Kerberized, more: str = "") -> dict[str, str]:
     return {"KAFKA_OPTS": f"{kerberized.java_options} {more}", "KRB5_CONFIG": "/nowhere"}
 
 
+@pytest.mark.spark
 def test_a_keytab_at_the_source_and_a_ticket_at_the_target(
     kerberized: Kerberized, name: str, group: str, our_tool: Start, tmp_path: Path
 ) -> None:
@@ -94,6 +103,7 @@ def explain(
     return json.loads(answer.stdout)
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("side", ["source", pytest.param("target", marks=pytest.mark.slow)])
 def test_a_keytab_without_the_users_keys_ends_the_mirror(
     side: str, kerberized: Kerberized, name: str, group: str, our_tool: Start
@@ -110,6 +120,7 @@ def test_a_keytab_without_the_users_keys_ends_the_mirror(
     assert sum(end_offsets(kerberized.target.bootstrap, name).values()) == 0
 
 
+@pytest.mark.spark
 @pytest.mark.slow
 def test_the_old_tool_and_ours_take_over_from_each_other(
     kerberized: Kerberized, name: str, group: str, old_tool: Start, our_tool: Start
@@ -144,7 +155,9 @@ def test_the_old_tool_and_ours_take_over_from_each_other(
     assert done(kerberized, group, name) == count
 
 
+@pytest.mark.spark
 @pytest.mark.slow
+@pytest.mark.usefixtures("realms")
 def test_a_delegation_token(kerberized: Kerberized, name: str, group: str, our_tool: Start) -> None:
     login = token_login(kerberized)
     security = {"sasl_mechanism": "SCRAM-SHA-256", "sasl_jaas_config": login}
@@ -171,3 +184,72 @@ def token_login(kerberized: Kerberized) -> str:
     token = answer.read(read(">h")).decode()
     key = base64.b64encode(answer.read(read(">i"))).decode()
     return f'{TOKENS} username="{token}" password="{key}" tokenauth=true;'
+
+
+def opened(kerberized: Kerberized, **changed: str) -> Connection:
+    """As the user, unless something is changed: underscores for dots."""
+    host, _, port = kerberized.source.bootstrap_of(LISTENER).rpartition(":")
+    properties = {
+        "security.protocol": "sasl_plaintext",
+        "sasl.mechanism": "GSSAPI",
+        "sasl.kerberos.service.name": SERVICE,
+        "sasl.kerberos.principal": USER,
+        "sasl.kerberos.keytab": str(kerberized.keytab),
+        "sasl.kerberos.krb5.conf": str(kerberized.realm.configuration),
+        **{name.replace("_", "."): text for name, text in changed.items()},
+    }
+    assert unsupported(properties) is None
+    return connect(host, int(port), properties)
+
+
+@pytest.fixture
+def realms(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a login in this process makes of its environment is undone."""
+    monkeypatch.setenv("KRB5_CONFIG", "/nowhere")
+
+
+@pytest.mark.usefixtures("realms")
+def test_a_keytab_opens_the_broker(kerberized: Kerberized) -> None:
+    for _ in range(2):
+        with closing(opened(kerberized)) as connection:
+            assert len(connection.call(MetadataRequest(topics=[])).brokers) == 1
+
+
+@pytest.mark.usefixtures("realms")
+def test_many_logins_at_once_before_there_is_a_ticket(kerberized: Kerberized, tmp_path: Path) -> None:
+    keytab = copied(kerberized.keytab, tmp_path)
+
+    def login(_: int) -> int:
+        with closing(opened(kerberized, sasl_kerberos_keytab=str(keytab))) as connection:
+            return len(connection.call(MetadataRequest(topics=[])).brokers)
+
+    with ThreadPoolExecutor(16) as threads:
+        assert list(threads.map(login, range(32))) == [1] * 32
+
+
+@pytest.mark.usefixtures("realms")
+def test_a_keytab_of_somebody_else(kerberized: Kerberized) -> None:
+    with pytest.raises(AuthenticationFailed, match="SASL authentication error"):
+        opened(kerberized, sasl_kerberos_principal="nobody")
+
+
+@pytest.mark.usefixtures("realms")
+def test_a_service_that_the_realm_does_not_know(kerberized: Kerberized) -> None:
+    with pytest.raises(AuthenticationFailed, match="not found in Kerberos database"):
+        opened(kerberized, sasl_kerberos_service_name="other")
+
+
+@pytest.mark.usefixtures("realms")
+def test_a_ticket_server_that_is_away(kerberized: Kerberized, tmp_path: Path) -> None:
+    away = tmp_path / "krb5.conf"
+    away.write_text(re.sub("kdc = .*", "kdc = 127.0.0.1:1", kerberized.realm.configuration.read_text()))
+    keytab = copied(kerberized.keytab, tmp_path)
+    with pytest.raises(ConnectionLost, match="Cannot contact any KDC"):
+        opened(kerberized, sasl_kerberos_krb5_conf=str(away), sasl_kerberos_keytab=str(keytab))
+
+
+def copied(file: Path, folder: Path) -> Path:
+    """The same keys under another name, so that no ticket is in memory yet."""
+    copy = folder / file.name
+    copy.write_bytes(file.read_bytes())
+    return copy

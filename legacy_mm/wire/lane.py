@@ -81,10 +81,13 @@ class Lane:
         """The broker has it, and with it all that failed before it under the same producer id: those, and it itself.
 
         A broker takes no sequence number before those in front of it. Sent again, such a batch would pull the numbers
-        of new batches back to those that the broker has given to others.
+        of new batches back to those that the broker has given to others. None, where an answer to a later one that came
+        first, from a new leader, has said so.
         """
         self.unanswered -= 1
         self._proven = True
+        if entry not in self.under_way:
+            return []
         earlier = takewhile(lambda each: each is not entry, self.under_way) if self._producer is not None else ()
         known = [*earlier, entry]
         for each in known:

@@ -68,6 +68,18 @@ def test_a_failed_batch_before_an_acknowledged_one_is_acknowledged_with_it() -> 
     assert broker.log == [0, 1, 2, 3]
 
 
+def test_an_answer_that_a_later_one_has_overtaken_counts_once() -> None:
+    """The partition has a new leader, which has answered before the old one's answer was here."""
+    lane = Lane(PLACE, PRODUCER, 5)
+    lane.pending.extend(make_entry(lane, number, 1) for number in range(4))
+    lane.acknowledged(lane.begin())
+    second, third, fourth = lane.begin(), lane.begin(), lane.begin()
+    assert lane.acknowledged(third) == [second, third]
+    assert lane.acknowledged(second) == []
+    assert list(lane.under_way) == [fourth]
+    assert lane.unanswered == 1
+
+
 @given(st.lists(st.sampled_from(["send", "answer", "lose request", "lose answer", "busy"]), max_size=80), st.data())
 def test_each_batch_is_in_the_log_once_and_in_order_whatever_the_network_does(
     steps: list[str], data: st.DataObject

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.kafka.internal_log import InternalLog
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import OffsetPair, TopicPartition
 from legacy_mm.policies.offset_sync_store import NOT_TRANSLATABLE, OffsetSyncStore
 from legacy_mm.protocol.mirror_records import OffsetSync
 
@@ -50,6 +50,11 @@ class Translation:
         store = self._stores.get(partition)
         found = None if store is None else store.translate(offset)
         return None if found is None or found == NOT_TRANSLATABLE else Translated(found, exact=False)
+
+    def syncs(self, partition: TopicPartition) -> tuple[OffsetPair, ...]:
+        """The offset syncs that are used for a partition, the newest first; neighbours may be the same."""
+        store = self._stores.get(partition)
+        return () if store is None else store.slots
 
 
 def _store() -> OffsetSyncStore:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
+from contextlib import closing
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
@@ -20,7 +21,7 @@ _CLIENT_ID = "legacy_mm-verify"
 
 def read_range(
     properties: Mapping[str, str], topic: str, partition: int, begin: int, end: int, *, committed: bool
-) -> Iterator[list[Any]]:
+) -> Generator[list[Any], None, None]:
     """The records from `begin` up to `end`, in batches; raises HostError when the cluster does not give them."""
     own = {
         "client.id": _CLIENT_ID,
@@ -55,3 +56,11 @@ def read_range(
         raise HostError(f"reading {topic}-{partition} failed: {error.args[0].str()}") from error
     finally:
         consumer.close()
+
+
+def has_records(
+    properties: Mapping[str, str], topic: str, partition: int, begin: int, end: int, *, committed: bool
+) -> bool:
+    """Whether there are any in a range: its offsets may all be those of markers. Raises HostError."""
+    with closing(read_range(properties, topic, partition, begin, end, committed=committed)) as batches:
+        return next(batches, None) is not None

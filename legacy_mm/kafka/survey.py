@@ -52,6 +52,8 @@ class SourceSurvey:
         self, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> dict[TopicPartition, tuple[int, int]]:
         """First offset and the next to be written, of each partition."""
+        if not partitions:
+            return {}
         low = self._offsets(partitions, OffsetSpec.earliest(), deadline)  # type: ignore[no-untyped-call]
         high = self._offsets(partitions, OffsetSpec.latest(), deadline)  # type: ignore[no-untyped-call]
         return {each: (low[each], high[each]) for each in partitions}

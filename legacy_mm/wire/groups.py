@@ -13,7 +13,7 @@ from contextlib import closing
 from typing import Any, NamedTuple, TypeVar
 
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
-from kafka.protocol.consumer import OffsetCommitRequest, OffsetFetchRequest
+from kafka.protocol.consumer import OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest
 from kafka.protocol.metadata import FindCoordinatorRequest
 
 from legacy_mm.clock import Deadline
@@ -76,6 +76,11 @@ class GroupAdmin:
                 return self._asked(cluster, groups, _described, deadline)
         return {group: known.get(group, DEAD) for group in groups}, {}
 
+    def members(self, group: str, deadline: Deadline) -> tuple[str, ...]:
+        """Client id and host of each; none are told of a group of the protocol of KIP-848. Raises LegacyMMError."""
+        with closing(self._cluster(deadline)) as cluster:
+            return self._asked(cluster, [group], _members, deadline)[0].get(group, ())
+
     def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
         """All that each has committed, and of those that are not told, why. Raises LegacyMMError."""
         with closing(self._cluster(deadline)) as cluster:
@@ -90,6 +95,19 @@ class GroupAdmin:
 
         with closing(self._cluster(deadline)) as cluster:
             return self._asked(cluster, offsets, committed, deadline)[1]
+
+    def forget(self, group: str, partitions: Collection[TopicPartition], deadline: Deadline) -> str:
+        """Take away what a group without members has committed for these; why that failed, or nothing.
+
+        Raises LegacyMMError, also for brokers of before 2.4.
+        """
+
+        def forgotten(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[None]]:
+            for each in groups:
+                yield each, _forgotten(cluster, node, each, partitions), None
+
+        with closing(self._cluster(deadline)) as cluster:
+            return self._asked(cluster, [group], forgotten, deadline)[1].get(group, "")
 
     def _cluster(self, deadline: Deadline) -> Cluster:
         usual = int(self._properties.get("socket.timeout.ms", _SOCKET_TIMEOUT_MS))
@@ -202,6 +220,12 @@ def _described(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[A
         yield row.group_id, 0 if missing else row.error_code, DEAD if missing else row.group_state
 
 
+def _members(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[tuple[str, ...]]]:
+    for row in cluster.call(node, DescribeGroupsRequest(groups=groups)).groups:
+        told = tuple(f"{member.client_id} at {member.client_host.lstrip('/')}" for member in row.members)
+        yield row.group_id, row.error_code, told
+
+
 def _fetched(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[GroupOffsets]]:
     wanted = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=group, topics=None) for group in groups]
     try:
@@ -247,6 +271,18 @@ def _committed(cluster: Cluster, node: int, group: str, offsets: GroupOffsets) -
     )
     answer = cluster.call(node, request)
     return next((row.error_code for topic in answer.topics for row in topic.partitions if row.error_code), 0)
+
+
+def _forgotten(cluster: Cluster, node: int, group: str, partitions: Collection[TopicPartition]) -> int:
+    """The first error, or 0."""
+    topics: defaultdict[str, list[Any]] = defaultdict(list)
+    kind = OffsetDeleteRequest.OffsetDeleteRequestTopic
+    for topic, partition in partitions:
+        topics[topic].append(kind.OffsetDeleteRequestPartition(partition_index=partition))
+    wanted = [kind(name=name, partitions=rows) for name, rows in topics.items()]
+    answer = cluster.call(node, OffsetDeleteRequest(group_id=group, topics=wanted))
+    codes = [answer.error_code, *(row.error_code for topic in answer.topics for row in topic.partitions)]
+    return next(filter(None, codes), 0)
 
 
 def _portions(groups: Sequence[str]) -> Iterator[Sequence[str]]:

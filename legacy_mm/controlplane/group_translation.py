@@ -1,0 +1,170 @@
+"""A group's offsets at the source, and where it would go on at the target. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.exact_offsets import StoredMaps
+from legacy_mm.controlplane.group_offsets import raise_untold
+from legacy_mm.controlplane.translation import Translation
+from legacy_mm.errors import HostError
+from legacy_mm.kafka.scan import has_records
+from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.policies.group_position import Answer, How, answer, copied_until
+from legacy_mm.policies.offset_map import OffsetMap
+from legacy_mm.wire.groups import CommittedOffset, GroupAdmin, GroupOffsets
+
+_SCANS = 8
+Ends = Mapping[TopicPartition, tuple[int, int]]
+"""First offset, and the next to be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterView:
+    """One cluster: its groups and its topics."""
+
+    groups: GroupAdmin
+    topics: SourceSurvey
+
+
+@dataclass(frozen=True, slots=True)
+class Source(ClusterView):
+    """The cluster that is mirrored."""
+
+    properties: Mapping[str, str]
+    """Of the mirror's consumers."""
+    mirror: str
+    """The mirror's own group."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the mirror has written down."""
+
+    syncs: Translation
+    maps: StoredMaps
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A group in one partition."""
+
+    source: TopicPartition
+    committed: CommittedOffset
+    target: TopicPartition
+    """Where the copy would be, if there is one."""
+    answer: Answer
+    left: int | None = None
+    """How many offsets of the target would be read then; records, where nothing is compacted."""
+
+
+class GroupTranslation:
+    """For one thread."""
+
+    def __init__(
+        self,
+        source: Source,
+        target: ClusterView,
+        known: Known,
+        copies: Callable[[Collection[str]], Mapping[str, str]],
+    ) -> None:
+        """`copies`: those of some source topics that are mirrored with offset syncs -> their names at the target."""
+        self.source = source
+        self.target = target
+        self._known = known
+        self._copies = copies
+        self._committed_only = source.properties.get("isolation.level") == "read_committed"
+
+    def positions(self, group: str, deadline: Deadline) -> list[Position]:
+        """Of each partition that the group has committed; raises LegacyMMError, also when there is none."""
+        committed = offsets_of(self.source.groups, group, deadline)
+        if not committed:
+            raise HostError(f"group {group} has committed nothing at the source")
+        copies = self._copies({place.topic for place in committed})
+        counts = self.target.topics.partitions(deadline)
+        there = {
+            place: TopicPartition(copies[place.topic], place.partition)
+            for place in committed
+            if place.topic in copies and place.partition < counts.get(copies[place.topic], 0)
+        }
+        target_ends = self.target.topics.log_ends(
+            there.values(), deadline
+        )  # before what is known, and before the source's
+        self._refresh(deadline)
+        source_ends = self.source.topics.log_ends(there, deadline)
+
+        def position(place: TopicPartition) -> Position:
+            offset = committed[place]
+            target = there.get(place)
+            if target is None:
+                missing = Answer(How.NO_COPY if place.topic in copies else How.NOT_MIRRORED)
+                named = TopicPartition(copies.get(place.topic, place.topic), place.partition)
+                return Position(place, offset, named, missing)
+            end = target_ends[target][1]
+            found = self._answer(place, offset.offset, source_ends[place], end)
+            left = None if found.offset is None else max(0, end - found.offset)
+            return Position(place, offset, target, found, left)
+
+        with ThreadPoolExecutor(_SCANS) as pool:
+            return list(pool.map(position, sorted(committed)))
+
+    def ends(self, group: str, deadline: Deadline) -> Ends:
+        """Of all partitions of those topics that the group has committed and that are mirrored."""
+        committed = offsets_of(self.source.groups, group, deadline)
+        copies = self._copies({place.topic for place in committed})
+        counts = self.source.topics.partitions(deadline)
+        places = [TopicPartition(topic, number) for topic in copies for number in range(counts.get(topic, 0))]
+        return self.source.topics.log_ends(places, deadline)
+
+    def lag(self, ends: Ends, deadline: Deadline) -> Offsets:
+        """What of the source has not been copied of each partition up to its end; without those that have no lag."""
+        self._refresh(deadline)
+        committed = offsets_of(self.source.groups, self.source.mirror, deadline)
+
+        def behind(place: TopicPartition) -> int:
+            low, end = ends[place]
+            own = committed.get(place)
+            copied = max(low, copied_until(self._map(place)), 0 if own is None else own.offset)
+            return end - copied if self._has_records(place, copied, end) else 0
+
+        with ThreadPoolExecutor(_SCANS) as pool:
+            return {place: lag for place, lag in zip(ends, pool.map(behind, ends), strict=True) if lag}
+
+    def _answer(self, place: TopicPartition, offset: int, ends: tuple[int, int], target_end: int) -> Answer:
+        low, end = ends
+        pairs = self._map(place)
+        found = answer(
+            offset,
+            pairs,
+            self._known.syncs.syncs(place),
+            lambda begin, until: self._has_records(place, max(begin, low), until),
+        )
+        if found.how is How.UNKNOWN and not self._has_records(place, low, end):
+            return Answer(How.NOTHING_TO_READ, target_end)
+        return found
+
+    def _map(self, place: TopicPartition) -> OffsetMap:
+        return self._known.maps.of(place)
+
+    def _has_records(self, place: TopicPartition, begin: int, end: int) -> bool:
+        return begin < end and has_records(self.source.properties, *place, begin, end, committed=self._committed_only)
+
+    def _refresh(self, deadline: Deadline) -> None:
+        self._known.syncs.refresh(deadline)
+        self._known.maps.refresh(deadline)
+
+
+def offsets_of(admin: GroupAdmin, group: str, deadline: Deadline) -> GroupOffsets:
+    """What a group has committed, without offsets that were taken away; raises LegacyMMError."""
+    found, untold = admin.offsets([group], deadline)
+    raise_untold(untold)
+    return {place: committed for place, committed in found.get(group, {}).items() if committed.offset >= 0}
+
+
+def untranslated(positions: Iterable[Position]) -> list[Position]:
+    """Those whose offset nobody can tell."""
+    return [each for each in positions if each.answer.offset is None]

@@ -16,6 +16,8 @@ usage: legacy-mm COMMAND
   features    the feature flags, what each changes and needs
   plan        what the feature flags would change at the target: legacy-mm plan [FLAGS] -- COMMAND LINE
   apply       do what a saved plan says: legacy-mm apply FILE [FLAGS] -- COMMAND LINE
+  translate   where a consumer group goes on at the target: legacy-mm translate --group G -- COMMAND LINE
+  cutover     take a consumer group to the target, step by step, and back: legacy-mm cutover --help
   handler     what a message handler makes of real records: legacy-mm handler test FILE --topic T -- COMMAND LINE
   redrive     send quarantined records on: legacy-mm redrive [FILE] -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
@@ -92,6 +94,18 @@ def _apply(words: Sequence[str]) -> int:
     from legacy_mm.cli.plan import apply_plan
 
     return apply_plan(words)
+
+
+def _translate(words: Sequence[str]) -> int:
+    from legacy_mm.cli.group_offsets import translate
+
+    return translate(words)
+
+
+def _cutover(words: Sequence[str]) -> int:
+    from legacy_mm.cli.group_offsets import cutover
+
+    return cutover(words)
 
 
 def _ledger(words: Sequence[str]) -> int:
@@ -178,6 +192,8 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "features": _features,
     "plan": _plan,
     "apply": _apply,
+    "translate": _translate,
+    "cutover": _cutover,
     "ledger": _ledger,
     "verify": _verify,
     "handler": _handler,

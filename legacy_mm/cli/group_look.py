@@ -1,0 +1,84 @@
+"""Both clusters of a flow as the commands about a group's offsets reach them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from legacy_mm import logs, wiring
+from legacy_mm.cli.old_line import flows_by_librdkafka
+from legacy_mm.clock import Deadline
+from legacy_mm.config.settings import Settings
+from legacy_mm.controlplane.exact_offsets import StoredMaps
+from legacy_mm.controlplane.group_translation import ClusterView, GroupTranslation, Known, Source
+from legacy_mm.controlplane.translation import Translation
+from legacy_mm.errors import UsageError
+from legacy_mm.features import Names
+from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.kafka.client import admin_properties
+from legacy_mm.kafka.internal_log import InternalLog
+from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.spark.session import java_for
+from legacy_mm.wire.groups import GroupAdmin
+
+_CLIENT_ID = "legacy_mm-translate"
+_ASK_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class FlowGroups:
+    """The groups of one flow."""
+
+    settings: Settings
+    target_cluster: str
+    """Its id."""
+    target: GroupAdmin
+    translation: GroupTranslation
+
+
+@contextmanager
+def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
+    """Those of the mirror with this command line, while Java runs; raises LegacyMMError."""
+    logs.silence()
+    settings = _settings(line)
+    wiring.check_addresses(settings)
+    with java_for(settings.spark.jvm.java_home) as jvm:
+        names = Names(settings, jvm.topic_matcher)
+        yield _flow_groups(wiring.with_stores(settings, jvm), names)
+
+
+def _settings(line: Sequence[str]) -> Settings:
+    flows = flows_by_librdkafka(line)
+    if len(flows) > 1:
+        raise UsageError("the command line has several sources: name one --consumer.config")
+    if flows[0].features.offset_syncs is None:
+        raise UsageError("the mirror writes no offsets down: its command line needs emit.offset-syncs.enabled=true")
+    return flows[0]
+
+
+def _flow_groups(settings: Settings, names: Names) -> FlowGroups:
+    source = (settings.source_admin or settings.source).properties
+    target = (settings.target_admin or settings.target).properties
+    syncs = settings.features.offset_syncs
+    assert syncs is not None
+    at = source if syncs.location == "source" else target
+    known = Known(
+        Translation(InternalLog(at, names.offset_syncs_topic(syncs.location), _CLIENT_ID), lambda *_: None),
+        StoredMaps(InternalLog(at, names.exact_offsets_topic(syncs.location), _CLIENT_ID)),
+    )
+    choice = names.choice()
+
+    def copies(topics: Collection[str]) -> Mapping[str, str]:
+        return {topic: names.remote(topic) for topic in names.scope.of(choice.of(topics))}
+
+    there = GroupAdmin("target", target)
+    mirrored = Source(
+        GroupAdmin("source", source),
+        SourceSurvey(source),
+        admin_properties(settings.source.properties),
+        settings.source.group_id,
+    )
+    translation = GroupTranslation(mirrored, ClusterView(there, SourceSurvey(target)), known, copies)
+    cluster = ClusterAdmin("target", target).cluster_id(Deadline.after(_ASK_SECONDS))
+    return FlowGroups(settings, cluster, there, translation)

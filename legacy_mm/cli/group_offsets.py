@@ -1,0 +1,149 @@
+"""`legacy-mm translate` tells where a group of the source goes on at the target; `legacy-mm cutover` takes it there.
+
+Both take the mirror's command line behind `--`. `translate` writes nothing. `cutover` commits for the group at the
+target, where it must have no members, and leaves a receipt that `legacy-mm cutover --undo` goes back by.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NoReturn
+
+from legacy_mm.cli.group_look import FlowGroups, groups_of
+from legacy_mm.cli.old_line import split, told
+from legacy_mm.clock import Deadline, wall
+from legacy_mm.controlplane import cutover_receipt
+from legacy_mm.controlplane.cutover import Cutover, CutoverOptions, undo
+from legacy_mm.controlplane.group_translation import Position, untranslated
+from legacy_mm.errors import HostError, UsageError
+
+DONE, FAILED, INCOMPLETE = 0, 1, 2
+_FORMAT = 1
+_ASK_SECONDS = 60.0
+_TIMEOUT_SECONDS = 300.0
+_SPARE_SECONDS = 5.0
+_BEHIND = "-- COMMAND LINE OF THE MIRROR"
+_TRANSLATE_CODES = "exit code 0: all partitions are told; 2: some cannot be translated; 1: an error"
+_CUTOVER_CODES = (
+    "exit code 0: done, or with --dry-run ready; 2: not ready (members, not copied in time, offsets that cannot be "
+    "translated), and nothing was committed; 1: an error, which says what the target has if anything was committed"
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Words that are wrong end with 1: 2 has a meaning."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}\n{self.format_usage().rstrip()}")
+
+
+def translate(words: Sequence[str]) -> int:
+    """`legacy-mm translate --group G [--explain] [--json] -- COMMAND LINE`."""
+    usage = f"legacy-mm translate --group G [--explain] [--json] {_BEHIND}"
+    parser = _Parser(prog="legacy-mm translate", allow_abbrev=False, usage=usage, epilog=_TRANSLATE_CODES)
+    parser.add_argument("--group", required=True, metavar="G", help="a consumer group of the source")
+    parser.add_argument("--explain", action="store_true", help="how each offset is known, and what is left to read")
+    parser.add_argument("--json", action="store_true", help="one JSON document instead of text, with the reasons")
+    own, line = split(words)
+    return told(lambda: _translate(parser.parse_args(own), line), FAILED)
+
+
+def cutover(words: Sequence[str]) -> int:
+    """`legacy-mm cutover --group G ... -- COMMAND LINE`, and back: `--undo RECEIPT`."""
+    usage = (
+        "legacy-mm cutover --group G [--timeout SECONDS] [--receipt FILE] [--partial] [--dry-run] "
+        f"{_BEHIND}\n       legacy-mm cutover --undo RECEIPT {_BEHIND}"
+    )
+    parser = _Parser(prog="legacy-mm cutover", allow_abbrev=False, usage=usage, epilog=_CUTOVER_CODES)
+    asked = parser.add_mutually_exclusive_group(required=True)
+    asked.add_argument("--group", metavar="G", help="the consumer group; its consumers are stopped")
+    asked.add_argument("--undo", type=Path, metavar="RECEIPT", help="give the group what it had at the target before")
+    parser.add_argument(
+        "--timeout", type=float, default=_TIMEOUT_SECONDS, metavar="SECONDS", help="to wait for the mirror (300)"
+    )
+    parser.add_argument("--receipt", type=Path, metavar="FILE", help="a new file (cutover-GROUP-TIME.json)")
+    parser.add_argument("--partial", action="store_true", help="leave out partitions that cannot be translated")
+    parser.add_argument("--dry-run", action="store_true", help="look once, tell everything, commit nothing")
+    own, line = split(words)
+
+    def run() -> int:
+        options = parser.parse_args(own)
+        return _cut_over(options, line) if options.undo is None else _undo(options.undo, line)
+
+    return told(run, FAILED)
+
+
+def _translate(options: argparse.Namespace, line: Sequence[str]) -> int:
+    with groups_of(line) as flow:
+        positions = flow.translation.positions(options.group, Deadline.after(_ASK_SECONDS))
+    if options.json:
+        document = {"format": _FORMAT, "group": options.group, "partitions": [_row(each) for each in positions]}
+        sys.stdout.write(json.dumps(document, indent=2) + "\n")
+    else:
+        sys.stdout.write("".join(f"{each}\n" for each in _lines(positions, explain=options.explain)))
+    return INCOMPLETE if untranslated(positions) else DONE
+
+
+def _row(position: Position) -> dict[str, Any]:
+    answer = position.answer
+    return {
+        "source": {**position.source._asdict(), "offset": position.committed.offset},
+        "target": None if answer.offset is None else {**position.target._asdict(), "offset": answer.offset},
+        "how": answer.how.value,
+        "because": answer.text,
+        "left": position.left,
+    }
+
+
+def _lines(positions: Sequence[Position], *, explain: bool) -> Iterator[str]:
+    for each in positions:
+        answer = each.answer
+        there = "not translated" if answer.offset is None else f"{each.target} at {answer.offset}"
+        why = f"; {answer.text}" if explain else ""
+        left = f"; {each.left} left to read" if explain and each.left is not None else ""
+        yield f"{each.source} at {each.committed.offset} -> {there}{why}{left}"
+
+
+def _cut_over(options: argparse.Namespace, line: Sequence[str]) -> int:
+    file = options.receipt or _receipt_name(options.group)
+    if file.exists():
+        raise HostError(f"{file} is there already: a receipt is a new file")
+    with groups_of(line) as flow:
+        work = Cutover(flow.translation, options.group, flow.settings.flow, flow.target_cluster, _say)
+        settle = 2 * flow.settings.commit_interval + _SPARE_SECONDS
+        chosen = CutoverOptions(options.timeout, settle, partial=options.partial, dry_run=options.dry_run)
+        done = work.run(chosen, lambda receipt: cutover_receipt.save(receipt, file))
+    if done and not options.dry_run:
+        _say(f"receipt: {file}")
+        _say("now start the consumers at the target")
+        _say(f"to go back: stop them, legacy-mm cutover --undo {file} {_BEHIND}, start them at the source")
+    return DONE if done else INCOMPLETE
+
+
+def _undo(file: Path, line: Sequence[str]) -> int:
+    receipt = cutover_receipt.load(file)
+    with groups_of(line) as flow:
+        done = undo(receipt, flow.target, flow.target_cluster, _say)
+        if done and _follows(flow):
+            _say("the mirror's sync.group.offsets.enabled will bring the group at the target forward again")
+    return DONE if done else INCOMPLETE
+
+
+def _follows(flow: FlowGroups) -> bool:
+    checkpoints = flow.settings.features.checkpoints
+    return checkpoints is not None and checkpoints.sync_interval is not None
+
+
+def _receipt_name(group: str) -> Path:
+    time = datetime.fromtimestamp(wall(), UTC).strftime("%Y%m%dT%H%M%SZ")
+    return Path(f"cutover-{re.sub(r'[^A-Za-z0-9._-]', '_', group)}-{time}.json")
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)

@@ -1,0 +1,237 @@
+"""A group is taken to the target, step by step; offsets at the source are never touched.
+
+`Cutover.run`: (1) the group has no members, at the source and at the target; (2) wait until the mirror has copied what
+the group's topics held when the wait began, and has written down where to; (3) the final translation, and members are
+looked for again; (4) a receipt of what is going to be committed; (5) commit, never backwards; (6) read back, and note
+that in the receipt. Up to the commit nothing has changed; after it, what the target says is told, partition by
+partition.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from legacy_mm.clock import Deadline, wall
+from legacy_mm.controlplane.cutover_receipt import CutoverReceipt, MovedPartition
+from legacy_mm.controlplane.group_offsets import raise_untold
+from legacy_mm.controlplane.group_translation import GroupTranslation, Position, offsets_of, untranslated
+from legacy_mm.errors import HostError, LegacyMMError
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
+
+_ASK_SECONDS = 30.0
+_PAUSE_SECONDS = 0.5
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CutoverOptions:
+    """What the user chose."""
+
+    timeout: float
+    """Seconds to wait for the mirror, in all."""
+    settle: float
+    """Seconds of these to wait for the mirror to write down where the last records went."""
+    partial: bool = False
+    """Partitions whose offsets nobody can tell are left out; else they stop everything."""
+    dry_run: bool = False
+
+
+class Cutover:
+    """Of one group."""
+
+    def __init__(self, translation: GroupTranslation, group: str, flow: str, target_cluster: str, say: Say) -> None:
+        self._translation = translation
+        self._group = group
+        self._flow = flow
+        self._target_cluster = target_cluster
+        self._say = say
+        self._patience = threading.Event()
+
+    def run(self, options: CutoverOptions, keep: Callable[[CutoverReceipt], None]) -> bool:
+        """False: the group is not ready, and nothing was changed. Raises LegacyMMError."""
+        unused = self._unused()
+        if not unused and not options.dry_run:
+            return False
+        copied = self._copied(options)
+        if not copied and not options.dry_run:
+            return False
+        positions = self._settled(options)
+        moved = self._moves(positions)
+        self._tell(positions, moved)
+        complete = self._complete(positions, partial=options.partial)
+        if options.dry_run:
+            self._say("dry run: nothing was committed")
+            return unused and copied and complete
+        if not complete or not self._unused():
+            return False
+        receipt = self._receipt(moved)
+        keep(receipt)
+        self._commit(moved)
+        keep(replace(receipt, state="committed"))
+        return True
+
+    def _unused(self) -> bool:
+        """Step 1."""
+        unused = True
+        for cluster in (self._translation.source.groups, self._translation.target.groups):
+            if members := _members(cluster, self._group):
+                self._say(f"members: the group is in use at the {cluster.name}; stop {members}")
+                unused = False
+        if unused:
+            self._say("members: none at the source, none at the target")
+        return unused
+
+    def _copied(self, options: CutoverOptions) -> bool:
+        """Step 2; in a dry run a single look."""
+        ends = self._translation.ends(self._group, _patience())
+        end = Deadline.after(0 if options.dry_run else options.timeout)
+        said: Offsets | None = None
+        while lag := self._translation.lag(ends, _patience()):
+            if lag != said:
+                said = lag
+                self._say(f"copied: {sum(lag.values())} offsets are missing yet: {_places(lag)}")
+            if end.expired():
+                self._say(f"not ready: not copied within {options.timeout:g} s; is the mirror running?")
+                return False
+            self._patience.wait(min(_PAUSE_SECONDS, end.remaining()))
+        self._say(f"copied: all that {len(ends)} partitions held")
+        return True
+
+    def _settled(self, options: CutoverOptions) -> list[Position]:
+        """Step 3; while the mirror has not written down the last pairs, it is asked again."""
+        end = Deadline.after(0 if options.dry_run else min(options.settle, options.timeout))
+        while True:
+            positions = self._translation.positions(self._group, _patience())
+            if end.expired() or not any(each.answer.behind for each in positions):
+                return positions
+            self._patience.wait(min(_PAUSE_SECONDS, end.remaining()))
+
+    def _moves(self, positions: Sequence[Position]) -> list[MovedPartition]:
+        before = offsets_of(self._translation.target.groups, self._group, _patience())
+        return [
+            MovedPartition(
+                each.source,
+                each.committed.offset,
+                each.target,
+                before.get(each.target),
+                _forward(before.get(each.target), CommittedOffset(each.answer.offset, each.committed.metadata)),
+                each.answer.how.value,
+            )
+            for each in positions
+            if each.answer.offset is not None
+        ]
+
+    def _tell(self, positions: Sequence[Position], moved: Sequence[MovedPartition]) -> None:
+        of = {each.source: each for each in moved}
+        for each in positions:
+            found = of.get(each.source)
+            here = f"{each.source} at {each.committed.offset}"
+            if found is None:
+                self._say(f"translated: {here}: {each.answer.text}")
+                continue
+            kept = "" if found.changed else f"; it stays at {found.after.offset}: groups never go back"
+            was = "" if found.before is None else f" (now {found.before.offset})"
+            self._say(f"translated: {here} -> {each.target} at {each.answer.offset}{was}, {each.answer.text}{kept}")
+
+    def _complete(self, positions: Sequence[Position], *, partial: bool) -> bool:
+        missing = untranslated(positions)
+        if not missing or (partial and len(missing) < len(positions)):
+            return True
+        self._say(f"not ready: {len(missing)} of {len(positions)} partitions cannot be translated")
+        return False
+
+    def _receipt(self, moved: Sequence[MovedPartition]) -> CutoverReceipt:
+        now = datetime.fromtimestamp(wall(), UTC).isoformat(timespec="seconds")
+        return CutoverReceipt(self._group, self._flow, self._target_cluster, now, "planned", tuple(moved))
+
+    def _commit(self, moved: Sequence[MovedPartition]) -> None:
+        """Steps 5 and 6; raises HostError that says what the target has."""
+        wanted = {each.target: each.after for each in moved if each.changed}
+        admin = self._translation.target.groups
+        failed = _tried(lambda: admin.commit({self._group: wanted}, _patience()).get(self._group)) if wanted else ""
+        try:
+            found = offsets_of(admin, self._group, _patience())
+        except LegacyMMError as error:
+            told = failed or "no word against it"
+            raise HostError(f"committed for {self._group}: {told}; it cannot be read back: {error}") from error
+        held = {place: found[place].offset for place in wanted if place in found}
+        lower = [place for place, after in wanted.items() if held.get(place, -1) < after.offset]
+        if failed or lower:
+            why = failed or "it does not hold what was committed"
+            raise HostError(f"committing for {self._group} failed: {why}; the target has {_places(held) or 'nothing'}")
+        self._say(f"committed, and read back: {_places(held) or 'nothing, all was there already'}")
+
+
+def undo(receipt: CutoverReceipt, target: GroupAdmin, cluster: str, say: Say) -> bool:
+    """Give the group at the target what it had before; False: it has members there. Raises LegacyMMError."""
+    if cluster != receipt.target_cluster:
+        raise HostError(f"the receipt is of cluster {receipt.target_cluster}, the target is {cluster}")
+    if members := _members(target, receipt.group):
+        say(f"members: the group is in use at the target; stop {members}")
+        return False
+    found = offsets_of(target, receipt.group, _patience())
+    changed = [each for each in receipt.partitions if each.changed]
+    for each in changed:
+        now = found.get(each.target)
+        if now != each.after:
+            say(f"{each.target}: the group is at {None if now is None else now.offset}, not at {each.after.offset}")
+    former = {each.target: each.before for each in changed if each.before is not None}
+    new = [each.target for each in changed if each.before is None and each.target in found]
+    failed = ""
+    if former:
+        failed = _tried(lambda: target.commit({receipt.group: former}, _patience()).get(receipt.group))
+    if new and not failed:
+        failed = _tried(lambda: target.forget(receipt.group, new, _patience()))
+    _check_undone(receipt.group, former, new, offsets_of(target, receipt.group, _patience()), failed)
+    for each in changed:
+        say(f"{each.target}: back at {'no offset' if each.before is None else each.before.offset}")
+    say("consumers at the source go on where they were: offsets there were never touched")
+    return True
+
+
+def _check_undone(
+    group: str,
+    former: Mapping[TopicPartition, CommittedOffset],
+    new: Sequence[TopicPartition],
+    found: GroupOffsets,
+    failed: str,
+) -> None:
+    other = [place for place, before in former.items() if found.get(place) != before]
+    other += [place for place in new if place in found]
+    if failed or other:
+        held = _places({place: found[place].offset for place in other if place in found})
+        raise HostError(f"going back failed for {group}: {failed or 'other offsets are there'}; still there: {held}")
+
+
+def _tried(request: Callable[[], str | None]) -> str:
+    """Why it failed, or nothing: what was done of it is read back."""
+    try:
+        return request() or ""
+    except LegacyMMError as error:
+        return str(error)
+
+
+def _members(cluster: GroupAdmin, group: str) -> str:
+    """Who is in the group; nothing for one without members."""
+    states, untold = cluster.states([group], _patience())
+    raise_untold(untold)
+    if states[group] in (EMPTY, DEAD):
+        return ""
+    found = cluster.members(group, _patience())
+    return ", ".join(found) or f"its members (state {states[group]})"
+
+
+def _forward(before: CommittedOffset | None, after: CommittedOffset) -> CommittedOffset:
+    return before if before is not None and before.offset >= after.offset else after
+
+
+def _places(offsets: Offsets) -> str:
+    return ", ".join(f"{place}={offset}" for place, offset in sorted(offsets.items()))
+
+
+def _patience() -> Deadline:
+    return Deadline.after(_ASK_SECONDS)

@@ -1,0 +1,182 @@
+"""A group is taken to the target and back: by our commands, and by the sample. The mirror was killed meanwhile."""
+
+from __future__ import annotations
+
+import json
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer
+
+from legacy_mm.cli.legacy_mm import main
+from legacy_mm.protocol.mirror_records import Checkpoint
+from legacy_mm.protocol.offset_map_records import OffsetMapRecord
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.records import committed, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.offsets import PARTITIONS, Place, commit, rest, write
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+SECONDS = 60.0
+SAMPLE = CHECKOUT / "samples" / "failover" / "failover.py"
+STANDS = 47
+"""An offset among the records that were copied before the mirror was killed."""
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def called(*words: str) -> tuple[int, str, str]:
+        code = main(words)
+        return code, *capsys.readouterr()
+
+    return called
+
+
+@pytest.fixture
+def mirror(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess], group: str) -> Callable[..., Any]:
+    """Start a mirror of one topic, which it renames, and writes offsets down every half second."""
+
+    def start(name: str) -> ToolProcess:
+        flags = {
+            "rename.topics": "true",
+            "source.cluster.alias": alias(name),
+            "target.cluster.alias": f"east{name[-8:]}",
+            "topic.creation": "true",
+            "emit.offset-syncs.enabled": "true",
+            "emit.checkpoints.enabled": "true",
+            "emit.checkpoints.interval.seconds": "1",
+            "groups": f"app-{name}",
+        }
+        reading = {
+            "bootstrap.servers": source.bootstrap,
+            "group.id": group,
+            "auto.offset.reset": "earliest",
+            "group.instance.id": "one",  # so that nobody waits for the session of a mirror that was killed
+        }
+        written = {"bootstrap.servers": target.bootstrap, **flags}
+        return our_tool(reading, written, "--whitelist", name, "--offset.commit.interval.ms", "500")
+
+    return start
+
+
+def alias(name: str) -> str:
+    return f"west{name[-8:]}"
+
+
+def mapped(source: Cluster, name: str) -> int:
+    """Until where the mirror has written down the exact offsets of the first partition."""
+    if (topic := f"mm2-offset-map.east{name[-8:]}.internal") not in list_topics(source.bootstrap):
+        return 0
+    found = [OffsetMapRecord.decode(each.key, each.value) for each in read_all(source.bootstrap, topic)]
+    return max((run.end.upstream for each in found if each.partition == 0 for run in each.chunk.runs), default=0)
+
+
+def of_partitions(rows: list[dict[str, Any]], side: str) -> dict[int, int]:
+    return {row[side]["partition"]: row[side]["offset"] for row in rows}
+
+
+def check_rest(
+    source: Cluster, target: Cluster, name: str, here: Mapping[Place, int], there: Mapping[int, int]
+) -> None:
+    """No record is missed, and none is read that was read at the source."""
+    old, new = read_all(source.bootstrap, name), read_all(target.bootstrap, f"{alias(name)}.{name}")
+    assert there.keys() == {partition for _, partition in here}
+    for (_, partition), offset in here.items():
+        left, found = rest(old, partition, offset), rest(new, partition, there[partition])
+        assert set(found) == set(left), f"partition {partition}"
+        assert found[:1] == left[:1]
+
+
+def check_receipt(file: Path, before: list[int | None]) -> None:
+    """It is complete, for its owner alone, and knows what the target had before."""
+    written = json.loads(file.read_text())
+    assert written["state"] == "committed" and stat.S_IMODE(file.stat().st_mode) == 0o600
+    found = [row["target"]["before"] for row in written["partitions"]]
+    assert [each and each["offset"] for each in found] == before
+
+
+def test_cutover_and_back(
+    run: Run,
+    mirror: Callable[..., ToolProcess],
+    source: Cluster,
+    target: Cluster,
+    topic: Callable[..., str],
+    tmp_path: Path,
+) -> None:
+    name = topic("moved")
+    copy, reader = f"{alias(name)}.{name}", f"app-{name}"
+    create_topic(source.bootstrap, name, PARTITIONS + 1)  # one stays empty
+    write(source, name, "first", 20)
+    with mirror(name) as tool:
+        line = ("--", *tool.command)
+        wait_until(lambda: mapped(source, name) >= STANDS, SECONDS, "the map of the first records")
+        write(source, name, "second", 40)
+        tool.kill_tree()
+    write(source, name, "third", 2)
+    ends = end_offsets(source.bootstrap, name)
+    here = {(name, 0): STANDS, (name, 1): ends[1], (name, 2): 365, (name, 3): 0}
+    commit(source, reader, here)
+    early = {(copy, 0): 3}
+    commit(target, reader, early)
+
+    code, said, _ = run("cutover", "--group", reader, "--timeout", "0", *line)
+    assert code == 2 and "is the mirror running?" in said
+    assert committed(target.bootstrap, reader, [copy]) == early
+
+    with mirror(name) as tool:
+        member = {"bootstrap.servers": source.bootstrap, "group.id": reader, "client.id": "still-here", "log_level": 0}
+        with closing(Consumer({**member, "enable.auto.commit": False})) as consumer:
+            consumer.subscribe([name])
+            wait_until(lambda: consumer.poll(0.1) or consumer.assignment(), SECONDS, "an assignment")
+            code, said, _ = run("cutover", "--group", reader, *line)
+        assert code == 2 and "in use at the source; stop still-here at " in said
+        assert committed(target.bootstrap, reader, [copy]) == early
+
+        receipt = tmp_path / "receipt.json"
+        code, said, failed = run("cutover", "--group", reader, "--receipt", str(receipt), *line)
+        assert code == 0, said + failed
+        moved = committed(target.bootstrap, reader, [copy])
+        check_rest(source, target, name, here, {partition: offset for (_, partition), offset in moved.items()})
+        check_receipt(receipt, [3, None, None, None])
+        assert committed(source.bootstrap, reader, [name]) == here
+
+        code, said, _ = run("translate", "--group", reader, "--json", *line)
+        rows = json.loads(said)["partitions"]
+        assert (code, [row["how"] for row in rows]) == (0, ["exact", "exact", "exact", "nothing-to-read"])
+        assert of_partitions(rows, "source") == {partition: offset for (_, partition), offset in here.items()}
+        assert of_partitions(rows, "target") == {partition: offset for (_, partition), offset in moved.items()}
+
+        code, said, failed = run("cutover", "--undo", str(receipt), *line)
+        assert code == 0, said + failed
+        assert committed(target.bootstrap, reader, [copy]) == early
+
+        check_sample(target, name, {place: offset for place, offset in moved.items() if place[1] != 3})
+        assert tool.stop(SECONDS) == 143
+
+
+def check_sample(target: Cluster, name: str, moved: Mapping[Place, int]) -> None:
+    """A consumer of the user's reads on by checkpoints, from the same offsets, and has committed what it read."""
+    reader, copy, checkpoints = f"app-{name}", f"{alias(name)}.{name}", f"{alias(name)}.checkpoints.internal"
+
+    def emitted() -> bool:
+        found = (Checkpoint.decode(each.key, each.value) for each in read_all(target.bootstrap, checkpoints))
+        return {(each.topic, each.partition): each.downstream for each in found if each.group == reader} == moved
+
+    wait_until(emitted, SECONDS, "the checkpoints of the group")
+    log = [each for each in read_all(target.bootstrap, copy) if each.offset >= moved[copy, each.partition]]
+    words = ["--target", target.bootstrap, "--source-alias", alias(name), "--group", reader, "--records", str(len(log))]
+    done = subprocess.run(
+        [sys.executable, str(SAMPLE), *words], stdout=subprocess.PIPE, timeout=2 * SECONDS, check=True, text=True
+    )
+    lines = sorted((row["partition"], row["offset"]) for row in map(json.loads, done.stdout.splitlines()))
+    assert lines == [(each.partition, each.offset) for each in log]
+    ends = end_offsets(target.bootstrap, copy)
+    assert committed(target.bootstrap, reader, [copy]) == {place: ends[place[1]] for place in moved}

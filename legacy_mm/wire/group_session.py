@@ -270,11 +270,11 @@ class GroupSession:
             self._on_trouble(str(error))
             self._next_beat = monotonic() + self._terms.retry_pause
             return
-        self._take_beat(answer.error_code)
+        self._take_beat(answer.error_code, now)
 
-    def _take_beat(self, code: int) -> None:
+    def _take_beat(self, code: int, sent: float) -> None:
         if code in (0, REBALANCING):
-            self.heard = monotonic()
+            self.heard = sent  # the coordinator may count from then
             if code:
                 self._rebalancing()
         elif code in (UNKNOWN_MEMBER, ILLEGAL_GENERATION):

@@ -111,7 +111,7 @@ def join(bootstrap: str, group: str, name: str) -> Iterator[Join]:
     common = {"bootstrap.servers": bootstrap, "group.id": group, "heartbeat.interval.ms": "200"}
 
     def made(*, native: bool = False, topics: set[str] | None = None, **more: str) -> Membership:
-        properties = {**common, "enable.auto.commit": "false", "session.timeout.ms": "6000"}
+        properties = {**common, "enable.auto.commit": "false", "session.timeout.ms": "20000"}
         properties |= {each.replace("_", "."): text for each, text in more.items()}
         if native:
             make: Callable[[MembershipListener], Member] = lambda listener: GroupMember(  # noqa: E731
@@ -168,10 +168,10 @@ def test_what_is_committed_while_partitions_go_is_seen_by_their_next_owner(
 @pytest.mark.slow
 def test_heartbeats_go_on_while_the_member_stops_its_work(join: Join, name: str) -> None:
     """For longer than the session may be silent."""
-    first = join()
+    first = join(session_timeout_ms="6000")
     wait_until(lambda: shares(first) == [4], SECONDS, "the first to have all")
     first.during_revoke.clear()
-    second = join(session_timeout_ms="6000")
+    second = join()
     wait_until(lambda: first.heard[-1][0] == "revoked", SECONDS, "the revocation")
     session_over = Deadline.after(7.0)
     wait_until(session_over.expired, SECONDS, "the session to be over, were it silent")
@@ -246,11 +246,11 @@ def test_a_network_that_breaks(module_clusters: Callable[..., Any], topic: Calla
         proxies.append(Proxy(port))
         return proxies[-1].address
 
-    cluster = module_clusters(advertise=advertise, properties={"group.min.session.timeout.ms": "1000"})
+    cluster = module_clusters(advertise=advertise)
     name = topic()
     create_topic(cluster.bootstrap, name, partitions=PARTITIONS)
     properties = {"bootstrap.servers": cluster.bootstrap_of("PROXIED"), "group.id": group}
-    properties |= {"heartbeat.interval.ms": "100", "session.timeout.ms": "2000"}
+    properties |= {"heartbeat.interval.ms": "100", "session.timeout.ms": "6000"}
     make = lambda listener: WireMember(properties, "wire", listener, lambda _: None, print, SECONDS)  # noqa: E731
     with closing(proxies[0]) as proxy, closing(Membership(make, {name})) as first:
         wait_until(lambda: shares(first) == [4], SECONDS, "all partitions")

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from legacy_mm import plugins
-from legacy_mm.config.feature_settings import DEFAULT, LEGACY
-from legacy_mm.config.settings import Settings
+from legacy_mm.config.feature_settings import DEFAULT, LEGACY, FeatureSettings
+from legacy_mm.config.settings import TopicSettings
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
 from legacy_mm.policies.topic_filter import Matcher, TopicFilter
 from legacy_mm.policies.topic_naming import ReplicationPolicy, is_cycle
@@ -18,21 +18,21 @@ _EXACT = "offset-map"
 class Names:
     """How topics are called at the target, and which names are not mirrored at all."""
 
-    def __init__(self, settings: Settings, compiled: Callable[[str], Matcher]) -> None:
+    def __init__(self, topics: TopicSettings, features: FeatureSettings, compiled: Callable[[str], Matcher]) -> None:
         """`compiled`: a Java regular expression, or InvalidPattern. Raises ConfigurationError for a policy."""
-        naming = settings.features.naming
+        naming = features.naming
         self.compiled = compiled
-        self.scope = FeatureScope(settings.features.canary, compiled)
+        self.scope = FeatureScope(features.canary, compiled)
         self._policy = plugins.policy_of(naming)
         self._naming = naming
         # names that are kept would mix the source's heartbeats with the target's own
         self._of_heartbeats = (
             plugins.policy_of(replace(naming, policy=DEFAULT)) if naming.policy == LEGACY else self._policy
         )
-        self._topics, self._lists = settings.topics, settings.features.topics
-        self._features = settings.features
+        self._topics, self._lists = topics, features.topics
+        self._features = features
         self._own = self.own_topics("source")
-        self._exclude_internal = settings.topics.exclude_internal or naming.policy != LEGACY
+        self._exclude_internal = topics.exclude_internal or naming.policy != LEGACY
 
     def remote(self, topic: str) -> str:
         """What the policy calls the copy of a topic that features concern."""

@@ -189,7 +189,7 @@ def check_logins(settings: Settings) -> None:
 def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | None = None) -> Mirror:
     """Put the objects of one flow together; the rebalance listener is that of all flows."""
     with host.closed_on_error():
-        names = Names(settings, host.spark.jvm.topic_matcher)
+        names = Names(settings.topics, settings.features, host.spark.jvm.topic_matcher)
     producer_id = settings.target.properties.get("client.id", "")
     registry = Registry(settings.flow, producer_id, _facts(), mirror_names=_mirror_names(settings, names))
     host.registries.append(registry)

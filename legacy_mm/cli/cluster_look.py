@@ -33,7 +33,8 @@ class FlowClusters:
     def __init__(self, settings: Settings, java: Jvm) -> None:
         """Raises ConfigurationError for names that cannot be made, or a key store that cannot be read."""
         self._settings = settings
-        self._clusters = DutyClusters(with_stores(settings, java), Names(settings, java.topic_matcher))
+        names = Names(settings.topics, settings.features, java.topic_matcher)
+        self._clusters = DutyClusters(with_stores(settings, java), names)
 
     def look(self) -> FlowPlan:
         """What each duty would change; raises LegacyMMError."""

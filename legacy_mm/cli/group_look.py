@@ -44,7 +44,7 @@ def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
     settings = _settings(line)
     wiring.check_addresses(settings)
     with java_for(settings.spark.jvm.java_home) as jvm:
-        names = Names(settings, jvm.topic_matcher)
+        names = Names(settings.topics, settings.features, jvm.topic_matcher)
         yield _flow_groups(wiring.with_stores(settings, jvm), names)
 
 

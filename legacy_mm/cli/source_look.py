@@ -65,7 +65,7 @@ def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list
 
 def _matching(settings: Settings, counts: Mapping[str, int], java: Callable[[], Jvm]) -> Collection[str]:
     """The names that are mirrored; Java's own regular expressions decide."""
-    names = Names(settings, lambda pattern: java().topic_matcher(pattern))
+    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
     if all(map(names.is_barred, counts)):
         return ()
     try:

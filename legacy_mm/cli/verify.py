@@ -3,20 +3,47 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
 
 from legacy_mm import logs
+from legacy_mm.cli.parser import read_own_options
+from legacy_mm.cli.progress_bar import ProgressBar
 from legacy_mm.clock import Deadline
-from legacy_mm.compat import client_connection, topic_pattern
+from legacy_mm.compat import client_connection, properties_file, topic_pattern
+from legacy_mm.config import feature_flags, validate
+from legacy_mm.config.catalogue import EMBEDDED, OwnOptions, option_called
+from legacy_mm.config.feature_settings import FeatureSettings
 from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import HostError, LegacyMMError
+from legacy_mm.features import Names
+from legacy_mm.spark.runner import first_line
 from legacy_mm.spark.session import SparkHost
+from legacy_mm.spark.shipping import build_archive
+
+if TYPE_CHECKING:
+    from legacy_mm.verify.comparison import Outcome
 
 EQUAL, FAILED, DIFFERENT = 0, 1, 2
+_PRELOADED = "legacy_mm.spark.tables legacy_mm.verify.fingerprints"
 _STOP_SECONDS = 5.0
 _HOUR_SECONDS = 3600
+_AS_THE_MIRROR = (
+    "spark.master",
+    "spark.conf",
+    "features.config",
+    "feature.topics",
+    "rename.topics",
+    "source.cluster.alias",
+    "target.cluster.alias",
+    "replication.policy.class",
+    "replication.policy.separator",
+)
+"""Options that mean what they mean to the mirror, given as words, variables or a file."""
 
 
 def main(words: Sequence[str]) -> int:
@@ -24,45 +51,96 @@ def main(words: Sequence[str]) -> int:
     options = _parser().parse_args(words)
     logs.silence()
     try:
-        return _verify(options)
+        found = _compare(options)
     except LegacyMMError as error:
         sys.stderr.write(f"{error}\n")
         return FAILED
+    sys.stdout.writelines(f"{line}\n" for line in _lines(found))
+    return DIFFERENT if found.differences else EQUAL
 
 
-def _verify(options: argparse.Namespace) -> int:
-    connections = {
-        "source": client_connection.read(options.source_config),
-        "target": client_connection.read(options.target_config),
-    }
+def _compare(options: argparse.Namespace) -> Outcome:
+    own = _own_options(options)
+    files = {"source": options.source_config, "target": options.target_config}
+    connections = {side: client_connection.read(path) for side, path in files.items()}
+    features = _features(own, files)
     try:
         from legacy_mm.verify.comparison import compare
+        from legacy_mm.verify.connections import ConnectionGiver
     except ImportError as error:
         raise HostError(f"this command needs more packages: pip install 'legacy-mm[verify]' ({error})") from error
-    pattern = topic_pattern.topic_settings(options.topics, exclude_internal=True).pattern
-    host = SparkHost(SparkSettings(), streams=options.parallel, preload="")
-    try:
-        context = host.context()
-        matcher = host.jvm.topic_matcher(pattern)
-        found = compare(
+    master = None if own.spark_master == EMBEDDED else own.spark_master
+    topics = topic_pattern.topic_settings(options.topics, exclude_internal=True)
+    with ExitStack() as stack:
+        host = SparkHost(SparkSettings(master, own.spark_conf), streams=options.parallel, preload=_PRELOADED)
+        stack.callback(lambda: host.stop(Deadline.after(_STOP_SECONDS)))
+        giver = ConnectionGiver(connections, embedded=host.embedded)
+        stack.callback(giver.close)
+        context = _started(host)
+        names = Names(topics, features, host.jvm.topic_matcher)
+        return compare(
             context,
             connections,
-            lambda names: matcher.matching(frozenset(names)),
-            host.folder,
+            giver.secret,
+            lambda found: _copies(names, found),
+            _progress(stack),
             timed=not options.ignore_timestamps,
         )
-    finally:
-        host.stop(Deadline.after(_STOP_SECONDS))
+
+
+def _own_options(options: argparse.Namespace) -> OwnOptions:
+    given: Mapping[str, str | list[str] | None] = {name: vars(options)[name] for name in _AS_THE_MIRROR}
+    words = [
+        f"--{name}={text}"
+        for name, texts in given.items()
+        for text in ([texts] if isinstance(texts, str) else texts or ())
+    ]
+    own = read_own_options(words, os.environ)
+    validate.check_spark_conf(own.spark_master, own.spark_conf)
+    return own
+
+
+def _features(own: OwnOptions, files: Mapping[str, str]) -> FeatureSettings:
+    """The flags, with the mirror's precedence: also the client files may hold them."""
+    written, read = (properties_file.load(files[side]).properties for side in ("target", "source"))
+    return feature_flags.settings(own.features, feature_flags.given_in(written), feature_flags.given_in(read))
+
+
+def _started(host: SparkHost) -> Any:
+    try:
+        return host.context(None if host.embedded else build_archive(host.folder, "verify"))
+    except Exception as error:
+        raise HostError(f"Spark does not start: {first_line(error)}") from error
+
+
+def _copies(names: Names, found: Collection[str]) -> dict[str, str]:
+    """The topics of the source that a mirror copies, and what it calls the copies."""
+    chosen = names.choice().of(found)
+    names.scope.look(chosen)
+    return {topic: names.at_target(topic) for topic in sorted(chosen)}
+
+
+def _progress(stack: ExitStack) -> Callable[[float], None] | None:
+    """Only somebody who sits at a terminal is shown one."""
+    if not sys.stderr.isatty():
+        return None
+    bar = ProgressBar(sys.stderr)
+    stack.callback(bar.clear)
+    return bar.show
+
+
+def _lines(found: Outcome) -> Iterator[str]:
+    names = {"source": {topic: topic for topic in found.names}, "target": found.names}
     for total in sorted(found.totals, key=lambda each: (each.topic, each.side)):
-        sys.stdout.write(f"{total.topic}: {total.records} records at the {total.side}, hash {total.hash:x}\n")
+        name = names[total.side][total.topic]
+        yield f"{name}: {total.records} records at the {total.side}, hash {total.hash:x}"
     for row in found.differences:
         hour = datetime.fromtimestamp(row.hour * _HOUR_SECONDS, UTC).strftime("%Y-%m-%d %H:00 UTC")
         side = "source" if row.kind == "missing" else "target"
-        sys.stdout.write(
-            f"{row.topic}: {row.records} records {row.kind}, {side} partition {row.partition}, "
-            f"offsets {row.first_offset} to {row.last_offset}, {hour}\n"
+        yield (
+            f"{names[side][row.topic]}: {row.records} records {row.kind}, {side} partition {row.partition}, "
+            f"offsets {row.first_offset} to {row.last_offset}, {hour}"
         )
-    return DIFFERENT if found.differences else EQUAL
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -72,4 +150,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--topics", required=True, help="a Java regular expression, as --include")
     parser.add_argument("--parallel", type=int, default=1, help="the more, the more slices are read at once (1)")
     parser.add_argument("--ignore-timestamps", action="store_true", help="for targets that stamp records themselves")
+    shared = parser.add_argument_group("As the mirror has them")
+    for name in _AS_THE_MIRROR:
+        row = option_called(name)
+        assert row is not None
+        action = "append" if row.repeated else "store"
+        shared.add_argument(f"--{name}", dest=name, action=action, metavar=f"<{row.argument}>", help=row.help)
     return parser

@@ -92,8 +92,8 @@ class CopyTask:
     """One copy job, from the ticket to `Stopped`."""
 
     def __init__(self, ticket: Ticket) -> None:
-        self._peer, plan = present(ticket)
-        self._plan: Plan = plan
+        self._peer, plan = present(ticket, Plan)
+        self._plan = plan
         self._heard = monotonic()
         self._over = threading.Event()
         self._engine: Engine | None = None

@@ -15,7 +15,7 @@ import ssl
 import threading
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from legacy_mm import events
 from legacy_mm.copyjob import (
@@ -27,7 +27,6 @@ from legacy_mm.copyjob import (
     Frame,
     Hello,
     Lease,
-    Plan,
     Refused,
     Ticket,
     decode,
@@ -38,6 +37,7 @@ from legacy_mm.errors import ChannelError
 _PROOF_SECONDS = 5.0
 _HELLO_BYTES = 4096
 _BACKLOG = 128
+Answer = TypeVar("Answer", bound=Frame)
 
 
 class Peer:
@@ -75,8 +75,8 @@ class TicketHolder(Protocol):
 
     ticket: Ticket
 
-    def admit(self, peer: Peer, hello: Hello) -> Plan | None:
-        """The plan, the first time; None refuses."""
+    def admit(self, peer: Peer, hello: Hello) -> Frame | None:
+        """What the task needs, such as its plan; None refuses."""
 
     def received(self, frame: Frame) -> None:
         """A frame of the admitted task."""
@@ -178,17 +178,17 @@ class ChannelServer:
             raise ChannelError("no Hello")
         with self._lock:
             holder = self._holders.get(hello.number)
-        plan = None
+        answer = None
         if holder is None or hello.version != VERSION or not _proves(hello, holder.ticket.key, nonce):
             reason = "unknown ticket, wrong proof or other version"
         else:
             peer = Peer(connection, holder.ticket)
-            plan = holder.admit(peer, hello)
+            answer = holder.admit(peer, hello)
             reason = "the ticket was used before"
-        if holder is None or plan is None:
+        if holder is None or answer is None:
             connection.sendall(encode(Refused(reason)))
             raise ChannelError(reason)
-        peer.send(plan)
+        peer.send(answer)
         _receive_without_limit(connection)
         return holder, peer
 
@@ -203,8 +203,8 @@ class ChannelServer:
             return list(self._peers)
 
 
-def present(ticket: Ticket) -> tuple[Peer, Plan]:
-    """Task side: connect, prove the ticket, get the plan. Raises ChannelError when refused."""
+def present(ticket: Ticket, kind: type[Answer]) -> tuple[Peer, Answer]:
+    """Task side: connect, prove the ticket, get what it is good for. Raises ChannelError when refused."""
     with ExitStack() as unless_proven:
         connection = socket.create_connection((ticket.host, ticket.port), timeout=_PROOF_SECONDS)
         unless_proven.callback(connection.close)
@@ -214,13 +214,13 @@ def present(ticket: Ticket) -> tuple[Peer, Plan]:
             connection = context.wrap_socket(connection)
             unless_proven.callback(connection.close)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        plan = _exchange_ticket_for_plan(connection, ticket)
+        answer = _exchange_ticket(connection, ticket, kind)
         _receive_without_limit(connection)
         unless_proven.pop_all()
-    return Peer(connection, ticket), plan
+    return Peer(connection, ticket), answer
 
 
-def _exchange_ticket_for_plan(connection: socket.socket, ticket: Ticket) -> Plan:
+def _exchange_ticket(connection: socket.socket, ticket: Ticket, kind: type[Answer]) -> Answer:
     challenge = decode(_read_frame(connection, _HELLO_BYTES) or b"")
     if not isinstance(challenge, Challenge):
         raise ChannelError("no challenge")
@@ -228,8 +228,8 @@ def _exchange_ticket_for_plan(connection: socket.socket, ticket: Ticket) -> Plan
     proof = _proof(ticket.key, challenge.nonce)
     connection.sendall(encode(Hello(ticket.number, proof, pid, process_start(pid) or 0, socket.gethostname())))
     answer = decode(_read_frame(connection, MAX_FRAME) or b"")
-    if not isinstance(answer, Plan):
-        raise ChannelError(answer.reason if isinstance(answer, Refused) else "no plan")
+    if not isinstance(answer, kind):
+        raise ChannelError(answer.reason if isinstance(answer, Refused) else f"no {kind.__name__}")
     return answer
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -125,6 +126,11 @@ class SparkHost:
         if self.embedded:
             # named here, because Hadoop finds no name for a user without a passwd entry
             kept |= {"SPARK_LOCAL_HOSTNAME": "localhost", "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_USER": "legacy_mm"}
+        else:
+            # Spark SQL asks a Python on this host about data sources, by the name that it has on the workers
+            path = os.environ.get("PATH", os.defpath)
+            kept["PATH"] = os.pathsep.join((str(Path(python_executable()).parent), path))
+            kept["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
         return kept
 
     def _passes(self, name: str) -> bool:

@@ -50,6 +50,10 @@ class SparkStandalone:
         """The workers, without the master."""
         return self._nodes[1:]
 
+    def applications(self) -> int:
+        """How many have run on a worker."""
+        return len({path.name for path in (self._folder / "work").glob("app-*")})
+
     def environment(self) -> dict[str, str]:
         """What a driver needs to reach this cluster: where its configuration is, and its own address."""
         return {"SPARK_CONF_DIR": str(self._folder / "conf"), "SPARK_LOCAL_IP": "127.0.0.1"}

@@ -7,21 +7,19 @@ are in. (4) What one side has more often is told by topic, partition and hour, w
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from legacy_mm.clock import Deadline
 from legacy_mm.kafka.survey import SourceSurvey
 from legacy_mm.model import TopicPartition
-from legacy_mm.spark.tables import Slice, query
+from legacy_mm.spark.tables import Slice, Tables
 
 SIDES = ("source", "target")
 _ASK_SECONDS = 10.0
 _SLICE_RECORDS = 500_000
+_VIEW = "records"
 _TASK_MODULE = "legacy_mm.verify.fingerprints"
 _TOTALS = """
 SELECT topic, side, count(*) AS records, sum(fingerprint & 4294967295) AS hash FROM records GROUP BY topic, side
@@ -71,8 +69,10 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Both sides, and what differs: nothing where they are equal."""
+    """Both sides, and what differs: nothing where they are equal. Topics have their names at the source."""
 
+    names: Mapping[str, str]
+    """Of a topic at the target."""
     totals: tuple[Totals, ...]
     differences: tuple[Difference, ...]
 
@@ -80,38 +80,43 @@ class Outcome:
 def compare(
     context: Any,
     connections: Mapping[str, Mapping[str, str]],
-    matching: Callable[[Collection[str]], Collection[str]],
-    folder: Path,
+    secret: str,
+    named: Callable[[Collection[str]], Mapping[str, str]],
+    watch: Callable[[float], None] | None,
     *,
     timed: bool,
 ) -> Outcome:
-    """Compare the topics of the source that match with those of the same name at the target."""
+    """Compare topics of the source with their copies.
+
+    `named` chooses among the source's topics and says what they are called at the target, `secret` is good for the
+    connections in a task, `watch` is told how much of the work is done, from 0 to 1.
+    """
+    surveys = {side: SourceSurvey(connections[side]) for side in SIDES}
+    counts = {side: surveys[side].partitions(Deadline.after(_ASK_SECONDS)) for side in SIDES}
+    names = named(counts["source"])
+    topics = {"source": {name: name for name in names}, "target": {there: here for here, there in names.items()}}
     slices: list[Slice] = []
-    topics: Collection[str] = ()
     for side in SIDES:
-        survey = SourceSurvey(connections[side])
-        counts = survey.partitions(Deadline.after(_ASK_SECONDS))
-        topics = sorted(matching(counts)) if side == "source" else topics
-        partitions = [TopicPartition(name, number) for name in topics for number in range(counts.get(name, 0))]
-        ends = survey.log_ends(partitions, Deadline.after(_ASK_SECONDS))
-        common = {"side": side, "connection": str(_write(folder / side, connections[side])), "timed": timed}
-        slices += [{**common, "committed": side == "target", **cut} for cut in _cuts(ends)]
+        partitions = [
+            TopicPartition(name, number) for name in topics[side] for number in range(counts[side].get(name, 0))
+        ]
+        ends = surveys[side].log_ends(partitions, Deadline.after(_ASK_SECONDS))
+        common = {"side": side, "timed": timed, "committed": side == "target"}
+        slices += [{**common, "name": topics[side][cut["topic"]], **cut} for cut in _cuts(ends)]
     if not slices:
-        return Outcome((), ())
-    totals = query(context, _TASK_MODULE, slices, "records", _TOTALS)
-    differences = query(context, _TASK_MODULE, slices, "records", _DIFFERENCES)
-    return Outcome(tuple(Totals(**row) for row in totals), tuple(Difference(**row) for row in differences))
+        return Outcome(names, (), ())
+    tables = Tables(context, _TASK_MODULE, slices, secret, _VIEW)
+
+    def part(done: int) -> Callable[[int], None] | None:
+        return None if watch is None else lambda read: watch((done * len(slices) + read) / (2 * len(slices)))
+
+    totals = tables.query("totals", _TOTALS, part(0))
+    differences = tables.query("differences", _DIFFERENCES, part(1))
+    return Outcome(names, tuple(Totals(**row) for row in totals), tuple(Difference(**row) for row in differences))
 
 
 def _cuts(ends: Mapping[TopicPartition, tuple[int, int]]) -> Iterator[Slice]:
     for (topic, number), (low, high) in ends.items():
         for begin in range(low, high, _SLICE_RECORDS):
             end = min(high, begin + _SLICE_RECORDS)
-            yield {"topic": topic, "name": topic, "partition": number, "begin": begin, "end": end}
-
-
-def _write(path: Path, connection: Mapping[str, str]) -> Path:
-    """Credentials go to the tasks by a file of this process's own folder, never through Spark (invariant G)."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600), "w", encoding="utf-8") as file:
-        json.dump(dict(connection), file)
-    return path
+            yield {"topic": topic, "partition": number, "begin": begin, "end": end}

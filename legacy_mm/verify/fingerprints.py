@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import struct
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 from legacy_mm.kafka.scan import read_range
+from legacy_mm.verify.connections import connection_of
 
 _HOUR_MS = 3_600_000
 _SIZE = struct.Struct(">i")
 _TIME = struct.Struct(">q")
 
 
-def columns(part: Mapping[str, Any]) -> Iterator[dict[str, list[Any]]]:
-    """Side, topic, partition, offset, hour and fingerprint of every record; the connection is read from its file."""
-    connection = json.loads(Path(part["connection"]).read_text(encoding="utf-8"))
+def columns(part: Mapping[str, Any], secret: str) -> Iterator[dict[str, list[Any]]]:
+    """Side, topic, partition, offset, hour and fingerprint of every record; `secret` is good for the connection."""
+    connection = connection_of(secret, part["side"])
     place = part["topic"], part["partition"], part["begin"], part["end"]
     for records in read_range(connection, *place, committed=part["committed"]):
         count = len(records)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import subprocess
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,22 +18,68 @@ from legacy_mm.testbed.tools import CHECKOUT
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 
 
-def verify(folder: Path, source: Any, target: Any, topics: str, *options: str) -> subprocess.CompletedProcess[str]:
+def verify(
+    folder: Path,
+    source: Any,
+    target: Any,
+    topics: str,
+    *options: str,
+    environment: Mapping[str, str] | None = None,
+    stderr: int = subprocess.PIPE,
+) -> subprocess.CompletedProcess[str]:
     files = {side: folder / f"{side}.properties" for side in ("source", "target")}
     for side, cluster in (("source", source), ("target", target)):
         files[side].write_text(f"bootstrap.servers={cluster.bootstrap}\n", encoding="utf-8")
     command = [str(CHECKOUT / "bin" / "legacy-mm"), "verify", "--topics", topics, *options]
     command += ["--source-config", str(files["source"]), "--target-config", str(files["target"])]
-    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env={**os.environ, **(environment or {})},
+        text=True,
+        timeout=600,
+        check=False,
+    )
+
+
+class Terminal:
+    """What stderr shows to somebody who sits there."""
+
+    def __init__(self) -> None:
+        self._master, self.end = pty.openpty()
+        self._shown = bytearray()
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def shown(self) -> str:
+        """All of it, after the command has ended."""
+        os.close(self.end)
+        self._reader.join()
+        os.close(self._master)
+        return self._shown.decode()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                self._shown += os.read(self._master, 4096)
+            except OSError:  # nobody has the other end any more
+                return
 
 
 def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], str], tmp_path: Path) -> None:
-    """The same records on both sides; then one more at the source, and five twice at the target."""
+    """The same records on both sides under a mirror's names, seen on a terminal; then one more at the source, and five
+    twice at the target."""
     name = topic("verify")
-    for cluster in (source, target):
-        load(cluster.bootstrap, name, 5_000, 50)
-    same = verify(tmp_path, source, target, name, "--ignore-timestamps")
-    assert (same.returncode, same.stderr) == (0, "")
+    for cluster, copy in ((source, name), (target, f"us.{name}"), (target, name)):
+        load(cluster.bootstrap, copy, 5_000, 50)
+    terminal = Terminal()
+    renamed = ("--rename.topics", "true", "--source.cluster.alias", "us")
+    same = verify(tmp_path, source, target, name, "--ignore-timestamps", *renamed, stderr=terminal.end)
+    shown = terminal.shown()
+    assert same.returncode == 0, shown
+    assert shown.startswith("\r[.") and shown.endswith("\r\x1b[K"), "a bar that is taken away again"
+    assert f"us.{name}: 5000 records at the target" in same.stdout
     totals = {line.partition(": ")[2] for line in same.stdout.splitlines()}
     assert {line.partition(",")[0] for line in totals} == {"5000 records at the source", "5000 records at the target"}
     assert len({line.rpartition(" ")[2] for line in totals}) == 1, "one hash"
@@ -38,6 +87,7 @@ def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], st
     load(target.bootstrap, name, 5, 50)
     other = verify(tmp_path, source, target, name, "--ignore-timestamps")
     assert other.returncode == 2, other.stderr
+    assert other.stderr == "", "a bar is for terminals"
     assert f"{name}: 1 records missing, source partition " in other.stdout
     doubled = [line for line in other.stdout.splitlines() if "records doubled, target partition" in line]
     assert sum(int(line.split(": ")[1].split()[0]) for line in doubled) == 5

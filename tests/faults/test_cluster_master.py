@@ -9,6 +9,7 @@ import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from legacy_mm.testbed.standalone import SparkStandalone
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
+from tests.brokers.test_verify import verify
 from tests.faults.conftest import PATIENCE, Scene
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
@@ -105,3 +107,14 @@ def test_properties_that_break_a_guarantee_are_refused_by_name(idle: Scene, conf
     tool = idle.mirror("--spark.master", "spark://127.0.0.1:1", "--spark.conf", conf)
     assert tool.wait(30) == 1
     assert conf.partition("=")[0] in tool.output()
+
+
+@pytest.mark.slow
+def test_verify_runs_on_the_cluster(idle: Scene, spark: SparkStandalone, tmp_path: Path) -> None:
+    """What it needs travels in an archive, how to reach the brokers over the channel."""
+    applications = spark.applications()
+    options = ("--spark.master", spark.master, "--spark.conf", "spark.cores.max=2")
+    found = verify(tmp_path, idle.source, idle.target, idle.topic, *options, environment=spark.environment())
+    assert (found.returncode, found.stderr) == (2, "")
+    assert f"{idle.topic}: 1 records missing, source partition " in found.stdout
+    assert spark.applications() == applications + 1

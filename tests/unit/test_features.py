@@ -30,7 +30,7 @@ def names(**flags: str) -> Names:
         shutdown_timeout=30.0,
         features=feature_flags.settings(given, aliases),
     )
-    return Names(settings, Expression)
+    return Names(settings.topics, settings.features, Expression)
 
 
 @pytest.mark.parametrize("policy", ["LegacyReplicationPolicy", "IdentityReplicationPolicy", "DefaultReplicationPolicy"])

@@ -52,7 +52,7 @@ def server() -> Iterator[ChannelServer]:
 @pytest.fixture
 def task(holder: Holder) -> Iterator[Peer]:
     """The task's end of a proven channel."""
-    peer, plan = present(holder.ticket)
+    peer, plan = present(holder.ticket, Plan)
     assert plan == PLAN
     yield peer
     peer.close()
@@ -75,7 +75,7 @@ def test_the_plan_comes_once_and_frames_flow_both_ways(holder: Holder, task: Pee
         heard = task.receive()
     assert heard == Stop(2.0)
     with pytest.raises(ChannelError, match="used before"):
-        present(holder.ticket)
+        present(holder.ticket, Plan)
 
 
 def test_the_lease_is_renewed_without_being_asked(task: Peer) -> None:
@@ -89,15 +89,15 @@ def test_each_end_notices_when_the_other_is_gone(holder: Holder, task: Peer) -> 
 
 def test_a_wrong_key_gets_nothing_and_spoils_nothing(holder: Holder) -> None:
     with pytest.raises(ChannelError, match="wrong proof"):
-        present(replace(holder.ticket, key=b"guess"))
-    peer, _ = present(holder.ticket)
+        present(replace(holder.ticket, key=b"guess"), Plan)
+    peer, _ = present(holder.ticket, Plan)
     peer.close()
 
 
 def test_a_ticket_that_is_over_gets_nothing(server: ChannelServer, holder: Holder) -> None:
     server.forget(holder)
     with pytest.raises(ChannelError, match="unknown ticket"):
-        present(holder.ticket)
+        present(holder.ticket, Plan)
 
 
 def test_silent_and_flooding_strangers_hold_nobody_up(server: ChannelServer, holder: Holder) -> None:
@@ -107,7 +107,7 @@ def test_silent_and_flooding_strangers_hold_nobody_up(server: ChannelServer, hol
     flood.sendall(LENGTH.pack(0xFFFFFFFF) + b"x" * 1000)
     nonsense = socket.create_connection((server.host, server.port))
     nonsense.sendall(LENGTH.pack(4) + b"\x80\x04N.")
-    peer, plan = present(holder.ticket)
+    peer, plan = present(holder.ticket, Plan)
     assert plan == PLAN
     for stranger in (*silent, flood, nonsense):
         stranger.close()
@@ -123,8 +123,8 @@ def test_over_tls_only_the_run_s_own_certificate_is_trusted(monkeypatch: pytest.
         holder = Holder(server.new_ticket("a->b", 0, 1))
         server.expect(holder)
         with pytest.raises(OSError, match="(?i)certificate"):
-            present(replace(holder.ticket, certificate=foreign))
-        peer, plan = present(holder.ticket)
+            present(replace(holder.ticket, certificate=foreign), Plan)
+        peer, plan = present(holder.ticket, Plan)
         assert plan == PLAN
         peer.close()
     finally:

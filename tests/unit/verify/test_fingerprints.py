@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -50,28 +48,24 @@ OTHERS = [
 ]
 
 
-def columns(monkeypatch: pytest.MonkeyPatch, folder: Path, records: list[Message], *, timed: bool) -> dict[str, Any]:
-    connection = folder / "connection"
-    connection.write_text(json.dumps({"bootstrap.servers": "x"}), encoding="utf-8")
-
+def columns(monkeypatch: pytest.MonkeyPatch, records: list[Message], *, timed: bool) -> dict[str, Any]:
     def read_range(*_: object, **__: object) -> Iterator[list[Message]]:
         yield records
 
     monkeypatch.setattr(fingerprints, "read_range", read_range)
+    monkeypatch.setattr(fingerprints, "connection_of", lambda secret, side: {})
     place = {"topic": "t", "name": "t", "partition": 3, "begin": 0, "end": 9, "committed": True, "side": "source"}
-    (found,) = fingerprints.columns({**place, "connection": str(connection), "timed": timed})
+    (found,) = fingerprints.columns({**place, "timed": timed}, "")
     return found
 
 
-def test_every_difference_counts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    found = columns(monkeypatch, tmp_path, [Message(), *OTHERS], timed=True)
+def test_every_difference_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = columns(monkeypatch, [Message(), *OTHERS], timed=True)
     assert len(set(found["fingerprint"])) == 1 + len(OTHERS)
     assert {len(column) for column in found.values()} == {1 + len(OTHERS)}
 
 
-def test_the_place_does_not_count_and_time_only_where_it_is_kept(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_the_place_does_not_count_and_time_only_where_it_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     same = [Message(), Message(o=9), Message(t=2_000)]
-    assert len(set(columns(monkeypatch, tmp_path, same, timed=True)["fingerprint"])) == 2
-    assert len(set(columns(monkeypatch, tmp_path, same, timed=False)["fingerprint"])) == 1
+    assert len(set(columns(monkeypatch, same, timed=True)["fingerprint"])) == 2
+    assert len(set(columns(monkeypatch, same, timed=False)["fingerprint"])) == 1

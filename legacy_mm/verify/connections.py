@@ -1,0 +1,61 @@
+"""How the tasks of `verify` get at both clusters: over the control channel, never through Spark (invariant G).
+
+Other than a copy job's, this ticket is good for any number of tasks: they only read, and Spark reads a slice for every
+query anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from legacy_mm.copyjob import Frame, Hello, Ticket
+from legacy_mm.spark.channel import ChannelServer, Peer, present
+from legacy_mm.spark.identity import channel_identity
+
+
+@dataclass(frozen=True)
+class Connections(Frame):
+    """Driver -> task: librdkafka's properties for either side. Holds credentials, exists only in memory."""
+
+    source: Mapping[str, str] = field(repr=False)
+    target: Mapping[str, str] = field(repr=False)
+
+
+class ConnectionGiver:
+    """Answers whoever proves the ticket, until it is closed."""
+
+    def __init__(self, connections: Mapping[str, Mapping[str, str]], *, embedded: bool) -> None:
+        self._connections = Connections(**connections)
+        self._channel = ChannelServer(*channel_identity(embedded=embedded))
+        self.ticket = self._channel.new_ticket("verify", 0, 0)
+        self._channel.expect(self)
+
+    @property
+    def secret(self) -> str:
+        """The ticket as text, for `connection_of`."""
+        return json.dumps({**asdict(self.ticket), "key": self.ticket.key.hex()})
+
+    def admit(self, peer: Peer, hello: Hello) -> Connections:
+        """Every time."""
+        return self._connections
+
+    def received(self, frame: Frame) -> None:
+        """A task has nothing to say."""
+
+    def closed(self) -> None:
+        """A task has what it needs."""
+
+    def close(self) -> None:
+        """From now on nobody is answered."""
+        self._channel.close()
+
+
+def connection_of(secret: str, side: str) -> Mapping[str, str]:
+    """In a task: how to reach the source or the target. Raises ChannelError."""
+    ticket = json.loads(secret)
+    peer, connections = present(Ticket(**{**ticket, "key": bytes.fromhex(ticket["key"])}), Connections)
+    peer.close()
+    found: Mapping[str, str] = getattr(connections, side)
+    return found

@@ -101,6 +101,14 @@ QUIRKS = (
         "tests/faults/test_recovery.py::test_target_down_for_30_seconds",
     ),
     Quirk(
+        "refused-while-running",
+        "a login or certificate that goes wrong at the target while it runs is tried again each second, for ever",
+        "the mirror ends with 255, as at its start; nothing is committed beyond what arrived",
+        "what waits for ever for a new password looks like an idle mirror",
+        "tests/faults/test_access.py::test_the_password_is_changed",
+        producer("security.protocol", "ssl", "sasl_ssl", "sasl_plaintext"),
+    ),
+    Quirk(
         "max-poll-interval-clamped",
         "takes max.poll.interval.ms up to Integer.MAX, and below session.timeout.ms",
         "one day at most, and at least session.timeout.ms; says so",

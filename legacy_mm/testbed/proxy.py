@@ -48,14 +48,14 @@ class _End:
 class Proxy:
     """Listens on loopback and passes bytes to a target port, in a thread of this process."""
 
-    def __init__(self, target_port: int, *, listen_port: int = 0, delay_ms: float = 0.0) -> None:
+    def __init__(self, target_port: int, *, host: str = LOOPBACK, listen_port: int = 0, delay_ms: float = 0.0) -> None:
         self.target = (LOOPBACK, target_port)
         self._delay = delay_ms / 1000
         self._stalled = False
         self._ends: set[_End] = set()
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._selector = selectors.DefaultSelector()
-        self._listener = socket.create_server((LOOPBACK, listen_port), backlog=256)
+        self._listener = socket.create_server((host, listen_port), backlog=256)
         self._listener.setblocking(False)
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._wake_reader.setblocking(False)

@@ -9,6 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from confluent_kafka.admin import (  # type: ignore[attr-defined]
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialUpsertion,
+)
+
 from legacy_mm.testbed.certificates import PASSWORD, Authority, convert
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.topic_state import AUTHORIZER, add_rules
@@ -26,6 +33,7 @@ LISTENERS: Mapping[str, str] = {
 SHORT_LOGIN_SECONDS = 60
 """A login at the listener SHORT lasts so long."""
 SCRAM = ("SCRAM-SHA-256", "SCRAM-SHA-512")
+_REQUEST_SECONDS = 30.0
 _MODULES = "org.apache.kafka.common.security."
 _CERTIFICATES = {"EXPIRED": "expired", "ELSEWHERE": "elsewhere"}
 _GOOD = "broker"
@@ -86,6 +94,15 @@ def login(mechanism: str, password: str = USER_PASSWORD) -> dict[str, str]:
     else:
         options = f"username={USER} password={_quoted(password)}"
     return {"sasl.mechanism": mechanism, "sasl.jaas.config": f"{_module(mechanism)} required {options};"}
+
+
+def change_password(cluster: Cluster, password: str) -> None:
+    """The password of `USER` for SCRAM-SHA-256 is another one from now on."""
+    kind = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
+    change = UserScramCredentialUpsertion(USER, kind, password.encode())
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
+    for answer in admin.alter_user_scram_credentials([change]).values():
+        answer.result(_REQUEST_SECONDS)
 
 
 def forbid_records(cluster: Cluster, topic: str) -> None:

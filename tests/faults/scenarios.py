@@ -22,6 +22,7 @@ SCENARIOS = {
     2: Scenario("killed between reading and sending", "nothing lost; doubled: what was not committed"),
     3: Scenario("killed between send and acknowledgement", "nothing lost; doubled: what was not committed"),
     4: Scenario("killed between acknowledgement and commit", "nothing lost; doubled: at most one commit interval"),
+    6: Scenario("killed before the first commit, latest", "what is written until it reads again is lost (KAFKA-2759)"),
     7: Scenario("frozen beyond the session, then woken", "nothing lost, no older offset committed; doubled: bounded"),
     8: Scenario("leader of the source killed", "a stall; nothing lost, order kept"),
     9: Scenario("leader of the target killed, acks=all", "retries; nothing lost, order kept"),
@@ -36,6 +37,15 @@ SCENARIOS = {
     14: Scenario("source down", "stays up, goes on"),
     15: Scenario("network to the target stalls, then breaks", "as 13; nothing lost"),
     16: Scenario("slow link, 50 ms each way", "no time-outs, no rebalance, nothing doubled"),
+    17: Scenario(
+        "password changed at the target", "refused at the next login (ours: 255); nothing lost with the new one"
+    ),
+    18: Scenario("permission on the topic taken away", "255, nothing committed beyond"),
+    19: Scenario(
+        "certificate of the target renewed, then by another authority",
+        "renewed: goes on; the other: refused (ours: 255), nothing committed beyond, nothing lost once it is trusted",
+    ),
+    20: Scenario("the name of the target moves to another address", "it is looked up anew; nothing lost"),
     21: Scenario("source topic deleted", "what was not read is lost; the others go on"),
     22: Scenario(
         "source topic deleted and made again",

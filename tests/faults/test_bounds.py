@@ -1,10 +1,10 @@
-"""What a mirror costs while it has nothing to do. Figures go to compat/reports/bounds.json."""
+"""What a mirror costs while it has nothing to do, or cannot do it. Figures go to compat/reports/bounds.json."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -18,9 +18,10 @@ from tests.faults.conftest import Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-IDLE_SECONDS, LOOK_SECONDS = 30.0, 5.0
+IDLE_SECONDS, DOWN_SECONDS, LOOK_SECONDS = 30.0, 180.0, 5.0
 PARTITIONS, RECORDS = 1_000, 20_000
 TOPIC_WATCH = 1
+LARGE_RECORDS, LARGE, BUFFER_MB = 300_000, 1_000, 32
 TOOLS = [("ours", "batches"), ("ours", "records"), ("old", "")]
 
 
@@ -83,3 +84,33 @@ def test_a_thousand_idle_partitions(
         assert counts["coordinator"] <= 4
         assert counts["other"] <= 2 + TOPIC_WATCH
         assert counts["target"] <= 2
+
+
+@pytest.mark.parametrize(("which", "engine"), TOOLS)
+@pytest.mark.scenario(13)
+def test_the_target_is_down_for_minutes(
+    source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene], which: str, engine: str
+) -> None:
+    """Memory does not grow with the backlog, which is ten times `buffer.memory`; nothing is committed beyond."""
+    target = own_clusters()
+    scene = make_scene(source, target, RECORDS)
+    limits = {"compression.type": "none", "buffer.memory": str(BUFFER_MB << 20)}
+    tool = scene.mirror(*options(engine), producer=limits)
+    scene.wait_committed(RECORDS)
+    before = tool.tree.memory_bytes() >> 20
+    target.brokers[0].kill()
+    scene.load(LARGE_RECORDS, size=LARGE)
+    filled = cost(tool, IDLE_SECONDS)
+    waiting = cost(tool, DOWN_SECONDS - IDLE_SECONDS)
+    grown = {"grown_mb": filled.memory_mb - before, "grown_later_mb": waiting.memory_mb - filled.memory_mb}
+    name = f"target down for {DOWN_SECONDS:g} s, {LARGE_RECORDS * LARGE // 1_000_000} MB waiting"
+    report.note_bound(name, f"{which} {engine}".strip(), {**waiting._asdict(), **grown})
+    assert scene.committed() == RECORDS
+    target.brokers[0].restart()
+    scene.wait_committed(RECORDS + LARGE_RECORDS)
+    stop(tool)
+    assert scene.differences(allow_duplicates=False) == []
+    if which == "ours":
+        assert grown["grown_mb"] < 4 * BUFFER_MB
+        assert grown["grown_later_mb"] < BUFFER_MB
+        assert waiting.cpu_percent < 3

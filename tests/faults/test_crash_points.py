@@ -1,4 +1,4 @@
-"""The end at a certain step, or by what nobody expects: what is committed, and what a next run does. Scenario 2."""
+"""The end at a certain step, or by what nobody expects: what is committed, and what a next run does. Scenarios 2, 6."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from tests.faults.conftest import PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
+BOTH_TOOLS = pytest.mark.parametrize("which", ["ours", "old"])
 RECORDS = 4_000
 BLOCKS = """
 import threading
@@ -83,6 +84,31 @@ def test_killed_after_the_poll_and_before_the_send(
     stop(tool)
     assert scene.differences(allow_duplicates=True) == []
     assert scene.arrived() == RECORDS + arrived - committed, "doubled is what was not committed"
+
+
+@BOTH_TOOLS
+@pytest.mark.scenario(6)
+def test_killed_before_the_first_commit(source: Any, target: Any, make_scene: Callable[..., Scene], which: str) -> None:
+    """KAFKA-2759: without a committed offset `latest` passes over what was written while nobody read."""
+    scene = make_scene(source, target, 0)
+    latest = {"auto.offset.reset": "latest", "session.timeout.ms": "6000"}
+    tool = scene.mirror(consumer=latest)
+    wait_until(lambda: copies_something(scene), PATIENCE, "the tool to copy")
+    kill(tool)
+    assert scene.committed() == 0
+    lost_before = scene.verdict().count("lost")
+    scene.load(RECORDS, seed=9)
+    tool = scene.mirror(*COMMIT_OFTEN, consumer=latest)
+    arrived = scene.arrived()
+    wait_until(lambda: copies_something(scene, arrived), PATIENCE, "the tool to copy again")
+    stop(tool)
+    assert scene.verdict().count("lost") - lost_before >= RECORDS, "the documented hole"
+
+
+def copies_something(scene: Scene, before: int = 0) -> bool:
+    """Whether what is written from now on arrives; more is written as long as it does not."""
+    scene.load(10)
+    return scene.arrived() > before
 
 
 @pytest.mark.parametrize(

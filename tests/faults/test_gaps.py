@@ -144,8 +144,11 @@ def test_a_partition_is_added(source: Any, target: Any, make_scene: Callable[...
     assert verdict.differences(allow_duplicates=False) == []
 
 
+@BOTH_TOOLS
 @pytest.mark.scenario(26)
-def test_the_target_has_fewer_partitions(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
+def test_the_target_has_fewer_partitions(
+    source: Any, target: Any, make_scene: Callable[..., Scene], which: str
+) -> None:
     """Each key in the partition of its hash, as Java's producer places it."""
     scene = make_scene(source, target, 20_000, partitions=6, target_partitions=4)
     tool = scene.mirror(*COMMIT_OFTEN)

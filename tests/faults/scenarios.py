@@ -33,7 +33,7 @@ SCENARIOS = {
     ),
     11: Scenario("target below min.insync.replicas", "waits, nothing committed beyond, recovers by itself"),
     12: Scenario("disk of the target full", "as 11, after space returned and the broker restarted"),
-    13: Scenario("target down (30 s here)", "waits, stays a member, goes on"),
+    13: Scenario("target down (30 s, 3 minutes)", "waits, stays a member, goes on"),
     14: Scenario("source down", "stays up, goes on"),
     15: Scenario("network to the target stalls, then breaks", "as 13; nothing lost"),
     16: Scenario("slow link, 50 ms each way", "no time-outs, no rebalance, nothing doubled"),

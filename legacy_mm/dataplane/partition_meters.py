@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from legacy_mm.clock import epoch_ms, monotonic
 from legacy_mm.copyjob import JOB, Measured, Statistics
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.protocol.record_batch import Header, TimestampType
 from legacy_mm.wire.traffic import INTERVAL_SECONDS, Spread
+
+if TYPE_CHECKING:
+    from legacy_mm.protocol.record_batch import Header
 
 
 class Times(NamedTuple):
@@ -33,7 +35,7 @@ class Times(NamedTuple):
         newest = header.max_timestamp
         if newest <= 0:
             return None
-        unlike = header.timestamp_type is TimestampType.LOG_APPEND_TIME or header.delete_horizon is not None
+        unlike = header.has_append_time or header.delete_horizon is not None
         oldest = newest if unlike or header.base_offset < begin else max(0, header.base_timestamp) or newest
         count = min(header.records, header.next_offset - begin)
         return cls(count, (oldest + newest) / 2 * count, oldest, newest)

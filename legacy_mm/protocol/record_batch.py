@@ -83,6 +83,11 @@ class Header(NamedTuple):
         return TimestampType(bool(self.attributes & _LOG_APPEND_BIT))
 
     @property
+    def has_append_time(self) -> bool:
+        """Whether the broker set the timestamps."""
+        return self.timestamp_type is TimestampType.LOG_APPEND_TIME
+
+    @property
     def is_transactional(self) -> bool:
         return bool(self.attributes & _TRANSACTIONAL_BIT)
 
@@ -116,7 +121,7 @@ class Header(NamedTuple):
     @property
     def must_be_re_encoded(self) -> bool:
         """Whether a header alone cannot make this batch a producer's: holes, or timestamps that the broker set."""
-        return self.has_holes or self.timestamp_type is TimestampType.LOG_APPEND_TIME
+        return self.has_holes or self.has_append_time
 
     def check(self) -> None:
         """Raise CorruptRecords for values that no broker writes."""

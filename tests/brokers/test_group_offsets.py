@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import pytest
 
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import committed, create_topic, read_all
+from legacy_mm.testbed.records import committed, create_topic, members, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.topic_state import overrides
 from legacy_mm.testbed.waiting import wait_until
@@ -34,6 +35,7 @@ class Mirror:
     """How to start our command with all flags about offsets on, and short intervals."""
 
     topic: str
+    group: str
     aliases: Mapping[str, str]
     start: Callable[..., ToolProcess]
 
@@ -67,7 +69,7 @@ def mirror(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess
         written = {"bootstrap.servers": target.bootstrap, **aliases, **flags}
         return our_tool(reading, written, "--whitelist", name, *options)
 
-    return Mirror(name, aliases, start)
+    return Mirror(name, group, aliases, start)
 
 
 def check_metrics(mirror: Mirror, source: Cluster, target: Cluster, tool: ToolProcess, port: int, engine: str) -> None:
@@ -120,7 +122,39 @@ def check_metrics(mirror: Mirror, source: Cluster, target: Cluster, tool: ToolPr
     assert total(scrape(port), "legacy_mm_mirror_offsets_groups_synced_total") >= 2
 
 
-@pytest.mark.parametrize("engine", ["batches", "records"])
+def goes_on(source: Cluster, target: Cluster, topic: str) -> bool:
+    """The reader's offsets at the target leave to be read what its offsets at the source do."""
+    here, there = (committed(cluster.bootstrap, f"reader-{topic}", [topic]) for cluster in (source, target))
+    old, new = (read_all(cluster.bootstrap, topic) for cluster in (source, target))
+    return there.keys() == here.keys() and all(
+        rest(old, place[1], here[place]) == rest(new, place[1], there[place]) for place in here
+    )
+
+
+@pytest.mark.slow
+def test_what_is_known_of_offsets_moves_with_the_partitions(mirror: Mirror, source: Cluster, target: Cluster) -> None:
+    """A second process takes some of the partitions over, then all of them."""
+    name = mirror.topic
+    reader = f"reader-{name}"
+    create_topic(source.bootstrap, name, PARTITIONS)
+    write(source, name, "first", 20)
+    commit(source, reader, {(name, number): 31 for number in range(PARTITIONS)})
+    follows = partial(goes_on, source, target, name)
+    with mirror.start() as one:
+        wait_until(follows, SECONDS, "the group at the target")
+        with mirror.start() as other:
+            wait_until(lambda: members(source.bootstrap, mirror.group) == 2, SECONDS, "both in the group")
+            write(source, name, "second", 5)
+            commit(source, reader, {(name, number): 37 + number for number in range(PARTITIONS)})
+            wait_until(follows, SECONDS, "the group, with two processes")
+            assert one.stop(SECONDS) == 143
+            write(source, name, "third", 5)
+            commit(source, reader, {(name, number): 45 + number for number in range(PARTITIONS)})
+            wait_until(follows, SECONDS, "the group, with the other process")
+            assert other.stop(SECONDS) == 143
+
+
+@pytest.mark.parametrize("engine", ["batches", pytest.param("records", marks=pytest.mark.slow)])
 def test_a_group_goes_on_at_the_target_without_a_gap_and_without_a_repeat(
     mirror: Mirror, source: Cluster, target: Cluster, engine: str, new_port: Callable[[], int]
 ) -> None:
@@ -131,14 +165,7 @@ def test_a_group_goes_on_at_the_target_without_a_gap_and_without_a_repeat(
     write(source, name, "first", 20)
     commit(source, reader, {(name, 0): 0, (name, 1): 47, (name, 2): 120})
 
-    def follows() -> bool:
-        """The group's offset at the target leaves to be read what its offset at the source does."""
-        here, there = committed(source.bootstrap, reader, [name]), committed(target.bootstrap, reader, [name])
-        old, new = read_all(source.bootstrap, name), read_all(target.bootstrap, name)
-        return there.keys() == here.keys() and all(
-            rest(old, place[1], here[place]) == rest(new, place[1], there[place]) for place in here
-        )
-
+    follows = partial(goes_on, source, target, name)
     port = new_port()
     with mirror.start("--engine", engine, "--metrics.port", str(port)) as tool:
         wait_until(follows, SECONDS, "the group at the target")

@@ -57,7 +57,7 @@ def test_scenarios_pass(
 def test_a_mirror_that_leaves_records_out_fails(
     source: Cluster, target: Cluster, selftest: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
-    words = ("--scenarios", "copy", "--records", "1000", "--patience", "30")
+    words = ("--scenarios", "copy", "--records", "1000", "--patience", "12")
     done = selftest(*words, more=("--handler.step", "filter.key=.*[0-4]"))
     assert done.returncode == 2, done.stdout + done.stderr
     assert "copy           FAILED: 1000 records" in done.stdout

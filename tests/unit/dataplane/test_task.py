@@ -39,7 +39,7 @@ class Engine:
     def purge(self):
         os.write(1, b"purged ")
 
-task.present = lambda ticket: (Peer(), None)
+task.present = lambda ticket, kind: (Peer(), None)
 task._engine = lambda plan, report: Engine()
 task.CopyTask(None).run()
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -28,3 +29,24 @@ def test_it_has_this_package_and_its_client(names: set[str]) -> None:
 def test_it_has_nothing_else(names: set[str]) -> None:
     tops = {Path(name).parts[0].partition("-")[0].partition(".")[0] for name in names}
     assert tops == {"legacy_mm", "confluent_kafka"}
+
+
+def test_what_is_shipped_is_enough_for_the_records_engine() -> None:
+    """It imports no distribution that does not travel; on this host all are there, so that nobody would notice."""
+    program = """
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+class OnlyShipped:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top in OTHERS:
+            raise ImportError(f"{name} is not shipped")
+SHIPPED = {"legacy-mm", "confluent-kafka", "pyspark", "py4j"}
+OTHERS = {top for top, owners in packages_distributions().items() if not SHIPPED & {each.lower() for each in owners}}
+sys.meta_path.insert(0, OnlyShipped())
+import legacy_mm.dataplane.task, legacy_mm.dataplane.records_engine
+assert "crc32c" in OTHERS
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr

@@ -68,7 +68,9 @@ def test_copies_on_the_cluster_and_nowhere_else(scene: Scene, spark: SparkStanda
     assert scene.differences(allow_duplicates=False) == []
 
 
-@pytest.mark.parametrize("how", ["executor killed", "node frozen", pytest.param("node killed", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "how", ["node frozen", *(pytest.param(how, marks=pytest.mark.slow) for how in ("executor killed", "node killed"))]
+)
 def test_a_node_is_lost_while_it_copies(scene: Scene, spark: SparkStandalone, target: Any, how: str) -> None:
     """Nothing lost, order kept, never a second writer while the first may still write."""
     tool = mirror(scene, spark, "--offset.commit.interval.ms", "500")

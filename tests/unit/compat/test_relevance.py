@@ -41,7 +41,7 @@ def test_nothing_read_nothing_said() -> None:
         (Command(producer=QUIET, consumers=[{"librdkafka.x": "1"}]), "native-properties"),
         (Command(producer=QUIET, options={"consumer.rebalance.listener": ["x"]}), "listener-made-last"),
         (Command(producer=QUIET, options={"consumer.config": ["a", "b"]}), "consumer-file-once"),
-        (Command(producer=QUIET | {"security.protocol": "SASL_SSL"}), "refused-while-running"),
+        (Command(producer=QUIET | {"security.protocol": "SSL"}), "refused-while-running"),
         (Command(producer=QUIET, refused=True), "null-pointer-lines"),
         (Command(producer=QUIET | {"topic.creation": "true"}), "flags-in-client-files"),
         (Command(producer=QUIET, consumers=[{"security.protocol": "SASL_SSL"}]), "logins-of-the-batches"),

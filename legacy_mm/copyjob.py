@@ -140,6 +140,10 @@ class Portion(NamedTuple):
     """Of keys and values."""
 
 
+UNKNOWN = -1
+"""A target offset that nobody knows: the broker had the records already."""
+
+
 class Run(NamedTuple):
     """Acknowledged records that follow one another at the source and at the target."""
 
@@ -149,13 +153,13 @@ class Run(NamedTuple):
     upstream: int
     """Source offset of the first."""
     downstream: int
-    """Target offset of the first; -1: nobody knows, the broker had them already."""
+    """Target offset of the first, or UNKNOWN."""
     records: int
 
     def continues(self, upstream: int, downstream: int) -> bool:
         """Whether a record with these offsets comes right after them."""
-        known = -1 < self.downstream == downstream - self.records
-        return self.upstream + self.records == upstream and (known or self.downstream == downstream == -1)
+        records = 0 if self.downstream == UNKNOWN else self.records
+        return self.upstream == upstream - self.records and self.downstream == downstream - records
 
 
 @dataclass(frozen=True)

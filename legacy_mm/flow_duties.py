@@ -36,8 +36,8 @@ class DutyClusters:
             own_at_source=names.own_topics("source"),
             own_at_target=names.own_topics("target"),
         )
-        self.source = ClusterAdmin("source", (settings.source_admin or settings.source).properties)
-        self.target = ClusterAdmin("target", (settings.target_admin or settings.target).properties)
+        self.source = ClusterAdmin("source", settings.source_admin_properties)
+        self.target = ClusterAdmin("target", settings.target_admin_properties)
         self.scheduled, self.applier = feature_duties(
             settings.features, self.source, self.target, self.names, settings.source.metadata_max_age
         )
@@ -86,7 +86,7 @@ class FlowDuties:
         """Nothing is left to do."""
 
     def _make_heartbeats(self, settings: Settings, names: Names, interval: float) -> Heartbeats:
-        naming, target = settings.features.naming, (settings.target_admin or settings.target).properties
+        naming, target = settings.features.naming, settings.target_admin_properties
         duties = self._duties[0]
         return Heartbeats(
             naming.source_alias,

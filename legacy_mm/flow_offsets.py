@@ -16,7 +16,7 @@ from legacy_mm.controlplane.checkpoints import CheckpointRounds, Checkpoints, Em
 from legacy_mm.controlplane.exact_offsets import ExactOffsets, StoredMaps
 from legacy_mm.controlplane.group_offsets import TargetGroups
 from legacy_mm.controlplane.offset_syncs import OffsetSyncs
-from legacy_mm.controlplane.translation import Translation
+from legacy_mm.controlplane.translation import StoredSyncs, Translation
 from legacy_mm.features import Names
 from legacy_mm.kafka.internal_log import InternalLog
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
@@ -33,8 +33,7 @@ class FlowOffsets:
 
     def __init__(self, settings: Settings, names: Names, syncs: OffsetSyncSettings, registry: Registry) -> None:
         """The settings are those with what Java key stores hold."""
-        source = (settings.source_admin or settings.source).properties
-        target = (settings.target_admin or settings.target).properties
+        source, target = settings.source_admin_properties, settings.target_admin_properties
         at = source if syncs.location == "source" else target
         topic, exact_topic = names.offset_syncs_topic(syncs.location), names.exact_offsets_topic(syncs.location)
         self._exact = ExactOffsets(
@@ -44,7 +43,7 @@ class FlowOffsets:
         self._metrics = OffsetMetrics(registry)
         writer = InternalTopicWriter(at, topic, partial(_count, self._metrics, topic))
         self.pairs = OffsetSyncs(writer, syncs.lag_max, settings.commit_interval, self._exact)
-        translation = Translation(InternalLog(at, topic, _CLIENT_ID), self._exact.translate)
+        translation = Translation(StoredSyncs(InternalLog(at, topic, _CLIENT_ID)), self._exact.nearest)
         asked = settings.features.checkpoints
         self._checkpoints = (
             None if asked is None else self._make_checkpoints(asked, settings, names, source, target, translation)

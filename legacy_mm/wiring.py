@@ -177,9 +177,9 @@ def check_logins(settings: Settings) -> None:
     source = settings.source.properties
     if (login := beyond_librdkafka(source)) and (wanted := membership_obstacle(source)):
         raise ConfigurationError(f"{login} is not possible with {wanted}, but with range and roundrobin")
-    sides = (settings.source_admin or settings.source, settings.target_admin or settings.target)
-    for side in sides if settings.features.have_duties else ():
-        if login := beyond_librdkafka(side.properties):
+    admins = (settings.source_admin_properties, settings.target_admin_properties)
+    for properties in admins if settings.features.have_duties else ():
+        if login := beyond_librdkafka(properties):
             raise ConfigurationError(
                 f"{login} is not possible with features that read or change topics and access rules: give them another "
                 "login by source.admin.* and target.admin.*, or leave them out"
@@ -193,7 +193,8 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
     producer_id = settings.target.properties.get("client.id", "")
     registry = Registry(settings.flow, producer_id, _facts(), mirror_names=_mirror_names(settings, names))
     host.registries.append(registry)
-    duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
+    with host.closed_on_error():
+        duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
     prepare = None if duties is None else duties.before_copying
     pairs = None if offsets is None else offsets.pairs
     copies = Copies(settings, names, host.channel, host.runner, prepare, pairs)

@@ -12,7 +12,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.exact_offsets import StoredMaps
 from legacy_mm.controlplane.group_translation import ClusterView, GroupTranslation, Known, Source
-from legacy_mm.controlplane.translation import Translation
+from legacy_mm.controlplane.translation import StoredSyncs
 from legacy_mm.errors import UsageError
 from legacy_mm.features import Names
 from legacy_mm.kafka.admin import ClusterAdmin
@@ -58,13 +58,12 @@ def _settings(line: Sequence[str]) -> Settings:
 
 
 def _flow_groups(settings: Settings, names: Names) -> FlowGroups:
-    source = (settings.source_admin or settings.source).properties
-    target = (settings.target_admin or settings.target).properties
+    source, target = settings.source_admin_properties, settings.target_admin_properties
     syncs = settings.features.offset_syncs
     assert syncs is not None
     at = source if syncs.location == "source" else target
     known = Known(
-        Translation(InternalLog(at, names.offset_syncs_topic(syncs.location), _CLIENT_ID), lambda *_: None),
+        StoredSyncs(InternalLog(at, names.offset_syncs_topic(syncs.location), _CLIENT_ID)),
         StoredMaps(InternalLog(at, names.exact_offsets_topic(syncs.location), _CLIENT_ID)),
     )
     choice = names.choice()

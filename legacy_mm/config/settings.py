@@ -204,3 +204,13 @@ class Settings:
     def flow(self) -> str:
         """From where to where, as metrics and Spark jobs show it."""
         return f"{self.source.name}->target"
+
+    @property
+    def source_admin_properties(self) -> Mapping[str, str]:
+        """How the features' clients reach the source."""
+        return (self.source_admin or self.source).properties
+
+    @property
+    def target_admin_properties(self) -> Mapping[str, str]:
+        """How they reach the target."""
+        return (self.target_admin or self.target).properties

@@ -16,8 +16,8 @@ from legacy_mm.clock import Deadline, epoch_ms, monotonic
 from legacy_mm.controlplane.duties import RUN_SECONDS
 from legacy_mm.controlplane.group_offsets import TargetGroups, raise_untold
 from legacy_mm.controlplane.translation import Translation
-from legacy_mm.errors import CorruptRecords, HostError, LegacyMMError
-from legacy_mm.kafka.internal_log import InternalLog
+from legacy_mm.errors import HostError, LegacyMMError
+from legacy_mm.kafka.internal_log import InternalLog, decoded
 from legacy_mm.kafka.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.model import OffsetPair, TopicPartition
@@ -77,11 +77,8 @@ class Emitter:
 
     def read(self, deadline: Deadline) -> None:
         """What others have written, and what was there before; raises HostError."""
-        for key, value in self._log.read(deadline):
-            try:
-                self._note(Checkpoint.decode(key, value))
-            except CorruptRecords:
-                continue
+        for checkpoint in decoded(self._log.read(deadline), Checkpoint.decode):
+            self._note(checkpoint)
 
     def emit(self, found: Iterator[Checkpoint], asked_at: float, deadline: Deadline) -> int:
         """Those of these that are due; how many. Raises HostError when not all of them could be written.
@@ -179,7 +176,7 @@ class Checkpoints(threading.Thread):
                 translated = self._translation.of(partition, offset) if offset >= 0 else None
                 if translated is not None:
                     remote = self._remote(partition.topic)
-                    yield Checkpoint(group, remote, partition.partition, offset, translated.offset, metadata)
+                    yield Checkpoint(group, remote, partition.partition, offset, translated, metadata)
 
     def _mine(self) -> Known:
         """The checkpoints of partitions that are copied here."""

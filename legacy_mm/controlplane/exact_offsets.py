@@ -12,17 +12,16 @@ from collections.abc import Collection, Iterable, Sequence
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline
-from legacy_mm.copyjob import Run
-from legacy_mm.errors import CorruptRecords, HostError
-from legacy_mm.kafka.internal_log import InternalLog
+from legacy_mm.copyjob import UNKNOWN, Run
+from legacy_mm.errors import HostError
+from legacy_mm.kafka.internal_log import InternalLog, decoded
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.model import OffsetMapChunk, OffsetRun, Offsets, TopicPartition
-from legacy_mm.policies.offset_map import OffsetMap
+from legacy_mm.policies.offset_map import Nearest, OffsetMap
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
 
 _READ_SECONDS = 10.0
 _ROOM_SECONDS = 5.0
-_UNKNOWN = -1
 
 
 class StoredMaps:
@@ -34,11 +33,7 @@ class StoredMaps:
 
     def refresh(self, deadline: Deadline) -> None:
         """Read what is new; raises HostError. What is no chunk of a map is passed over."""
-        for key, value in self._log.read(deadline):
-            try:
-                record = OffsetMapRecord.decode(key, value)
-            except CorruptRecords:
-                continue
+        for record in decoded(self._log.read(deadline), OffsetMapRecord.decode):
             self._chunks[TopicPartition(record.topic, record.partition)][record.place] = record.chunk
 
     def of(self, partition: TopicPartition) -> OffsetMap:
@@ -47,7 +42,7 @@ class StoredMaps:
 
 
 class ExactOffsets:
-    """For one thread, but for `translate`, which any thread may ask."""
+    """For one thread, but for `nearest`, which any thread may ask."""
 
     def __init__(self, stored: StoredMaps, writer: InternalTopicWriter) -> None:
         """Both of the same topic."""
@@ -73,7 +68,7 @@ class ExactOffsets:
                 found = self._maps.get(TopicPartition(run.topic, run.partition))
                 if found is None:
                     continue
-                if run.downstream == _UNKNOWN:
+                if run.downstream == UNKNOWN:
                     found.start(run.upstream + run.records)
                 else:
                     found.add(OffsetRun(run.upstream, run.downstream, run.records))
@@ -84,11 +79,11 @@ class ExactOffsets:
             for partition in partitions:
                 self._maps.pop(partition, None)
 
-    def translate(self, partition: TopicPartition, offset: int) -> int | None:
-        """The offset at the target; None: not known here."""
+    def nearest(self, partition: TopicPartition, offset: int) -> Nearest:
+        """What is known here of an offset of the source."""
         with self._lock:
             found = self._maps.get(partition)
-            return None if found is None else found.translate(offset)
+            return Nearest() if found is None else found.nearest(offset)
 
     def save(self, partitions: Collection[TopicPartition]) -> None:
         """Write down what is new of these."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.exact_offsets import StoredMaps
 from legacy_mm.controlplane.group_offsets import raise_untold
-from legacy_mm.controlplane.translation import Translation
+from legacy_mm.controlplane.translation import StoredSyncs
 from legacy_mm.errors import HostError
 from legacy_mm.kafka.scan import has_records
 from legacy_mm.kafka.survey import SourceSurvey
@@ -45,7 +45,7 @@ class Source(ClusterView):
 class Known:
     """What the mirror has written down."""
 
-    syncs: Translation
+    syncs: StoredSyncs
     maps: StoredMaps
 
 
@@ -140,7 +140,7 @@ class GroupTranslation:
         found = answer(
             offset,
             pairs,
-            self._known.syncs.syncs(place),
+            self._known.syncs.of(place),
             lambda begin, until: self._has_records(place, max(begin, low), until),
         )
         if found.how is How.UNKNOWN and not self._has_records(place, low, end):

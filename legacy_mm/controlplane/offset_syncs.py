@@ -12,14 +12,13 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.controlplane.exact_offsets import ExactOffsets
-from legacy_mm.copyjob import Run
+from legacy_mm.copyjob import UNKNOWN, Run
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.model import OffsetPair, Offsets, TopicPartition
 from legacy_mm.policies.offset_sync_rule import PartitionSyncs
 from legacy_mm.protocol.mirror_records import OffsetSync
 
 _ROUND_SECONDS = 1.0
-UNKNOWN = -1
 
 
 class OffsetSyncs(threading.Thread):

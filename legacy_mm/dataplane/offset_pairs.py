@@ -6,14 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from legacy_mm.copyjob import Run
+from legacy_mm.copyjob import UNKNOWN, Run
 from legacy_mm.model import TopicPartition
 
 if TYPE_CHECKING:
     from legacy_mm.protocol.records import SourceOffsets
 
-UNKNOWN = -1
-"""A target offset that nobody knows: the broker had the batch already."""
 _MOST = 100_000
 """Runs in one report: about 4 MB."""
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError
+from legacy_mm.errors import CorruptRecords, HostError
 from legacy_mm.kafka.client import ErrorLines, admin_properties, client_properties, seconds
 
 _BATCH = 5_000
@@ -16,6 +18,14 @@ _WAIT_SECONDS = 0.1
 _ABSENT = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC}
 Pair = tuple[bytes | None, bytes | None]
 """Key and value of a record."""
+Value = TypeVar("Value")
+
+
+def decoded(records: Iterable[Pair], decode: Callable[[bytes | None, bytes | None], Value]) -> Iterator[Value]:
+    """What these records say, but for those that say nothing: anybody may have written to the topic."""
+    for key, value in records:
+        with suppress(CorruptRecords):
+            yield decode(key, value)
 
 
 class InternalLog:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from operator import attrgetter
 
 from legacy_mm.model import OffsetPair
-from legacy_mm.policies.offset_map import OffsetMap
+from legacy_mm.policies.offset_map import Nearest, OffsetMap
+from legacy_mm.policies.offset_sync_store import by_sync, sync_for
 
 
 class How(StrEnum):
@@ -59,6 +58,29 @@ class Answer:
         }[self.how]
 
 
+def best(offset: int, nearest: Nearest, syncs: Sequence[OffsetPair]) -> Answer:
+    """By what the exact map knows of a source offset, and by offset syncs, the newest first: what is further on.
+
+    A sync is of use only where it knows more than the map. One of records from before the map that stand behind its
+    beginning at the target is void: the target's topic was made again since.
+    """
+    pair, first = nearest
+    if pair is not None and pair.upstream == offset:
+        return Answer(How.EXACT, pair.downstream)
+    sync = sync_for(offset, syncs)
+    if pair is None and sync is not None and first is not None and sync.downstream >= first.downstream:
+        return Answer(How.TOO_OLD, pair=first)
+    if sync is not None and (pair is None or pair.upstream <= sync.upstream):
+        synced = by_sync(offset, sync)
+        if pair is None or synced > pair.downstream:
+            return Answer(How.OFFSET_SYNC, synced, sync)
+    if pair is not None:
+        return Answer(How.NEAREST_PAIR, pair.downstream, pair)
+    if syncs or first is not None:
+        return Answer(How.TOO_OLD, pair=min(filter(None, [*syncs, first])))
+    return Answer(How.UNKNOWN)
+
+
 def answer(
     offset: int, pairs: OffsetMap, syncs: Sequence[OffsetPair], records_between: Callable[[int, int], bool]
 ) -> Answer:
@@ -67,37 +89,14 @@ def answer(
     `syncs`: the newest first. `records_between`: whether the source has records from one offset to before another; it
     is asked when the map ends before the offset, which may stand behind a transaction's marker.
     """
-    runs = pairs.runs
-    exact = pairs.translate(offset)
-    behind = not runs or offset > runs[-1].end.upstream
-    if exact is not None and not (
-        records_between(runs[-1].end.upstream, offset) if behind else _in_hole(pairs, offset)
-    ):
-        return Answer(How.EXACT, exact)
-    sync = next((each for each in syncs if each.upstream <= offset), None)
-    synced = -1 if sync is None else sync.downstream + (sync.upstream != offset)
-    if exact is not None and exact >= synced:
-        return Answer(How.NEAREST_PAIR, exact, _run_before(pairs, offset), behind)
-    if sync is not None:
-        return Answer(How.OFFSET_SYNC, synced, sync, behind)
-    if syncs or runs:
-        return Answer(How.TOO_OLD, pair=min([*syncs, *(OffsetPair(*run[:2]) for run in runs[:1])]))
-    return Answer(How.UNKNOWN, behind=True)
+    end = pairs.runs[-1].end if pairs.runs else None
+    if end is not None and end.upstream < offset and not records_between(end.upstream, offset):
+        return Answer(How.EXACT, end.downstream)
+    found = best(offset, pairs.nearest(offset), syncs)
+    may_improve = found.how in (How.NEAREST_PAIR, How.OFFSET_SYNC, How.UNKNOWN)
+    return replace(found, behind=may_improve and (end is None or end.upstream < offset))
 
 
 def copied_until(pairs: OffsetMap) -> int:
     """The source offset to which the exact map knows that records were copied."""
     return pairs.runs[-1].end.upstream if pairs.runs else 0
-
-
-def _in_hole(pairs: OffsetMap, offset: int) -> bool:
-    run = pairs.runs[_index(pairs, offset)]
-    return run.length == 0 and offset > run.upstream
-
-
-def _run_before(pairs: OffsetMap, offset: int) -> OffsetPair:
-    return pairs.runs[_index(pairs, offset)].end
-
-
-def _index(pairs: OffsetMap, offset: int) -> int:
-    return bisect_right(pairs.runs, offset, key=attrgetter("upstream")) - 1

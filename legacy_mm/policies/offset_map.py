@@ -13,13 +13,24 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from operator import attrgetter
+from typing import NamedTuple
 
-from legacy_mm.model import OffsetMapChunk, OffsetRun
+from legacy_mm.model import OffsetMapChunk, OffsetPair, OffsetRun
 
 CHUNKS = 32
 RUNS_PER_CHUNK = 32
 
 _upstream = attrgetter("upstream")
+
+
+class Nearest(NamedTuple):
+    """What a map knows of a source offset."""
+
+    pair: OffsetPair | None = None
+    """A reader from this target offset sees all records from this source offset on, which is not beyond the one asked
+    for. It sees no others where they are the same, but for records that were copied again later. None: unknown."""
+    first: OffsetPair | None = None
+    """Where the map begins."""
 
 
 class OffsetMap:
@@ -70,20 +81,25 @@ class OffsetMap:
         self._append(run)
         self._copied_until = max(self._copied_until, run.end.upstream)
 
-    def translate(self, offset: int) -> int | None:
-        """The target offset from which a reader sees all records from this source offset on; None: unknown.
-
-        It sees no others, but for those that were copied again later, and those of which nobody told where they are.
-        """
+    def nearest(self, offset: int) -> Nearest:
+        """What is known of a source offset: behind the map's end and in its holes, where they begin."""
+        if not self._runs:
+            return Nearest()
+        first = OffsetPair(*self._runs[0][:2])
         at = bisect_right(self._runs, offset, key=_upstream) - 1
         if at < 0:
-            return None
+            return Nearest(None, first)
         run = self._runs[at]
         if offset < run.end.upstream:
-            return run.downstream + offset - run.upstream
+            return Nearest(OffsetPair(offset, run.downstream + offset - run.upstream), first)
         if run.length and at + 1 < len(self._runs):
-            return self._runs[at + 1].downstream
-        return run.end.downstream
+            return Nearest(OffsetPair(offset, self._runs[at + 1].downstream), first)
+        return Nearest(run.end, first)
+
+    def translate(self, offset: int) -> int | None:
+        """The target offset of the nearest pair; None: unknown."""
+        pair = self.nearest(offset).pair
+        return None if pair is None else pair.downstream
 
     def changed(self) -> list[tuple[int, OffsetMapChunk]]:
         """The chunks to write since the last call, oldest first, each with its place in the ring."""

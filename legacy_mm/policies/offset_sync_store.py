@@ -7,6 +7,8 @@ u_i >= u_j + 2^max(i-2, 0), both in Java's 64-bit arithmetic.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from legacy_mm.model import OffsetPair
 
 SLOTS = 64
@@ -45,10 +47,18 @@ class OffsetSyncStore:
         """Where a group at this source offset goes on at the target; None: unknown, or NOT_TRANSLATABLE."""
         if not self._at_end or not self._slots:
             return None
-        for sync in self._slots:
-            if sync.upstream <= offset:
-                return sync.downstream + (sync.upstream != offset)
-        return NOT_TRANSLATABLE
+        sync = sync_for(offset, self._slots)
+        return NOT_TRANSLATABLE if sync is None else by_sync(offset, sync)
+
+
+def sync_for(offset: int, slots: Iterable[OffsetPair]) -> OffsetPair | None:
+    """The newest sync that is not beyond a source offset."""
+    return next((sync for sync in slots if sync.upstream <= offset), None)
+
+
+def by_sync(offset: int, sync: OffsetPair) -> int:
+    """Where a reader of this source offset goes on: at the sync's record, or else right behind it."""
+    return sync.downstream + (sync.upstream != offset)
 
 
 def _inserted(sync: OffsetPair, old: list[OffsetPair]) -> list[OffsetPair]:

@@ -12,14 +12,15 @@ from legacy_mm.controlplane.checkpoints import CheckpointRounds, Checkpoints, Em
 from legacy_mm.controlplane.exact_offsets import ExactOffsets, StoredMaps
 from legacy_mm.controlplane.group_offsets import TargetGroups
 from legacy_mm.controlplane.offset_syncs import OffsetSyncs
-from legacy_mm.controlplane.translation import Translated, Translation
+from legacy_mm.controlplane.translation import StoredSyncs, Translation
 from legacy_mm.copyjob import Run
 from legacy_mm.errors import HostError
 from legacy_mm.events import DUTY_FAILED
 from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
 from legacy_mm.metrics.window import Reading
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import OffsetRun, TopicPartition
+from legacy_mm.policies.offset_map import Nearest, OffsetMap
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset
@@ -105,6 +106,11 @@ def exact(topic: Topic) -> ExactOffsets:
     return ExactOffsets(StoredMaps(topic), topic)  # type: ignore[arg-type]
 
 
+def at_target(maps: ExactOffsets, offset: int) -> int | None:
+    pair = maps.nearest(ONE, offset).pair
+    return pair and pair.downstream
+
+
 @pytest.fixture
 def troubles(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     """What was told."""
@@ -157,17 +163,15 @@ def test_maps_are_written_down_and_go_on_in_another_process(maps_topic: Topic) -
     first = exact(maps_topic)
     first.started({ONE: 10})
     first.copied([Run("t", 0, 10, 0, 5), Run("t", 0, 20, 5, 5)])
-    assert [first.translate(ONE, offset) for offset in (9, 10, 14, 15, 19, 22, 25, 99)] == [
-        *(None, 0, 4, 5, 5, 7, 10, 10)
-    ]
+    assert [at_target(first, offset) for offset in (9, 10, 14, 15, 19, 22, 25, 99)] == [*(None, 0, 4, 5, 5, 7, 10, 10)]
     first.save([ONE])
     second = exact(maps_topic.again())
     second.started({ONE: 25, OTHER: 0})
     second.copied([Run("t", 0, 27, 10, 1)])
-    assert [second.translate(ONE, offset) for offset in (12, 25, 26, 27, 28)] == [2, 10, 10, 10, 11]
-    assert second.translate(OTHER, 0) is None
+    assert [at_target(second, offset) for offset in (12, 25, 26, 27, 28)] == [2, 10, 10, 10, 11]
+    assert second.nearest(OTHER, 0) == Nearest()
     second.ended([ONE])
-    assert second.translate(ONE, 12) is None
+    assert second.nearest(ONE, 12) == Nearest()
 
 
 def test_what_was_copied_and_never_told_is_not_taken_for_a_hole(maps_topic: Topic) -> None:
@@ -181,20 +185,24 @@ def test_what_was_copied_and_never_told_is_not_taken_for_a_hole(maps_topic: Topi
         else:
             maps.copied([Run("t", 0, 15, -1, 5)])
         maps.copied([Run("t", 0, 20, 10, 5)])
-        assert maps.translate(ONE, 17) == 5, "never beyond what may be missing"
-        assert maps.translate(ONE, 21) == 11
+        assert at_target(maps, 17) == 5, "never beyond what may be missing"
+        assert at_target(maps, 21) == 11
 
 
-def translation(*pairs: tuple[int, int], known: int | None = None) -> Translation:
+def translation(*pairs: tuple[int, int], known: OffsetMap | None = None) -> Translation:
     topic = Topic(*(OffsetSync("t", 0, *pair).encode() for pair in pairs), (None, b"x"), (b"x", None))
-    found = Translation(topic, lambda partition, offset: known)  # type: ignore[arg-type]
+    runs = known or OffsetMap()
+    found = Translation(StoredSyncs(topic), lambda partition, offset: runs.nearest(offset))  # type: ignore[arg-type]
     found.refresh(Deadline.after(SECONDS))
     return found
 
 
-def test_exact_pairs_come_first_then_syncs_then_nothing() -> None:
-    assert translation((100, 7), known=3).of(ONE, 105) == Translated(3, exact=True)
-    assert translation((100, 7)).of(ONE, 105) == Translated(8, exact=False)
+def test_the_exact_map_and_offset_syncs_answer_together() -> None:
+    known = OffsetMap()
+    known.add(OffsetRun(90, 5, 10))
+    assert translation((95, 10), known=known).of(ONE, 98) == 13, "exactly"
+    assert translation((110, 20), known=known).of(ONE, 112) == 21, "the sync knows more than the end of the map"
+    assert translation((100, 7)).of(ONE, 105) == 8
     assert translation((100, 7)).of(ONE, 99) is None
     assert translation((100, 7)).of(OTHER, 105) is None
 

@@ -72,6 +72,32 @@ def test_what_was_copied_by_nobody_knows_whom_is_not_called_exact() -> None:
     assert (copied_until(holed), copied_until(OffsetMap())) == (15, 0)
 
 
+@pytest.mark.parametrize(
+    ("sync", "expected"),
+    [
+        pytest.param(OffsetPair(8, 7), Answer(How.OFFSET_SYNC, 8, OffsetPair(8, 7)), id="it knows more"),
+        pytest.param(OffsetPair(5, 5), Answer(How.OFFSET_SYNC, 6, OffsetPair(5, 5)), id="of the first one untold"),
+        pytest.param(OffsetPair(4, 90), Answer(How.NEAREST_PAIR, 5, OffsetPair(5, 5)), id="it knows less"),
+    ],
+)
+def test_an_offset_sync_in_a_hole_of_the_map(sync: OffsetPair, expected: Answer) -> None:
+    holed = pairs((0, 0, 5))
+    holed.start(10)
+    holed.add(OffsetRun(10, 20, 5))
+    assert answer(9, holed, (sync,), records_until(50)) == expected  # type: ignore[arg-type]
+
+
+def test_offset_syncs_of_a_target_topic_that_was_made_again_are_void() -> None:
+    before, after = OffsetPair(90, 900), OffsetPair(100, 0)
+    again = pairs((100, 0, 50), start=100)
+    holds = records_until(150)
+    assert answer(95, again, (after, before), holds) == Answer(How.TOO_OLD, pair=after)  # type: ignore[arg-type]
+    assert answer(149, again, (before,), holds) == Answer(How.EXACT, 49)  # type: ignore[arg-type]
+    assert answer(160, again, (before,), records_until(170)) == Answer(  # type: ignore[arg-type]
+        How.NEAREST_PAIR, 50, OffsetPair(150, 50), behind=True
+    )
+
+
 def test_nothing_is_known() -> None:
     assert answer(3, OffsetMap(), (), records_until(50)) == Answer(How.UNKNOWN, behind=True)  # type: ignore[arg-type]
 

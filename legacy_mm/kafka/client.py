@@ -43,6 +43,16 @@ def client_properties(
     }
 
 
+def outside_groups(client: str) -> dict[str, object]:
+    """Properties of a consumer with this id that belongs to no group, and tells where a partition ends."""
+    return {
+        "client.id": client,
+        "group.id": client,  # librdkafka demands one; it is never joined
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+    }
+
+
 class _NativeLog:
     """librdkafka's own lines, at debug level whatever it calls them: what matters comes to `error_cb` too."""
 

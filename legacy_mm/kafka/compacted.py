@@ -11,7 +11,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from legacy_mm import events
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.client import ErrorLines, client_properties, seconds
+from legacy_mm.kafka.client import ErrorLines, client_properties, outside_groups, seconds
 from legacy_mm.kafka.errors import ends_reading
 
 _CLIENT_ID = "legacy_mm-mirror-client"
@@ -35,10 +35,7 @@ def read_to_end(properties: Mapping[str, str], topic: str, deadline: Deadline) -
     not answered at all. Belongs to no group, and never makes the topic.
     """
     own = {
-        "client.id": _CLIENT_ID,
-        "group.id": _CLIENT_ID,  # librdkafka demands one; it is never joined
-        "enable.auto.commit": False,
-        "enable.partition.eof": True,
+        **outside_groups(_CLIENT_ID),
         "auto.offset.reset": "earliest",
         "isolation.level": "read_uncommitted",
         "allow.auto.create.topics": False,

@@ -11,7 +11,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import CorruptRecords, HostError
-from legacy_mm.kafka.client import ErrorLines, admin_properties, client_properties, seconds
+from legacy_mm.kafka.client import ErrorLines, admin_properties, client_properties, outside_groups, seconds
 
 _BATCH = 5_000
 _WAIT_SECONDS = 0.1
@@ -38,14 +38,7 @@ class InternalLog:
         self._settings = client_properties(
             admin_properties(properties),
             self._errors,
-            **{
-                "client.id": client,
-                "group.id": client,  # librdkafka demands one; it is never joined
-                "enable.auto.commit": False,
-                "enable.partition.eof": True,
-                "auto.offset.reset": "earliest",
-                "check.crcs": True,
-            },
+            **{**outside_groups(client), "auto.offset.reset": "earliest", "check.crcs": True},
         )
         self._consumer: Consumer | None = None
         self._read_to = 0

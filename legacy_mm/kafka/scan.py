@@ -11,7 +11,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.client import ErrorLines, client_properties
+from legacy_mm.kafka.client import ErrorLines, client_properties, outside_groups
 
 _BATCH = 5_000
 _WAIT_SECONDS = 0.5
@@ -24,10 +24,7 @@ def read_range(
 ) -> Generator[list[Any], None, None]:
     """The records from `begin` up to `end`, in batches; raises HostError when the cluster does not give them."""
     own = {
-        "client.id": _CLIENT_ID,
-        "group.id": _CLIENT_ID,  # librdkafka demands one; it is never joined
-        "enable.auto.commit": False,
-        "enable.partition.eof": True,
+        **outside_groups(_CLIENT_ID),
         "auto.offset.reset": "error",
         "check.crcs": True,
         "isolation.level": "read_committed" if committed else "read_uncommitted",

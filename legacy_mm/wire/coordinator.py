@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any
 
@@ -11,11 +12,11 @@ from kafka.protocol.metadata import FindCoordinatorRequest
 from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.connection import Connection
-from legacy_mm.wire.errors import ConnectionLost, RequestRefused
+from legacy_mm.wire.errors import ConnectionLost, RequestRefused, UnsupportedVersion
 
 _GROUP = 0
-_NEWEST_ASKED = 4
-"""Versions above are about share groups and transactions."""
+_WITH_KEYS = 4
+"""Asks about several groups; versions above are about share groups and transactions."""
 
 
 class CoordinatorMoved(ConnectionLost):
@@ -60,15 +61,23 @@ class Coordinator:
         return connection
 
     def _find(self) -> int:
-        answer = self._cluster.call_any(
-            FindCoordinatorRequest(
-                key=self.group, key_type=_GROUP, coordinator_keys=[self.group], max_version=_NEWEST_ASKED
-            )
-        )
-        found = answer.coordinators[0] if answer.coordinators else answer
-        if found.error_code:
-            error = for_code(found.error_code)
+        ((_, code, node),) = coordinators(self._cluster, [self.group])
+        if code:
+            error = for_code(code)
             if not error.retriable:
-                raise RequestRefused(f"the group refuses this member: {failures.text(found.error_code)}")
+                raise RequestRefused(f"the group refuses this member: {failures.text(code)}")
             raise CoordinatorMoved(f"group {self.group} has no coordinator yet: {error.__name__}")
-        return int(found.node_id)
+        return node
+
+
+def coordinators(cluster: Cluster, groups: Sequence[str]) -> Iterator[tuple[str, int, int]]:
+    """Of each group an error code, 0 for none, and the broker. Raises ConnectionLost, ClusterUnreachable."""
+    try:
+        request = FindCoordinatorRequest(
+            key_type=_GROUP, coordinator_keys=groups, min_version=_WITH_KEYS, max_version=_WITH_KEYS
+        )
+        yield from ((row.key, row.error_code, row.node_id) for row in cluster.call_any(request).coordinators)
+    except UnsupportedVersion:  # before 3.0
+        for group in groups:
+            row = cluster.call_any(FindCoordinatorRequest(key=group, key_type=_GROUP, max_version=_WITH_KEYS - 1))
+            yield group, row.error_code, row.node_id

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from kafka.errors import for_code
@@ -11,7 +11,7 @@ from kafka.protocol.consumer import OffsetCommitRequest, OffsetFetchRequest
 
 from legacy_mm.errors import StreamFailure
 from legacy_mm.group import CommitProblem
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import TopicPartition
 from legacy_mm.wire import failures
 from legacy_mm.wire.coordinator import CoordinatorMoved
 from legacy_mm.wire.group_protocol import Identity
@@ -19,19 +19,19 @@ from legacy_mm.wire.group_protocol import Identity
 COORDINATOR_MOVED = {14, 15, 16}
 """It loads the group, is not available, or is another broker."""
 UNKNOWN_MEMBER, ILLEGAL_GENERATION, REBALANCING = 25, 22, 27
-_BY_NAME = 9
-"""The newest versions that name topics by their names."""
+BY_NAME = 9
+"""The newest versions of these requests that name topics by their names."""
 _WITH_GROUPS = 8
 
 
-def commit_request(who: Identity, offsets: Offsets) -> Any:
-    """Commit as this member."""
+def commit_request(who: Identity, offsets: Mapping[TopicPartition, tuple[int, str]]) -> Any:
+    """Commit offsets and their metadata as this member."""
     by_topic: defaultdict[str, list[Any]] = defaultdict(list)
     topics = OffsetCommitRequest.OffsetCommitRequestTopic
-    for (topic, partition), offset in offsets.items():
+    for (topic, partition), (offset, metadata) in offsets.items():
         by_topic[topic].append(
             topics.OffsetCommitRequestPartition(
-                partition_index=partition, committed_offset=offset, committed_metadata=""
+                partition_index=partition, committed_offset=offset, committed_metadata=metadata
             )
         )
     return OffsetCommitRequest(
@@ -39,16 +39,21 @@ def commit_request(who: Identity, offsets: Offsets) -> Any:
         generation_id_or_member_epoch=who.generation,
         member_id=who.member,
         group_instance_id=who.instance,
-        topics=[topics(name=name, partitions=rows) for name, rows in by_topic.items()],
-        max_version=_BY_NAME,
+        topics=[topics(name=name, partitions=wanted) for name, wanted in by_topic.items()],
+        max_version=BY_NAME,
     )
 
 
 def commit_outcome(answer: Any) -> Iterator[tuple[TopicPartition, int]]:
     """Error code, 0 for none, of each partition."""
+    return ((partition, row.error_code) for partition, row in rows(answer))
+
+
+def rows(answer: Any) -> Iterator[tuple[TopicPartition, Any]]:
+    """What an answer, or its part about one group, says of each partition."""
     for topic in answer.topics:
         for row in topic.partitions:
-            yield TopicPartition(topic.name, row.partition_index), row.error_code
+            yield TopicPartition(topic.name, row.partition_index), row
 
 
 def commit_problem(code: int) -> CommitProblem:
@@ -84,7 +89,7 @@ def fetch_request(group: str, partitions: Collection[TopicPartition]) -> Any:
             )
         ],
         require_stable=True,
-        max_version=_BY_NAME,
+        max_version=BY_NAME,
     )
 
 
@@ -92,13 +97,9 @@ def fetched(answer: Any) -> dict[TopicPartition, int]:
     """Offsets of those partitions that have one; raises CoordinatorMoved, TimeoutError, StreamFailure."""
     told = answer.groups[0] if answer.groups else answer
     _check([told.error_code or 0])
-    rows = [(topic.name, row) for topic in told.topics for row in topic.partitions]
-    _check(row.error_code for _, row in rows)
-    return {
-        TopicPartition(name, row.partition_index): row.committed_offset
-        for name, row in rows
-        if row.committed_offset >= 0
-    }
+    found = dict(rows(told))
+    _check(row.error_code for row in found.values())
+    return {partition: row.committed_offset for partition, row in found.items() if row.committed_offset >= 0}
 
 
 def _check(codes: Iterable[int]) -> None:

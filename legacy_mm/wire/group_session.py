@@ -310,7 +310,9 @@ class GroupSession:
     def _commit(self, generation: int, offsets: Offsets) -> CommitDone:
         if generation != self._generation:
             return _failed(offsets, CommitProblem.REJOINING, "its generation is over")
-        request = group_offsets.commit_request(self._identity(), offsets)
+        request = group_offsets.commit_request(
+            self._identity(), {partition: (offset, "") for partition, offset in offsets.items()}
+        )
         try:
             try:
                 answer = self._coordinator.call(request, self._terms.session_timeout)

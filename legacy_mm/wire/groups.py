@@ -13,15 +13,17 @@ from contextlib import closing
 from typing import Any, NamedTuple, TypeVar
 
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
-from kafka.protocol.consumer import OffsetCommitRequest, OffsetDeleteRequest, OffsetFetchRequest
-from kafka.protocol.metadata import FindCoordinatorRequest
+from kafka.protocol.consumer import OffsetDeleteRequest, OffsetFetchRequest
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.coordinator import coordinators
 from legacy_mm.wire.errors import ConnectionLost, UnsupportedVersion
+from legacy_mm.wire.group_offsets import BY_NAME, COORDINATOR_MOVED, commit_outcome, commit_request, rows
+from legacy_mm.wire.group_protocol import Identity
 
 EMPTY, DEAD = "Empty", "Dead"
 """A group without members, and one that is not there."""
@@ -30,10 +32,8 @@ _AT_ONCE = 500
 _PAUSE_SECONDS = 0.2
 _SOCKET_TIMEOUT_MS = 60_000
 _NO_GENERATION, _NO_MEMBER = -1, ""
-_NAMES_TOPICS = 9
-"""The last version of the requests about offsets that calls topics by their names."""
-_MOVING = {7, 14, 15, 16}
-"""Timed out; the coordinator loads the group, is not there, or is another broker: asked again."""
+_TIMED_OUT = 7
+_ASKED_AGAIN = {_TIMED_OUT} | COORDINATOR_MOVED
 _GROUP_NOT_FOUND = 69
 _CONSUMERS = {("consumer", "classic"), ("consumer", "consumer"), ("", "classic")}
 """Protocol and kind of groups that read topics; those without a protocol have committed and never joined."""
@@ -141,7 +141,7 @@ class GroupAdmin:
             for group, code, value in _from_coordinators(cluster, waiting, ask, moving, deadline):
                 if not code:
                     found[group] = value
-                elif code in _MOVING:
+                elif code in _ASKED_AGAIN:
                     moving[group] = failures.text(code)
                 else:
                     untold[group] = failures.text(code)
@@ -185,11 +185,12 @@ def _from_coordinators(
 ) -> Iterator[Answer[Any]]:
     """Answers about these groups; of those that a connection was lost for, `lost` is told why."""
     of_node: defaultdict[int, list[str]] = defaultdict(list)
-    for group, code, node in _coordinators(cluster, groups):
-        if code:
-            yield group, code, None
-        else:
-            of_node[node].append(group)
+    for portion in _portions(groups):
+        for group, code, node in coordinators(cluster, portion):
+            if code:
+                yield group, code, None
+            else:
+                of_node[node].append(group)
     for node, some in of_node.items():
         for portion in _portions(some):
             lost |= dict.fromkeys(portion, "no answer in time")
@@ -201,17 +202,6 @@ def _from_coordinators(
                     yield answer
             except ConnectionLost as error:
                 lost |= {group: str(error) for group in portion if group in lost}
-
-
-def _coordinators(cluster: Cluster, groups: Sequence[str]) -> Iterator[Answer[int]]:
-    for portion in _portions(groups):
-        try:
-            answer = cluster.call_any(FindCoordinatorRequest(key_type=0, coordinator_keys=portion, min_version=4))
-            yield from ((row.key, row.error_code, row.node_id) for row in answer.coordinators)
-        except UnsupportedVersion:  # before 3.0
-            for group in portion:
-                row = cluster.call_any(FindCoordinatorRequest(key=group, key_type=0, max_version=3))
-                yield group, row.error_code, row.node_id
 
 
 def _described(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[str]]:
@@ -229,7 +219,7 @@ def _members(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Ans
 def _fetched(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[GroupOffsets]]:
     wanted = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=group, topics=None) for group in groups]
     try:
-        request = OffsetFetchRequest(groups=wanted, min_version=8, max_version=_NAMES_TOPICS)
+        request = OffsetFetchRequest(groups=wanted, min_version=8, max_version=BY_NAME)
         for row in cluster.call(node, request).groups:
             yield _with_offsets(row.group_id, row)
     except UnsupportedVersion:  # before 3.0
@@ -239,38 +229,20 @@ def _fetched(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Ans
 
 
 def _with_offsets(group: str, answer: Any) -> Answer[GroupOffsets]:
-    rows = [(topic.name, row) for topic in answer.topics for row in topic.partitions]
-    code = next(filter(None, (answer.error_code, *(row.error_code for _, row in rows))), 0)
+    found = dict(rows(answer))
+    code = next(filter(None, (answer.error_code, *(row.error_code for row in found.values()))), 0)
     return (
         group,
         code,
-        {
-            TopicPartition(topic, row.partition_index): CommittedOffset(row.committed_offset, row.metadata or "")
-            for topic, row in rows
-        },
+        {partition: CommittedOffset(row.committed_offset, row.metadata or "") for partition, row in found.items()},
     )
 
 
 def _committed(cluster: Cluster, node: int, group: str, offsets: GroupOffsets) -> int:
     """The first error, or 0."""
-    topics: defaultdict[str, list[Any]] = defaultdict(list)
-    for (topic, partition), committed in offsets.items():
-        topics[topic].append(
-            OffsetCommitRequest.OffsetCommitRequestTopic.OffsetCommitRequestPartition(
-                partition_index=partition, committed_offset=committed.offset, committed_metadata=committed.metadata
-            )
-        )
-    request = OffsetCommitRequest(
-        group_id=group,
-        generation_id_or_member_epoch=_NO_GENERATION,
-        member_id=_NO_MEMBER,
-        topics=[
-            OffsetCommitRequest.OffsetCommitRequestTopic(name=name, partitions=rows) for name, rows in topics.items()
-        ],
-        max_version=_NAMES_TOPICS,
-    )
-    answer = cluster.call(node, request)
-    return next((row.error_code for topic in answer.topics for row in topic.partitions if row.error_code), 0)
+    nobody = Identity(group, _NO_GENERATION, _NO_MEMBER, None)
+    answer = cluster.call(node, commit_request(nobody, offsets))
+    return next((code for _, code in commit_outcome(answer) if code), 0)
 
 
 def _forgotten(cluster: Cluster, node: int, group: str, partitions: Collection[TopicPartition]) -> int:
@@ -281,7 +253,7 @@ def _forgotten(cluster: Cluster, node: int, group: str, partitions: Collection[T
         topics[topic].append(kind.OffsetDeleteRequestPartition(partition_index=partition))
     wanted = [kind(name=name, partitions=rows) for name, rows in topics.items()]
     answer = cluster.call(node, OffsetDeleteRequest(group_id=group, topics=wanted))
-    codes = [answer.error_code, *(row.error_code for topic in answer.topics for row in topic.partitions)]
+    codes = [answer.error_code, *(code for _, code in commit_outcome(answer))]
     return next(filter(None, codes), 0)
 
 

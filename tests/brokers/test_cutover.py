@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
-from legacy_mm.cli.legacy_mm import main
 from legacy_mm.protocol.mirror_records import Checkpoint
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
 from legacy_mm.testbed.cluster import Cluster
@@ -22,22 +21,13 @@ from legacy_mm.testbed.records import committed, create_topic, end_offsets, list
 from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.offsets import PARTITIONS, Place, commit, rest, write
+from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
 SAMPLE = CHECKOUT / "samples" / "failover" / "failover.py"
 STANDS = 47
 """An offset among the records that were copied before the mirror was killed."""
-Run = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def called(*words: str) -> tuple[int, str, str]:
-        code = main(words)
-        return code, *capsys.readouterr()
-
-    return called
 
 
 @pytest.fixture

@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.cli.legacy_mm import main
 from legacy_mm.testbed.records import create_topic, grow_topic, list_topics
 from legacy_mm.testbed.topic_state import overrides
+from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 FLAGS = ("--topic.creation", "true", "--sync.topic.configs.enabled", "true", "--sync.topic.acls.enabled", "true")
-Run = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture
@@ -30,15 +29,6 @@ def line(tmp_path: Path, source: Any, target: Any, group: str, topic: Callable[.
         (tmp_path / side).write_text(text)
         words += [f"--{side}.config", str(tmp_path / side)]
     return (*words, "--include", topic())
-
-
-@pytest.fixture
-def run(capsys: pytest.CaptureFixture[str]) -> Run:
-    def called(*words: str) -> tuple[int, str, str]:
-        code = main(words)
-        return code, *capsys.readouterr()
-
-    return called
 
 
 def test_plan_and_apply(run: Run, line: tuple[str, ...], tmp_path: Path, source: Any, target: Any) -> None:

@@ -1,13 +1,15 @@
 """Compare what two clusters hold: counts, order-free hashes, missing and doubled records. Read `compare` first.
 
 (1) The ends of both sides are noted; what is written later is not looked at. (2) Each partition is cut into slices, a
-Spark task for each. (3) A record becomes a fingerprint; equal fingerprints meet in one row, whatever partition they
-are in. (4) What one side has more often is told by topic, partition and hour, with its first and last offset.
+Spark task for each. (3) A record becomes a fingerprint; a topic with as many records and the same sum of fingerprints
+on both sides is equal. (4) The others are read again: equal fingerprints meet in one row, whatever partition they are
+in, and what one side has more often is told by topic, partition and hour, with its first and last offset.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +22,11 @@ SIDES = ("source", "target")
 _ASK_SECONDS = 10.0
 _SLICE_RECORDS = 500_000
 _VIEW = "records"
+_HASHES = 1 << 64
 _TASK_MODULE = "legacy_mm.verify.fingerprints"
 _TOTALS = """
-SELECT topic, side, count(*) AS records, sum(fingerprint & 4294967295) AS hash FROM records GROUP BY topic, side
+SELECT topic, side, count(*) AS records, sum(CAST(fingerprint AS DECIMAL(20, 0))) AS hash
+FROM records GROUP BY topic, side
 """
 _DIFFERENCES = """
 WITH counted AS (
@@ -65,6 +69,7 @@ class Totals:
     side: str
     records: int
     hash: int
+    """The sum of the fingerprints, 64 bits of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +94,7 @@ def compare(
     """Compare topics of the source with their copies.
 
     `named` chooses among the source's topics and says what they are called at the target, `secret` is good for the
-    connections in a task, `watch` is told how much of the work is done, from 0 to 1.
+    connections in a task, `watch` is told how much has been read, from 0 to 1, and from 0 again for what differs.
     """
     surveys = {side: SourceSurvey(connections[side]) for side in SIDES}
     counts = {side: surveys[side].partitions(Deadline.after(_ASK_SECONDS)) for side in SIDES}
@@ -105,14 +110,24 @@ def compare(
         slices += [{**common, "name": topics[side][cut["topic"]], **cut} for cut in _cuts(ends)]
     if not slices:
         return Outcome(names, (), ())
-    tables = Tables(context, _TASK_MODULE, slices, secret, _VIEW)
 
-    def part(done: int) -> Callable[[int], None] | None:
-        return None if watch is None else lambda read: watch((done * len(slices) + read) / (2 * len(slices)))
+    def query(name: str, sql: str, read: list[Slice]) -> list[Mapping[str, Any]]:
+        told = None if watch is None else lambda done: watch(done / len(read))
+        return Tables(context, _TASK_MODULE, read, secret, _VIEW).query(name, sql, told)
 
-    totals = tables.query("totals", _TOTALS, part(0))
-    differences = tables.query("differences", _DIFFERENCES, part(1))
-    return Outcome(names, tuple(Totals(**row) for row in totals), tuple(Difference(**row) for row in differences))
+    totals = [Totals(**{**row, "hash": int(row["hash"]) % _HASHES}) for row in query("totals", _TOTALS, slices)]
+    unequal = _unequal(totals)
+    again = [cut for cut in slices if cut["name"] in unequal]
+    differences = query("differences", _DIFFERENCES, again) if again else []
+    return Outcome(names, tuple(totals), tuple(Difference(**row) for row in differences))
+
+
+def _unequal(totals: Iterable[Totals]) -> frozenset[str]:
+    """The topics that do not hold as much on both sides."""
+    sides: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    for found in totals:
+        sides[found.topic].append((found.records, found.hash))
+    return frozenset(topic for topic, held in sides.items() if len(held) < len(SIDES) or len(set(held)) > 1)
 
 
 def _cuts(ends: Mapping[TopicPartition, tuple[int, int]]) -> Iterator[Slice]:

@@ -19,7 +19,7 @@ from tests.faults.test_hot_swap import under_load
 from tests.faults.test_recovery import COMMIT_OFTEN, spark_jvm, stop, workers
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-ROUNDS, RECORDS = 12, 50_000
+ROUNDS, RECORDS = 20, 50_000
 SHORT_SESSION = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "1000"}
 FROZEN: dict[str, Callable[[ToolProcess, Any], list[int]]] = {
     "driver": lambda tool, source: [tool.pid],
@@ -86,7 +86,7 @@ def freeze_and_wake(scene: Scene, target: Cluster, sleeper: ToolProcess, kind: s
 
 @pytest.mark.scenario(7)
 @pytest.mark.parametrize("engine", ["batches", "records"])
-def test_a_dozen_zombies(
+def test_twenty_zombies(
     source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene], engine: str
 ) -> None:
     """Nothing lost, order kept; only a whole tree that was frozen doubles anything after it wakes."""

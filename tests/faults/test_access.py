@@ -24,7 +24,7 @@ from tests.faults.conftest import PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-BY_TOOL = pytest.mark.parametrize(("which", "engine"), [("ours", "batches"), ("old", "")])
+BY_TOOL = pytest.mark.parametrize(("which", "engine"), [("ours", "batches"), ("ours", "records"), ("old", "")])
 RECORDS = 20_000
 NEW_PASSWORD = "another one"
 NAME, JAVA_HOSTS = "kafka.test", "-Djdk.net.hosts.file="

@@ -24,6 +24,8 @@ JOB = "job"
 """Who counts what belongs to no client, but to the copying itself."""
 LENGTH = struct.Struct(">I")
 MAX_FRAME = 64 << 20
+_OFFSETS = frozenset({"offsets", "lows"})
+"""Fields that are `Offsets`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Ticket:
 
 
 class Frame:
-    """Base of all frames; subclasses are frozen dataclasses whose `offsets` fields are `Offsets`."""
+    """Base of all frames; subclasses are frozen dataclasses."""
 
     by_name: ClassVar[dict[str, type[Frame]]] = {}
 
@@ -111,6 +113,8 @@ class Started(Frame):
     """Task -> driver: copying from these offsets."""
 
     offsets: Offsets
+    lows: Offsets = field(default_factory=dict)
+    """Of those whose start was EARLIEST or LATEST: the first offset in the log."""
 
 
 @dataclass(frozen=True)
@@ -269,7 +273,7 @@ def encode(frame: Frame, ticket: Ticket | None = None) -> bytes:
         body |= {"flow": ticket.flow, "stream": ticket.stream, "generation": ticket.generation}
     for spec in fields(frame):  # type: ignore[arg-type]
         value = getattr(frame, spec.name)
-        if spec.name == "offsets":
+        if spec.name in _OFFSETS:
             value = [[partition.topic, partition.partition, offset] for partition, offset in value.items()]
         body[spec.name] = value
     text = json.dumps(body, separators=(",", ":")).encode()
@@ -284,8 +288,8 @@ def decode(text: bytes, ticket: Ticket | None = None) -> Frame:
             raise ChannelError(f"frame for {_address(body)} on the channel of stream {ticket.stream}")
         kind = Frame.by_name[body["frame"]]
         values = {spec.name: body[spec.name] for spec in fields(kind)}  # type: ignore[arg-type]
-        if "offsets" in values:
-            values["offsets"] = {TopicPartition(topic, number): offset for topic, number, offset in values["offsets"]}
+        for name in _OFFSETS & values.keys():
+            values[name] = {TopicPartition(topic, number): offset for topic, number, offset in values[name]}
         if "measured" in values:
             values["measured"] = [Measured(*row) for row in values["measured"]]
         if "portions" in values:

@@ -89,6 +89,12 @@ GAP = Event(
     "Gap in {partition}: from {start} to {end}, {count} offsets were not copied, reason: {reason} "
     "(the log holds {low} to {high}; {detail})",
 )
+SKIPPED = Event(
+    "skipped",
+    logging.WARNING,
+    "Skipped in {partition}: from {start} to {end}, {count} offsets were not copied, reason: the group had committed "
+    "none there and auto.offset.reset is latest",
+)
 TOPIC_RECREATED = Event(
     "topic-recreated",
     logging.WARNING,

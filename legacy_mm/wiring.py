@@ -7,10 +7,11 @@ listener. It is made by the command line, and received here.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from legacy_mm import plugins, source_clients, task_entry
@@ -177,6 +178,8 @@ def check_logins(settings: Settings) -> None:
     source = settings.source.properties
     if (login := beyond_librdkafka(source)) and (wanted := membership_obstacle(source)):
         raise ConfigurationError(f"{login} is not possible with {wanted}, but with range and roundrobin")
+    if settings.source.new_from_earliest and (reason := _beyond_our_sockets(source)):
+        raise ConfigurationError(f"--new.topics.from earliest is not possible: {reason}")
     admins = (settings.source_admin_properties, settings.target_admin_properties)
     for properties in admins if settings.features.have_duties else ():
         if login := beyond_librdkafka(properties):
@@ -184,6 +187,12 @@ def check_logins(settings: Settings) -> None:
                 f"{login} is not possible with features that read or change topics and access rules: give them another "
                 "login by source.admin.* and target.admin.*, or leave them out"
             )
+
+
+def _beyond_our_sockets(properties: Mapping[str, str]) -> str | None:
+    from legacy_mm.wire.security import unsupported
+
+    return unsupported(properties)
 
 
 def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | None = None) -> Mirror:
@@ -198,7 +207,7 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
     prepare = None if duties is None else duties.before_copying
     pairs = None if offsets is None else offsets.pairs
     copies = Copies(settings, names, host.channel, host.runner, prepare, pairs)
-    guard = GapGuard(settings.source.offset_reset, registry.gap, fail=settings.fail_on_gap)
+    guard = GapGuard(settings.source.offset_reset, registry.gap, registry.skipped, fail=settings.fail_on_gap)
     mirror: Mirror
 
     def make_streams(on_failure: OnFailure) -> list[Stream]:
@@ -221,6 +230,7 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
             choice=names.choice,
             pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,
+            before_first=_group_start(source, guard),
             on_change=on_change,
             guard=guard,
             on_failure=on_failure,
@@ -255,6 +265,18 @@ def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffset
     return FlowOffsets(settings, names, syncs, registry)
 
 
+def _group_start(source: SourceSettings, guard: GapGuard) -> Callable[[frozenset[str]], None] | None:
+    if not source.new_from_earliest:
+        return None
+    from legacy_mm.controlplane.group_start import GroupStart
+    from legacy_mm.wire.groups import GroupAdmin
+    from legacy_mm.wire.survey import log_ends
+
+    properties = source.properties
+    ends = partial(log_ends, properties)
+    return GroupStart(source.group_id, GroupAdmin("source", properties), ends, guard, source.api_timeout).keep
+
+
 def _stream(
     index: int,
     settings: Settings,
@@ -277,9 +299,13 @@ def _stream(
             properties, name, listener, metrics.statistics, source.api_timeout
         ),
         commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
-        positions=SourceGroupPositions(source.offset_reset, min(source.api_timeout, settings.shutdown_timeout / 2)),
+        positions=SourceGroupPositions(
+            "earliest" if source.new_from_earliest else source.offset_reset,
+            min(source.api_timeout, settings.shutdown_timeout / 2),
+        ),
         guard=guard,
         receipts=host.receipts.of_stream(settings.flow, index) if host.receipts is not None else None,
+        commit_starts=source.new_from_earliest,
         start_copy=lambda generation, offsets: copies.start(index, generation, offsets, metrics),
         adapt=copies.adapt,
         revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),

@@ -9,7 +9,7 @@ from functools import cache
 
 from legacy_mm import source_clients, wiring
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import JavaStores, OffsetReset, Settings
+from legacy_mm.config.settings import JavaStores, Settings, SourceSettings
 from legacy_mm.errors import InvalidPattern
 from legacy_mm.features import Names
 from legacy_mm.group import PartitionView
@@ -59,7 +59,8 @@ def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list
     if not partitions:
         return []
     views = survey.views(source.group_id, partitions, Deadline.after(_ASK_SECONDS))
-    starts = [_start(each, views[each], source.offset_reset) for each in partitions]
+    first = all(view.committed is None for view in views.values())
+    starts = [_start(each, views[each], source, first=first) for each in partitions]
     return [replace(start, because=f"{source.name}: {start.because}") for start in starts] if whose else starts
 
 
@@ -74,13 +75,17 @@ def _matching(settings: Settings, counts: Mapping[str, int], java: Callable[[], 
         raise InvalidPattern(f"Invalid expression syntax: {settings.topics.pattern_text}") from error
 
 
-def _start(partition: TopicPartition, view: PartitionView, reset: OffsetReset) -> PartitionStart:
+def _start(partition: TopicPartition, view: PartitionView, source: SourceSettings, *, first: bool) -> PartitionStart:
+    """`first`: the group has no offset for any topic that is mirrored."""
+    reset = source.offset_reset
     if view.committed is not None and view.low <= view.committed <= view.high:
         lag = view.high - view.committed
         return PartitionStart(*partition, view.committed, f"committed by the group, {lag} records behind the end")
     missing = "the group has no offset"
     if view.committed is not None:
         missing = f"the group's offset {view.committed} is not in the log ({view.low} to {view.high})"
+    elif source.new_from_earliest and not first:
+        return PartitionStart(*partition, view.low, f"{missing}; new.topics.from=earliest")
     if reset == "none":
         return PartitionStart(*partition, None, f"{missing} and auto.offset.reset=none: the mirror would end with 255")
     start = view.low if reset == "earliest" else view.high

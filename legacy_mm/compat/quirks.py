@@ -10,6 +10,7 @@ from legacy_mm.compat.quirks_of_features import FEATURE_QUIRKS
 from legacy_mm.compat.quirks_of_plugins import PLUGIN_QUIRKS
 from legacy_mm.compat.relevance import (
     any_of,
+    begins_at_the_end,
     both,
     by_meaning,
     consumer,
@@ -264,6 +265,14 @@ QUIRKS = (
         "does the same by auto.offset.reset, and a WARN line names the partition and what was missed",
         "nothing is dropped silently",
         "tests/side_by_side/test_offsets.py::test_an_offset_that_retention_removed",
+    ),
+    Quirk(
+        "skipped-is-reported",
+        "begins at the end of a log that the group has no offset in, and skips what it holds without a word",
+        "does the same, and a WARN line names the partition and what was skipped; --new.topics.from earliest closes it",
+        "a new topic, and a group killed before its first commit, lose records that way (KAFKA-4668, KAFKA-2759)",
+        "tests/side_by_side/test_offsets.py::test_latest_copies_only_what_comes_later",
+        begins_at_the_end,
     ),
     Quirk(
         "mbeans-with-a-source",

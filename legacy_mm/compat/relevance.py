@@ -79,6 +79,11 @@ def either_file(*names: str) -> Applies:
     return lambda command: any(name in file for file in command.files for name in names)
 
 
+def begins_at_the_end(command: Command) -> bool:
+    """A consumer file leaves `auto.offset.reset` at latest, or says it in the words of any release."""
+    return any(file.get("auto.offset.reset", "latest").strip() in {"latest", "largest"} for file in command.consumers)
+
+
 def login_of_our_own(command: Command) -> bool:
     """A file logs in as librdkafka cannot: by Kerberos, which is Java's default, or with a delegation token."""
     return any(

@@ -145,7 +145,7 @@ def _translate_run(start: Start) -> Translation:
     )
     flows = tuple(
         Settings(
-            source=_source(read, f"source {path}" if len(consumers) > 1 else "source"),
+            source=_source(read, f"source {path}" if len(consumers) > 1 else "source", options),
             target=target,
             topics=_topics(start, read.reading),
             spark=spark,
@@ -231,15 +231,17 @@ def _is_synchronous(producer_file: Mapping[str, str]) -> bool:
     return producer_file.get("producer.type") == "sync"
 
 
-def _source(read: Translated, name: str) -> SourceSettings:
+def _source(read: Translated, name: str, options: OwnOptions) -> SourceSettings:
     reading = read.reading
+    reset = _RESETS[reading.text("auto.offset.reset", "latest")]
     age_ms = reading.integer("metadata.max.age.ms", 300_000)
     age_ms = max(_LEAST_METADATA_AGE_MS, min(age_ms, _MOST_METADATA_AGE_MS))
     instance = reading.text("group.instance.id")
     return SourceSettings(
         properties=read.properties,
         group_id=reading.text("group.id"),
-        offset_reset=_RESETS[reading.text("auto.offset.reset", "latest")],
+        offset_reset=reset,
+        new_from_earliest=reset == "latest" and options.new_topics_from == "earliest",
         metadata_max_age=age_ms / 1000,
         api_timeout=reading.integer("default.api.timeout.ms", 60_000) / 1000,
         max_poll_interval=consumer.max_poll_interval_ms(reading) / 1000,

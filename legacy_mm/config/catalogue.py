@@ -17,6 +17,7 @@ AskedEngine = Literal["auto", "batches", "records"]
 ProducerTuning = Literal["meaning", "literal"]
 LogFormat = Literal["log4j", "json"]
 OnGap = Literal["log", "fail"]
+NewTopicsFrom = Literal["reset", "earliest"]
 OnHandlerError = Literal["fail", "quarantine"]
 
 EMBEDDED = "embedded"
@@ -74,6 +75,16 @@ OPTIONS = (
         "short, a topic made again): log says it and goes on as Kafka's tool does, fail ends with 255.",
         owner="legacy_mm.controlplane.positions",
         choices=("log", "fail"),
+    ),
+    Option(
+        name="new.topics.from",
+        default="reset",
+        argument="where",
+        help="Where a partition without a committed offset begins, with auto.offset.reset=latest: reset is the end of "
+        "its log, as in Kafka's tool, and a WARN line says what is skipped; earliest is its first record, and only at "
+        "the group's first start the end, which is committed before anything is read, so a kill skips nothing.",
+        owner="legacy_mm.controlplane.group_start",
+        choices=("reset", "earliest"),
     ),
     Option(
         name="receipts",
@@ -210,6 +221,7 @@ class OwnOptions:
     producer_tuning: ProducerTuning = "meaning"
     shutdown_timeout_ms: int = 30_000
     on_gap: OnGap = "log"
+    new_topics_from: NewTopicsFrom = "reset"
     receipts: str | None = None
     receipts_max_bytes: int = 100_000_000
     metrics_port: int | None = None

@@ -57,6 +57,8 @@ class SourceSettings:
     max_poll_interval: float
     group_instance_id: str | None = None
     stores: JavaStores = JavaStores()
+    new_from_earliest: bool = False
+    """With `latest`: only the group's first start is at the ends of logs; what comes later is read from its start."""
     name: str = "source"
     """Tells it from the other sources of this process."""
 

@@ -61,6 +61,10 @@ class Commits:
         """Safe offsets that are not known to be durable at the coordinator."""
         return {p: offset for p, offset in self._safe.items() if self._durable.get(p, -1) != offset}
 
+    def hasten(self) -> None:
+        """Commit at the next tick."""
+        self._last = float("-inf")
+
     def tick(self) -> None:
         """Commit when the interval is over or a retry is due; to be called often."""
         now = monotonic()

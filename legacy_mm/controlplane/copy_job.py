@@ -102,7 +102,7 @@ class CopyJob:
         self._stopped = self._closed = self._refusing = self._spark_over = False
         self._closed_at = 0.0
         self._safe: dict[TopicPartition, int] = {}
-        self._started: list[Offsets] = []
+        self._started: list[Started] = []
         self._gaps: list[Gap] = []
         self._copied: list[Copied] = []
         self._trouble: Trouble | None = None
@@ -144,7 +144,7 @@ class CopyJob:
             if isinstance(frame, Progress):
                 self._safe |= frame.offsets
             elif isinstance(frame, Started):
-                self._started.append(frame.offsets)
+                self._started.append(frame)
             elif isinstance(frame, Gap):
                 self._gaps.append(frame)
             elif isinstance(frame, Copied):
@@ -171,7 +171,7 @@ class CopyJob:
 
     # --- what the stream's thread asks
 
-    def take_started(self) -> list[Offsets]:
+    def take_started(self) -> list[Started]:
         """Actual start offsets reported since the last call (also after gaps)."""
         with self._changed:
             started, self._started = self._started, []

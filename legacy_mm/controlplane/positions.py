@@ -40,12 +40,36 @@ class SourceGroupPositions:
 
 
 class GapGuard:
-    """What happens at offsets that the source cannot give any more: said, counted, passed or fatal (invariant F)."""
+    """What happens at offsets that the source cannot give any more: said, counted, passed or fatal (invariant F).
 
-    def __init__(self, offset_reset: OffsetReset, count: Callable[[int], None], *, fail: bool) -> None:
+    What `latest` skips where the group has no offset is said and counted, too; it is never fatal.
+    """
+
+    def __init__(
+        self,
+        offset_reset: OffsetReset,
+        count: Callable[[int], None],
+        count_skipped: Callable[[int], None],
+        *,
+        fail: bool,
+    ) -> None:
         self._offset_reset = offset_reset
         self._count = count
+        self._count_skipped = count_skipped
         self._fail = fail
+        self._begun: dict[TopicPartition, int] = {}
+
+    def begun(self, partition: TopicPartition, low: int, start: int) -> None:
+        """A partition without a committed offset begins here; the log's first offset is `low`.
+
+        One that was begun before, and nothing committed since, skips only what came after that.
+        """
+        before = self._begun.get(partition, low)
+        self._begun[partition] = start
+        skipped_from = before if low <= before <= start else low
+        if start > skipped_from:
+            self._count_skipped(start - skipped_from)
+            events.emit(events.SKIPPED, partition=partition, start=skipped_from, end=start, count=start - skipped_from)
 
     def after(self, gap: Gap) -> int:
         """The offset to go on from, by the user's policy; raises StreamFailure where there is none."""

@@ -18,6 +18,7 @@ from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
+from legacy_mm.copyjob import Started
 from legacy_mm.errors import LegacyMMError, SendFailure, StreamFailure
 from legacy_mm.group import CommitProblem, Member, MembershipListener
 from legacy_mm.metrics.registry import StreamMetrics
@@ -54,6 +55,7 @@ class Stream(threading.Thread):
         positions: PositionStore,
         guard: GapGuard,
         receipts: StreamReceipts | None,
+        commit_starts: bool,
         start_copy: StartCopy,
         adapt: Callable[[Trouble], bool],
         revoke_seconds: float,
@@ -70,6 +72,7 @@ class Stream(threading.Thread):
         self._positions = positions
         self._guard = guard
         self._receipts = receipts
+        self._commit_starts = commit_starts
         self._start_copy = start_copy
         self._adapt = adapt
         self._revoke_seconds = revoke_seconds
@@ -275,15 +278,12 @@ class Stream(threading.Thread):
         if job is None:
             return
         for started in job.take_started():
-            self._starts |= started
-            offsets = describe_offsets(started)
+            self._starts |= started.offsets
+            offsets = describe_offsets(started.offsets)
             events.emit(events.COPY_STARTED, stream=self.index, offsets=offsets, worker=job.worker)
-            for partition in sorted(self._reset & started.keys()):
-                client = self._require_member().name
-                events.emit(events.OFFSET_RESET, client=client, partition=partition, offset=started[partition])
-            self._reset -= started.keys()
+            self._note_resets(started)
             if self._receipts is not None:
-                self._receipts.started(started)
+                self._receipts.started(started.offsets)
         if self._receipts is not None:
             for copied in job.take_copied():
                 self._receipts.copied(copied)
@@ -296,6 +296,18 @@ class Stream(threading.Thread):
         if answers:
             self._commits.restart(answers)
             job.resume(answers)
+
+    def _note_resets(self, started: Started) -> None:
+        """Say where partitions without a committed offset begin, and what they skip."""
+        begun = {p: offset for p, offset in started.offsets.items() if p in self._reset & self._owned}
+        for partition, offset in sorted(begun.items()):
+            client = self._require_member().name
+            events.emit(events.OFFSET_RESET, client=client, partition=partition, offset=offset)
+            self._guard.begun(partition, started.lows[partition], offset)
+        self._reset -= started.offsets.keys()
+        if begun and self._commit_starts:
+            self._commits.note(begun)
+            self._commits.hasten()
 
     def _end_job(self, deadline: Deadline) -> None:
         """Stop the job and see it over; after the deadline it is killed."""

@@ -29,15 +29,18 @@ class TopicWatch(threading.Thread):
         choice: Callable[[], TopicChoice],
         pattern_text: str,
         interval: float,
+        before_first: Callable[[frozenset[str]], None] | None,
         on_change: Callable[[frozenset[str]], None],
         guard: GapGuard,
         on_failure: Callable[[int, BaseException], None],
     ) -> None:
+        """`before_first`: what must have succeeded with the topics of the first look; a HostError is tried again."""
         super().__init__(name="topic-watch", daemon=True)
         self._make_lister = lister
         self._make_choice = choice
         self._pattern_text = pattern_text
         self._interval = interval
+        self._before_first = before_first
         self._on_change = on_change
         self._guard = guard
         self._ids: dict[str, str] = {}
@@ -61,7 +64,7 @@ class TopicWatch(threading.Thread):
             lister = self._make_lister()
             mirrored: frozenset[str] | None = None
             while not self._stopping.is_set():
-                topics = self._look(lister)
+                topics = self._look(lister, choice)
                 if topics is not None:
                     self._existing = topics
                     found = choice.of(topics)
@@ -85,9 +88,12 @@ class TopicWatch(threading.Thread):
                 self._ids[topic] = now
                 self._guard.recreated(topic, before, now)
 
-    def _look(self, lister: TopicLister) -> frozenset[str] | None:
+    def _look(self, lister: TopicLister, choice: TopicChoice) -> frozenset[str] | None:
         try:
-            return frozenset(lister.topics())
+            topics = frozenset(lister.topics())
+            if self._existing is None and self._before_first is not None:
+                self._before_first(choice.of(topics))
+            return topics
         except HostError as error:
             events.emit(events.CLIENT_ERROR, client=self.name, text=str(error))
             return None

@@ -109,7 +109,7 @@ class BatchesEngine:
             cluster.keep_fresh(traffic.on_trouble)
         plan = self._plan
         if started := self._patiently(lambda: self._fetcher.start(plan.offsets), plan.api_timeout):
-            self._report(Started(started))
+            self._report(started)
         while not self._stopping.is_set():
             begin = monotonic()
             fetched = self._fetcher.take(_WAIT_SECONDS)
@@ -285,13 +285,13 @@ class BatchesEngine:
             self._send_progress(blocked=False)
             self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason, gap.parts_at))
         while self._resume:
-            wanted = self._resume.pop(0)
-            if resumed := self._patiently(lambda: self._fetcher.resume(wanted), self._plan.api_timeout):  # noqa: B023
-                for partition in resumed:
-                    self._pieces.restart(partition)
-                    if self._meters is not None:
-                        self._meters.restart(partition)
-                self._report(Started(resumed))
+            resumed = self._resume.pop(0)
+            self._fetcher.resume(resumed)
+            for partition in resumed:
+                self._pieces.restart(partition)
+                if self._meters is not None:
+                    self._meters.restart(partition)
+            self._report(Started(resumed))
 
     # --- reporting and the end
 

@@ -78,7 +78,7 @@ class RecordsEngine:
         Raises SendFailure, StreamFailure.
         """
         gc.disable()
-        self._report(Started(self._reader.start(self._start)))
+        self._report(self._reader.start(self._start))
         self._next_barrier = monotonic() + self._barrier_interval
         while not self._stopping.is_set():
             self._copy_some()
@@ -180,7 +180,8 @@ class RecordsEngine:
             self._barrier()
             self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason, gap.parts_at))
         while self._resume:
-            resumed = self._reader.resume(self._resume.pop(0))
+            resumed = self._resume.pop(0)
+            self._reader.resume(resumed)
             for partition in resumed:
                 self._safe.restart(partition)
                 if self._meters is not None:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import Consumer, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
-from legacy_mm.copyjob import Statistics
+from legacy_mm.copyjob import Started, Statistics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka.client import ErrorLines, client_properties, count_partitions, ours
 from legacy_mm.kafka.errors import ends_reading, is_out_of_range
@@ -76,12 +76,15 @@ class PartitionReader:
         self._starts: dict[TopicPartition, int] = {}
         self._waiting: set[TopicPartition] = set()
 
-    def start(self, offsets: Offsets) -> dict[TopicPartition, int]:
+    def start(self, offsets: Offsets) -> Started:
         """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved. Raises TimeoutError."""
-        actual = {partition: self._resolve(partition, offset) for partition, offset in offsets.items()}
-        self._starts = dict(actual)
+        logical = [partition for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)]
+        ends = {partition: self._watermarks(partition) for partition in logical}
+        lows = {partition: low for partition, (low, _) in ends.items()}
+        highs = {partition: high for partition, (_, high) in ends.items() if offsets[partition] == LATEST}
+        self._starts = {**offsets, **lows, **highs}
         self._assign()
-        return actual
+        return Started(dict(self._starts), lows)
 
     def read(self, timeout: float) -> list[Any]:
         """Records that are there, at most BATCH_RECORDS; waits only for the first. Raises StreamFailure."""
@@ -105,28 +108,20 @@ class PartitionReader:
         gaps, self._gaps = self._gaps, []
         return gaps
 
-    def resume(self, offsets: Offsets) -> dict[TopicPartition, int]:
-        """Go on with partitions that waited; the actual offsets.
+    def resume(self, offsets: Offsets) -> None:
+        """Go on with partitions that waited.
 
         librdkafka refuses to seek a partition that failed, so everything is assigned anew from where it is.
         """
-        actual = {partition: self._resolve(partition, offset) for partition, offset in offsets.items()}
         known = [ClientPartition(*partition) for partition in self._starts]
         positions = {ours(entry): entry.offset for entry in self._consumer.position(known) if entry.offset >= 0}
-        self._waiting -= actual.keys()
-        self._starts |= positions | actual
+        self._waiting -= offsets.keys()
+        self._starts |= {**positions, **offsets}
         self._assign()
-        return actual
 
     def _assign(self) -> None:
         starts = {partition: offset for partition, offset in self._starts.items() if partition not in self._waiting}
         self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in starts.items()])
-
-    def _resolve(self, partition: TopicPartition, offset: int) -> int:
-        if offset not in (EARLIEST, LATEST):
-            return offset
-        low, high = self._watermarks(partition)
-        return low if offset == EARLIEST else high
 
     def _watermarks(self, partition: TopicPartition) -> tuple[int, int]:
         try:

@@ -125,6 +125,7 @@ METRICS = (
     Metric("mirror", "records_dropped_total", "dropped", _total, "records that could not be sent", "counter"),
     Metric("mirror", "gaps_total", "gaps", _total, "gaps in source offsets", "counter"),
     Metric("mirror", "gap_offsets_total", "gap_offsets", _total, "offsets not copied because of gaps", "counter"),
+    Metric("mirror", "skipped_offsets_total", "skipped_offsets", _total, "offsets that latest skipped", "counter"),
     Metric("mirror", "records_filtered_total", "filtered", _total, "records a handler dropped on purpose", "counter"),
     Metric("mirror", "records_quarantined_total", "quarantined", _total, "records a handler failed on", "counter"),
     Metric("duty", "changes_total", "changes", _total, "changes made at the target", "counter"),

@@ -87,6 +87,11 @@ class Registry:
             mirror.counters["gaps"].add(1, now)
             mirror.counters["gap_offsets"].add(offsets, now)
 
+    def skipped(self, offsets: int) -> None:
+        """So many offsets lay before the end of a log at which the copying began."""
+        with self.lock:
+            self.scopes[Scope("mirror")].counters["skipped_offsets"].add(offsets, self.clock())
+
     def duty(self, name: str, changes: int, failures: int) -> None:
         """A duty has run: so many changes were made, so many things failed."""
         with self.lock:

@@ -7,6 +7,7 @@ from kafka import errors as kafka_errors
 UNKNOWN_TOPIC, TIMED_OUT, TOO_LARGE = 3, 7, 10
 _OUT_OF_RANGE, _CORRUPT = 1, 2
 _OUT_OF_ORDER, _DUPLICATE = 45, 46
+_UNKNOWN_MEMBER, _TOPIC_FORBIDDEN, _GROUP_FORBIDDEN = 25, 29, 30
 _PRODUCER_UNKNOWN = {_OUT_OF_ORDER, 47, 59, 90}
 """Out of order, invalid epoch, unknown producer id, fenced: the broker and this producer id have lost each other."""
 _FOR_ALL_RECORDS = {29, 31, 35, 43, 53, 76}
@@ -52,6 +53,16 @@ def text(code: int) -> str:
     """What the error is called and what it means."""
     error = kafka_errors.for_code(code)
     return f"{error.message}: {error.description}"
+
+
+def forbids(told: str) -> bool:
+    """Whether this is the text of a right that is missing, on a topic or on a group."""
+    return told in map(text, (_TOPIC_FORBIDDEN, _GROUP_FORBIDDEN))
+
+
+def tells_of_members(told: str) -> bool:
+    """Whether this is the text of a group's answer to somebody who is none of its members."""
+    return told == text(_UNKNOWN_MEMBER)
 
 
 def for_good(problem: type[Exception] | None) -> int:

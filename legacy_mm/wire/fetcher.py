@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.copyjob import Started
 from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.protocol import fetch_messages as messages
@@ -83,18 +84,23 @@ class Fetcher:
         traffic.gauges = lambda: {"requests_in_flight": sum(reader.asking for reader in list(self._readers.values()))}
         traffic.metadata_age = cluster.age
 
-    def start(self, offsets: Offsets) -> dict[TopicPartition, int]:
+    def start(self, offsets: Offsets) -> Started:
         """Begin to read; the actual start offsets, EARLIEST and LATEST resolved."""
         self.cluster.watch({partition.topic for partition in offsets})
-        actual = self._resolve(offsets)
-        with self._changed:
-            self._positions |= actual
-            self._epochs.forget(actual)
-            self._halted -= actual.keys()
-            self._changed.notify_all()
-        return actual
+        logical = [partition for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)]
+        lows = self.cluster.offsets(logical, EARLIEST)
+        highs = self.cluster.offsets([partition for partition in logical if offsets[partition] == LATEST], LATEST)
+        actual = {**offsets, **lows, **highs}
+        self.resume(actual)
+        return Started(actual, lows)
 
-    resume = start
+    def resume(self, offsets: Offsets) -> None:
+        """Go on with partitions that reported a gap."""
+        with self._changed:
+            self._positions |= offsets
+            self._epochs.forget(offsets)
+            self._halted -= offsets.keys()
+            self._changed.notify_all()
 
     def take(self, timeout: float) -> Fetched | None:
         """The next record set, or None after `timeout` seconds. Raises what ended a reader."""
@@ -231,13 +237,6 @@ class Fetcher:
                 if node is not None:
                     self._readers[node] = _Reader(self, node)
                     self._readers[node].start()
-
-    def _resolve(self, offsets: Offsets) -> dict[TopicPartition, int]:
-        actual = dict(offsets)
-        for logical in (EARLIEST, LATEST):
-            if named := [partition for partition, offset in offsets.items() if offset == logical]:
-                actual |= self.cluster.offsets(named, logical)
-        return actual
 
     def _sort_out(self, answer: FetchedPartition, position: int) -> tuple[Fetched, int] | None:
         """The batches of one partition and where to read on; None when there is nothing, and why is dealt with."""

@@ -72,6 +72,24 @@ class WireSurvey:
             yield cluster
 
 
+def log_ends(
+    properties: Mapping[str, str], topics: Collection[str], deadline: Deadline
+) -> dict[TopicPartition, tuple[int, int]]:
+    """First offset and the next to be written, as `isolation.level` sees it, of each partition that has a leader.
+
+    Raises HostError where there is no answer in time, StreamFailure where there will be none.
+    """
+    try:
+        with closing(Cluster({**properties, "client.id": _CLIENT_ID}, deadline.remaining())) as cluster:
+            cluster.watch(topics)
+            every = (TopicPartition(name, number) for name in topics for number in range(cluster.partitions(name)))
+            led = [partition for partition in every if cluster.leader(partition) is not None]
+            low, high = (cluster.offsets(led, which) for which in (EARLIEST, LATEST))
+            return {each: (low[each], high[each]) for each in led}
+    except ConnectionLost as error:
+        raise HostError(f"reading the ends of logs failed: {error}") from error
+
+
 def _committed(coordinator: Coordinator, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
     request: Any = group_offsets.fetch_request(coordinator.group, partitions)
     try:

@@ -74,6 +74,10 @@ def test_topics_and_start_offsets(
     assert latest["topics"]["answered"]
     ends = {(name, partition): end for partition, end in end_offsets(source.bootstrap, name).items()}
     assert starts(latest) == {(name, 0): 7, (name, 1): ends[name, 1], (name, 2): ends[name, 2]}
+    _, new = explain(f"{name},{other}", "", "--new.topics.from", "earliest")
+    assert starts(new) == starts(latest) | {(name, 2): 0} | {(other, partition): 0 for partition in range(3)}
+    _, first = explain(other, "", "--new.topics.from", "earliest")
+    assert set(starts(first).values()) == set(end_offsets(source.bootstrap, other).values())
     _, earliest = explain(f"{name},{other}", "auto.offset.reset=earliest\n")
     assert starts(earliest)[name, 0] == 7
     assert {start for (_, partition), start in starts(earliest).items() if partition} == {0}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import pytest
@@ -11,12 +12,16 @@ from confluent_kafka import Consumer, TopicPartition
 
 from legacy_mm import model
 from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.group_start import GroupStart
+from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import create_topic, end_offsets
 from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire import login
 from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin
+from legacy_mm.wire.survey import log_ends
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0
@@ -94,6 +99,27 @@ def test_what_fails_is_told_of_its_group(admin: GroupAdmin, name: str, group: st
     }
     assert admin.offsets([member, f"{group}-other"], deadline()) == ({member: {}, f"{group}-other": offset}, {})
     assert admin.states([f"{group}-other"], deadline())[0] == {f"{group}-other": EMPTY}
+
+
+def test_a_first_start_is_kept_once(
+    admin: GroupAdmin, source: Cluster, name: str, group: str, member: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where all logs end, and what is skipped is said. No later look changes it, and a group with members has begun."""
+    load(source.bootstrap, name, 90, 20, partitions=3)
+    counted: list[int] = []
+    guard = GapGuard("latest", counted.append, counted.append, fail=False)
+    properties = {"bootstrap.servers": source.bootstrap}
+    first, other = (GroupStart(each, admin, partial(log_ends, properties), guard, SECONDS) for each in (group, member))
+    first.keep([name])
+    ends = {model.TopicPartition(name, number): end for number, end in end_offsets(source.bootstrap, name).items()}
+    kept = {place: CommittedOffset(end) for place, end in ends.items()}
+    assert admin.offsets([group], deadline()) == ({group: kept}, {})
+    assert (sum(counted), len(counted), caplog.text.count("Skipped in ")) == (90, 3, 3)
+    load(source.bootstrap, name, 90, 20, partitions=3)
+    first.keep([name])
+    other.keep([name])
+    assert admin.offsets([group, member], deadline()) == ({group: kept, member: {}}, {})
+    assert len(counted) == 3
 
 
 def test_a_group_with_a_member_is_seen(source: Cluster, member: str) -> None:

@@ -5,24 +5,28 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
+from functools import partial
 from typing import Any
 
 import pytest
 from kafka.protocol.consumer import LeaveGroupRequest
 
 from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.group_start import GroupStart
+from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.errors import StreamFailure
 from legacy_mm.group import Member, MembershipListener
 from legacy_mm.kafka.membership import GroupMember
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import EARLIEST, Offsets, TopicPartition
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.proxy import Proxy
-from legacy_mm.testbed.records import committed, create_topic, grow_topic
+from legacy_mm.testbed.records import committed, create_topic, end_offsets, grow_topic
 from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.coordinator import Coordinator
+from legacy_mm.wire.groups import GroupAdmin
 from legacy_mm.wire.membership import WireMember
-from legacy_mm.wire.survey import WireSurvey, WireTopicLister
+from legacy_mm.wire.survey import WireSurvey, WireTopicLister, log_ends
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0
@@ -264,6 +268,26 @@ def test_a_network_that_breaks(module_clusters: Callable[..., Any], topic: Calla
         proxy.resume()
         wait_until(lambda: shares(first) == [4], SECONDS, "all partitions again")
         assert [what for what, _ in first.heard] == ["assigned", "lost", "assigned"]
+
+
+@pytest.mark.parametrize("native", [False, True], ids=["wire", "native"])
+def test_a_first_start_that_is_kept_is_where_members_begin(
+    bootstrap: str, group: str, name: str, join: Join, native: bool
+) -> None:
+    """What is written between the start and the assignment is read, and a partition that comes later is, whole."""
+    load(bootstrap, name, 100, 20, partitions=PARTITIONS)
+    ends = {TopicPartition(name, number): end for number, end in end_offsets(bootstrap, name).items()}
+    guard = GapGuard("latest", lambda _: None, lambda _: None, fail=False)
+    properties = {"bootstrap.servers": bootstrap}
+    admin, log_ends_now = GroupAdmin("source", properties), partial(log_ends, properties)
+    GroupStart(group, admin, log_ends_now, guard, SECONDS).keep([name])
+    load(bootstrap, name, 100, 20, partitions=PARTITIONS)
+    member = join(native=native)
+    wait_until(lambda: shares(member) == [4], SECONDS, "all partitions")
+    positions, later = SourceGroupPositions("earliest", SECONDS), TopicPartition(name, PARTITIONS)
+    member.order(lambda client: member.found.update(positions.propose(client, [*ends, later])))
+    wait_until(lambda: member.found, SECONDS, "positions")
+    assert member.found == {**ends, later: EARLIEST}
 
 
 def test_a_look_without_joining(bootstrap: str, group: str, name: str, join: Join) -> None:

@@ -22,7 +22,11 @@ SCENARIOS = {
     2: Scenario("killed between reading and sending", "nothing lost; doubled: what was not committed"),
     3: Scenario("killed between send and acknowledgement", "nothing lost; doubled: what was not committed"),
     4: Scenario("killed between acknowledgement and commit", "nothing lost; doubled: at most one commit interval"),
-    6: Scenario("killed before the first commit, latest", "what is written until it reads again is lost (KAFKA-2759)"),
+    6: Scenario(
+        "killed before the first commit, latest",
+        "what is written until it reads again is lost (KAFKA-2759); ours says it",
+        "--new.topics.from earliest: nothing lost that came after the first start",
+    ),
     7: Scenario("frozen beyond the session, then woken", "nothing lost, no older offset committed; doubled: bounded"),
     8: Scenario("leader of the source killed", "a stall; nothing lost, order kept"),
     9: Scenario("leader of the target killed, acks=all", "retries; nothing lost, order kept"),

@@ -14,6 +14,7 @@ QUIET = {
     "max.in.flight.requests.per.connection": "5",
     "compression.type": "none",
 }
+READ = {"auto.offset.reset": "earliest"}
 
 
 def shown(command: Command) -> set[str]:
@@ -35,17 +36,22 @@ def test_nothing_read_nothing_said() -> None:
         (Command(producer=QUIET | {"max.in.flight.requests.per.connection": "1"}), "in-flight-by-meaning"),
         (Command(producer=QUIET | {"batch.size": "100"}), "batch-size-by-meaning"),
         (Command(producer={name: QUIET[name] for name in QUIET if name != "compression.type"}), "codec-of-the-source"),
-        (Command(producer=QUIET, consumers=[{"enable.auto.commit": " TRUE"}]), "auto-commit-after-copy"),
-        (Command(producer=QUIET, consumers=[{"group.id": " "}]), "empty-group-id"),
-        (Command(producer=QUIET, consumers=[{"interceptor.classes": "org.apache.kafka.X, a.B"}]), "java-code-refused"),
-        (Command(producer=QUIET, consumers=[{"librdkafka.x": "1"}]), "native-properties"),
+        (Command(producer=QUIET, consumers=[READ | {"enable.auto.commit": " TRUE"}]), "auto-commit-after-copy"),
+        (Command(producer=QUIET, consumers=[READ | {"group.id": " "}]), "empty-group-id"),
+        (
+            Command(producer=QUIET, consumers=[READ | {"interceptor.classes": "org.apache.kafka.X, a.B"}]),
+            "java-code-refused",
+        ),
+        (Command(producer=QUIET, consumers=[READ | {"librdkafka.x": "1"}]), "native-properties"),
         (Command(producer=QUIET, options={"consumer.rebalance.listener": ["x"]}), "listener-made-last"),
         (Command(producer=QUIET, options={"consumer.config": ["a", "b"]}), "consumer-file-once"),
         (Command(producer=QUIET | {"security.protocol": "SSL"}), "refused-while-running"),
         (Command(producer=QUIET, refused=True), "null-pointer-lines"),
         (Command(producer=QUIET | {"topic.creation": "true"}), "flags-in-client-files"),
-        (Command(producer=QUIET, consumers=[{"security.protocol": "SASL_SSL"}]), "logins-of-the-batches"),
-        (Command(producer=QUIET, consumers=[{"refresh.topics.enabled": "false"}]), "refresh-of-topics"),
+        (Command(producer=QUIET, consumers=[READ | {"security.protocol": "SASL_SSL"}]), "logins-of-the-batches"),
+        (Command(producer=QUIET, consumers=[READ | {"refresh.topics.enabled": "false"}]), "refresh-of-topics"),
+        (Command(producer=QUIET, consumers=[READ, {}]), "skipped-is-reported"),
+        (Command(producer=QUIET, consumers=[{"auto.offset.reset": "largest "}]), "skipped-is-reported"),
     ],
 )
 def test_one_reason_one_row(command: Command, wanted: str) -> None:

@@ -1,4 +1,4 @@
-"""What a gap means: where to go on, what is said and counted, and when it is the end."""
+"""What a gap means: where to go on, what is said and counted, and when it is the end; and what `latest` skips."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from legacy_mm.config.settings import OffsetReset
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.copyjob import Gap
 from legacy_mm.errors import SourceGap, StreamFailure
+from legacy_mm.model import TopicPartition
 
 TRIMMED = Gap("orders", 3, wanted=100, low=150, high=400, reason="Broker: Offset out of range")
 SHORTER = Gap("orders", 3, wanted=100, low=0, high=40, reason="Broker: Offset out of range")
 PARTED = Gap("orders", 3, wanted=100, low=0, high=400, reason="its leader is another one", parts_at=80)
+
+
+def unexpected(offsets: int) -> None:
+    raise AssertionError(f"{offsets} counted as skipped")
 
 
 @pytest.mark.parametrize(
@@ -29,7 +34,7 @@ def test_where_it_goes_on(
     gap: Gap, reset: OffsetReset, resumed: int, missed: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     counted: list[int] = []
-    assert GapGuard(reset, counted.append, fail=False).after(gap) == resumed
+    assert GapGuard(reset, counted.append, unexpected, fail=False).after(gap) == resumed
     assert counted == [missed]
     (record,) = caplog.records
     assert record.levelname == "WARNING"
@@ -37,7 +42,7 @@ def test_where_it_goes_on(
 
 
 def test_the_reason_is_told_apart(caplog: pytest.LogCaptureFixture) -> None:
-    guard = GapGuard("earliest", lambda offsets: None, fail=False)
+    guard = GapGuard("earliest", lambda offsets: None, unexpected, fail=False)
     guard.after(TRIMMED)
     guard.after(SHORTER)
     guard.after(PARTED)
@@ -53,7 +58,35 @@ def test_a_gap_that_ends_the_mirror_is_said_and_counted_too(
 ) -> None:
     counted: list[int] = []
     with pytest.raises(StreamFailure) as raised:
-        GapGuard("earliest" if fail else "none", counted.append, fail=fail).after(TRIMMED)
+        GapGuard("earliest" if fail else "none", counted.append, unexpected, fail=fail).after(TRIMMED)
     assert type(raised.value) is error
     assert counted
     assert "Gap in orders-3" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("begun", "skipped"),
+    [
+        ([(0, 0)], []),  # an empty log
+        ([(400, 400)], []),  # all of it deleted
+        ([(0, 400)], [(0, 400)]),
+        ([(150, 400)], [(150, 400)]),
+        ([(0, 400), (0, 400)], [(0, 400)]),  # begun again after a rebalance, before anything came
+        ([(0, 400), (0, 430)], [(0, 400), (400, 430)]),
+        ([(0, 400), (420, 430)], [(0, 400), (420, 430)]),  # of what came meanwhile, retention has taken some
+        ([(0, 400), (0, 30)], [(0, 400), (0, 30)]),  # the topic was made again
+        ([(0, 0), (0, 30)], [(0, 30)]),
+    ],
+)
+def test_what_latest_skips_is_said_and_counted_once(
+    begun: list[tuple[int, int]], skipped: list[tuple[int, int]], caplog: pytest.LogCaptureFixture
+) -> None:
+    counted: list[int] = []
+    guard = GapGuard("latest", unexpected, counted.append, fail=True)
+    for low, start in begun:
+        guard.begun(TopicPartition("orders", 3), low, start)
+    assert counted == [end - start for start, end in skipped]
+    lines = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(lines) == len(skipped)
+    for line, (start, end) in zip(lines, skipped, strict=True):
+        assert line.startswith(f"Skipped in orders-3: from {start} to {end}, {end - start} offsets were not copied, ")

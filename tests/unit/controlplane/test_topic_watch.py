@@ -10,9 +10,13 @@ import pytest
 
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.controlplane.topic_watch import TopicWatch
-from legacy_mm.errors import InvalidPattern, SourceGap
+from legacy_mm.errors import HostError, InvalidPattern, SourceGap
 from legacy_mm.policies.topic_choice import TopicChoice
 from legacy_mm.testbed.waiting import wait_until
+
+
+def ignored(offsets: int) -> None:
+    """Nobody counts."""
 
 
 class Cluster:
@@ -43,8 +47,9 @@ def watch(**changes: Any) -> TopicWatch:
         "choice": choice,
         "pattern_text": "a.*",
         "interval": 60.0,
+        "before_first": None,
         "on_change": lambda found: None,
-        "guard": GapGuard("latest", lambda offsets: None, fail=False),
+        "guard": GapGuard("latest", ignored, ignored, fail=False),
         "on_failure": lambda stream, error: None,
     }
     return TopicWatch(**{**arguments, **changes})
@@ -61,6 +66,30 @@ def test_what_is_mirrored(inverted: bool, mirrored: set[str]) -> None:
         topic_watch.stop()
         topic_watch.join(10)
     assert topic_watch.existing_topics() == frozenset(Cluster().topics())
+
+
+def test_what_comes_first_is_tried_again_until_it_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is told to mirror anything before; and it comes once."""
+    monkeypatch.setattr("legacy_mm.controlplane.topic_watch._RETRY_SECONDS", 0.0)
+    done: list[str] = []
+    cluster = Cluster()
+
+    def begin(found: frozenset[str]) -> None:
+        done.append(", ".join(sorted(found)))
+        if len(done) < 3:
+            raise HostError("no answer")
+
+    topic_watch = watch(
+        lister=lambda: cluster,
+        interval=0.0,
+        before_first=begin,
+        on_change=lambda found: done.append("changed"),
+    )
+    topic_watch.start()
+    wait_until(lambda: cluster.looks >= 3, 10, "more looks")
+    topic_watch.stop()
+    topic_watch.join(10)
+    assert done == ["a, ab", "a, ab", "a, ab", "changed"]
 
 
 def test_a_pattern_that_does_not_compile_ends_it_before_it_looks() -> None:
@@ -82,7 +111,8 @@ def test_a_topic_that_was_made_again_is_told_once(caplog: pytest.LogCaptureFixtu
     """The watch of a mirror that goes on; it ends here because the third look sees nothing new."""
     counted: queue.SimpleQueue[int] = queue.SimpleQueue()
     cluster = Cluster()
-    topic_watch = watch(lister=lambda: cluster, interval=0.0, guard=GapGuard("latest", counted.put, fail=False))
+    guard = GapGuard("latest", counted.put, ignored, fail=False)
+    topic_watch = watch(lister=lambda: cluster, interval=0.0, guard=guard)
     topic_watch.start()
     assert counted.get(timeout=10) == 0
     wait_until(lambda: cluster.looks >= 4, 10, "two more looks")
@@ -97,7 +127,7 @@ def test_a_topic_that_was_made_again_can_be_fatal() -> None:
     failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
     topic_watch = watch(
         interval=0.0,
-        guard=GapGuard("latest", lambda offsets: None, fail=True),
+        guard=GapGuard("latest", ignored, ignored, fail=True),
         on_failure=lambda stream, error: failures.put(error),
     )
     topic_watch.start()

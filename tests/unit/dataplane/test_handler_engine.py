@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Message
 
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.copyjob import Frame, Plan, Progress
+from legacy_mm.copyjob import Frame, Plan, Progress, Started
 from legacy_mm.dataplane import partition_counts, records_engine
 from legacy_mm.dataplane.handler_engine import Beat, HandlerEngine
 from legacy_mm.errors import HandlerFailure, StreamFailure
@@ -54,8 +54,8 @@ class Reader:
     def __init__(self, *_: object) -> None:
         pass
 
-    def start(self, offsets: Any) -> Any:
-        return offsets
+    def start(self, offsets: Any) -> Started:
+        return Started(offsets)
 
     def read(self, timeout: float) -> list[Any]:
         batch, Reader.batch = list(Reader.batch), ()

@@ -8,33 +8,34 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import itertools
 import os
 import shlex
 import signal
 import sys
 import tempfile
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from confluent_kafka import KafkaException
 
 from legacy_mm.errors import LegacyMMError, UsageError
+from legacy_mm.testbed.bench_cases import Case, load_data, run_cases
+from legacy_mm.testbed.bench_growth import BROKER_HEAP, GROWTH_BROKER, REPORTS, run_growth
+from legacy_mm.testbed.bench_growth import LIMIT_SECONDS as CELL_SECONDS
 from legacy_mm.testbed.bench_measure import (
     BROKER,
     Site,
-    measure_latency,
     measure_start_up,
     measure_throughput,
 )
 from legacy_mm.testbed.bench_profiles import (
+    GROWTH_PROFILES,
+    GROWTH_TOOLS,
     HANDLER_PROFILES,
     HANDLER_TOOLS,
-    LEGACY,
     LEGACY_1G,
     LEGACY_HEAP,
-    LEGACY_JAR,
     MM2,
     OURS,
     PROFILES,
@@ -45,24 +46,19 @@ from legacy_mm.testbed.bench_profiles import (
 )
 from legacy_mm.testbed.bench_report import (
     Metrics,
-    Row,
-    case_table,
-    cautions,
-    json_line,
     medians,
     table,
 )
 from legacy_mm.testbed.cgroup import small_cgroup
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.handlers import SOURCES, compiled
-from legacy_mm.testbed.load import load
 from legacy_mm.testbed.ports import LOOPBACK, Ports
-from legacy_mm.testbed.records import list_topics
 from legacy_mm.testbed.releases import CURRENT, OLD
 from legacy_mm.testbed.spawn import spawn
 from legacy_mm.testbed.waiting import wait_until
 
 LIMIT_MIB, LIMIT_CORES = 768, 1
+LIMIT_SECONDS = 60.0
 REBALANCE_DELAYS = ("0", "3000")
 START_UP_PROFILE = Profile("start-up", 1_000, 100, streams=(1,))
 FAILURES = (LegacyMMError, TimeoutError, KafkaException)
@@ -73,6 +69,8 @@ def main(words: Sequence[str] | None = None) -> int:
     # SIGTERM as Ctrl-C, so that brokers end and the folder goes.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     options = _parser().parse_args(words)
+    options.repetitions = options.repetitions or (1 if options.growth else 3)
+    options.limit_seconds = options.limit_seconds or (CELL_SECONDS if options.growth else LIMIT_SECONDS)
     try:
         profiles, tools = _chosen(options)
         with tempfile.TemporaryDirectory(prefix="legacy-mm-bench-", dir=options.folder) as folder:
@@ -90,6 +88,10 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _chosen(options: argparse.Namespace) -> tuple[Sequence[Profile], Sequence[str]]:
     """Profiles and tools; with `--handler` throughput of one stream alone."""
+    if options.growth:
+        chosen = choose_profiles(options.profiles, GROWTH_PROFILES)
+        at_streams = [replace(profile, streams=_streams(profile, options.streams)) for profile in chosen]
+        return at_streams, choose_tools(options.tools, GROWTH_TOOLS)
     if not options.handler:
         return choose_profiles(options.profiles), choose_tools(options.tools)
     options.streams, options.latency_seconds = "1", 0
@@ -102,10 +104,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--profiles", metavar="A,B", help=f"of {names} (default: all)")
     parser.add_argument("--tools", metavar="A,B", help=f"of {','.join(TOOLS)} (default: all; legacy-1g runs once)")
     parser.add_argument("--streams", metavar="N,M", help="only these numbers of streams (default: 1,4)")
-    parser.add_argument("--repetitions", type=int, default=3)
+    parser.add_argument("--repetitions", type=int, help="default: 3, with --growth 1")
     parser.add_argument("--records-scale", type=float, default=1.0, help="0.1 for a quick look")
     parser.add_argument("--latency-seconds", type=int, default=20, help="0 leaves latency out")
-    parser.add_argument("--limit-seconds", type=float, default=60.0, help="a run ends so long after its first record")
+    limit = f"a run ends so long after its first record (default: {LIMIT_SECONDS:g}, with --growth {CELL_SECONDS:g})"
+    parser.add_argument("--limit-seconds", type=float, help=limit)
     parser.add_argument("--heap", default=LEGACY_HEAP, help="-Xmx of the old tool (default: %(default)s, its script's)")
     parser.add_argument(
         "--ours-arguments",
@@ -119,6 +122,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--folder", type=Path, help="put the brokers' data below this folder")
     parser.add_argument("--handler", action="store_true", help="a handler that renames: a jar on both, and Python")
     parser.add_argument("--start-up", action="store_true", help="only the seconds to the first record")
+    parser.add_argument("--growth", action="store_true", help="1 to 5,000 partitions, records of 10 B to 1 MB")
+    parser.add_argument("--reports", type=Path, default=REPORTS, help="where --growth writes its report")
     parser.add_argument("--memory-limit", action="store_true", help="only one stream in a small cgroup")
     return parser
 
@@ -127,6 +132,8 @@ def _run_all(folder: Path, options: argparse.Namespace, profiles: Sequence[Profi
     print(f"host: {os.cpu_count()} cores, load {os.getloadavg()[0]:.2f}; legacy {OLD}, MirrorMaker 2 {CURRENT}")
     if options.json is not None:
         options.json.write_text("", encoding="utf-8")
+    if options.growth:
+        return _growth(folder, options, profiles, tools)
     with contextlib.ExitStack() as stack:
         far = any(profile.round_trip_ms for profile in profiles)
         target = stack.enter_context(_target(folder, profiles if far else ()))
@@ -167,22 +174,36 @@ def _target(folder: Path, profiles: Sequence[Profile]) -> Iterator[Cluster]:
         ports.release()
 
 
+def _growth(folder: Path, options: argparse.Namespace, profiles: Sequence[Profile], tools: Sequence[str]) -> int:
+    with (
+        Cluster(folder / "source", properties=GROWTH_BROKER, heap=BROKER_HEAP) as source,
+        Cluster(folder / "target", properties=GROWTH_BROKER, heap=BROKER_HEAP) as target,
+    ):
+        site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, ours=options.ours)
+        failed = run_growth(
+            site,
+            profiles,
+            tools,
+            repetitions=options.repetitions,
+            scale=options.records_scale,
+            reports=options.reports,
+        )
+    return int(failed)
+
+
 def _cases(site: Site, options: argparse.Namespace, profiles: Sequence[Profile], tools: Sequence[str]) -> int:
-    lines: list[tuple[Profile, int]] = [
-        (profile, streams) for profile in profiles for streams in _streams(profile, options.streams)
+    cases = [
+        Case(profile, streams, profile.scaled_records(options.records_scale), tools)
+        for profile in profiles
+        for streams in _streams(profile, options.streams)
     ]
-    failed = warm = False
-    for profile, streams in lines:
-        records = profile.scaled_records(options.records_scale)
-        _load(site, profile, records)
-        if not warm:
-            _say("one run to warm the brokers, not counted")
-            with contextlib.suppress(*FAILURES):
-                measure_throughput(site, tools[0], profile, streams, records)
-            warm = True
-        rows = _case(site, options, profile, streams, tools)
-        failed |= any(run is None for runs in rows.values() for run in runs)
-        _print_case(profile, streams, records, rows, options.json)
+    _, failed = run_cases(
+        site,
+        cases,
+        repetitions=options.repetitions,
+        latency_seconds=options.latency_seconds,
+        file=options.json,
+    )
     return int(failed)
 
 
@@ -196,67 +217,6 @@ def _streams(profile: Profile, chosen: str | None) -> tuple[int, ...]:
     return tuple(number for number in profile.streams if number in wanted)
 
 
-def _load(site: Site, profile: Profile, records: int) -> None:
-    if profile.topic not in list_topics(site.source.bootstrap):
-        _say(f"loading {records:,} records of {profile.size:,} bytes")
-        load(
-            site.source.bootstrap,
-            profile.topic,
-            records,
-            profile.size,
-            codec=profile.codec,
-            partitions=profile.partitions,
-        )
-
-
-def _case(
-    site: Site, options: argparse.Namespace, profile: Profile, streams: int, tools: Sequence[str]
-) -> dict[str, list[Metrics | None]]:
-    """All runs of a case by tool; None is a run that failed, which was said."""
-    rows: dict[str, list[Metrics | None]] = {tool: [] for tool in tools}
-    records = profile.scaled_records(options.records_scale)
-    for repetition, tool in itertools.product(range(options.repetitions), tools):
-        if tool == LEGACY_1G and repetition:
-            continue  # it is here for its memory only
-        what = f"{profile.name}, {streams} stream(s), round {repetition + 1}, {tool}"
-        try:
-            found = measure_throughput(site, tool, profile, streams, records)
-            if options.latency_seconds and tool != LEGACY_1G:
-                found |= measure_latency(site, tool, profile, streams, options.latency_seconds)
-        except FAILURES as error:
-            _say(f"{what}: FAILED: {error}")
-            rows[tool].append(None)
-            continue
-        rows[tool].append(found)
-        _say(f"{what}: {found['records_per_s'] or 0:,.0f} records/s, {found['start_up_s']:.2f} s to the first")
-    return rows
-
-
-def _print_case(
-    profile: Profile,
-    streams: int,
-    records: int,
-    runs: Mapping[str, Sequence[Metrics | None]],
-    file: Path | None,
-) -> None:
-    rows = []
-    for tool, found in runs.items():
-        good = [run for run in found if run is not None]
-        rows.append(Row(profile.name, streams, tool, medians(good), good))
-    base = next((row for row in rows if row.tool in (LEGACY, LEGACY_JAR) and row.runs), None)
-    print(f"\n{profile.name}, {streams} stream(s), {profile.partitions} partitions, {records:,} records")
-    print(case_table(rows, base))
-    for row in rows:
-        for caution in cautions(row):
-            print(f"caution, {row.tool}: {caution}")
-    for row in rows:
-        line = json_line(row, base, {"records": records, "failed": len(runs[row.tool]) - len(row.runs)})
-        print(line, flush=True)
-        if file is not None:
-            with file.open("a", encoding="utf-8") as output:
-                output.write(line + "\n")
-
-
 def _start_up(folder: Path, target: Cluster, options: argparse.Namespace, tools: Sequence[str]) -> int:
     """Seconds from the call to the first record, for the brokers' two usual rebalance delays."""
     chosen = [tool for tool in tools if tool not in (MM2, LEGACY_1G)]  # mm2 joins no group
@@ -265,7 +225,7 @@ def _start_up(folder: Path, target: Cluster, options: argparse.Namespace, tools:
         properties = {**BROKER, "group.initial.rebalance.delay.ms": delay}
         with Cluster(folder / f"source-{delay}", properties=properties) as source:
             site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, ours=options.ours)
-            _load(site, START_UP_PROFILE, START_UP_PROFILE.records)
+            load_data(site, START_UP_PROFILE, START_UP_PROFILE.records)
             measure_start_up(site, chosen[0], START_UP_PROFILE)  # not counted: the group's own topic is made
             runs: list[Metrics] = [
                 {tool: measure_start_up(site, tool, START_UP_PROFILE) for tool in chosen}
@@ -282,7 +242,7 @@ def _memory_limit(site: Site, options: argparse.Namespace) -> int:
     profile = choose_profiles("1KB")[0]
     records = profile.scaled_records(options.records_scale)
     with small_cgroup(LIMIT_MIB, LIMIT_CORES) as cgroup:
-        _load(site, profile, records)
+        load_data(site, profile, records)
         found = measure_throughput(site, OURS, profile, 1, records, started=cgroup.join)
         killed = cgroup.killed()
     print(
@@ -290,10 +250,6 @@ def _memory_limit(site: Site, options: argparse.Namespace) -> int:
         f"peak {found['peak_mb']:,.0f} MB, {killed} processes killed"
     )
     return int(killed > 0)
-
-
-def _say(text: str) -> None:
-    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from legacy_mm.errors import HostError
 from legacy_mm.testbed.bench_profiles import LEGACY_HEAP, MM2, Order, Profile, start_tool
@@ -26,12 +25,12 @@ from legacy_mm.testbed.cluster import PROXIED, Cluster
 from legacy_mm.testbed.load import text_values
 from legacy_mm.testbed.records import create_topic, delete_topic, list_topics
 from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.topic_ends import REQUEST_SECONDS, TopicEnds
 from legacy_mm.testbed.waiting import wait_until
 
 LOOK_SECONDS, FIRST_LOOK_SECONDS, MEMORY_SECONDS = 0.1, 0.03, 0.5
 FIRST_RECORD_SECONDS = 120.0
 STOP_SECONDS = 45.0  # our own stop deadline is 30 s
-REQUEST_SECONDS = 30.0
 LATENCY_RATE = 500
 LATENCY_WARM_UP_SECONDS = 5
 LATE_SECONDS = 30.0
@@ -71,25 +70,6 @@ class Site:
     def broker_pids(self) -> list[int]:
         """Processes of both clusters."""
         return [broker.pid for cluster in (self.source, self.target) for broker in cluster.brokers]
-
-
-class TopicEnds:
-    """The sum of a topic's end offsets, by one request to one broker."""
-
-    def __init__(self, bootstrap: str, topic: str, partitions: int) -> None:
-        self._admin = AdminClient({"bootstrap.servers": bootstrap, "log_level": 0})
-        self._topic = topic
-        latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-        self._wanted = {TopicPartition(topic, number): latest for number in range(partitions)}
-
-    def count(self) -> int:
-        """How many records the topic has had."""
-        # A new topic may have leaders in the metadata that do not know it yet.
-        return sum(wait_until(self._ends, REQUEST_SECONDS, f"end offsets of {self._topic}"))
-
-    def _ends(self) -> list[int]:
-        answers = self._admin.list_offsets(self._wanted, request_timeout=REQUEST_SECONDS)
-        return [max(0, answer.result().offset) for answer in answers.values()]
 
 
 def measure_throughput(

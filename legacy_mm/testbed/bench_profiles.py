@@ -6,12 +6,13 @@ Settings are those of an unchanged deployment; a profile adds only what its prod
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from legacy_mm.errors import UsageError
 from legacy_mm.testbed.handlers import SAMPLES
+from legacy_mm.testbed.load import LINGER_MS
 from legacy_mm.testbed.tools import (
     ToolProcess,
     legacy_mirror_maker,
@@ -45,6 +46,7 @@ class Profile:
     streams: tuple[int, ...] = (1, 4)
     producer: Mapping[str, str] = field(default_factory=dict)
     round_trip_ms: int = 0  # to the target
+    linger_ms: int = LINGER_MS  # of who loads it: how full batches are
 
     @property
     def topic(self) -> str:
@@ -86,6 +88,19 @@ PROFILES = (
         round_trip_ms=40,
     ),
 )
+
+# More and more partitions, larger and larger records; a run ends after the bench's limit for these, so each is short.
+GROWTH_SIZES = {10: 4_000_000, 100: 3_000_000, 1_000: 600_000, 10_000: 60_000, 100_000: 6_000, 1_000_000: 1_000}
+GROWTH_PARTITIONS = {1: (1,), 100: (1, 2, 4), 1_000: (1, 2, 4), 5_000: (1, 2, 4)}
+GROWTH_LINGER_MS = 1_000  # else batches for 5,000 partitions hold two records
+GROWTH_PROFILES = (
+    *(
+        Profile(f"partitions-{number}", 3_000_000, 100, "none", number, streams, linger_ms=GROWTH_LINGER_MS)
+        for number, streams in GROWTH_PARTITIONS.items()
+    ),
+    *(Profile(f"bytes-{size}", records, size, linger_ms=GROWTH_LINGER_MS) for size, records in GROWTH_SIZES.items()),
+)
+GROWTH_TOOLS = (LEGACY, OURS, OURS_RECORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,16 +153,16 @@ def start_tool(tool: str, order: Order) -> ToolProcess:
     return legacy_mirror_maker(order.folder, consumer, producer, *options, heap=heap, classpath=classpath)
 
 
-def choose_profiles(names: str | None) -> list[Profile]:
+def choose_profiles(names: str | None, among: Iterable[Profile] = PROFILES) -> list[Profile]:
     """Profiles by their names, comma-separated; None means all. UsageError for an unknown name."""
-    known = {profile.name: profile for profile in PROFILES}
+    known = {profile.name: profile for profile in among}
     return [known[name] for name in _chosen(names, known, "profile")]
 
 
-def choose_tools(names: str | None) -> list[str]:
+def choose_tools(names: str | None, among: Sequence[str] = TOOLS) -> list[str]:
     """Tools by their names, in the order of a round; None means all."""
-    chosen = _chosen(names, TOOLS, "tool")
-    return [tool for tool in TOOLS if tool in chosen]
+    chosen = _chosen(names, among, "tool")
+    return [tool for tool in among if tool in chosen]
 
 
 def _chosen(names: str | None, known: Iterable[str], what: str) -> list[str]:

@@ -152,8 +152,12 @@ def cautions(row: Row) -> list[str]:
     return found
 
 
-def json_line(row: Row, base: Row | None, extra: Mapping[str, object]) -> str:
-    """One line: the case, medians, ratios to `base`, cautions, and every run."""
+def json_line(row: Row, bases: Mapping[str, Row | None], extra: Mapping[str, object]) -> str:
+    """One line: the case, medians, ratios to each of `bases` by its name, cautions, and every run."""
+    found = {
+        f"ratio_to_{name}": None if base is None else _rounded(ratios(row.medians, base.medians))
+        for name, base in bases.items()
+    }
     return json.dumps(
         {
             "profile": row.profile,
@@ -161,7 +165,7 @@ def json_line(row: Row, base: Row | None, extra: Mapping[str, object]) -> str:
             "tool": row.tool,
             "repetitions": len(row.runs),
             **_rounded(row.medians),
-            "ratio_to_legacy": _rounded(ratios(row.medians, base.medians)) if base else None,
+            **found,
             "cautions": cautions(row),
             "runs": [_rounded(run) for run in row.runs],
             **extra,
@@ -173,19 +177,20 @@ def _rounded(metrics: Metrics) -> dict[str, float | None]:
     return {key: None if value is None else round(value, 4) for key, value in metrics.items()}
 
 
-def case_table(rows: Sequence[Row], base: Row | None) -> str:
-    """The medians of all tools on one case, and below them the ratios to `base`."""
+def case_table(rows: Sequence[Row], bases: Sequence[Row]) -> str:
+    """The medians of all tools on one case, and below them the ratios to each of `bases`; none of an earlier one."""
     used = [m for m in METRICS if any(row.medians.get(m.key) is not None for row in rows)]
     lines = [["", *(metric.heading for metric in used)]]
     for row in rows:
         cells = [_cell(row.medians.get(metric.key), metric.digits) for metric in used]
         lines.append([row.tool, *cells])
-    for row in rows:
-        if base is None or row is base:
-            continue
-        found = ratios(row.medians, base.medians)
-        cells = [f"{found[m.key]:.2f}x" if m.key in found else "" for m in used]
-        lines.append([f"{row.tool}/{base.tool}", *cells])
+    for number, base in enumerate(bases, 1):
+        for row in rows:
+            if any(row is each for each in bases[:number]):
+                continue
+            found = ratios(row.medians, base.medians)
+            cells = [f"{found[m.key]:.2f}x" if m.key in found else "" for m in used]
+            lines.append([f"{row.tool}/{base.tool}", *cells])
     return table(lines)
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import struct
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -16,13 +15,14 @@ from pathlib import Path
 
 from legacy_mm.errors import HostError
 from legacy_mm.testbed.ports import LOOPBACK
+from legacy_mm.testbed.raw_request import ask
 from legacy_mm.testbed.spawn import spawn
 from legacy_mm.testbed.waiting import wait_until
 
 READY_SECONDS = 120.0  # 4 s were measured on two idle cores; a busy host may take much longer
 STOP_SECONDS = 60.0
 TAIL_LINES = 15
-METADATA, METADATA_VERSION = 3, 4
+METADATA, METADATA_VERSION, ASK_SECONDS = 3, 4, 2.0
 
 
 class Broker:
@@ -117,15 +117,10 @@ class Broker:
 
 def live_nodes(port: int) -> frozenset[int]:
     """Ids of the brokers that the broker at `port` calls alive, by one Metadata request; OSError if none."""
-    client = b"legacy_mm-testbed"
-    body = struct.pack(">hhih", METADATA, METADATA_VERSION, 1, len(client)) + client
-    body += struct.pack(">i?", 0, False)  # no topics, no auto-creation
-    with socket.create_connection((LOOPBACK, port), timeout=2.0) as connection:
-        connection.sendall(struct.pack(">i", len(body)) + body)
-        (size,) = struct.unpack(">i", _receive(connection, 4))
-        answer = _receive(connection, size)
-    (count,) = struct.unpack_from(">i", answer, 8)  # after correlation id and throttle time
-    at = 12
+    no_topics = struct.pack(">i?", 0, False)  # and no auto-creation
+    answer = ask(LOOPBACK, port, METADATA, METADATA_VERSION, no_topics, ASK_SECONDS)
+    (count,) = struct.unpack_from(">i", answer, 4)  # after throttle time
+    at = 8
     nodes = set()
     for _ in range(count):
         node, length = struct.unpack_from(">ih", answer, at)
@@ -134,13 +129,3 @@ def live_nodes(port: int) -> frozenset[int]:
         at += 2 + max(rack, 0)
         nodes.add(node)
     return frozenset(nodes)
-
-
-def _receive(connection: socket.socket, size: int) -> bytes:
-    out = bytearray()
-    while len(out) < size:
-        chunk = connection.recv(size - len(out))
-        if not chunk:
-            raise ConnectionError("the broker closed the connection")
-        out += chunk
-    return bytes(out)

@@ -24,6 +24,7 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 MILLISECONDS_2001 = 1_000_000_000_000
 NEVER_EXPIRE = {"retention.ms": "-1"}
 FLUSH_SECONDS = 120.0
+LINGER_MS = 20
 DIFFERENT_VALUES = 5_000
 DIFFERENT_KEYS = 100_000
 
@@ -70,13 +71,14 @@ def load(
     headers: Headers = (),
     seed: int = 7,
     partitions: int = 4,
+    linger_ms: int = LINGER_MS,
 ) -> Loaded:
     """Write `count` records with text-like values of `size` bytes; makes the topic if there is none."""
     if topic not in list_topics(bootstrap):
         create_topic(bootstrap, topic, partitions)
     values = text_values(size, seed=seed)
     keys = [b"key-%08d" % number for number in range(min(count, DIFFERENT_KEYS))]
-    writer = _producer(bootstrap, codec, large=size >= 5_000)
+    writer = _producer(bootstrap, codec, large=size >= 5_000, settings={"linger.ms": linger_ms})
     attached = list(headers)
     for number in range(count):
         key = keys[number % DIFFERENT_KEYS] if keyed else None
@@ -203,7 +205,7 @@ def _producer(bootstrap: str, codec: str, *, large: bool, settings: Mapping[str,
         "compression.type": codec,
         "partitioner": "murmur2_random",
         "sticky.partitioning.linger.ms": 0,
-        "linger.ms": 20,
+        "linger.ms": LINGER_MS,
         "batch.size": 1_000_000 if large else 131_072,
         "message.max.bytes": 10_000_000,
         "queue.buffering.max.messages": 2_000_000,

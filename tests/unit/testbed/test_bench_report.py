@@ -86,10 +86,11 @@ def test_ratios_need_both_sides() -> None:
 
 LEGACY = Row("1KB", 1, "legacy", {"records_per_s": 1000.0, "peak_mb": 400.0}, [{}])
 OURS = Row("1KB", 1, "ours", {"records_per_s": 2000.0, "peak_mb": None}, [{"records_per_s": 2e3}])
+MM2 = Row("1KB", 1, "mm2", {"records_per_s": 100.0, "peak_mb": 900.0}, [{}])
 
 
 def test_the_table_of_a_case() -> None:
-    assert case_table([LEGACY, OURS], LEGACY).splitlines() == [
+    assert case_table([LEGACY, OURS], [LEGACY]).splitlines() == [
         "             records/s  peak MB",
         "legacy           1,000      400",
         "ours             2,000        -",
@@ -97,22 +98,31 @@ def test_the_table_of_a_case() -> None:
     ]
 
 
+def test_ratios_to_mirror_maker_2_come_after_those_to_the_old_tool() -> None:
+    assert case_table([LEGACY, OURS, MM2], [LEGACY, MM2]).splitlines()[4:] == [
+        "ours/legacy      2.00x",
+        "mm2/legacy       0.10x    2.25x",
+        "ours/mm2        20.00x",
+    ]
+
+
 def test_a_case_without_the_old_tool_has_no_ratios() -> None:
-    assert len(case_table([OURS], None).splitlines()) == 2
-    assert json.loads(json_line(OURS, None, {}))["ratio_to_legacy"] is None
+    assert len(case_table([OURS], []).splitlines()) == 2
+    assert json.loads(json_line(OURS, {"legacy": None}, {}))["ratio_to_legacy"] is None
 
 
 def test_a_case_in_which_every_run_failed() -> None:
-    assert case_table([Row("1KB", 1, "ours", {}, [])], None).split() == ["ours"]
+    assert case_table([Row("1KB", 1, "ours", {}, [])], []).split() == ["ours"]
 
 
 def test_one_json_line_has_it_all() -> None:
-    line = json_line(OURS, LEGACY, {"failed": 1})
+    line = json_line(OURS, {"legacy": LEGACY, "mm2": MM2}, {"failed": 1})
     assert "\n" not in line
     found = json.loads(line)
     assert found["tool"] == "ours"
     assert found["records_per_s"] == 2000
     assert found["ratio_to_legacy"] == {"records_per_s": 2}
+    assert found["ratio_to_mm2"] == {"records_per_s": 20}
     assert found["runs"] == [{"records_per_s": 2000}]
     assert found["failed"] == 1
 

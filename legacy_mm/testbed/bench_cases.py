@@ -1,0 +1,123 @@
+"""The cases of the bench: load data, measure each tool round by round, print the medians. Rule: no options."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from confluent_kafka import KafkaException
+
+from legacy_mm.errors import LegacyMMError
+from legacy_mm.testbed.bench_measure import Site, measure_latency, measure_throughput
+from legacy_mm.testbed.bench_profiles import LEGACY, LEGACY_1G, LEGACY_JAR, MM2, Profile
+from legacy_mm.testbed.bench_report import Metrics, Row, case_table, cautions, json_line, medians
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import list_topics
+
+FAILURES = (LegacyMMError, TimeoutError, KafkaException)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One profile at one number of streams, and who copies it."""
+
+    profile: Profile
+    streams: int
+    records: int
+    tools: Sequence[str]
+
+
+def run_cases(
+    site: Site,
+    cases: Sequence[Case],
+    *,
+    repetitions: int,
+    latency_seconds: int = 0,
+    file: Path | None = None,
+    warm: bool = False,
+) -> tuple[list[Row], bool]:
+    """Medians of all cases, printed as they come and written to `file`, and whether any run failed.
+
+    `warm`: the brokers have worked before, so there is no first run that does not count.
+    """
+    rows: list[Row] = []
+    failed = False
+    for case in cases:
+        load_data(site, case.profile, case.records)
+        if not warm:
+            say("one run to warm the brokers, not counted")
+            with contextlib.suppress(*FAILURES):
+                measure_throughput(site, case.tools[0], case.profile, case.streams, case.records)
+            warm = True
+        runs = _run(site, case, repetitions, latency_seconds)
+        failed |= any(run is None for found in runs.values() for run in found)
+        rows += _print_case(case, runs, file)
+    return rows, failed
+
+
+def load_data(site: Site, profile: Profile, records: int) -> None:
+    """Make and fill the profile's source topic, unless it is there."""
+    if profile.topic not in list_topics(site.source.bootstrap):
+        say(f"loading {records:,} records of {profile.size:,} bytes into {profile.partitions:,} partitions")
+        load(
+            site.source.bootstrap,
+            profile.topic,
+            records,
+            profile.size,
+            codec=profile.codec,
+            partitions=profile.partitions,
+            linger_ms=profile.linger_ms,
+        )
+
+
+def say(text: str) -> None:
+    """A line for who watches."""
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+def _run(site: Site, case: Case, repetitions: int, latency_seconds: int) -> dict[str, list[Metrics | None]]:
+    """All runs of a case by tool; None is a run that failed, which was said."""
+    found: dict[str, list[Metrics | None]] = {tool: [] for tool in case.tools}
+    for repetition, tool in itertools.product(range(repetitions), case.tools):
+        if tool == LEGACY_1G and repetition:
+            continue  # it is here for its memory only
+        what = f"{case.profile.name}, {case.streams} stream(s), round {repetition + 1}, {tool}"
+        try:
+            run = measure_throughput(site, tool, case.profile, case.streams, case.records)
+            if latency_seconds and tool != LEGACY_1G:
+                run |= measure_latency(site, tool, case.profile, case.streams, latency_seconds)
+        except FAILURES as error:
+            say(f"{what}: FAILED: {error}")
+            found[tool].append(None)
+            continue
+        found[tool].append(run)
+        say(f"{what}: {run['records_per_s'] or 0:,.0f} records/s, {run['start_up_s']:.2f} s to the first")
+    return found
+
+
+def _print_case(case: Case, runs: Mapping[str, Sequence[Metrics | None]], file: Path | None) -> list[Row]:
+    rows = []
+    for tool, found in runs.items():
+        good = [run for run in found if run is not None]
+        rows.append(Row(case.profile.name, case.streams, tool, medians(good), good))
+    old = next((row for row in rows if row.tool in (LEGACY, LEGACY_JAR) and row.runs), None)
+    mm2 = next((row for row in rows if row.tool == MM2 and row.runs), None)
+    profile = case.profile
+    print(f"\n{profile.name}, {case.streams} stream(s), {profile.partitions} partitions, {case.records:,} records")
+    print(case_table(rows, [base for base in (old, mm2) if base is not None]))
+    for row in rows:
+        for caution in cautions(row):
+            print(f"caution, {row.tool}: {caution}")
+    for row in rows:
+        extra = {"records": case.records, "failed": len(runs[row.tool]) - len(row.runs)}
+        line = json_line(row, {"legacy": old, "mm2": mm2}, extra)
+        print(line, flush=True)
+        if file is not None:
+            with file.open("a", encoding="utf-8") as output:
+                output.write(line + "\n")
+    return rows

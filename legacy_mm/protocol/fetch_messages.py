@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,10 +15,9 @@ LOWEST, HIGHEST = 4, 11
 """4 is the first whose records are in format 2; from 12 on the encoding is another."""
 
 _CONSUMER = -1
-_NO_SESSION = struct.pack(">ii", 0, -1)
 _LOG_START_SINCE, _SESSION_SINCE, _EPOCH_SINCE, _RACK_SINCE = 5, 7, 9, 11
 _HEAD = struct.Struct(">iiiib")
-_INT, _LONG = struct.Struct(">i"), struct.Struct(">q")
+_INT, _LONG, _TWO_INTS = struct.Struct(">i"), struct.Struct(">q"), struct.Struct(">ii")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +40,16 @@ class Wanted(NamedTuple):
     leader_epoch: int
 
 
+class Session(NamedTuple):
+    """What a request says where the broker remembers the ones before; `wire/fetch_session.py` has the rules."""
+
+    id: int
+    epoch: int
+    wanted: Sequence[Wanted]
+    """Partitions that are new, or wanted from elsewhere."""
+    forgotten: Sequence[TopicPartition]
+
+
 class FetchedPartition(NamedTuple):
     """One partition of a response; offsets that a version does not tell are -1."""
 
@@ -61,19 +70,21 @@ class FetchResponse(NamedTuple):
 
     throttle_ms: int
     error: int
+    session_id: int
+    """0: the broker keeps none."""
     partitions: list[FetchedPartition]
 
 
-def encode(version: int, options: FetchOptions, wanted: Iterable[Wanted]) -> bytes:
+def encode(version: int, options: FetchOptions, session: Session) -> bytes:
     """The body of a request; partitions are asked for in the order given, as far as topics allow."""
-    topics: dict[str, list[Wanted]] = {}
-    for want in wanted:
-        topics.setdefault(want.partition.topic, []).append(want)
     out = bytearray(
         _HEAD.pack(_CONSUMER, options.max_wait_ms, options.min_bytes, options.max_bytes, options.committed_only)
     )
     if version >= _SESSION_SINCE:
-        out += _NO_SESSION
+        out += _TWO_INTS.pack(session.id, session.epoch)
+    topics: dict[str, list[Wanted]] = {}
+    for want in session.wanted:
+        topics.setdefault(want.partition.topic, []).append(want)
     out += _INT.pack(len(topics))
     for topic, wants in topics.items():
         out += string(topic) + _INT.pack(len(wants))
@@ -86,22 +97,29 @@ def encode(version: int, options: FetchOptions, wanted: Iterable[Wanted]) -> byt
                 out += _LONG.pack(-1)
             out += _INT.pack(options.partition_bytes)
     if version >= _SESSION_SINCE:
-        out += _INT.pack(0)  # no forgotten topics
+        out += _forgotten(session.forgotten)
     if version >= _RACK_SINCE:
         out += string(options.rack)
     return bytes(out)
+
+
+def _forgotten(partitions: Iterable[TopicPartition]) -> bytes:
+    topics: dict[str, list[bytes]] = {}
+    for topic, number in partitions:
+        topics.setdefault(topic, []).append(_INT.pack(number))
+    told = (string(topic) + _INT.pack(len(numbers)) + b"".join(numbers) for topic, numbers in topics.items())
+    return _INT.pack(len(topics)) + b"".join(told)
 
 
 def decode(version: int, body: memoryview) -> FetchResponse:
     """The response in these bytes; raises CorruptRecords."""
     reader = MessageReader(body)
     throttle = reader.int32()
-    error = 0
+    error = session_id = 0
     if version >= _SESSION_SINCE:
-        error = reader.int16()
-        reader.int32()
+        error, session_id = reader.int16(), reader.int32()
     partitions = [_partition(version, reader, topic) for topic in reader.named() for _ in range(reader.count())]
-    return FetchResponse(throttle, error, partitions)
+    return FetchResponse(throttle, error, session_id, partitions)
 
 
 def _partition(version: int, reader: MessageReader, topic: str) -> FetchedPartition:

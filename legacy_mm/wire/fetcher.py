@@ -24,6 +24,7 @@ from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.connection import Connection
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.wire.fetch_session import FetchSession
 from legacy_mm.wire.traffic import Traffic
 from legacy_mm.wire.truncation import ReadEpochs
 
@@ -303,6 +304,7 @@ class _Reader(threading.Thread):
         self._node = node
         self.asking = False
         self._connection: Connection | None = None
+        self._session = FetchSession()
 
     def run(self) -> None:
         """Until closed, or until an error that no later try can mend."""
@@ -343,11 +345,14 @@ class _Reader(threading.Thread):
             fetcher.answered(asked, [])
             return
         begin = monotonic()
-        request = messages.encode(version, fetcher.options, wanted)
+        request = messages.encode(version, fetcher.options, self._session.next(wanted))
         connection.send(messages.API_KEY, version, [request])
         body = connection.receive()
         response = messages.decode(version, body)
         fetcher.traffic.exchanged(self._node, len(request), len(body), monotonic() - begin, response.throttle_ms)
+        if not self._session.answered(response):
+            fetcher.answered(asked, [])
+            return
         if response.error:
             raise ConnectionLost(failures.text(response.error))
         fetcher.answered(asked, response.partitions)
@@ -356,6 +361,7 @@ class _Reader(threading.Thread):
 
     def _lost(self, error: LegacyMMError) -> None:
         connection, self._connection = self._connection, None
+        self._session.failed()
         if connection is not None:
             connection.close()
         if not self._fetcher.closed():

@@ -14,7 +14,7 @@ from kafka.protocol.producer.produce import ProduceRequest, ProduceResponse
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import fetch_messages, produce_messages
-from legacy_mm.protocol.fetch_messages import FetchOptions, Wanted
+from legacy_mm.protocol.fetch_messages import FetchOptions, Session, Wanted
 
 OPTIONS = FetchOptions(500, 1, 1 << 20, 1 << 18, committed_only=True, rack="r1")
 WANTED = [
@@ -22,19 +22,22 @@ WANTED = [
     Wanted(TopicPartition("b", 2), 8, -1),
     Wanted(TopicPartition("a", 1), 9, 4),
 ]
+FORGOTTEN = [TopicPartition("c", 1), TopicPartition("a", 5), TopicPartition("c", 2)]
+SESSION = Session(17, 4, WANTED, FORGOTTEN)
 FETCH_VERSIONS = range(fetch_messages.LOWEST, fetch_messages.HIGHEST + 1)
 PRODUCE_VERSIONS = range(produce_messages.LOWEST, produce_messages.HIGHEST + 1)
 
 
 @pytest.mark.parametrize("version", FETCH_VERSIONS)
 def test_a_fetch_request_says_what_was_meant(version: int) -> None:
-    read = FetchRequest.decode(fetch_messages.encode(version, OPTIONS, WANTED), version=version)
+    read = FetchRequest.decode(fetch_messages.encode(version, OPTIONS, SESSION), version=version)
     assert (read.replica_id, read.max_wait_ms, read.min_bytes, read.max_bytes) == (-1, 500, 1, 1 << 20)
     assert read.isolation_level == 1
     if version >= 11:
         assert read.rack_id == "r1"
     if version >= 7:
-        assert (read.session_id, read.session_epoch) == (0, -1)
+        assert (read.session_id, read.session_epoch) == (17, 4)
+        assert [(topic.topic, topic.partitions) for topic in read.forgotten_topics_data] == [("c", [1, 2]), ("a", [5])]
     found = {
         (topic.topic, row.partition): (row.fetch_offset, row.current_leader_epoch if version >= 9 else None)
         for topic in read.topics
@@ -57,7 +60,7 @@ def fetch_response(version: int) -> bytes:
         records=b"records",
     )
     answer = FetchResponse(
-        throttle_time_ms=12, error_code=0, session_id=0, responses=[data(topic="b", partitions=[row])], version=version
+        throttle_time_ms=12, error_code=0, session_id=17, responses=[data(topic="b", partitions=[row])], version=version
     )
     return bytes(answer.encode(version=version))
 
@@ -66,7 +69,7 @@ def fetch_response(version: int) -> bytes:
 def test_a_fetch_response_is_read(version: int) -> None:
     read = fetch_messages.decode(version, memoryview(fetch_response(version)))
     (row,) = read.partitions
-    assert (read.throttle_ms, read.error) == (12, 0)
+    assert (read.throttle_ms, read.error, read.session_id) == (12, 0, 17 if version >= 7 else 0)
     assert (row.partition, row.error, row.high_watermark, row.last_stable_offset) == (TopicPartition("b", 2), 0, 50, 40)
     assert row.log_start_offset == (5 if version >= 5 else -1)
     assert row.preferred_replica == (3 if version >= 11 else -1)

@@ -20,7 +20,7 @@ from legacy_mm.wire.connection import Connection, connect_by
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.wire.reconnects import Reconnects
 from legacy_mm.wire.security import Security
-from legacy_mm.wire.topology import UNKNOWN_EPOCH, Broker, Topology
+from legacy_mm.wire.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology
 
 _CANONICAL = "resolve_canonical_bootstrap_servers_only"
 _MAX_AGE_MS = 300_000
@@ -71,6 +71,10 @@ class Cluster:
         topology = self._now()
         known = topology.leaders.get(partition)
         return topology.brokers.get(known.node) if known else None
+
+    def leaders(self) -> Mapping[TopicPartition, Leadership]:
+        """As `leader` and `leader_epoch`, for whoever asks about thousands of partitions at once."""
+        return self._now().led
 
     def leader_epoch(self, partition: TopicPartition) -> int:
         """For the how manieth time it is led; -1 when that is not known."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from legacy_mm.clock import Deadline, monotonic
@@ -25,6 +25,7 @@ from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.connection import Connection
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.wire.fetch_session import FetchSession
+from legacy_mm.wire.topology import UNKNOWN_EPOCH
 from legacy_mm.wire.traffic import Traffic
 from legacy_mm.wire.truncation import ReadEpochs
 
@@ -32,6 +33,8 @@ _RETRY_SECONDS = 0.1
 _ATTEND_SECONDS = 0.5
 _REPLICA_SECONDS = 300.0
 """How long a leader's advice to read from a nearer replica holds, as in Java with its default `metadata.max.age.ms`."""
+_NOBODY = None, UNKNOWN_EPOCH
+_NO_REPLICA = -1, 0.0
 _PARTED = "its leader is another one"
 
 
@@ -208,20 +211,21 @@ class Fetcher:
             return []
         now = monotonic()
         return [
-            Wanted(partition, offset, self.cluster.leader_epoch(partition))
-            for partition, offset in self._positions.items()
-            if partition not in self._asked
-            and partition not in self._halted
-            and self._pauses.get(partition, 0.0) <= now
-            and self._reads_from(partition, now) == node
+            want
+            for want, reads_from in self._places(now)
+            if reads_from == node
+            and want.partition not in self._asked
+            and want.partition not in self._halted
+            and self._pauses.get(want.partition, 0.0) <= now
         ]
 
-    def _reads_from(self, partition: TopicPartition, now: float) -> int | None:
-        replica, until = self._replicas.get(partition, (-1, 0.0))
-        if now < until:
-            return replica
-        leader = self.cluster.leader(partition)
-        return None if leader is None else leader.node
+    def _places(self, now: float) -> Iterator[tuple[Wanted, int | None]]:
+        """What to read next of each partition, and from which broker; None while nobody leads it."""
+        leaders = self.cluster.leaders()
+        for partition, offset in self._positions.items():
+            node, epoch = leaders.get(partition, _NOBODY)
+            replica, until = self._replicas.get(partition, _NO_REPLICA)
+            yield Wanted(partition, offset, epoch), replica if now < until else node
 
     def _attend(self) -> None:
         """See that every broker that leads one of our partitions has its reader."""
@@ -230,7 +234,7 @@ class Fetcher:
             return
         self._attend_at = now + _ATTEND_SECONDS
         with self._changed:
-            nodes = {self._reads_from(partition, now) for partition in self._positions}
+            nodes = {reads_from for _, reads_from in self._places(now)}
             if None in nodes:
                 self.cluster.stale()
                 self._attend_at = now + _RETRY_SECONDS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -41,6 +42,11 @@ class Topology:
     ids: Mapping[str, UUID] = field(default_factory=dict)
     problems: Mapping[str, type[Exception]] = field(default_factory=dict)
     """Topic -> kafka-python's error class, where the answer was one."""
+
+    @cached_property
+    def led(self) -> Mapping[TopicPartition, Leadership]:
+        """Partitions whose leader is one of `brokers`."""
+        return {partition: found for partition, found in self.leaders.items() if found.node in self.brokers}
 
     @classmethod
     def read(cls, response: Any, before: Topology) -> Topology:

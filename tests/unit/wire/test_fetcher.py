@@ -15,7 +15,7 @@ from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import UnsupportedVersion
 from legacy_mm.wire.fetcher import Fetcher
-from legacy_mm.wire.topology import Broker
+from legacy_mm.wire.topology import Broker, Leadership
 from legacy_mm.wire.traffic import Traffic
 from tests.unit.protocol.batches import NOW, Row, build, changed
 
@@ -42,8 +42,8 @@ class OneBroker:
     def leader(self, partition: TopicPartition) -> Broker:
         return Broker(NODE, "host", 1, None)
 
-    def leader_epoch(self, partition: TopicPartition) -> int:
-        return self.epoch
+    def leaders(self) -> dict[TopicPartition, Leadership]:
+        return dict.fromkeys((A, B, C), Leadership(NODE, self.epoch))
 
     def call(self, node: int, request: Any) -> Any:
         """The end of an epoch's records in the log of the leader of now."""

@@ -14,6 +14,7 @@ from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.channel import Channel
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.fetcher import Fetcher
+from legacy_mm.wire.topology import Leadership
 from legacy_mm.wire.traffic import Traffic
 
 PARTITION = TopicPartition("t", 0)
@@ -57,9 +58,8 @@ def test_the_one_that_sends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -
 def test_the_one_that_reads(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     fetcher = Fetcher(cluster, FetchOptions(500, 1, 1, 1, False, ""), 1 << 20, Traffic("consumer", print))
     monkeypatch.setattr(fetcher, step, no_memory)
-    monkeypatch.setattr(fetcher, "_reads_from", lambda *_: 1)
+    monkeypatch.setattr(cluster, "leaders", lambda: {PARTITION: Leadership(1, 1)})
     monkeypatch.setattr(cluster, "connect", lambda _: cast(Any, _Connection()))
-    monkeypatch.setattr(cluster, "leader_epoch", lambda _: 1)
     fetcher.start({PARTITION: 5})
     with pytest.raises(MemoryError):
         fetcher.take(SECONDS)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from legacy_mm.testbed.bench_cases import Case, run_cases
+from legacy_mm.testbed.bench_cases import FAILURES, Case, run_cases, say
 from legacy_mm.testbed.bench_measure import BROKER, Site
 from legacy_mm.testbed.bench_profiles import LEGACY, OURS_RECORDS, Profile
 from legacy_mm.testbed.bench_report import METRICS, Row, cautions, ratios
@@ -63,7 +63,12 @@ def run_growth(
     for profile in profiles:
         records = profile.scaled_records(scale)
         cases = [Case(profile, streams, records, _tools(tools, streams)) for streams in profile.streams]
-        found, one_failed = run_cases(site, cases, repetitions=repetitions, warm=bool(rows))
+        try:
+            found, one_failed = run_cases(site, cases, repetitions=repetitions, warm=bool(rows))
+        except FAILURES as error:
+            say(f"{profile.name}: FAILED: {error}")
+            failed = True
+            continue
         failed |= one_failed
         rows += [_entry(profile, row, found) for row in found]
         write_report(reports, {**_host(site), "minutes": (time.monotonic() - begin) / 60, "rows": rows})

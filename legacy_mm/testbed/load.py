@@ -24,6 +24,7 @@ CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 MILLISECONDS_2001 = 1_000_000_000_000
 NEVER_EXPIRE = {"retention.ms": "-1"}
 FLUSH_SECONDS = 120.0
+FLUSH_SECONDS_A_PARTITION = 0.1  # librdkafka sends a request for each, and a topic may have 5,000
 LINGER_MS = 20
 DIFFERENT_VALUES = 5_000
 DIFFERENT_KEYS = 100_000
@@ -86,7 +87,7 @@ def load(
         _produce(writer, topic, key=key, value=value, headers=attached)
         if number % 10_000 == 0:
             writer.poll(0)
-    finish(writer)
+    finish(writer, FLUSH_SECONDS + FLUSH_SECONDS_A_PARTITION * partitions)
     return Loaded(topic, f"{codec}, {size} bytes", count, count, partitions)
 
 
@@ -127,10 +128,10 @@ def load_kinds(bootstrap: str, prefix: str, *, seed: int = 7) -> list[Loaded]:
     return out
 
 
-def finish(writer: Producer) -> None:
+def finish(writer: Producer, seconds: float = FLUSH_SECONDS) -> None:
     """Flush; TimeoutError when not everything was acknowledged."""
-    if left := writer.flush(FLUSH_SECONDS):
-        raise TimeoutError(f"{left} records were not acknowledged within {FLUSH_SECONDS:g} s")
+    if left := writer.flush(seconds):
+        raise TimeoutError(f"{left} records were not acknowledged within {seconds:g} s")
 
 
 def _write(

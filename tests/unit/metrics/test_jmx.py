@@ -13,7 +13,7 @@ from legacy_mm.compat.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.copyjob import Progress
 from legacy_mm.metrics import jmx
 from legacy_mm.metrics.catalogue import BY_PLACE, METRICS
-from legacy_mm.metrics.jmx import Publisher, beans_of, object_name
+from legacy_mm.metrics.jmx import Publisher, beans_of, object_name, pause_after
 from legacy_mm.metrics.registry import Registry
 from tests.fixtures.jmx import family
 
@@ -110,3 +110,7 @@ def test_an_error_is_said_once_and_publishing_goes_on(
     assert [record.getMessage() for record in caplog.records] == [
         "MBeans cannot be published (OSError); going on without them"
     ]
+
+
+def test_thousands_of_beans_are_published_less_often() -> None:
+    assert [pause_after(beans) for beans in (0, 1_000, 2_500, 50_000)] == [2, 2, 5, 10]

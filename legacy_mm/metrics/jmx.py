@@ -107,7 +107,7 @@ def pause_after(beans: int) -> float:
 
 
 class Publisher(threading.Thread):
-    """Publishes the beans every two seconds, thousands less often. What goes wrong is said once, and never troubles the mirror."""
+    """Publishes the beans, by `pause_after`. What goes wrong is said once, and never troubles the mirror."""
 
     def __init__(self, beans: Callable[[], Beans], publish: Callable[[Beans], None]) -> None:
         super().__init__(name="mbeans", daemon=True)

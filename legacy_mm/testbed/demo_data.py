@@ -62,10 +62,10 @@ def read_rows(path: Path) -> list[TopicRow]:
         raise ConfigurationError(f"{path} cannot be used: {error}") from error
 
 
-def items(row: TopicRow) -> Iterator[Item]:
-    """The records of a topic; values tell their number, so that each is different."""
+def items(row: TopicRow, numbers: range | None = None) -> Iterator[Item]:
+    """The records of a topic, all or these; values tell their number, so that each is different."""
     values = text_values(row.value_bytes)
-    for number in range(row.records):
+    for number in range(row.records) if numbers is None else numbers:
         empty = row.tombstone_every and number % row.tombstone_every == 0
         yield Item(
             key=b"key-%06d" % (number * 7919 % row.keys) if row.keys else None,
@@ -78,6 +78,11 @@ def items(row: TopicRow) -> Iterator[Item]:
 def write_topic(bootstrap: str, row: TopicRow) -> int:
     """Create a topic and write its records; the bytes of its keys and values."""
     create_topic(bootstrap, row.name, row.partitions)
+    return write_items(bootstrap, row)
+
+
+def write_items(bootstrap: str, row: TopicRow, numbers: range | None = None) -> int:
+    """Write the records of a topic that is there, all or these; the bytes of their keys and values."""
     writer = Producer(
         {
             "bootstrap.servers": bootstrap,
@@ -93,7 +98,7 @@ def write_topic(bootstrap: str, row: TopicRow) -> int:
         }
     )
     size = 0
-    for number, item in enumerate(items(row)):
+    for number, item in enumerate(items(row, numbers)):
         headers: list[tuple[str, str | bytes | None]] = list(item.headers)
         writer.produce(row.name, item.value, item.key, timestamp=item.timestamp, headers=headers)
         size += len(item.key or b"") + len(item.value or b"")

@@ -54,9 +54,11 @@ def progress_line(before: Progress, now: Progress) -> str:
 class TargetWatch:
     """Counts what a target holds of what was written to the source."""
 
-    def __init__(self, bootstrap: str, written: Mapping[str, Written]) -> None:
+    def __init__(self, bootstrap: str, written: Mapping[str, Written], held: Mapping[str, int] | None = None) -> None:
+        """`held`: how many records of each topic were there before, and do not count."""
         self._bootstrap = bootstrap
         self._written = written
+        self._held = held or {}
         self._start = monotonic()
 
     @property
@@ -68,18 +70,20 @@ class TargetWatch:
         """Ask the brokers; a topic that the mirror has not made yet holds nothing."""
         there = list_topics(self._bootstrap)
         arrived = {
-            topic: sum(end_offsets(self._bootstrap, topic).values()) for topic in self._written if topic in there
+            topic: sum(end_offsets(self._bootstrap, topic).values()) - self._held.get(topic, 0)
+            for topic in self._written
+            if topic in there
         }
         return progress(self._written, arrived, self.seconds)
 
 
 class ProgressDisplay:
-    """On a terminal one line that is rewritten, else a line per second."""
+    """On a terminal one line that is rewritten, else a line per second, or per `pause`."""
 
-    def __init__(self, out: TextIO) -> None:
+    def __init__(self, out: TextIO, pause: float = 1.0) -> None:
         self._out = out
         self._live = out.isatty()
-        self._pause = 0.25 if self._live else 1.0
+        self._pause = 0.25 if self._live else pause
         self._last = Progress(0.0, 0, 0.0, 0)
 
     def due(self, seconds: float) -> bool:

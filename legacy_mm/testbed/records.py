@@ -110,6 +110,20 @@ def committed(bootstrap: str, group: str, topics: Iterable[str]) -> dict[tuple[s
     return {(entry.topic, entry.partition): entry.offset for entry in found if entry.offset >= 0}
 
 
+def commit(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int]) -> None:
+    """Commit offsets for a group without members. Does not join."""
+    consumer = _consumer({**_connection(bootstrap), "group.id": group})
+    places = [TopicPartition(topic, number, offset) for (topic, number), offset in offsets.items()]
+    try:
+        wait_until(  # a new cluster has no coordinators yet
+            lambda: consumer.commit(offsets=places, asynchronous=False),
+            REQUEST_SECONDS,
+            f"the commit of {group} at {bootstrap}",
+        )
+    finally:
+        consumer.close()
+
+
 def members(bootstrap: str, group: str) -> int:
     """How many members a stable group has; 0 while it rebalances or does not exist."""
     admin = AdminClient(_connection(bootstrap))
@@ -294,6 +308,7 @@ __all__ = [
     "ClientError",
     "Record",
     "change_topic",
+    "commit",
     "committed",
     "create_topic",
     "delete_records",

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TextIO
 
 from legacy_mm.clock import monotonic
-from legacy_mm.testbed.records import end_offsets, list_topics
+from legacy_mm.testbed.records import all_ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,8 @@ class TargetWatch:
 
     def read(self) -> Progress:
         """Ask the brokers; a topic that the mirror has not made yet holds nothing."""
-        there = list_topics(self._bootstrap)
-        arrived = {
-            topic: sum(end_offsets(self._bootstrap, topic).values()) - self._held.get(topic, 0)
-            for topic in self._written
-            if topic in there
-        }
+        ends = all_ends(self._bootstrap, self._written)
+        arrived = {topic: sum(each.values()) - self._held.get(topic, 0) for topic, each in ends.items()}
         return progress(self._written, arrived, self.seconds)
 
 

@@ -24,7 +24,7 @@ from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.demo_progress import ProgressDisplay, TargetWatch, Written
 from legacy_mm.testbed.demo_table import TopicResult, table
 from legacy_mm.testbed.jars import jars_folder, kafka_jars
-from legacy_mm.testbed.records import committed, end_offsets
+from legacy_mm.testbed.records import all_ends, committed
 from legacy_mm.testbed.releases import CURRENT, find_release
 from legacy_mm.testbed.samples import command_folder, samples_folder
 from legacy_mm.testbed.tools import ToolProcess
@@ -166,7 +166,8 @@ class QuickStart:
         status = mirror.wait(STOP_SECONDS)
         seconds = monotonic() - start
         left = left_running(mirror)
-        ends = {(topic, n): end for topic in topics for n, end in end_offsets(self._source, topic).items()}
+        logs = all_ends(self._source, topics)
+        ends = {(topic, number): end for topic, log in logs.items() for number, end in log.items()}
         offsets = committed(self._source, self.group, topics)
         behind = [place for place, end in ends.items() if offsets.get(place, 0) != end]
         return Ending(status, seconds, left, len(ends), behind)

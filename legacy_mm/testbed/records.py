@@ -79,6 +79,20 @@ def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
     return {partition: high for partition, (_, high) in _log_ends(bootstrap, topic).items()}
 
 
+def all_ends(bootstrap: str, topics: Iterable[str]) -> dict[str, dict[int, int]]:
+    """`end_offsets` of those of these topics that are there, by one client."""
+    consumer = _consumer(_connection(bootstrap))
+    try:
+        there = consumer.list_topics(timeout=REQUEST_SECONDS).topics
+        return {
+            topic: {number: _watermarks(consumer, topic, number)[1] for number in sorted(there[topic].partitions)}
+            for topic in topics
+            if topic in there
+        }
+    finally:
+        consumer.close()
+
+
 def log_starts(bootstrap: str, topic: str) -> dict[int, int]:
     """First offset of every partition."""
     return {partition: low for partition, (low, _) in _log_ends(bootstrap, topic).items()}
@@ -307,6 +321,7 @@ def _led(admin: AdminClient, name: str) -> int:
 __all__ = [
     "ClientError",
     "Record",
+    "all_ends",
     "change_topic",
     "commit",
     "committed",

@@ -22,7 +22,7 @@ from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.demo_data import read_rows, write_topic
 from legacy_mm.testbed.demo_stage import QuickStart, fetch_kafka, judge, say, start_clusters
 from legacy_mm.testbed.demo_table import TopicResult, contents
-from legacy_mm.testbed.records import commit, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.testbed.records import all_ends, commit, create_topic, list_topics, read_all
 from legacy_mm.testbed.samples import samples_folder
 from legacy_mm.testbed.topic_state import AUTHORIZER, override, overrides
 from legacy_mm.testbed.upgrade_files import adapted, combined, entries, sample_of, written
@@ -43,7 +43,7 @@ from legacy_mm.testbed.waiting import wait_until
 LESS = 20
 """So many times fewer records than `bin/demo`."""
 WAVE = 300
-PLAN_SECONDS, THERE_SECONDS, PROGRESS_SECONDS = 120.0, 60.0, 10.0
+PLAN_SECONDS, THERE_SECONDS, PROGRESS_SECONDS = 300.0, 120.0, 10.0
 UNREAD = 3
 """Records of a partition that the groups have not read yet when they commit."""
 READERS: Mapping[str, tuple[str, ...]] = {
@@ -99,10 +99,11 @@ class Upgrade:
         return self._compare()
 
     def _begin(self, step: Step) -> None:
-        for row in self._other:
-            write_topic(self._source.bootstrap, row)
         for row in self._mirrored:
             create_topic(self._source.bootstrap, row.name, row.partitions)
+        for row in self._other:
+            write_topic(self._source.bootstrap, row)
+        for row in (*self._mirrored, *self._other):
             say(f"  {row.records:>6,} {row}, {row.partitions} partitions")
         say(f"  $ {self._mirror.line}")
         self._mirror.start()
@@ -225,8 +226,7 @@ class Upgrade:
 
     def _ends(self, topics: Iterable[str]) -> dict[str, int]:
         """How many records were ever written to these, where they are."""
-        there = list_topics(self._target.bootstrap)
-        return {topic: sum(end_offsets(self._target.bootstrap, topic).values()) for topic in topics if topic in there}
+        return {topic: sum(ends.values()) for topic, ends in all_ends(self._target.bootstrap, topics).items()}
 
     def _up(self, number: int) -> Step:
         rungs = in_force(number)
@@ -253,7 +253,7 @@ class Upgrade:
             act(step)
         except (LegacyMMError, TimeoutError, KafkaException) as error:
             raise LegacyMMError(f"{step.title}: {error}") from error
-        say(f"  {monotonic() - start:.1f} s")
+        say(f"  took {monotonic() - start:.1f} s")
 
 
 def upgrade(folder: Path, stack: ExitStack) -> bool:

@@ -19,7 +19,7 @@ from legacy_mm.testbed.topic_state import Rule, add_rules, override, overrides, 
 from legacy_mm.testbed.upgrade_waves import PATH, Rules, Waves
 from legacy_mm.testbed.waiting import wait_until
 
-PROOF_SECONDS = 60.0
+PROOF_SECONDS = 120.0
 WEST, EAST = "west", "east"
 """The aliases of the samples."""
 HEARTBEATS, CHECKPOINTS = "heartbeats", f"{WEST}.checkpoints.internal"

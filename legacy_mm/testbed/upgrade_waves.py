@@ -16,7 +16,7 @@ from legacy_mm.testbed.demo_data import TopicRow, write_items
 from legacy_mm.testbed.demo_progress import Written
 from legacy_mm.testbed.demo_table import TopicResult, contents
 from legacy_mm.testbed.record import Record
-from legacy_mm.testbed.records import end_offsets, list_topics, read_all
+from legacy_mm.testbed.records import all_ends, read_all
 
 PATH = "mirror.path"
 Ends = Mapping[int, int]
@@ -67,20 +67,22 @@ class Waves:
 
     def write(self, counts: Mapping[str, int], rules: Rules) -> dict[str, Written]:
         """Write so many more records to each topic; what is to arrive, by the names of the copies."""
-        there = list_topics(self.target)
+        names = [row.name for row in self.rows]
+        held = all_ends(self.target, [rules.prefix + name for name in names])
+        before = all_ends(self.source, names)
 
-        def write(row: TopicRow) -> tuple[Slice, Written]:
-            held = self._ends(rules.prefix + row.name, there)
-            before, first = end_offsets(self.source, row.name), self._written[row.name]
-            size = write_items(self.source, row, range(first, first + counts[row.name]))
-            wave = Slice(row, rules, (before, end_offsets(self.source, row.name)), (held, held))
-            return wave, Written(counts[row.name], size)
+        def write(row: TopicRow) -> int:
+            first = self._written[row.name]
+            return write_items(self.source, row, range(first, first + counts[row.name]))
 
-        with ThreadPoolExecutor(len(self.rows)) as pool:  # a producer waits half a second for its id
-            written = list(pool.map(write, self.rows))
-        self._slices += [wave for wave, _ in written]
-        self._written.update({row.name: counts[row.name] for row in self.rows})
-        return {wave.copy: size for wave, size in written}
+        with ThreadPoolExecutor(len(names)) as pool:  # a producer waits half a second for its id
+            sizes = list(pool.map(write, self.rows))
+        after = all_ends(self.source, names)
+        for row in self.rows:
+            there = held.get(rules.prefix + row.name, {})
+            self._slices.append(Slice(row, rules, (before[row.name], after[row.name]), (there, there)))
+        self._written.update({name: counts[name] for name in names})
+        return {each.copy: Written(counts[each.row.name], size) for each, size in zip(self.last(), sizes, strict=True)}
 
     def held(self) -> dict[str, int]:
         """How many records the target held of each copy before the last wave."""
@@ -92,9 +94,10 @@ class Waves:
 
     def differences(self) -> list[str]:
         """Between the last wave, which has arrived, and its copies."""
-        wave, there = self.last(), list_topics(self.target)
+        wave = self.last()
+        ends = all_ends(self.target, [each.copy for each in wave])
         for each in wave:
-            each.target = each.target[0], self._ends(each.copy, there)
+            each.target = each.target[0], ends.get(each.copy, {})
         with ThreadPoolExecutor(len(wave)) as pool:
             return [line for lines in pool.map(self._differences, wave) for line in lines]
 
@@ -121,9 +124,6 @@ class Waves:
         without = sum(each.rules.path != "" and _path(record) != each.rules.path for record in target)
         lines = same_records(source, copies, target_partitions=len(each.target[1]), placement=placement)
         return lines + ([f"{each.copy}: {without} records without {PATH}={each.rules.path}"] if without else [])
-
-    def _ends(self, copy: str, there: Mapping[str, int]) -> Ends:
-        return end_offsets(self.target, copy) if copy in there else {}
 
 
 def _count(ends: tuple[Ends, Ends]) -> int:

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.testbed.upgrade_rungs import RUNGS
 from legacy_mm.testbed.waiting import wait_until
 
 DEMO = [sys.executable, "-P", "-m", "legacy_mm.testbed.demo"]
 DEMO_SECONDS = 300
-MARK = "LEGACY_MM_TEST_MARK"
+UPGRADE_SECONDS = 1200
+MARK = "TEST_OF_LEGACY_MM_MARK"  # the testbed keeps variables that begin with ours from the tools it starts
 
 
 @pytest.fixture
@@ -56,6 +58,42 @@ def test_everything_arrives_and_nothing_is_left(environment: dict[str, str], tmp
 
 
 @pytest.mark.brokers
+@pytest.mark.slow
+def test_the_ladder_is_climbed_and_left(environment: dict[str, str], tmp_path: Path) -> None:
+    """Each step has its plan and its proof; one that breaks its word would have ended the demo."""
+    done = subprocess.run(
+        [*DEMO, "upgrade"], env=environment, capture_output=True, text=True, timeout=UPGRADE_SECONDS, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    titles = [line for line in done.stdout.splitlines() if line.startswith(("The old", "Up, ", "Down, "))]
+    up = [f"Up, {number} of {len(RUNGS)}: {rung.flag}=true" for number, rung in enumerate(RUNGS, 1)]
+    assert [title.partition(" (")[0] for title in titles[: len(up) + 1]] == ["The old command line", *up]
+    assert titles[-1] == "Down, the old command line"
+    steps = len(titles) - 1
+    assert done.stdout.count("\n    source->target:\n") == steps
+    assert done.stdout.count("\n  seen: ") == steps
+    assert done.stdout.count("\n  stopped: exit status 143 after ") == steps + 1
+    assert "detect.loops=true and DefaultReplicationPolicy exclude each other" in done.stdout
+    for change in PLANNED:
+        assert f"\n        {change}" in done.stdout
+    count = 15_000 + 4 * 300 + (steps - 1) * 5 * 300
+    assert f"\nEQUAL: {count:,} records in 5 topics" in done.stdout
+    assert_nothing_left(environment, tmp_path)
+
+
+PLANNED = (
+    "create topic orders.new: partitions 6, replication factor 1, max.message.bytes=1500000",
+    "add partitions to topic audit: from 4 to 6",
+    "set max.message.bytes of topic orders.eu: from not set to 2000000",
+    "add rule ALLOW READ on topic orders.eu to User:report from host *",
+    "create topic west.orders.eu: partitions 4, replication factor 1, max.message.bytes=2000000",
+    "create topic heartbeats: partitions 1",
+    "create topic mm2-offset-syncs.west.internal: partitions 1",
+    "create topic west.checkpoints.internal: partitions 1",
+)
+
+
+@pytest.mark.brokers
 @pytest.mark.parametrize(
     ("number", "sign"),
     [
@@ -81,6 +119,14 @@ def assert_one_line(done: subprocess.CompletedProcess[str], words: str) -> None:
     assert done.stderr.startswith("bin/demo: ")
     assert done.stderr.count("\n") == 1
     assert words in done.stderr
+
+
+def test_a_demo_that_is_not_there_is_one_line(environment: dict[str, str], tmp_path: Path) -> None:
+    done = subprocess.run(
+        [*DEMO, "downgrade"], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert_one_line(done, "there is no demo 'downgrade'; there is: upgrade")
+    assert_nothing_left(environment, tmp_path)
 
 
 def test_no_place_for_kafka_is_one_line(environment: dict[str, str], tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from legacy_mm.testbed.demo_data import TopicRow
 from legacy_mm.testbed.records import create_topic, read_all
 from legacy_mm.testbed.upgrade_waves import PATH, Rules, Waves
 
-pytestmark = pytest.mark.brokers
+pytestmark = [pytest.mark.brokers, pytest.mark.slow]
 RULES = Rules("west.", keeps_partitions=True, path="west")
 
 

@@ -88,26 +88,26 @@ class Upgrade:
         """True when both clusters are equal in the end; raises LegacyMMError when a step did not keep its word."""
         fetch_kafka()
         start_clusters(self._stack, self._source, self._target)
-        self.waves = Waves(self._source.bootstrap, self._target.bootstrap, self._mirrored)
+        self.waves = Waves(self._source.bootstrap, self._target.bootstrap, list(self._mirrored))
         self._mirror = QuickStart(self._folder, self._stack, self._source.bootstrap, self._target.bootstrap)
-        self._timed(Step("The old command line", (), {}), self._begin)
+        timed(Step("The old command line", (), {}), self._begin)
         for number in range(1, len(RUNGS) + 1):
-            self._timed(self._up(number), self._climb)
+            timed(self._up(number), self._climb)
         for number in LANDINGS:
-            self._timed(self._down(number), self._descend)
+            timed(self._down(number), self._descend)
         self._stop()
         return self._compare()
 
     def _begin(self, step: Step) -> None:
-        for row in self._mirrored:
+        for row in self.waves.rows:
             create_topic(self._source.bootstrap, row.name, row.partitions)
         for row in self._other:
             write_topic(self._source.bootstrap, row)
-        for row in (*self._mirrored, *self._other):
+        for row in (*self.waves.rows, *self._other):
             say(f"  {row.records:>6,} {row}, {row.partitions} partitions")
         say(f"  $ {self._mirror.line}")
         self._mirror.start()
-        self._copy(step, {row.name: row.records for row in self._mirrored})
+        self._copy(step, {row.name: row.records for row in self.waves.rows})
 
     def _climb(self, step: Step) -> None:
         rung = step.rungs[-1]
@@ -145,7 +145,7 @@ class Upgrade:
         before = self._ends(idle)
         self._mirror.start(*self._options(step))
         say(f"  $ {' '.join([SAME_LINE, *self._options(step)])}")
-        self._copy(step, {row.name: WAVE for row in self._mirrored})
+        self._copy(step, {row.name: WAVE for row in self.waves.rows})
         wait_until(lambda: not missing(self._target.bootstrap, changes), THERE_SECONDS, "the planned changes")
         if changes:
             say(f"  as planned: {len(changes)} of {len(changes)} changes are at the target")
@@ -210,14 +210,14 @@ class Upgrade:
             commit(self._source.bootstrap, group, offsets)
 
     def _stop(self) -> None:
-        end = self._mirror.stop([row.name for row in self._mirrored])
+        end = self._mirror.stop([row.name for row in self.waves.rows])
         if not end.good:
             raise NotAsPromised(f"its stop is not as it ought to be: {end}; it said:\n{self._mirror.tail()}")
         say(f"  stopped: exit status {end.status} after {end.seconds:.1f} s, all {end.partitions} offsets committed")
 
     def _compare(self) -> bool:
         there = list_topics(self._target.bootstrap)
-        results = [self.waves.result(row) for row in self._mirrored]
+        results = [self.waves.result(row) for row in self.waves.rows]
         for row in self._other:
             records = read_all(self._source.bootstrap, row.name)
             copies = contents(read_all(self._target.bootstrap, row.name)) if row.name in there else None
@@ -245,15 +245,16 @@ class Upgrade:
     def _options(self, step: Step) -> list[str]:
         return ["--features.config", FEATURES] if step.entries else []
 
-    def _timed(self, step: Step, act: Callable[[Step], None]) -> None:
-        """One step, with its time; what goes wrong in it is told with its name."""
-        start = monotonic()
-        say(f"\n{step.title}")
-        try:
-            act(step)
-        except (LegacyMMError, TimeoutError, KafkaException) as error:
-            raise LegacyMMError(f"{step.title}: {error}") from error
-        say(f"  took {monotonic() - start:.1f} s")
+
+def timed(step: Step, act: Callable[[Step], None]) -> None:
+    """One step, with its time; what goes wrong in it is told with its name, as LegacyMMError."""
+    start = monotonic()
+    say(f"\n{step.title}")
+    try:
+        act(step)
+    except (LegacyMMError, TimeoutError, KafkaException) as error:
+        raise LegacyMMError(f"{step.title}: {error}") from error
+    say(f"  took {monotonic() - start:.1f} s")
 
 
 def upgrade(folder: Path, stack: ExitStack) -> bool:

@@ -10,12 +10,13 @@ import pytest
 from legacy_mm.cli.old_line import flows_of
 from legacy_mm.config.features import FEATURES
 from legacy_mm.config.settings import Settings
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, LegacyMMError
 from legacy_mm.protocol.mirror_records import Checkpoint
 from legacy_mm.testbed.record import Record
 from legacy_mm.testbed.samples import samples_folder
+from legacy_mm.testbed.upgrade_demo import Step, timed
 from legacy_mm.testbed.upgrade_files import adapted, combined, entries, sample_of, written
-from legacy_mm.testbed.upgrade_rungs import RUNGS, checkpoint_of, in_force, rules_with
+from legacy_mm.testbed.upgrade_rungs import RUNGS, Rung, checkpoint_of, in_force, rules_with
 from legacy_mm.testbed.upgrade_waves import Rules
 
 FOLDER = samples_folder() / "features"
@@ -61,8 +62,7 @@ def test_what_is_in_force_gets_along(number: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("rung", [rung for rung in RUNGS if rung.excludes], ids=lambda rung: rung.flag)
-def test_what_a_rung_excludes_is_refused_beside_it(rung: object, tmp_path: Path) -> None:
-    assert isinstance(rung, type(RUNGS[0]))
+def test_what_a_rung_excludes_is_refused_beside_it(rung: Rung, tmp_path: Path) -> None:
     flags = [each.flag for each in RUNGS]
     for other in rung.excludes:
         numbers = sorted({1, flags.index(rung.flag) + 1, flags.index(other) + 1})
@@ -101,3 +101,12 @@ def test_checkpoints_are_read_as_they_are_written() -> None:
     key, value = Checkpoint("billing", "west.audit", 3, 1 << 40, 7, "note").encode()
     record = Record("west.checkpoints.internal", 0, 0, 1, 0, key, value)
     assert checkpoint_of(record) == (("billing", ("west.audit", 3)), (1 << 40, 7))
+
+
+def test_a_step_that_breaks_its_word_is_told_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    def act(_: Step) -> None:
+        raise TimeoutError("waited 9 s for the planned changes")
+
+    with pytest.raises(LegacyMMError, match=r"^Up, 1 of 10: waited 9 s for the planned changes$"):
+        timed(Step("Up, 1 of 10", (), {}), act)
+    assert capsys.readouterr().out == "\nUp, 1 of 10\n"

@@ -88,7 +88,7 @@ class Upgrade:
         """True when both clusters are equal in the end; raises LegacyMMError when a step did not keep its word."""
         fetch_kafka()
         start_clusters(self._stack, self._source, self._target)
-        self.waves = Waves(self._source.bootstrap, self._target.bootstrap, list(self._mirrored))
+        self.waves = Waves(self._source.bootstrap, self._target.bootstrap, self._mirrored)
         self._mirror = QuickStart(self._folder, self._stack, self._source.bootstrap, self._target.bootstrap)
         timed(Step("The old command line", (), {}), self._begin)
         for number in range(1, len(RUNGS) + 1):

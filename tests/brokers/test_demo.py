@@ -16,7 +16,7 @@ from legacy_mm.testbed.waiting import wait_until
 
 DEMO = [sys.executable, "-P", "-m", "legacy_mm.testbed.demo"]
 DEMO_SECONDS = 300
-UPGRADE_SECONDS = 1200
+UPGRADE_SECONDS = 3600
 MARK = "TEST_OF_LEGACY_MM_MARK"  # the testbed keeps variables that begin with ours from the tools it starts
 
 

@@ -105,6 +105,14 @@ def test_a_login_that_librdkafka_does_not_have(
             check_logins(replace(asked, **{side: replace(getattr(asked, side), properties=properties)}))
 
 
+def test_a_first_start_is_kept_over_our_own_sockets(settings: Settings) -> None:
+    foreign = {"security.protocol": "ssl", "ssl.engine.location": "x"}
+    source = replace(settings.source, properties={**settings.source.properties, **foreign})
+    check_logins(replace(settings, source=source))
+    with pytest.raises(ConfigurationError, match=r"new\.topics\.from earliest is not possible: ssl\.engine\.location"):
+        check_logins(replace(settings, source=replace(source, new_from_earliest=True)))
+
+
 def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -> None:
     token = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **TOKEN}))
     elsewhere = replace(token, spark=SparkSettings(master="spark://a:1"))

@@ -76,6 +76,14 @@ def test_plain_settings(tool: Tool) -> None:
     assert target.properties["client.id"] == "producer-1"
 
 
+@pytest.mark.parametrize(("reset", "kept"), [("", True), ("latest", True), ("earliest", False), ("none", False)])
+def test_new_topics_from_earliest_is_about_latest(tool: Tool, reset: str, kept: bool) -> None:
+    """The other words of `auto.offset.reset` say all there is to say."""
+    file = CONSUMER + (f"auto.offset.reset={reset}\n" if reset else "")
+    assert tool.settings("--new.topics.from", "earliest", consumer=file).source.new_from_earliest is kept
+    assert not tool.settings(consumer=file).source.new_from_earliest
+
+
 def test_settings_from_the_consumer_file(tool: Tool) -> None:
     source = tool.settings(
         consumer=CONSUMER

@@ -71,7 +71,7 @@ def load_data(site: Site, profile: Profile, records: int) -> None:
             profile.size,
             codec=profile.codec,
             partitions=profile.partitions,
-            linger_ms=profile.linger_ms,
+            one_by_one=profile.one_by_one,
         )
 
 

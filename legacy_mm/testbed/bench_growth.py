@@ -31,8 +31,9 @@ _HEAD = """\
 
 Made by `bin/bench --growth --folder {folder}` in {minutes:.0f} minutes, do not edit. {date}, {cores} cores
 that also hold both brokers (Kafka {current}); the old tool is Kafka {old} with its own 256 MB heap. Default settings on
-both sides, batches as full as a second of the load makes them. Each run ends {limit:g} s after its first record at the
-latest; rates and CPU are between 20 % and 90 % of what was copied. Ratios are to the old tool of the same row. "start"
+both sides; thousands of partitions were filled one after the other, so that batches are not tiny. Each run ends
+{limit:g} s after its first record at the latest; rates and CPU are between 20 % and 90 % of what was copied.
+Ratios are to the old tool of the same row. "start"
 is from the call to the first record on the target, "peak" the process tree's PSS, "brokers" the cores that both brokers
 take (of {cores}), "others" those of strangers on the host.
 """

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from legacy_mm.errors import UsageError
 from legacy_mm.testbed.handlers import SAMPLES
-from legacy_mm.testbed.load import LINGER_MS
 from legacy_mm.testbed.tools import (
     ToolProcess,
     legacy_mirror_maker,
@@ -32,6 +31,7 @@ HANDLER_TOOLS = (LEGACY_JAR, OURS_JAR, OURS_PYTHON)
 HANDLER_PROFILES = "100B,1KB"
 RENAMED = "copy."
 LEAST_RECORDS = 1_000
+MANY_PARTITIONS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,16 @@ class Profile:
     streams: tuple[int, ...] = (1, 4)
     producer: Mapping[str, str] = field(default_factory=dict)
     round_trip_ms: int = 0  # to the target
-    linger_ms: int = LINGER_MS  # of who loads it: how full batches are
 
     @property
     def topic(self) -> str:
         """Profiles with the same data share a source topic."""
         return f"bench-{self.size}-{self.codec}-{self.partitions}"
+
+    @property
+    def one_by_one(self) -> bool:
+        """Whether partitions are filled one after the other: else batches for thousands hold two records."""
+        return self.partitions >= MANY_PARTITIONS
 
     @property
     def record_bytes(self) -> int:
@@ -92,13 +96,12 @@ PROFILES = (
 # More and more partitions, larger and larger records; a run ends after the bench's limit for these, so each is short.
 GROWTH_SIZES = {10: 4_000_000, 100: 3_000_000, 1_000: 600_000, 10_000: 60_000, 100_000: 6_000, 1_000_000: 1_000}
 GROWTH_PARTITIONS = {1: (1,), 100: (1, 2, 4), 1_000: (1, 2, 4), 5_000: (1, 2, 4)}
-GROWTH_LINGER_MS = 1_000  # else batches for 5,000 partitions hold two records
 GROWTH_PROFILES = (
     *(
-        Profile(f"partitions-{number}", 3_000_000, 100, "none", number, streams, linger_ms=GROWTH_LINGER_MS)
+        Profile(f"partitions-{number}", 3_000_000, 100, "none", number, streams)
         for number, streams in GROWTH_PARTITIONS.items()
     ),
-    *(Profile(f"bytes-{size}", records, size, linger_ms=GROWTH_LINGER_MS) for size, records in GROWTH_SIZES.items()),
+    *(Profile(f"bytes-{size}", records, size) for size, records in GROWTH_SIZES.items()),
 )
 GROWTH_TOOLS = (LEGACY, OURS, OURS_RECORDS)
 

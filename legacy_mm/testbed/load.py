@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from confluent_kafka import KafkaException, Producer
 
+from legacy_mm.testbed.comparison import partition_of
 from legacy_mm.testbed.record import Headers
 from legacy_mm.testbed.records import (
     create_topic,
@@ -25,7 +26,6 @@ MILLISECONDS_2001 = 1_000_000_000_000
 NEVER_EXPIRE = {"retention.ms": "-1"}
 FLUSH_SECONDS = 120.0
 FLUSH_SECONDS_A_PARTITION = 0.1  # librdkafka sends a request for each, and a topic may have 5,000
-LINGER_MS = 20
 DIFFERENT_VALUES = 5_000
 DIFFERENT_KEYS = 100_000
 
@@ -72,17 +72,23 @@ def load(
     headers: Headers = (),
     seed: int = 7,
     partitions: int = 4,
-    linger_ms: int = LINGER_MS,
+    one_by_one: bool = False,
 ) -> Loaded:
-    """Write `count` records with text-like values of `size` bytes; makes the topic if there is none."""
+    """Write `count` records with text-like values of `size` bytes; makes the topic if there is none.
+
+    `one_by_one`: partition after partition, for full batches where there are thousands of partitions.
+    """
     if topic not in list_topics(bootstrap):
         create_topic(bootstrap, topic, partitions)
     values = text_values(size, seed=seed)
     keys = [b"key-%08d" % number for number in range(min(count, DIFFERENT_KEYS))]
-    writer = _producer(bootstrap, codec, large=size >= 5_000, settings={"linger.ms": linger_ms})
+    writer = _producer(bootstrap, codec, large=size >= 5_000)
+    if one_by_one:
+        keys.sort(key=lambda key: partition_of(key, partitions))
     attached = list(headers)
     for number in range(count):
-        key = keys[number % DIFFERENT_KEYS] if keyed else None
+        at = number * len(keys) // count if one_by_one else number % DIFFERENT_KEYS
+        key = keys[at] if keyed else None
         value = values[number % DIFFERENT_VALUES]
         _produce(writer, topic, key=key, value=value, headers=attached)
         if number % 10_000 == 0:
@@ -206,7 +212,7 @@ def _producer(bootstrap: str, codec: str, *, large: bool, settings: Mapping[str,
         "compression.type": codec,
         "partitioner": "murmur2_random",
         "sticky.partitioning.linger.ms": 0,
-        "linger.ms": LINGER_MS,
+        "linger.ms": 20,
         "batch.size": 1_000_000 if large else 131_072,
         "message.max.bytes": 10_000_000,
         "queue.buffering.max.messages": 2_000_000,

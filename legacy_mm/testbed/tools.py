@@ -100,6 +100,8 @@ class ToolProcess:
 
     def kill_tree(self) -> None:
         """SIGKILL for every process of the tree, and wait until they are gone."""
+        if self.running():
+            self._popen.send_signal(signal.SIGSTOP)  # or it might start a process that this list misses
         pids = self.tree.pids()
         if self.running():
             self._popen.kill()

@@ -13,15 +13,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from legacy_mm.cli.group_look import FlowGroups, groups_of
-from legacy_mm.cli.old_line import split, told
+from legacy_mm.cli.old_line import Parser, split, told
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.controlplane import cutover_receipt
 from legacy_mm.controlplane.cutover import Cutover, CutoverOptions, undo
 from legacy_mm.controlplane.group_translation import Position, untranslated
-from legacy_mm.errors import HostError, UsageError
+from legacy_mm.errors import HostError
 
 DONE, FAILED, INCOMPLETE = 0, 1, 2
 _FORMAT = 1
@@ -36,17 +36,10 @@ _CUTOVER_CODES = (
 )
 
 
-class _Parser(argparse.ArgumentParser):
-    """Words that are wrong end with 1: 2 has a meaning."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}\n{self.format_usage().rstrip()}")
-
-
 def translate(words: Sequence[str]) -> int:
     """`legacy-mm translate --group G [--explain] [--json] -- COMMAND LINE`."""
     usage = f"legacy-mm translate --group G [--explain] [--json] {_BEHIND}"
-    parser = _Parser(prog="legacy-mm translate", allow_abbrev=False, usage=usage, epilog=_TRANSLATE_CODES)
+    parser = Parser(prog="legacy-mm translate", allow_abbrev=False, usage=usage, epilog=_TRANSLATE_CODES)
     parser.add_argument("--group", required=True, metavar="G", help="a consumer group of the source")
     parser.add_argument("--explain", action="store_true", help="how each offset is known, and what is left to read")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text, with the reasons")
@@ -60,7 +53,7 @@ def cutover(words: Sequence[str]) -> int:
         "legacy-mm cutover --group G [--timeout SECONDS] [--receipt FILE] [--partial] [--dry-run] "
         f"{_BEHIND}\n       legacy-mm cutover --undo RECEIPT {_BEHIND}"
     )
-    parser = _Parser(prog="legacy-mm cutover", allow_abbrev=False, usage=usage, epilog=_CUTOVER_CODES)
+    parser = Parser(prog="legacy-mm cutover", allow_abbrev=False, usage=usage, epilog=_CUTOVER_CODES)
     asked = parser.add_mutually_exclusive_group(required=True)
     asked.add_argument("--group", metavar="G", help="the consumer group; its consumers are stopped")
     asked.add_argument("--undo", type=Path, metavar="RECEIPT", help="give the group what it had at the target before")

@@ -18,6 +18,7 @@ usage: legacy-mm COMMAND
   apply       do what a saved plan says: legacy-mm apply FILE [FLAGS] -- COMMAND LINE
   translate   where a consumer group goes on at the target: legacy-mm translate --group G -- COMMAND LINE
   cutover     take a consumer group to the target, step by step, and back: legacy-mm cutover --help
+  adopt       the mirror goes on where MirrorMaker 2 stopped: legacy-mm adopt --offsets-topic T -- COMMAND LINE
   handler     what a message handler makes of real records: legacy-mm handler test FILE --topic T -- COMMAND LINE
   redrive     send quarantined records on: legacy-mm redrive [FILE] -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
@@ -108,6 +109,12 @@ def _cutover(words: Sequence[str]) -> int:
     return cutover(words)
 
 
+def _adopt(words: Sequence[str]) -> int:
+    from legacy_mm.cli.adopt import adopt
+
+    return adopt(words)
+
+
 def _ledger(words: Sequence[str]) -> int:
     from legacy_mm.cli.ledger import main as ledger
 
@@ -194,6 +201,7 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "apply": _apply,
     "translate": _translate,
     "cutover": _cutover,
+    "adopt": _adopt,
     "ledger": _ledger,
     "verify": _verify,
     "handler": _handler,

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
+from typing import NoReturn
 
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment
@@ -12,6 +14,13 @@ from legacy_mm.compat.translate import Run, translate
 from legacy_mm.config.settings import Settings
 from legacy_mm.errors import ConfigurationError, LegacyMMError, UsageError
 from legacy_mm.policies.logins import beyond_librdkafka
+
+
+class Parser(argparse.ArgumentParser):
+    """Words that are wrong end with 1, for commands where 2 has a meaning."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}\n{self.format_usage().rstrip()}")
 
 
 def split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:

@@ -78,7 +78,7 @@ class Cutover:
         """Step 1."""
         unused = True
         for cluster in (self._translation.source.groups, self._translation.target.groups):
-            if members := _members(cluster, self._group):
+            if members := members_of(cluster, self._group):
                 self._say(f"members: the group is in use at the {cluster.name}; stop {members}")
                 unused = False
         if unused:
@@ -170,7 +170,7 @@ def undo(receipt: CutoverReceipt, target: GroupAdmin, cluster: str, say: Say) ->
     """Give the group at the target what it had before; False: it has members there. Raises LegacyMMError."""
     if cluster != receipt.target_cluster:
         raise HostError(f"the receipt is of cluster {receipt.target_cluster}, the target is {cluster}")
-    if members := _members(target, receipt.group):
+    if members := members_of(target, receipt.group):
         say(f"members: the group is in use at the target; stop {members}")
         return False
     found = offsets_of(target, receipt.group, _patience())
@@ -215,7 +215,7 @@ def _tried(request: Callable[[], str | None]) -> str:
         return str(error)
 
 
-def _members(cluster: GroupAdmin, group: str) -> str:
+def members_of(cluster: GroupAdmin, group: str) -> str:
     """Who is in the group; nothing for one without members."""
     states, untold = cluster.states([group], _patience())
     raise_untold(untold)

@@ -1,0 +1,109 @@
+"""`legacy-mm adopt`: the mirror's group goes on where MirrorMaker 2 stopped.
+
+Reads the topic in which MirrorMaker 2's workers keep their offsets, at the target, and commits for the group of the
+mirror's command line at the source. Both must have stopped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+
+from legacy_mm import logs, wiring
+from legacy_mm.cli.old_line import Parser, flows_by_librdkafka, split, told
+from legacy_mm.clock import Deadline
+from legacy_mm.config.settings import Settings
+from legacy_mm.controlplane.adoption import Adoption, AdoptionOptions
+from legacy_mm.errors import HostError, UsageError
+from legacy_mm.features import Names
+from legacy_mm.kafka.client import admin_properties
+from legacy_mm.kafka.reader import columns
+from legacy_mm.kafka.scan import read_range
+from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.protocol.connect_offsets import Connector, Entry, next_offsets
+from legacy_mm.spark.session import java_for
+from legacy_mm.wire.groups import GroupAdmin
+
+DONE, FAILED, REFUSED = 0, 1, 2
+_ASK_SECONDS = 60.0
+_USAGE = (
+    "legacy-mm adopt --offsets-topic TOPIC [--connector NAME] [--cluster ALIAS] [--known-only] [--replace] [--dry-run] "
+    "-- COMMAND LINE OF THE MIRROR"
+)
+_CODES = "exit code 0: done, or with --dry-run ready; 2: the group has members or other offsets; 1: an error"
+
+
+def adopt(words: Sequence[str]) -> int:
+    """`legacy-mm adopt --offsets-topic T [--dry-run] -- COMMAND LINE`."""
+    parser = Parser(prog="legacy-mm adopt", allow_abbrev=False, usage=_USAGE, epilog=_CODES)
+    parser.add_argument(
+        "--offsets-topic",
+        required=True,
+        metavar="TOPIC",
+        help="of the workers, at the target: mm2-offsets.SOURCE.internal, or Connect's offset.storage.topic",
+    )
+    parser.add_argument("--connector", metavar="NAME", help="where the topic holds offsets of several")
+    parser.add_argument("--cluster", metavar="ALIAS", help="the source's alias there, likewise")
+    parser.add_argument("--known-only", action="store_true", help="nothing for partitions that have no offset there")
+    parser.add_argument("--replace", action="store_true", help="the group has offsets already: commit over them")
+    parser.add_argument("--dry-run", action="store_true", help="tell everything, commit nothing")
+    own, line = split(words)
+    return told(lambda: _adopt(parser.parse_args(own), line), FAILED)
+
+
+def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
+    logs.silence()
+    flows = flows_by_librdkafka(line)
+    if len(flows) > 1:
+        raise UsageError("the command line has several sources: name one --consumer.config")
+    wiring.check_addresses(flows[0])
+    with java_for(flows[0].spark.jvm.java_home) as jvm:
+        settings = wiring.with_stores(flows[0], jvm)
+        choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
+        survey = SourceSurvey(settings.source.properties)
+        counts = survey.partitions(_patience())
+        mirrored = [TopicPartition(topic, number) for topic in choice.of(counts) for number in range(counts[topic])]
+        starts = {place: low for place, (low, _) in survey.log_ends(mirrored, _patience()).items()}
+    stands = _stands(settings, asked)
+    group = Adoption(GroupAdmin("source", settings.source.properties), settings.source.group_id, _say)
+    done = group.run(stands, starts, AdoptionOptions(asked.known_only, asked.replace, asked.dry_run))
+    return DONE if done else REFUSED
+
+
+def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
+    """Where the one connector stands that is meant; raises LegacyMMError."""
+    found = next_offsets(_entries(settings.target.properties, asked.offsets_topic))
+    meant = [each for each in found if asked.connector in (None, each.name) and asked.cluster in (None, each.cluster)]
+    if len(meant) != 1:
+        raise HostError(f"{asked.offsets_topic} holds {_names(meant or found)}: one is needed")
+    return found[meant[0]]
+
+
+def _entries(properties: Mapping[str, str], topic: str) -> Iterator[Entry]:
+    """Each partition in its order: a key is always in the same one."""
+    survey = SourceSurvey(properties)
+    count = survey.partitions(_patience()).get(topic)
+    if count is None:
+        raise HostError(f"there is no topic {topic} at the target")
+    places = [TopicPartition(topic, number) for number in range(count)]
+    client = admin_properties(properties)
+    for place, (begin, end) in survey.log_ends(places, _patience()).items():
+        if begin < end:
+            for batch in read_range(client, *place, begin, end, committed=True):
+                read = columns(batch)
+                yield from zip(read.keys, read.values, strict=True)
+
+
+def _names(connectors: Mapping[Connector, object] | Sequence[Connector]) -> str:
+    named = [f"--connector {each.name} --cluster {each.cluster}" for each in connectors]
+    return f"offsets of {' and '.join(named)}" if named else "no offsets of MirrorMaker 2's source connectors"
+
+
+def _patience() -> Deadline:
+    return Deadline.after(_ASK_SECONDS)
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")

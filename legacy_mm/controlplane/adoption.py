@@ -1,0 +1,77 @@
+"""The mirror's own group gets the offsets at which another mirror has stopped; nothing else is touched.
+
+`Adoption.run`: (1) the group has no members; (2) every partition that the mirror would copy is told, with where it
+begins; (3) offsets that the group has already, other ones, stop everything unless they may be replaced; (4) commit;
+(5) read back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.cutover import members_of
+from legacy_mm.controlplane.group_offsets import raise_untold
+from legacy_mm.controlplane.group_translation import offsets_of
+from legacy_mm.errors import HostError
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.wire.groups import CommittedOffset, GroupAdmin
+
+_ASK_SECONDS = 30.0
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class AdoptionOptions:
+    """What the user chose."""
+
+    known_only: bool = False
+    """Partitions without an offset get none; else they begin where their log begins."""
+    replace: bool = False
+    dry_run: bool = False
+
+
+class Adoption:
+    """Of one group at the source."""
+
+    def __init__(self, groups: GroupAdmin, group: str, say: Say) -> None:
+        self._groups = groups
+        self._group = group
+        self._say = say
+
+    def run(self, stands: Offsets, log_starts: Mapping[TopicPartition, int], options: AdoptionOptions) -> bool:
+        """`log_starts`: of every partition that the mirror copies. False: nothing was changed. Raises LegacyMMError."""
+        members = members_of(self._groups, self._group)
+        if members:
+            self._say(f"members: group {self._group} is in use; stop {members}")
+        before = offsets_of(self._groups, self._group, Deadline.after(_ASK_SECONDS))
+        wanted: dict[TopicPartition, int] = {}
+        for place, start in sorted(log_starts.items()):
+            known = stands.get(place)
+            if known is None and options.known_only:
+                self._say(f"{place}: no offset is known; the mirror begins by auto.offset.reset")
+                continue
+            wanted[place] = start if known is None else known
+            why = "; no offset is known: the log's beginning" if known is None else ""
+            was = f" (now {before[place].offset})" if place in before else ""
+            self._say(f"{place} at {wanted[place]}{was}{why}")
+        others = [place for place in wanted if place in before and before[place].offset != wanted[place]]
+        if others and not options.replace:
+            self._say(f"not done: the group has other offsets of {len(others)} partitions; --replace commits over them")
+        ready = not members and (options.replace or not others)
+        if options.dry_run:
+            self._say("dry run: nothing was committed")
+        elif ready:
+            self._commit(wanted)
+        return ready
+
+    def _commit(self, wanted: Mapping[TopicPartition, int]) -> None:
+        offsets = {place: CommittedOffset(offset) for place, offset in wanted.items()}
+        if offsets:
+            raise_untold(self._groups.commit({self._group: offsets}, Deadline.after(_ASK_SECONDS)))
+        found = offsets_of(self._groups, self._group, Deadline.after(_ASK_SECONDS))
+        other = [place for place, offset in offsets.items() if found.get(place) != offset]
+        if other:
+            raise HostError(f"group {self._group} does not hold what was committed of {other[0]}")
+        self._say(f"committed for group {self._group}, and read back: {len(offsets)} partitions")

@@ -1,0 +1,60 @@
+"""Where MirrorMaker 2 stands: the source offsets that its workers keep in Kafka Connect's offsets topic, as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from legacy_mm.model import TopicPartition
+
+Entry = tuple[bytes | None, bytes | None]
+
+
+class Connector(NamedTuple):
+    """A source connector, and the cluster that it reads."""
+
+    name: str
+    cluster: str
+    """Its alias."""
+
+
+def next_offsets(entries: Iterable[Entry]) -> Mapping[Connector, Mapping[TopicPartition, int]]:
+    """Of each connector of MirrorMaker 2 the next record to copy of each partition; the last entry of a key counts.
+
+    A worker keeps the offset of the last record that was copied. What other connectors keep is passed over.
+    """
+    found: dict[Connector, dict[TopicPartition, int]] = {}
+    for key, value in entries:
+        place = _place(key)
+        if place is None:
+            continue
+        of_connector = found.setdefault(place[0], {})
+        copied = _copied(value)
+        if copied is None:
+            of_connector.pop(place[1], None)
+        else:
+            of_connector[place[1]] = copied + 1
+    return {connector: offsets for connector, offsets in found.items() if offsets}
+
+
+def _place(key: bytes | None) -> tuple[Connector, TopicPartition] | None:
+    match _json(key):
+        case [str(name), {"cluster": str(cluster), "partition": int(partition), "topic": str(topic)}]:
+            return Connector(name, cluster), TopicPartition(topic, partition)
+    return None
+
+
+def _copied(value: bytes | None) -> int | None:
+    """None: the offset was taken back, as by Connect's REST interface."""
+    match _json(value):
+        case {"offset": int(offset)} if offset >= 0:
+            return offset
+    return None
+
+
+def _json(text: bytes | None) -> object:
+    try:
+        return None if text is None else json.loads(text)
+    except ValueError:  # other converters, other connectors
+        return None

@@ -27,7 +27,7 @@ class AdoptionOptions:
     """What the user chose."""
 
     known_only: bool = False
-    """Partitions without an offset get none; else they begin where their log begins."""
+    """Partitions without an offset get none; else those that the group has none of, either, begin with their log."""
     replace: bool = False
     dry_run: bool = False
 
@@ -48,14 +48,17 @@ class Adoption:
         before = offsets_of(self._groups, self._group, Deadline.after(_ASK_SECONDS))
         wanted: dict[TopicPartition, int] = {}
         for place, start in sorted(log_starts.items()):
-            known = stands.get(place)
-            if known is None and options.known_only:
+            if place in stands:
+                wanted[place] = stands[place]
+                was = f" (now {before[place].offset})" if place in before else ""
+                self._say(f"{place} at {stands[place]}{was}")
+            elif place in before:
+                self._say(f"{place}: no offset is known; it stays at {before[place].offset}")
+            elif options.known_only:
                 self._say(f"{place}: no offset is known; the mirror begins by auto.offset.reset")
-                continue
-            wanted[place] = start if known is None else known
-            why = "; no offset is known: the log's beginning" if known is None else ""
-            was = f" (now {before[place].offset})" if place in before else ""
-            self._say(f"{place} at {wanted[place]}{was}{why}")
+            else:
+                wanted[place] = start
+                self._say(f"{place} at {start}; no offset is known: the log's beginning")
         others = [place for place in wanted if place in before and before[place].offset != wanted[place]]
         if others and not options.replace:
             self._say(f"not done: the group has other offsets of {len(others)} partitions; --replace commits over them")

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
-from confluent_kafka import Producer
 
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.old_line import flows_of
@@ -37,7 +35,7 @@ from legacy_mm.testbed.tools import CHECKOUT, LAUNCHER, ToolProcess, mirror_make
 from legacy_mm.testbed.topic_state import AUTHORIZER
 from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.doc_blocks import NOT_RUN, PAGES, PROPERTIES, PYTHON, SHELL, Block, blocks
-from tests.fixtures.offsets import commit
+from tests.fixtures.offsets import commit, stand
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 180.0
@@ -47,6 +45,10 @@ CHANGES = 2
 """What `plan` answers where there is something to do."""
 LONG = {"verify", "pip", "python", "python3", "kafka-acls.sh"}
 """Sub-commands and programs that only slow walks run."""
+OFFSETS = "mm2-offsets.west.internal"
+FAILOVER = CHECKOUT / "docs" / "failover.md"
+"""Its commands need what a mirror has written down; that is slow."""
+MOVE = CHECKOUT / "docs" / "from-mirror-maker-2.md"
 FOLLOWED = [page for page in PAGES if blocks(page.read_text())]
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", "*.egg-info", "__pycache__", "build", "dist", "tests")
 ACLS = """#!/bin/sh
@@ -218,23 +220,6 @@ def checkpoints(target: Cluster) -> int:
     return sum(end_offsets(target.bootstrap, name).values()) if name in list_topics(target.bootstrap) else 0
 
 
-def stand(target: Cluster, topic: str, offsets: Mapping[int, int]) -> None:
-    """As a worker of MirrorMaker 2 writes down which record of each partition it has copied last."""
-    create_topic(target.bootstrap, OFFSETS, 2, config={"cleanup.policy": "compact"})
-    producer = Producer({"bootstrap.servers": target.bootstrap, "log_level": 0})
-    for partition, offset in offsets.items():
-        place = {"cluster": "west", "partition": partition, "topic": topic}
-        key = json.dumps(["MirrorSourceConnector", place], separators=(",", ":"))
-        producer.produce(OFFSETS, f'{{"offset":{offset}}}', key)
-    producer.flush(30)
-
-
-OFFSETS = "mm2-offsets.west.internal"
-FAILOVER = CHECKOUT / "docs" / "failover.md"
-"""Its commands need what a mirror has written down; that is slow."""
-MOVE = CHECKOUT / "docs" / "from-mirror-maker-2.md"
-
-
 @pytest.mark.parametrize(
     "page", [page for page in FOLLOWED if page not in (MOVE, FAILOVER)], ids=lambda page: page.stem
 )
@@ -251,7 +236,7 @@ def test_a_page_is_followed_to_the_end(page: Path, walk: Callable[..., Walk]) ->
 def test_the_group_begins_where_another_mirror_stands(walk: Callable[..., Walk], sides: Sides) -> None:
     """One partition it has never copied anything of."""
     moved = walk(MOVE, slow=False)
-    stand(sides.target, moved.topic, {0: 41, 1: 0, 2: 7})
+    stand(sides.target, OFFSETS, moved.topic, {0: 41, 1: 0, 2: 7})
     moved.follow()
     found = committed(sides.source.bootstrap, moved.group, [moved.topic])
     assert {number: offset for (_, number), offset in found.items()} == {0: 42, 1: 1, 2: 8, 3: 0}

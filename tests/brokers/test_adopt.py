@@ -1,0 +1,71 @@
+"""`legacy-mm adopt` between real clusters: what it leaves alone, and what it commits when told to.
+
+tests/brokers/test_docs.py moves from the real MirrorMaker 2 with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer
+
+from legacy_mm.cli.legacy_mm import main
+from legacy_mm.testbed.records import committed, create_topic
+from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.offsets import commit, stand
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+SECONDS = 30.0
+
+
+def test_what_is_left_alone(
+    tmp_path: Path,
+    source: Any,
+    target: Any,
+    topic: Callable[..., str],
+    group: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    name, offsets = topic("orders"), topic("mm2-offsets")
+    create_topic(source.bootstrap, name, 3)
+    stand(target, offsets, name, {0: 41})
+    commit(source, group, {(name, 0): 40, (name, 1): 7})
+    (tmp_path / "c").write_text(f"bootstrap.servers={source.bootstrap}\ngroup.id={group}\n")
+    (tmp_path / "p").write_text(f"bootstrap.servers={target.bootstrap}\n")
+    files = ("--consumer.config", str(tmp_path / "c"), "--producer.config", str(tmp_path / "p"))
+
+    def adopt(*words: str) -> tuple[int, str]:
+        code = main(["adopt", "--offsets-topic", offsets, *words, "--", *files, "--include", name])
+        return code, "".join(capsys.readouterr())
+
+    def at_source() -> dict[int, int]:
+        found = committed(source.bootstrap, group, [name])
+        return {number: offset for (_, number), offset in found.items()}
+
+    code, said = adopt("--known-only")
+    assert (code, at_source()) == (2, {0: 40, 1: 7})
+    assert "not done: the group has other offsets of 1 partitions" in said
+    assert f"{name}-1: no offset is known; it stays at 7" in said
+    assert f"{name}-2: no offset is known; the mirror begins by auto.offset.reset" in said
+    assert adopt("--replace", "--dry-run")[0] == 0
+    assert at_source() == {0: 40, 1: 7}
+    member = Consumer({"bootstrap.servers": source.bootstrap, "group.id": group, "client.id": "somebody"})
+    member.subscribe([name])
+    wait_until(lambda: member.poll(0.1) is None and member.assignment(), SECONDS, "a member of the group")
+    code, said = adopt("--replace")
+    assert (code, at_source()) == (2, {0: 40, 1: 7})
+    assert "is in use; stop somebody at" in said
+    member.close()
+    assert adopt("--replace", "--known-only")[0] == 0
+    assert at_source() == {0: 42, 1: 7}
+    assert adopt("--replace")[0] == 0
+    assert at_source() == {0: 42, 1: 7, 2: 0}
+    stand(target, offsets, name, {0: 50}, connector="another")
+    code, said = adopt("--replace")
+    assert (code, at_source()) == (1, {0: 42, 1: 7, 2: 0})
+    assert "offsets of --connector MirrorSourceConnector --cluster west and --connector another --cluster west" in said
+    assert adopt("--replace", "--connector", "another")[0] == 0
+    assert at_source()[0] == 51

@@ -14,7 +14,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.request import urlopen
@@ -242,16 +242,10 @@ def test_the_group_begins_where_another_mirror_stands(walk: Callable[..., Walk],
     assert {number: offset for (_, number), offset in found.items()} == {0: 42, 1: 1, 2: 8, 3: 0}
 
 
-@pytest.fixture
-def clusters_of_mirror_maker_2(module_clusters: Callable[..., Cluster]) -> Iterator[Sides]:
-    yield Sides(module_clusters(properties=AUTHORIZER), module_clusters(properties=AUTHORIZER))
-
-
 @pytest.mark.slow
 @pytest.mark.side_by_side
-def test_from_mirror_maker_2_without_a_gap_or_a_duplicate(clusters_of_mirror_maker_2: Sides, tmp_path: Path) -> None:
+def test_from_mirror_maker_2_without_a_gap_or_a_duplicate(sides: Sides, tmp_path: Path) -> None:
     """The real one copies, and stops while records come in; the page is followed; the copies are equal."""
-    sides = clusters_of_mirror_maker_2
     (tmp_path / "page").mkdir()
     moved = Walk(MOVE, tmp_path / "page", sides, slow=True)
     flow = {

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
-from legacy_mm.cli.legacy_mm import main
 from legacy_mm.testbed.records import committed, create_topic
 from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.offsets import commit, stand
+from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 30.0
@@ -27,7 +27,7 @@ def test_what_is_left_alone(
     target: Any,
     topic: Callable[..., str],
     group: str,
-    capsys: pytest.CaptureFixture[str],
+    run: Run,
 ) -> None:
     name, offsets = topic("orders"), topic("mm2-offsets")
     create_topic(source.bootstrap, name, 3)
@@ -38,8 +38,8 @@ def test_what_is_left_alone(
     files = ("--consumer.config", str(tmp_path / "c"), "--producer.config", str(tmp_path / "p"))
 
     def adopt(*words: str) -> tuple[int, str]:
-        code = main(["adopt", "--offsets-topic", offsets, *words, "--", *files, "--include", name])
-        return code, "".join(capsys.readouterr())
+        code, *said = run("adopt", "--offsets-topic", offsets, *words, "--", *files, "--include", name)
+        return code, "".join(said)
 
     def at_source() -> dict[int, int]:
         found = committed(source.bootstrap, group, [name])

@@ -9,6 +9,7 @@ pytest_plugins = [
     "tests.fixtures.handlers",
     "tests.fixtures.kerberos",
     "tests.fixtures.process",
+    "tests.fixtures.support",
     "tests.fixtures.token_service",
     "tests.fixtures.tools",
 ]

@@ -20,7 +20,7 @@ from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
 _LEAST_SECONDS = 0.1
-_QUESTION_SECONDS = 4.0
+QUESTION_SECONDS = 4.0
 """One question of a copy task; well below the time after which a silent task counts as stalled."""
 _LISTING = "legacy_mm-topics"
 _NO_TOPIC_ID = str(Uuid(0, 0))
@@ -151,7 +151,7 @@ class TopicLister:
 def count_partitions(client: Any, topic: str) -> int | None:
     """How many a topic has: 0 if it is not there, None if the cluster does not answer in time."""
     try:
-        return len(client.list_topics(topic, timeout=_QUESTION_SECONDS).topics[topic].partitions)
+        return len(client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic].partitions)
     except KafkaException:
         return None
 

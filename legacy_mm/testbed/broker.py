@@ -22,19 +22,28 @@ from legacy_mm.testbed.waiting import wait_until
 READY_SECONDS = 120.0  # 4 s were measured on two idle cores; a busy host may take much longer
 STOP_SECONDS = 60.0
 TAIL_LINES = 15
-METADATA, METADATA_VERSION, ASK_SECONDS = 3, 4, 2.0
+METADATA, METADATA_VERSION, METADATA_VERSION_0_10, ASK_SECONDS = 3, 4, 1, 2.0
 
 
 class Broker:
-    """A combined broker and controller; made by `Cluster`, used through it."""
+    """A broker, normally its controller as well; made by a cluster, used through it."""
 
-    def __init__(self, node: int, *, folder: Path, ports: Mapping[str, int], command: Sequence[str]) -> None:
+    def __init__(
+        self,
+        node: int,
+        *,
+        folder: Path,
+        ports: Mapping[str, int],
+        command: Sequence[str],
+        metadata_version: int = METADATA_VERSION,
+    ) -> None:
         self.node = node
         self.folder = folder
         self.ports = dict(ports)  # listener name -> port that the broker itself listens on
         self.console = folder / "console.log"
         self.log = folder / "server.log"
         self.command = list(command)
+        self._metadata_version = metadata_version
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -96,7 +105,7 @@ class Broker:
     def _lists(self, wanted: frozenset[int]) -> bool:
         if not self.running:
             raise HostError(f"broker {self.node} ended by itself: {self.last_words()}")
-        return wanted <= live_nodes(self.port)
+        return wanted <= live_nodes(self.port, self._metadata_version)
 
     def _end(self, number: signal.Signals) -> None:
         if self._process is None:
@@ -115,12 +124,14 @@ class Broker:
         return "\n".join(lines) or f"nothing was logged in {self.folder}"
 
 
-def live_nodes(port: int) -> frozenset[int]:
+def live_nodes(port: int, version: int = METADATA_VERSION) -> frozenset[int]:
     """Ids of the brokers that the broker at `port` calls alive, by one Metadata request; OSError if none."""
-    no_topics = struct.pack(">i?", 0, False)  # and no auto-creation
-    answer = ask(LOOPBACK, port, METADATA, METADATA_VERSION, no_topics, ASK_SECONDS)
-    (count,) = struct.unpack_from(">i", answer, 4)  # after throttle time
-    at = 8
+    since_0_11 = version >= METADATA_VERSION
+    no_topics = struct.pack(">i?", 0, False) if since_0_11 else struct.pack(">i", 0)  # and no auto-creation
+    answer = ask(LOOPBACK, port, METADATA, version, no_topics, ASK_SECONDS)
+    at = 4 if since_0_11 else 0  # after throttle time
+    (count,) = struct.unpack_from(">i", answer, at)
+    at += 4
     nodes = set()
     for _ in range(count):
         node, length = struct.unpack_from(">ih", answer, at)

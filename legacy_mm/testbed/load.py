@@ -6,7 +6,7 @@ Producers place keyed records by murmur2 as Java clients do; null keys are sprea
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from confluent_kafka import KafkaException, Producer
@@ -106,31 +106,35 @@ def text_values(size: int, *, seed: int = 7) -> list[bytes]:
     return [made[index % number] for index in range(DIFFERENT_VALUES)]
 
 
-def load_kinds(bootstrap: str, prefix: str, *, seed: int = 7) -> list[Loaded]:
-    """Write one small topic of every kind, named `<prefix>-<kind>`; describes each."""
+def load_kinds(bootstrap: str, prefix: str, *, seed: int = 7, without: Collection[str] = ()) -> list[Loaded]:
+    """Write one small topic of every kind, named `<prefix>-<kind>`; describes each.
+
+    `without` names kinds that the broker is too old for.
+    """
     source = random.Random(seed)
+    rows: dict[str, tuple[str, Iterable[Item], Mapping[str, str]]] = {
+        "keyed": ("keyed", _keyed(source, 2_000), {}),
+        "null-keys": ("null keys", _null_keys(source, 3_000), {}),
+        "tombstones": ("keys with null values", _tombstones(source, 400), {}),
+        "empty-bytes": ("empty keys and values", _empty(200), {}),
+        "headers": ("headers", _headers(400), {}),
+        "old": ("old timestamps", _old(source, 400), {}),
+        "big": ("records near 1 MB", _big(source, 8), {}),
+        "append-time": ("log append time", _keyed(source, 400), {"message.timestamp.type": "LogAppendTime"}),
+        "empty": ("empty topic", (), {}),
+    }
     out = [
-        _write(bootstrap, f"{prefix}-keyed", "keyed", _keyed(source, 2_000)),
-        _write(bootstrap, f"{prefix}-null-keys", "null keys", _null_keys(source, 3_000)),
-        _write(bootstrap, f"{prefix}-tombstones", "keys with null values", _tombstones(source, 400)),
-        _write(bootstrap, f"{prefix}-empty-bytes", "empty keys and values", _empty(200)),
-        _write(bootstrap, f"{prefix}-headers", "headers", _headers(400)),
-        _write(bootstrap, f"{prefix}-old", "old timestamps", _old(source, 400)),
-        _write(bootstrap, f"{prefix}-big", "records near 1 MB", _big(source, 8)),
-        _write(
-            bootstrap,
-            f"{prefix}-append-time",
-            "log append time",
-            _keyed(source, 400),
-            config={"message.timestamp.type": "LogAppendTime"},
-        ),
+        _write(bootstrap, f"{prefix}-{name}", kind, items, config=config)
+        for name, (kind, items, config) in rows.items()
+        if name not in without
     ]
     for codec in CODECS:
-        name = f"{prefix}-codec-{codec}"
-        out.append(_write(bootstrap, name, f"codec {codec}", _keyed(source, 1_000), codec=codec))
-    out.append(_write_transactions(bootstrap, f"{prefix}-transactions", source))
-    out.append(_write_compacted(bootstrap, f"{prefix}-compacted", source))
-    out.append(_write(bootstrap, f"{prefix}-empty", "empty topic", []))
+        if (name := f"codec-{codec}") not in without:
+            out.append(_write(bootstrap, f"{prefix}-{name}", f"codec {codec}", _keyed(source, 1_000), codec=codec))
+    if "transactions" not in without:
+        out.append(_write_transactions(bootstrap, f"{prefix}-transactions", source))
+    if "compacted" not in without:
+        out.append(_write_compacted(bootstrap, f"{prefix}-compacted", source))
     return out
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tarfile
 import zipfile
@@ -22,26 +21,16 @@ from legacy_mm.testbed.records import create_topic, end_offsets
 from legacy_mm.testbed.releases import OLD
 from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
 from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.environments import LEFT_OUT, call
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.slow]
-BUILD_SECONDS = 600.0
 COPIED = 90.0
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", "*.egg-info", "__pycache__", "build", "dist", "tests")
 HANDLER = """
 from legacy_mm.handlers.api import Record, TargetRecord
 
 def handle(record: Record) -> list[TargetRecord]:
     return [record.to("copy." + record.topic)]
 """
-
-
-def call(*words: str | Path, folder: Path, environment: dict[str, str] | None = None) -> str:
-    """Run to the end; what it printed."""
-    done = subprocess.run(
-        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=BUILD_SECONDS, check=False
-    )
-    assert done.returncode == 0, f"{words}\n{done.stdout[-4_000:]}{done.stderr[-4_000:]}"
-    return done.stdout
 
 
 @pytest.fixture(scope="module")

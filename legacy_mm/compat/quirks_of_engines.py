@@ -39,4 +39,11 @@ ENGINE_QUIRKS = (
         "tests/unit/test_wiring.py::test_a_login_that_librdkafka_does_not_have",
         login_of_our_own,
     ),
+    Quirk(
+        "target-without-producer-ids",
+        "since 3.0 a target of before 0.11 ends it with 255, unless the file has enable.idempotence=false",
+        "one line, and it goes on without idempotence, one request in flight; enable.idempotence=true ends it, too",
+        "what nobody asked for must not end a mirror; order is kept",
+        "tests/brokers/test_old_brokers.py::test_the_old_tool_ends_where_ours_goes_on",
+    ),
 )

@@ -47,7 +47,7 @@ def copy_by(
     """Copy a topic by this start script; equal, committed, 143."""
 
     def copy(launcher: Path, *words: str, environment: dict[str, str], renamed: str = "") -> None:
-        name = topic()
+        name = topic("copied")
         for cluster, called in ((source, name), (target, renamed + name)):
             create_topic(cluster.bootstrap, called)
         load(source.bootstrap, name, 5_000, 100, codec="lz4", headers=(("trace", b"1"),))
@@ -102,10 +102,9 @@ def test_in_an_environment_of_its_own(
     supported(f"python {minor}", which, **{name: versions[name] for name in names})
 
 
-@pytest.mark.parametrize("name", JAVAS)
-def test_on_a_java(name: str, copy_by: Copy, supported: Callable[..., None]) -> None:
-    home = JAVAS[name]
+@pytest.mark.parametrize("home", JAVAS, ids=lambda home: home.name)
+def test_on_a_java(home: Path, copy_by: Copy, supported: Callable[..., None]) -> None:
     for words in ((), ("--engine", "records")):
         copy_by(LAUNCHER, *words, environment={"JAVA_HOME": str(home)})
     version = str(java_version(home / "bin/java"))
-    supported(f"java {version}", name, python=f"{sys.version_info.major}.{sys.version_info.minor}")
+    supported(f"java {version}", home.name, python=f"{sys.version_info.major}.{sys.version_info.minor}")

@@ -33,7 +33,11 @@ LARGE = {"message.max.bytes": "1048588"}  # the default since 2.4
 class Job:
     """A mirror of some topics from one cluster to another, and the check of what it did."""
 
-    def __init__(self, source: Any, target: Any, kinds: list[Loaded], group: str, start: StartTool) -> None:
+    def __init__(
+        self, source: Any, target: Any, kinds: list[Loaded], group: str, start: StartTool, **producer: str
+    ) -> None:
+        """`producer`: of its file, with _ for a dot."""
+        self._producer = {name.replace("_", "."): text for name, text in producer.items()}
         self.source, self.target, self.kinds, self.group = source.bootstrap, target.bootstrap, kinds, group
         self._start = start
         for kind in kinds:
@@ -56,7 +60,7 @@ class Job:
         """Only start it."""
         return self._start(
             {"bootstrap.servers": self.source, "group.id": self.group, "auto.offset.reset": "earliest"},
-            {"bootstrap.servers": self.target},
+            {"bootstrap.servers": self.target, **self._producer},
             *("--whitelist", ",".join(kind.topic for kind in self.kinds), *options),
             log_level="INFO",
         )
@@ -120,10 +124,19 @@ def test_a_codec_that_the_target_is_too_old_for(
     old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool
 ) -> None:
     """The old tool would have written it uncompressed as well."""
-    name = topic()
-    load(source.bootstrap, name, 1_000, 100, codec="zstd")
-    job = Job(source, old, [Loaded(name, "zstd", 1_000, 1_000)], group, our_tool)
+    kind = load(source.bootstrap, topic(), 1_000, 100, codec="zstd")
+    job = Job(source, old, [kind], group, our_tool)
     assert job.run().count(f"{BY_RECORDS}: Produce is needed in version 7") == 1
+    job.check()
+
+
+@pytest.mark.parametrize("old", ["0.11.0.3"], indirect=True)
+def test_headers_arrive_without_idempotence(
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool
+) -> None:
+    kind = load(source.bootstrap, topic(), 300, 100, headers=(("trace", b"1"),))
+    job = Job(source, old, [kind], group, our_tool, enable_idempotence="false")
+    job.run("--engine", "records")
     job.check()
 
 

@@ -32,11 +32,9 @@ ENVIRONMENTS = {
     "python-3.14": ("3.14", NEWEST),
 }
 """Python's minor version and constraints; the Sparks between the lowest and the newest go with the newer Pythons."""
-JAVAS = {
-    home.name: home
-    for home in sorted(Path("/usr/lib/jvm").glob("*"))
-    if Path(home, "bin/java").exists() and not home.is_symlink()
-}
+JAVAS = [
+    home for home in sorted(Path("/usr/lib/jvm").glob("*")) if not home.is_symlink() and (home / "bin/java").exists()
+]
 Copy = Callable[..., None]
 
 

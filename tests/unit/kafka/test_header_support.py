@@ -1,48 +1,56 @@
-"""A target is asked whether it stores headers only where it might not, and there are some."""
+"""A target is asked whether it stores headers only where it might not, and there are some.
+
+What brokers answer is shown by tests/brokers/test_old_brokers.py.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from typing import Any
 
 import pytest
-from confluent_kafka import Producer
 
 from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka import header_support
 from legacy_mm.kafka.client import ErrorLines
 from legacy_mm.kafka.header_support import HeaderCheck
 
-SOME, NONE = [None, [("trace", b"1")]], [None, []]
+SOME: list[Any] = [None, [("trace", b"1")]]
+NONE: list[Any] = [None, []]
 
 
 @pytest.fixture
-def too_old() -> Iterator[str]:
-    """Address of librdkafka's own mock broker, which lacks the request as brokers of before 0.11 do."""
-    cluster = Producer({"test.mock.num.brokers": 1, "bootstrap.servers": "", "log_level": 0})
-    (broker,) = cluster.list_topics(timeout=10).brokers.values()
-    yield f"{broker.host}:{broker.port}"
-    cluster.flush(0)
-
-
-def check(bootstrap: str, *, idempotent: bool = False) -> HeaderCheck:
-    properties = {"bootstrap.servers": bootstrap, "enable.idempotence": str(idempotent).lower()}
-    return HeaderCheck(properties, ErrorLines("client"))
-
-
-def test_headers_that_would_be_left_out_end_the_copying(too_old: str) -> None:
-    headers = check(too_old)
-    assert headers.admits(NONE, "orders")
-    with pytest.raises(StreamFailure, match=r"^sending to orders failed: Magic v1 does not support record headers"):
-        headers.admits(SOME, "orders")
-
-
-def test_who_gives_producer_ids_is_not_asked(too_old: str) -> None:
-    assert check(too_old, idempotent=True).admits(SOME, "orders")
-
-
-def test_no_answer_is_none(new_port: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is sent, and it is asked again."""
+def silent(new_port: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> Callable[..., HeaderCheck]:
+    """Makes checks of a target that does not answer."""
     monkeypatch.setattr(header_support, "QUESTION_SECONDS", 0.1)
-    headers = check(f"127.0.0.1:{new_port()}")
+    bootstrap = f"127.0.0.1:{new_port()}"
+
+    def check(idempotence: str) -> HeaderCheck:
+        return HeaderCheck({"bootstrap.servers": bootstrap, "enable.idempotence": idempotence}, ErrorLines("client"))
+
+    return check
+
+
+def test_who_gives_producer_ids_is_not_asked(silent: Callable[..., HeaderCheck]) -> None:
+    assert silent("true").admits(SOME, "orders")
+
+
+def test_no_answer_is_none(silent: Callable[..., HeaderCheck]) -> None:
+    """Nothing is sent, and it is asked again."""
+    headers = silent("false")
+    assert headers.admits(NONE, "orders")
     assert not headers.admits(SOME, "orders")
     assert headers.admits(NONE, "orders")
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_an_answer_holds(silent: Callable[..., HeaderCheck], monkeypatch: pytest.MonkeyPatch, stored: bool) -> None:
+    headers, answers = silent("false"), iter([None, stored])
+    monkeypatch.setattr(HeaderCheck, "_ask", lambda *_: next(answers))
+    assert not headers.admits(SOME, "orders")
+    if stored:
+        assert headers.admits(SOME, "orders")
+        assert headers.admits(SOME, "orders"), "and is not asked for again"
+    else:
+        with pytest.raises(StreamFailure, match=r"^sending to orders failed: Magic v1 does not support record headers"):
+            headers.admits(SOME, "orders")

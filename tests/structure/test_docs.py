@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -67,6 +68,14 @@ def test_every_feature_has_its_section(row: Feature) -> None:
     (sample,) = (CHECKOUT / "samples" / "features").glob(f"{row.step}-*.properties")
     assert f"`{sample.name}`" in section
     assert "Back: " in section or "Switching it on or off" in section
+
+
+def test_what_has_run_is_in_the_support_matrix() -> None:
+    """Release and date of each row that the slow tests have written."""
+    lines = (DOCS / "support.md").read_text().splitlines()
+    for what, runs in json.loads((CHECKOUT / "compat/reports/support.json").read_text()).items():
+        for run in runs.values():
+            assert any(what.split()[1] in line and run["date"] in line for line in lines), what
 
 
 def test_every_quoted_line_is_one_that_is_said() -> None:

@@ -9,6 +9,10 @@ monotonic = time.monotonic
 """Seconds that never go back; only differences mean anything."""
 wall = time.time
 """Seconds since 1970, for people and other programs to read."""
+process_cpu = time.process_time
+"""Seconds that all threads of this process have worked."""
+thread_cpu = time.thread_time
+"""Seconds that this thread has worked."""
 
 
 def epoch_ms() -> int:

@@ -1,10 +1,11 @@
 """The MBeans of MirrorMaker 2, with the names that it has since release 4.0; there only with its offset features on.
 
-What is otherwise than there: byte-count and byte-rate are absent where whole batches are moved, whose values nobody
-sizes; ages and latencies come then from the first and the newest record of each batch. All are up to 7 s old, and a
-plain age or latency is NaN, not 0, until there is one. A group's checkpoint-latency is its own (there, one
-acknowledgement updates the beans of all groups); of more than 1,000 partitions of groups those are shown that had a
-checkpoint last. `kafka-metrics-count` is absent: it counts objects inside the Java client.
+What is otherwise than there: all are up to 7 s old, and a plain age or latency is NaN, not 0, until there is one. Of
+compressed batches that go on as they are, no more are opened than a tenth of the CPU can: sizes of the others are
+estimates, their ages those of their first and newest records, and `/metrics` tells how many bytes that concerns
+(`mirror_partition_estimated_byte_count`). A group's checkpoint-latency is its own (there, one acknowledgement updates
+the beans of all groups); of more than 1,000 partitions of groups those are shown that had a checkpoint last.
+`kafka-metrics-count` is absent: it counts objects inside the Java client.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from legacy_mm.metrics.jmx import Attribute, Bean
 _ENDINGS = ("", "-min", "-max", "-avg")
 
 
-def _attributes(*names: str, if_known: bool = False) -> tuple[Attribute, ...]:
-    return tuple(Attribute(name, name.replace("-", "_"), if_known=if_known) for name in names)
+def _attributes(*names: str) -> tuple[Attribute, ...]:
+    return tuple(Attribute(name, name.replace("-", "_")) for name in names)
 
 
 def _ages(name: str) -> tuple[Attribute, ...]:
@@ -30,7 +31,7 @@ MIRROR_MAKER_2_BEANS = (
         (
             *_attributes("record-count", "record-rate"),
             *_ages("record-age-ms"),
-            *_attributes("byte-count", "byte-rate", if_known=True),
+            *_attributes("byte-count", "byte-rate"),
             *_ages("replication-latency-ms"),
         ),
     ),

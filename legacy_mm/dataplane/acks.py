@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from legacy_mm.model import Offsets, TopicPartition
 
 if TYPE_CHECKING:
-    from legacy_mm.protocol.record_batch import Header
+    from legacy_mm.dataplane.partition_meters import Times
     from legacy_mm.protocol.records import SourceOffsets
 
 
@@ -77,11 +77,11 @@ class Piece:
 
 
 class Part(NamedTuple):
-    """A batch of a piece, the offsets of its records at the source, and its header."""
+    """A batch of a piece, the offsets of its records at the source, and when these were made."""
 
     piece: Piece
     offsets: SourceOffsets
-    header: Header
+    times: Times | None
 
 
 class Pieces:

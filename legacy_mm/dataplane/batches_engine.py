@@ -15,6 +15,7 @@ from typing import TypeVar
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
+from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, too_few
@@ -71,6 +72,7 @@ class BatchesEngine:
                 level=None if level is None else int(level),
                 limit=options.request_bytes,
                 check_crcs=source.get("check.crcs") == "true",
+                measure=plan.pairs,
             )
         )
         self._safe = SafeOffsets()
@@ -78,6 +80,7 @@ class BatchesEngine:
         self._pairs = OffsetPairs() if plan.pairs else None
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
+        self._contents = BatchContents(self._router.contents)
         self._pace = Pace()
         self._appending = False
         self._records = 0
@@ -171,17 +174,19 @@ class BatchesEngine:
         route = self._router.route(topic, source.partition, batch, begin, count, partitions, in_place=in_place)
         self._read.carried(source, route.records, size, route.next_offset)
         piece = self._pieces.open(source, route.next_offset, len(route.batches))
+        sized = None
         if self._meters is not None:
-            self._meters.read(source, route.next_offset, Times.of_batch(batch.header, begin))
+            sized = self._contents.of(source, batch, route)
+            self._meters.read(source, route.next_offset, sized)
         self._records += route.records
         self._pace.copied(route.records)
         for lone in route.too_large:
             self._fail(topic, lone.batch, failures.TOO_LARGE)
-        for number, made, offsets in route.batches:
+        for (number, made, offsets), times in zip(route.batches, times_of(sized, route), strict=True):
             if not self._wait_for_room():
                 return
             self._written.carried(TopicPartition(topic, number), made.header.records, len(made.buffer))
-            self._appender.append(TopicPartition(topic, number), made, Part(piece, offsets, made.header))
+            self._appender.append(TopicPartition(topic, number), made, Part(piece, offsets, times))
 
     def _partitions(self, topic: str, least: int) -> int:
         """How many the target topic has, created if need be; waits for it, and a moment for it to have `least`.
@@ -242,7 +247,7 @@ class BatchesEngine:
             if self._pairs is not None and part.piece.partition.topic in self._in_place:
                 self._pairs.batch(part.piece.partition, part.offsets, base_offset)
             if self._meters is not None:
-                self._meters.acknowledged(part.piece.partition, part.header.records, Times.of_batch(part.header))
+                self._meters.acknowledged(part.piece.partition, len(part.offsets), part.times)
             self._pieces.acknowledged(part.piece)
         for refused in self._appender.take_refused():
             self._deal_with(refused)
@@ -264,7 +269,7 @@ class BatchesEngine:
             piece, offsets, _ = refused.receipt
             halves = self._router.halve(Placed(number, refused.batch, offsets))
             piece.missing += len(halves) - 1
-            parts = [(half.batch, Part(piece, half.offsets, half.batch.header)) for half in halves]
+            parts = [(half.batch, Part(piece, half.offsets, Times.of_batch(half.batch.header))) for half in halves]
             self._appender.replace(refused, parts)
             return
         self._fail(topic, refused.batch, refused.refusal)

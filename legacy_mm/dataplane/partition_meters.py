@@ -1,9 +1,9 @@
 """How many records of a partition went to the target, and how old they were: what MirrorMaker 2 measures.
 
-Made only where pairs of offsets are asked for, and fed per batch or per read, never per record. A batch is not opened
-for it: its header tells the time of its newest record and of its first one, and how many there are. So its youngest
-age is exact, its greatest one is that of its first record, and the average takes its records as evenly spread between
-the two; how large its values are nobody knows. Records without a time, or with 0, are counted only.
+Made only where pairs of offsets are asked for, and fed per batch or per read, never per record. Of a batch that
+nobody opens (`batch_contents.py`) the header tells the time of its newest record and of its first one, and how many
+there are. So its youngest age is exact, its greatest one is that of its first record, and the average takes its
+records as evenly spread between the two. Records without a time, or with 0, are counted only.
 """
 
 from __future__ import annotations
@@ -48,6 +48,14 @@ class Times(NamedTuple):
         return cls(len(times), sum(times), min(times), max(times)) if times else None
 
 
+class Sized(NamedTuple):
+    """When some records were made, and how large their values are together."""
+
+    times: Times | None
+    value_bytes: int
+    estimated: bool = False
+
+
 class PartitionMeters:
     """Those of one copy job. Not for several threads."""
 
@@ -56,17 +64,16 @@ class PartitionMeters:
         self._meters = {partition: _Meter() for partition in partitions}
         self._next = monotonic() + INTERVAL_SECONDS
 
-    def read(
-        self, partition: TopicPartition, next_offset: int, times: Times | None, value_bytes: int | None = None
-    ) -> None:
-        """Records up to `next_offset` were read; `value_bytes`: of their values, where that is known."""
+    def read(self, partition: TopicPartition, next_offset: int, found: Sized) -> None:
+        """Records up to `next_offset` were read."""
         if (meter := self._meters.get(partition)) is None:
             return
-        if times is not None:
-            meter.age.note(times)
-            meter.waiting.append((next_offset, times.oldest))
-        if value_bytes is not None:
-            meter.value_bytes = (meter.value_bytes or 0) + value_bytes
+        if found.times is not None:
+            meter.age.note(found.times)
+            meter.waiting.append((next_offset, found.times.oldest))
+        meter.value_bytes += found.value_bytes
+        if found.estimated:
+            meter.estimated_bytes += found.value_bytes
 
     def acknowledged(self, partition: TopicPartition, records: int, times: Times | None) -> None:
         """The target has them."""
@@ -113,15 +120,17 @@ class _Ages:
 class _Meter:
     def __init__(self) -> None:
         self.records = 0
-        self.value_bytes: int | None = None
+        self.value_bytes = self.estimated_bytes = 0
         self.age, self.latency = _Ages(), _Ages()
         self.waiting: deque[tuple[int, int]] = deque()
         """Read and not known to be copied: one past the last of some records, and the time of the first."""
 
     def row(self, partition: TopicPartition, now: int) -> Measured:
-        counters: dict[str, float] = {"records": self.records}
-        if self.value_bytes is not None:
-            counters["value_bytes"] = self.value_bytes
+        counters = {
+            "records": self.records,
+            "value_bytes": self.value_bytes,
+            "estimated_bytes": self.estimated_bytes,
+        }
         gauges, spreads = {}, {}
         for name, ages in (("age_ms", self.age), ("latency_ms", self.latency)):
             if ages.last is not None:

@@ -18,7 +18,7 @@ from legacy_mm.copyjob import BEAT_SECONDS, Copied, Frame, Gap, Pairs, Plan, Pro
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts
-from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
+from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
 from legacy_mm.kafka.reader import PartitionReader, by_partition, last_offsets
@@ -107,8 +107,8 @@ class RecordsEngine:
             self._batch, self._sent = self._reader.read(READ_SECONDS), 0
             if self._meters is not None:
                 for found in by_partition(self._batch):
-                    times = Times.of_records(found.times())
-                    self._meters.read(found.partition, found.next_offset(), times, found.value_bytes())
+                    sized = Sized(Times.of_records(found.times()), found.value_bytes())
+                    self._meters.read(found.partition, found.next_offset(), sized)
             if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_for_partitions):
                 return
         before, self._sent = self._sent, self._sender.send(self._batch, self._sent)

@@ -17,7 +17,7 @@ from legacy_mm.clock import epoch_ms
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
-from legacy_mm.protocol.records import Placement, SourceOffsets, Survey
+from legacy_mm.protocol.records import Contents, Placement, SourceOffsets, Survey
 
 _NO_TIMESTAMP = -1
 
@@ -41,6 +41,8 @@ class RouteOptions:
     limit: int
     """The most bytes of a record, and of a batch of several (`max.request.size`)."""
     check_crcs: bool
+    measure: bool = False
+    """Whether to tell how much it is that a batch holds which has to be opened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +54,8 @@ class Route:
     records: int
     next_offset: int
     """One past its last record at the source."""
+    contents: Contents | None = None
+    """How much the records are, if that was measured."""
 
 
 class Router:
@@ -85,13 +89,14 @@ class Router:
             return Route([Placed(partition, batch, offsets)], [], header.records, header.next_offset)
         data = self.decompress(header.codec, batch.payload)
         found = records.survey(header, data, partition, 0 if in_place else target)
+        contents = records.measure(header, data, begin) if self._options.measure else None
         stays = in_place or (partition < target and (target <= source or not found.keyless))
         next_offset = header.base_offset + found.last_offset_delta + 1
         if stays and not found.elsewhere and self._may_pass(header, found, begin):
             passed = self._with_codec(batch, data)
             if len(passed.buffer) <= self._options.limit or found.records == 1:
                 offsets = range(header.base_offset, next_offset)
-                return Route([Placed(partition, passed, offsets)], [], found.records, next_offset)
+                return Route([Placed(partition, passed, offsets)], [], found.records, next_offset, contents)
         if in_place:
             placement = Placement.all_to(partition)
         elif stays:
@@ -100,7 +105,7 @@ class Router:
             placement = Placement.by_key_spreading(target, first=self._turn(topic, target, found.keyless))
         batches, too_large = self._regroup(header, data, placement, begin, found.largest)
         sent = sum(placed.batch.header.records for placed in (*batches, *too_large))
-        return Route(batches, too_large, sent, next_offset)
+        return Route(batches, too_large, sent, next_offset, contents)
 
     def _passes_unseen(self, batch: RecordBatch, begin: int) -> bool:
         """Whether a batch can go on without its records being looked at.
@@ -164,6 +169,10 @@ class Router:
             halves.append(Placed(refused.partition, made.batch, refused.offsets[begin:end]))
             begin = end
         return halves
+
+    def contents(self, batch: RecordBatch) -> Contents:
+        """How much the records of a batch are; raises CorruptRecords."""
+        return records.measure(batch.header, self.decompress(batch.header.codec, batch.payload))
 
     def sizes(self, batch: RecordBatch) -> list[tuple[int | None, int | None]]:
         """Key and value sizes of the records of a batch; None for null."""

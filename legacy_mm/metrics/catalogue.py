@@ -10,8 +10,8 @@ or Produce; bytes of records are key and value (of the `batches` engine: batches
 the number of streams that wait for the target.
 
 Levels `mirror_partition` and `mirror_group` are MirrorMaker 2's, and there only with its offset features on.
-`byte_count` is the size of values, which the `batches` engine, opening no batch, does not know: there it is absent.
-Its ages come from the headers of batches (`dataplane/partition_meters.py`). `lag_seconds`, ours, is the age of the
+`byte_count` is the size of the values; the part of it that was estimated, because opening every compressed batch would
+have cost too much, is `estimated_byte_count` (`dataplane/batch_contents.py`). `lag_seconds`, ours, is the age of the
 first record that was read and is not copied yet, 0 where nothing is left to copy, and absent where records wait that
 nobody has read.
 """
@@ -178,7 +178,8 @@ METRICS = (
     Metric("producer", "metadata_age", "metadata", _now, "s"),
     Metric("mirror_partition", "record_count", "records", _total, "records that the target has", "counter"),
     Metric("mirror_partition", "record_rate", "records", Reading.rate, "records/s", "rate"),
-    Metric("mirror_partition", "byte_count", "value_bytes", _now, "bytes of values", "counter"),
+    Metric("mirror_partition", "byte_count", "value_bytes", _total, "bytes of values", "counter"),
+    Metric("mirror_partition", "estimated_byte_count", "estimated_bytes", _total, "bytes of byte_count", "counter"),
     Metric("mirror_partition", "byte_rate", "value_bytes", Reading.rate, "bytes/s", "rate"),
     *_ages("mirror_partition", "record_age_ms", "age_ms"),
     *_ages("mirror_partition", "replication_latency_ms", "latency_ms"),

@@ -34,8 +34,6 @@ class Attribute:
     java_class: JavaClass = "Double"
     declared: str = "double"
     """The type that the bean's description tells; Kafka's beans say double whatever the value is."""
-    if_known: bool = False
-    """Left out where nobody measures it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,6 @@ def beans_of(snapshots: Iterable[Snapshot], table: Iterable[Bean]) -> Beans:
         object_name(bean.pattern, scope.labels): [
             (each.name, each.declared, each.java_class, _value(bean.level, each, readings, snapshot))
             for each in bean.attributes
-            if not each.if_known or BY_PLACE[bean.level, each.metric].source in readings
         ]
         for scope, readings in snapshot.readings.items()
         for bean in rows

@@ -220,6 +220,41 @@ def survey_records(
     return count, elsewhere, keyless, first, last, highest, largest, dense
 
 
+@_compiled
+def measure_records(
+    data: Any, count: int, base_timestamp: int, keep_timestamps: bool, skip_below: int
+) -> tuple[int, int, float, int, int]:
+    """Bytes of all values (or an error), how many records have a time, the sum of the times, the first and the last.
+
+    Only of records whose offset delta is not below `skip_below`. What a record holds behind its value is jumped over.
+    """
+    at, end = 0, len(data)
+    value_bytes = timed = oldest = newest = 0
+    total = 0.0
+    for _ in range(count):
+        size, at = read_varint(data, at, end, 5)
+        if size < 0 or size > end - at:
+            return TORN_RECORD, 0, 0.0, 0, 0
+        after = at + size
+        delta, at = read_varint(data, at + 1, after, 10)
+        offset, at = read_varint(data, at, after, 5)
+        key_size, at = read_varint(data, at, after, 5)
+        value_size, at = read_varint(data, at + max(key_size, 0), after, 5)
+        if value_size > after - at:
+            return TORN_RECORD, 0, 0.0, 0, 0
+        at = after
+        if offset < skip_below:
+            continue
+        value_bytes += max(value_size, 0)
+        timestamp = base_timestamp + delta if keep_timestamps else base_timestamp
+        if timestamp > 0:
+            oldest = min(oldest, timestamp) if timed else timestamp
+            newest = max(newest, timestamp)
+            total += timestamp
+            timed += 1
+    return value_bytes, timed, total, oldest, newest
+
+
 @_inlined
 def put_into_batch(record: Any, batch: Any, timestamp: int, size: int) -> None:
     """Count a record of `size` bytes in its batch."""

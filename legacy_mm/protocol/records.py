@@ -15,7 +15,7 @@ import numpy as np
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol import record_kernels as kernels
 from legacy_mm.protocol.compression import Bytes, Codec, compress
-from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch, TimestampType, assemble, seal
+from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch, assemble, seal
 
 BATCH_LIMIT = 1_000_000
 """Below the 1,048,588 bytes that a broker takes by default (`message.max.bytes`)."""
@@ -38,6 +38,16 @@ class Survey(NamedTuple):
     max_timestamp_delta: int
     largest: int  # bytes of the largest record
     dense: bool  # offset deltas are 0, 1, 2, ...
+
+
+class Contents(NamedTuple):
+    """How large the values of some records are together, and the times of those that have one."""
+
+    value_bytes: int
+    timed: int
+    total: float
+    oldest: int
+    newest: int
 
 
 class Placement(NamedTuple):
@@ -88,6 +98,14 @@ def survey(header: Header, records: memoryview, partition: int, partitions: int)
     return Survey(*found)
 
 
+def measure(header: Header, records: memoryview, from_offset: int = 0) -> Contents:
+    """Walk decompressed records, those before `from_offset` for nothing; CorruptRecords where one is torn."""
+    data = _array(records)
+    found = kernels.measure_records(data, header.records, *_times(header), from_offset - header.base_offset)
+    _check(header, found[0])
+    return Contents(*found)
+
+
 def regroup(
     header: Header,
     records: memoryview,
@@ -109,13 +127,11 @@ def regroup(
     count = min(header.records, len(data))  # a count that lies makes no huge tables
     table = np.empty((count, kernels.RECORD_COLUMNS), np.int64)
     batches = np.empty((count, kernels.BATCH_COLUMNS), np.int64)
-    append_time = header.timestamp_type is TimestampType.LOG_APPEND_TIME
     made = kernels.place_records(
         data,
         header.records,
         header.last_offset_delta,
-        header.max_timestamp if append_time else header.base_timestamp,
-        not append_time,
+        *_times(header),
         from_offset - header.base_offset,
         *placement,
         limit - HEADER_SIZE,
@@ -187,6 +203,7 @@ def warm_up() -> None:
     header = Header.new(1, 0, 0)
     first_key(header, record)
     survey(header, record, 0, 2)
+    measure(header, record)
     regroup(header, record, Placement.by_key(2, null_keys_to=0))
 
 
@@ -195,6 +212,11 @@ def _array(data: Bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
     array = np.frombuffer(data, np.uint8)
     array.flags.writeable = False
     return array
+
+
+def _times(header: Header) -> tuple[int, bool]:
+    """The time from which the records' deltas count, and whether they count at all."""
+    return (header.max_timestamp, False) if header.has_append_time else (header.base_timestamp, True)
 
 
 def _check(header: Header, answer: int) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from legacy_mm.copyjob import Measured
 from legacy_mm.dataplane import partition_meters
-from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
+from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.record_batch import Header
 
@@ -58,24 +58,24 @@ def test_records_without_a_time_are_left_out() -> None:
 
 
 def test_reading_and_arriving(meters: PartitionMeters) -> None:
-    meters.read(A, 4, Times(4, 10_000, 1_000, 4_000))
-    meters.read(B, 4, Times(4, 10_000, 1_000, 4_000))
+    meters.read(A, 4, Sized(Times(4, 10_000, 1_000, 4_000), 70))
+    meters.read(B, 4, Sized(Times(4, 10_000, 1_000, 4_000), 70))
     assert row(meters) == Measured(
         "partition",
         "a-0",
-        {"records": 0},
+        {"records": 0, "value_bytes": 70, "estimated_bytes": 0},
         {"last_age_ms": 6_000, "uncopied_seconds": 9.0},
         {"age_ms": (30_000, 4, 9_000, 6_000)},
         {},
     )
-    meters.read(A, 6, None)
+    meters.read(A, 6, Sized(None, 12, estimated=True))
     meters.acknowledged(A, 4, Times(4, 10_000, 1_000, 4_000))
     meters.acknowledged(A, 2, None)
     meters.acknowledged(B, 2, None)
     assert row(meters, safe=6) == Measured(
         "partition",
         "a-0",
-        {"records": 6},
+        {"records": 6, "value_bytes": 82, "estimated_bytes": 12},
         {"last_age_ms": 6_000, "last_latency_ms": 6_000},
         {"latency_ms": (30_000, 4, 9_000, 6_000)},
         {},
@@ -84,22 +84,13 @@ def test_reading_and_arriving(meters: PartitionMeters) -> None:
 
 def test_the_lag_is_that_of_the_first_record_that_waits(meters: PartitionMeters) -> None:
     for offset, time in ((5, 7_000), (9, 2_000), (11, 8_000)):
-        meters.read(A, offset, Times(1, time, time, time))
+        meters.read(A, offset, Sized(Times(1, time, time, time), 0))
     assert row(meters, safe=4).gauges["uncopied_seconds"] == 3.0
     assert row(meters, safe=5).gauges["uncopied_seconds"] == 8.0
     meters.passed(A, 9)
     assert row(meters).gauges["uncopied_seconds"] == 2.0
     meters.restart(A)
     assert "uncopied_seconds" not in row(meters).gauges
-
-
-def test_sizes_of_values_are_told_only_where_they_are_known(meters: PartitionMeters) -> None:
-    assert "value_bytes" not in row(meters).counters
-    meters.read(A, 1, None, 0)
-    assert row(meters).counters["value_bytes"] == 0
-    meters.read(A, 2, None, 30)
-    meters.read(A, 3, None, 12)
-    assert row(meters).counters["value_bytes"] == 42
 
 
 def test_nothing_is_reported_before_it_is_due() -> None:

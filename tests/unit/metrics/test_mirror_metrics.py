@@ -52,7 +52,7 @@ def lags(registry: Registry) -> list[float]:
 
 
 def test_a_bean_of_a_partition(registry: Registry) -> None:
-    """What nobody has measured is NaN; sizes that cannot be known are absent."""
+    """Counts are 0 and ages NaN until there is something."""
     stream = registry.stream(0, "g-0")
     stream.assigned(frozenset({T0}))
     stream.statistics(copied(T0, T1, last_latency_ms=4.0))
@@ -61,6 +61,8 @@ def test_a_bean_of_a_partition(registry: Registry) -> None:
     assert {name: value for name, value in bean.items() if value == value} == {
         "record-count": 30,
         "record-rate": 1.0,
+        "byte-count": 0,
+        "byte-rate": 0,
         "replication-latency-ms": 4.0,
         "replication-latency-ms-min": 1,
         "replication-latency-ms-max": 5,

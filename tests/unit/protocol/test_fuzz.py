@@ -23,7 +23,7 @@ from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import Header, RecordBatch
 from legacy_mm.protocol.record_set import CommittedOnly, read_batches
-from legacy_mm.protocol.records import Placement, first_key, regroup, survey
+from legacy_mm.protocol.records import Placement, first_key, measure, regroup, survey
 from tests.unit.protocol.batches import NOW, Row, build, records_of
 
 PAGES = 64
@@ -108,6 +108,8 @@ def use(header: Header, records: memoryview) -> None:
     """Everything the engine does with a batch; what a survey accepts, a regrouping keeps."""
     with our_error_only():
         first_key(header, records)
+    with our_error_only():
+        assert 0 <= measure(header, records, header.base_offset + 1).value_bytes <= len(records)
     with our_error_only():
         found = survey(header, records, 1, 3)
         for placement in (Placement.all_to(1), Placement.by_key_spreading(3, first=2)):

@@ -17,7 +17,7 @@ from legacy_mm.protocol import record_kernels as kernels
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
-from legacy_mm.protocol.records import Placement, Regrouped, recompress, regroup, survey
+from legacy_mm.protocol.records import Contents, Placement, Regrouped, measure, recompress, regroup, survey
 from legacy_mm.testbed import comparison
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode, records_of, rows
 
@@ -82,6 +82,18 @@ def test_a_survey_tells_what_a_reader_counts(made: list[Row], partitions: int, d
     assert (found.first_offset_delta, found.last_offset_delta) == (made[0].offset, made[-1].offset)
     assert batch.header.base_timestamp + found.max_timestamp_delta == max(row.timestamp for row in made)
     assert found.dense == ([row.offset for row in made] == list(range(len(made))))
+
+
+@given(rows(holes=True), st.integers(0, 20), st.booleans())
+def test_how_much_there_is_from_an_offset_on(made: list[Row], skipped: int, append_time: bool) -> None:
+    """Keys and headers do not count, nor does a time of 0; a time that the broker set is that of all."""
+    batch = changed(build(made, base_offset=50), attributes=LOG_APPEND * append_time)
+    left = [row for row in made if row.offset >= skipped]
+    times = [batch.header.max_timestamp if append_time else row.timestamp for row in left]
+    times = [time for time in times if time > 0]
+    expected = (sum(len(row.value or b"") for row in left), len(times), pytest.approx(sum(times)))
+    found = measure(batch.header, batch.payload, 50 + skipped)
+    assert found == Contents(*expected, min(times, default=0), max(times, default=0))
 
 
 @given(rows(holes=True), st.integers(1, 7), st.sampled_from(Codec), st.booleans(), st.integers(0, 1 << 40))

@@ -1,0 +1,79 @@
+"""How much the values are in batches that go on unopened: MirrorMaker 2's byte-count, at a price that is bounded.
+
+What is not compressed is walked (0.012 us a record). To decompress what goes on as it is would cost a third of the
+CPU with lz4 and more than all the rest with gzip. So compressed batches are opened as long as that takes at most a
+tenth of this process's CPU: all of them at ordinary rates. Beyond it, sizes are estimated from the last one of the
+partition and codec that was opened, and counted as estimates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from legacy_mm.clock import process_cpu, thread_cpu
+from legacy_mm.dataplane.partition_meters import Sized, Times
+from legacy_mm.errors import CorruptRecords
+from legacy_mm.protocol.compression import Codec
+
+if TYPE_CHECKING:
+    from legacy_mm.dataplane.routes import Route
+    from legacy_mm.model import TopicPartition
+    from legacy_mm.protocol.record_batch import RecordBatch
+    from legacy_mm.protocol.records import Contents
+
+_SHARE = 0.1
+_MOST_SECONDS = 0.5
+"""Of CPU, saved up in quiet times: 1.5 GB of lz4."""
+
+
+class BatchContents:
+    """Of the partitions of one copy job. For one thread."""
+
+    def __init__(self, open_batch: Callable[[RecordBatch], Contents]) -> None:
+        self._open = open_batch
+        self._ratios: dict[tuple[TopicPartition, Codec], float] = {}
+        self._saved = _MOST_SECONDS
+        self._seen = process_cpu()
+
+    def of(self, partition: TopicPartition, batch: RecordBatch, route: Route) -> Sized:
+        """What was copied of a batch. One that is broken is no business of ours: then only its header is believed."""
+        if route.contents is not None:
+            return _exactly(route.contents)
+        codec = batch.header.codec
+        try:
+            if codec is Codec.NONE:
+                return _exactly(self._open(batch))
+            ratio = self._ratios.get((partition, codec))
+            if ratio is None or self._may_open():
+                found = self._opened(batch)
+                self._ratios[partition, codec] = found.value_bytes / max(1, len(batch.payload))
+                return _exactly(found)
+        except CorruptRecords:
+            ratio = 0.0
+        return Sized(Times.of_batch(batch.header), round(ratio * len(batch.payload)), estimated=True)
+
+    def _may_open(self) -> bool:
+        now = process_cpu()
+        self._saved = min(_MOST_SECONDS, self._saved + _SHARE * (now - self._seen))
+        self._seen = now
+        return self._saved > 0
+
+    def _opened(self, batch: RecordBatch) -> Contents:
+        begin = thread_cpu()
+        try:
+            return self._open(batch)
+        finally:
+            self._saved -= thread_cpu() - begin
+
+
+def times_of(found: Sized | None, route: Route) -> list[Times | None]:
+    """When the records of each batch of a route were made, given what is known of all of them."""
+    if found is None or len(route.batches) + len(route.too_large) == 1:
+        return [found.times if found else None] * len(route.batches)
+    return [Times.of_batch(made.batch.header) for made in route.batches]
+
+
+def _exactly(found: Contents) -> Sized:
+    times = Times(found.timed, found.total, found.oldest, found.newest) if found.timed else None
+    return Sized(times, found.value_bytes)

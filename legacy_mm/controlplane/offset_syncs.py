@@ -1,7 +1,8 @@
 """Offset syncs of what is copied, as MirrorMaker 2 emits them, and the exact pairs of offsets beside them.
 
 A thread of its own takes what the copy jobs tell, so that no stream and no channel waits for a topic. Pairs become
-syncs as they come, about once a second; at each flush the newest pair of every partition becomes one, too.
+syncs as they come, about once a second, a selection of those that are due; at each flush the newest pair of every
+partition becomes one, too.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from legacy_mm.controlplane.exact_offsets import ExactOffsets
 from legacy_mm.copyjob import UNKNOWN, Run
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.model import OffsetPair, Offsets, TopicPartition
-from legacy_mm.policies.offset_sync_rule import PartitionSyncs
+from legacy_mm.policies.offset_sync_rule import PartitionSyncs, selected
 from legacy_mm.protocol.mirror_records import OffsetSync
 
 _ROUND_SECONDS = 1.0
@@ -39,7 +40,7 @@ class OffsetSyncs(threading.Thread):
         self._exact = exact
         self._told: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._held: dict[TopicPartition, PartitionSyncs] = {}
-        self._unsent: dict[TopicPartition, OffsetPair] = {}
+        self._unsent: dict[TopicPartition, list[OffsetPair]] = {}
         self._end: Deadline | None = None
 
     def started(self, offsets: Offsets) -> None:
@@ -111,11 +112,13 @@ class OffsetSyncs(threading.Thread):
         self._exact.save(tuple(held))
 
     def _send_pending(self, held: Mapping[TopicPartition, PartitionSyncs]) -> None:
-        """A pair that finds no room waits for the next round, unless a newer one comes first."""
+        """Those that find no room wait for the next round, where they are selected from once more."""
         for partition, syncs in held.items():
-            if (pair := syncs.take_pending()) is not None:
-                self._unsent[partition] = pair
-        for partition, pair in tuple(self._unsent.items()):
-            if not self._writer.send(*OffsetSync(*partition, *pair).encode()):
-                return
+            if pairs := syncs.take_pending():
+                self._unsent[partition] = selected([*self._unsent.get(partition, ()), *pairs])
+        for partition, pairs in tuple(self._unsent.items()):
+            while pairs:
+                if not self._writer.send(*OffsetSync(*partition, *pairs[0]).encode()):
+                    return
+                del pairs[0]
             del self._unsent[partition]

@@ -19,6 +19,7 @@ from typing import Protocol, Self
 from legacy_mm.spark.java import find_java
 from legacy_mm.testbed.jars import kafka_jars
 from legacy_mm.testbed.java_files import write_log_configuration, write_properties
+from legacy_mm.testbed.ports import LOOPBACK
 from legacy_mm.testbed.process_tree import ProcessTree
 from legacy_mm.testbed.releases import CURRENT, OLD
 from legacy_mm.testbed.spawn import spawn
@@ -213,9 +214,37 @@ def mirror_maker_2(
         **(properties or {}),
     }
     file = write_properties(folder / "mm2.properties", chosen)
-    log = write_log_configuration(folder / "log4j2.properties", generation=2, level="WARN", file=None)
-    command = [str(find_java()), f"-Xmx{heap}", *_PERFORMANCE.split(), log, "-cp", f"{kafka_jars(CURRENT)}/*"]
-    return ToolProcess([*command, "org.apache.kafka.connect.mirror.MirrorMaker", str(file)], folder)
+    return ToolProcess([*_current_java(folder, heap), "org.apache.kafka.connect.mirror.MirrorMaker", str(file)], folder)
+
+
+def checkpoint_connector(
+    folder: Path, source: str, target: str, *, rest_port: int, heap: str = "512M", properties: Mapping[str, str]
+) -> ToolProcess:
+    """MirrorMaker 2's checkpoint connector alone, on a standalone worker: no Java has copied what it translates."""
+    folder.mkdir(parents=True, exist_ok=True)
+    bytes_as_they_are = "org.apache.kafka.connect.converters.ByteArrayConverter"
+    worker = {
+        "bootstrap.servers": target,
+        "key.converter": bytes_as_they_are,
+        "value.converter": bytes_as_they_are,
+        "offset.storage.file.filename": str(folder / "offsets"),
+        "listeners": f"http://{LOOPBACK}:{rest_port}",
+    }
+    connector = {
+        "name": "checkpoints",
+        "connector.class": "org.apache.kafka.connect.mirror.MirrorCheckpointConnector",
+        "tasks.max": "1",
+        "source.cluster.bootstrap.servers": source,
+        "target.cluster.bootstrap.servers": target,
+        "checkpoints.topic.replication.factor": "1",
+        **properties,
+    }
+    files = [
+        write_properties(folder / "worker.properties", worker),
+        write_properties(folder / "connector.properties", connector),
+    ]
+    words = ["org.apache.kafka.connect.cli.ConnectStandalone", *map(str, files)]
+    return ToolProcess([*_current_java(folder, heap), *words], folder)
 
 
 def proxy_process(folder: Path, listen_port: int, target_port: int, *, delay_ms: float = 0.0) -> ToolProcess:
@@ -224,6 +253,12 @@ def proxy_process(folder: Path, listen_port: int, target_port: int, *, delay_ms:
     process = ToolProcess([*command, "--delay-ms", str(delay_ms)], folder, {"PYTHONPATH": str(CHECKOUT)})
     process.wait_for_output("ready", _KILL_SECONDS)
     return process
+
+
+def _current_java(folder: Path, heap: str) -> list[str]:
+    """A JVM with the jars of the current release, which says its warnings on stderr."""
+    log = write_log_configuration(folder / "log4j2.properties", generation=2, level="WARN", file=None)
+    return [str(find_java()), f"-Xmx{heap}", *_PERFORMANCE.split(), log, "-cp", f"{kafka_jars(CURRENT)}/*"]
 
 
 def _tool_environment(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -61,24 +61,20 @@ def test_a_batch_that_goes_on_as_it_is(cpu: Cpu, codec: Codec) -> None:
     assert times_of(sized, route) == [EXACT.times]
 
 
-def converted(batch: RecordBatch) -> Route:
-    return Router(options(Codec.ZSTD)).route("a", 0, batch, 50, 1, 1, in_place=True)
-
-
-def divided(batch: RecordBatch) -> Route:
-    return Router(options(limit=200)).route("a", 0, batch, 50, 1, 1, in_place=True)
-
-
-@pytest.mark.parametrize("way", [converted, divided])
-def test_what_is_opened_to_be_copied_is_not_opened_twice(cpu: Cpu, way: Callable[[RecordBatch], Route]) -> None:
-    route = way(batch := build(ROWS, base_offset=50))
+@pytest.mark.parametrize(
+    ("way", "times"),
+    [
+        (options(Codec.ZSTD), [EXACT.times]),
+        (options(limit=200), [Times(1, NOW, NOW, NOW), Times(3, 3 * (NOW - 1), NOW - 1, NOW - 1)]),
+    ],
+    ids=["converted", "divided"],
+)
+def test_what_is_opened_to_be_copied_is_not_opened_twice(cpu: Cpu, way: RouteOptions, times: list[Times]) -> None:
+    batch = build(ROWS, base_offset=50)
+    route = Router(way).route("a", 0, batch, 50, 1, 1, in_place=True)
     sized = BatchContents(cpu.opens).of(A, batch, route)
     assert (sized, cpu.opened) == (EXACT, 0)
-    expected = {
-        converted: [EXACT.times],
-        divided: [Times(1, NOW, NOW, NOW), Times(3, 3 * (NOW - 1), NOW - 1, NOW - 1)],
-    }
-    assert times_of(sized, route) == expected[way]
+    assert times_of(sized, route) == times
 
 
 def test_only_what_is_copied_of_a_batch_counts(cpu: Cpu) -> None:

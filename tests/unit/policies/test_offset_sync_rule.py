@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from legacy_mm.model import OffsetPair, OffsetRun
 from legacy_mm.policies.offset_sync_rule import PartitionSyncs
+from legacy_mm.policies.offset_sync_store import OffsetSyncStore
 
 VECTORS = json.loads((Path(__file__).parent / "golden" / "offset_sync_rule.json").read_text())
 
@@ -23,7 +24,7 @@ class RecordByRecord:
     def __init__(self, lag_max: int) -> None:
         self.lag_max = lag_max
         self.upstream = self.downstream = self.synced = -1
-        self.pending: OffsetPair | None = None
+        self.due: list[OffsetPair] = []
         self.delayed: OffsetPair | None = None
 
     def update(self, upstream: int, downstream: int) -> bool:
@@ -35,10 +36,35 @@ class RecordByRecord:
         )
         self.upstream, self.downstream = upstream, downstream
         if due:
-            self.synced, self.pending, self.delayed = downstream, OffsetPair(upstream, downstream), None
+            self.synced, self.delayed = downstream, None
+            self.due.append(OffsetPair(upstream, downstream))
         else:
             self.delayed = OffsetPair(upstream, downstream)
         return due
+
+    def take(self) -> list[OffsetPair]:
+        """All that became due since the last call, but for those from before a way back."""
+        due, self.due = self.due, []
+        backs = [at for at in range(1, len(due)) if due[at][0] < due[at - 1][0] or due[at][1] < due[at - 1][1]]
+        return due[max(backs, default=0) :]
+
+    def flush(self) -> None:
+        if self.delayed is not None:
+            self.due.append(self.delayed)
+            self.delayed = None
+
+
+def check(sent: list[OffsetPair], due: list[OffsetPair]) -> None:
+    """Some of those that are due, and for those that are not sent one before it that is not much farther back."""
+    places = [due.index(sync) for sync in sent]
+    assert places == sorted(set(places))
+    if due:
+        assert (sent[0], sent[-1]) == (due[0], due[-1])
+        assert len(sent) <= 2 + (due[-1].upstream - due[0].upstream).bit_length()
+    for at, sync in enumerate(due):
+        before = max(place for place in places if place <= at)
+        newest = due[-1].upstream
+        assert newest - due[before].upstream <= 4 * (newest - sync.upstream)
 
 
 def runs_of(records: Iterable[tuple[int, int]]) -> list[OffsetRun]:
@@ -58,10 +84,10 @@ def test_the_recorded_sequences(vector: dict[str, Any]) -> None:
     for upstream, downstream, due in vector["updates"]:
         assert reference.update(upstream, downstream) is bool(due)
         single.acknowledged(upstream, downstream, 1)
-        assert single.take_pending() == (OffsetPair(upstream, downstream) if due else None)
+        assert single.take_pending() == ([OffsetPair(upstream, downstream)] if due else [])
     for run in runs_of((upstream, downstream) for upstream, downstream, _ in vector["updates"]):
         in_runs.acknowledged(*run)
-    assert in_runs.take_pending() == reference.pending
+    check(in_runs.take_pending(), reference.take())
 
 
 _steps = st.tuples(
@@ -85,13 +111,12 @@ def test_a_run_is_its_records(lag_max: int, start: tuple[int, int], steps: list[
         upstream, downstream = upstream + count, downstream + count
         if then == "flush":
             syncs.promote_delayed()
-            reference.pending, reference.delayed = reference.delayed or reference.pending, None
+            reference.flush()
         if then:
-            assert syncs.take_pending() == reference.pending
-            reference.pending = None
-    assert syncs.take_pending() == reference.pending
+            check(syncs.take_pending(), reference.take())
+    check(syncs.take_pending(), reference.take())
     syncs.promote_delayed()
-    assert syncs.take_pending() == reference.delayed
+    assert syncs.take_pending() == ([] if reference.delayed is None else [reference.delayed])
 
 
 def test_dense_offsets_sync_at_every_lag_plus_one() -> None:
@@ -99,22 +124,52 @@ def test_dense_offsets_sync_at_every_lag_plus_one() -> None:
     seen = []
     for offset in range(0, 310, 10):
         syncs.acknowledged(offset, offset, 10)
-        seen += [pair.downstream for pair in [syncs.take_pending()] if pair]
+        seen += [pair.downstream for pair in syncs.take_pending()]
     assert seen == [0, 101, 202, 303]
 
 
-def test_a_pending_sync_is_replaced_and_taken_once() -> None:
+def test_due_syncs_are_taken_once() -> None:
     syncs = PartitionSyncs(100)
     syncs.acknowledged(0, 0, 1)
     syncs.acknowledged(5, 1, 1)
-    assert syncs.take_pending() == (5, 1)
-    assert syncs.take_pending() is None
+    assert syncs.take_pending() == [(0, 0), (5, 1)]
+    assert syncs.take_pending() == []
+
+
+def test_of_very_many_a_few_are_sent() -> None:
+    """One run, and as many runs as it has records."""
+    dense, gaps = PartitionSyncs(0), PartitionSyncs(0)
+    dense.acknowledged(0, 0, 100_000)
+    for number in range(100_000):
+        gaps.acknowledged(2 * number, number, 1)
+    for syncs in (dense, gaps):
+        sent = syncs.take_pending()
+        assert len(sent) < 20
+        assert [sent[0].downstream, sent[-1].downstream] == [0, 99_999]
+
+
+@pytest.mark.parametrize("behind", [0, 1, 70, 1_000, 30_000, 150_000])
+def test_a_reader_translates_about_as_with_every_sync(behind: int) -> None:
+    """At 200,000 records a second, told once a second; MirrorMaker 2 sends every sync that it has room for."""
+    every, ours = OffsetSyncStore(must_read_to_end=True), OffsetSyncStore(must_read_to_end=True)
+    syncs = PartitionSyncs(100)
+    for store in (every, ours):
+        store.first_read_ended()
+    for second in range(12):
+        syncs.acknowledged(second * 200_000, second * 200_000, 200_000)
+        for sync in syncs.take_pending():
+            ours.add(*sync)
+    for offset in range(0, 2_400_000, 101):
+        every.add(offset, offset)
+    place = 2_399_999 - behind
+    far = [place - (store.translate(place) or 0) for store in (every, ours)]
+    assert 0 <= far[1] <= max(2 * behind + 101, far[0])
 
 
 def test_the_flush_brings_the_last_record_of_a_quiet_partition() -> None:
     syncs = PartitionSyncs(100)
     syncs.acknowledged(0, 0, 50)
     syncs.promote_delayed()
-    assert syncs.take_pending() == (49, 49)
+    assert syncs.take_pending() == [(0, 0), (49, 49)]
     syncs.promote_delayed()
-    assert syncs.take_pending() is None
+    assert syncs.take_pending() == []

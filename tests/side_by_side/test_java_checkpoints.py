@@ -1,0 +1,198 @@
+"""Java's checkpoint connector, alone, on the offset syncs that ours writes: it translates as our own store does.
+
+No Java has copied a record here. Groups stand everywhere in the topic, and move on and back; the mirror is restarted
+meanwhile. Whoever goes on at any checkpoint that Java has ever written misses nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.model import OffsetPair
+from legacy_mm.policies.checkpoint_rule import is_due
+from legacy_mm.policies.offset_sync_store import NOT_TRANSLATABLE, OffsetSyncStore
+from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import create_topic, end_offsets, list_topics, read_all
+from legacy_mm.testbed.tools import ToolProcess, checkpoint_connector
+from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.offsets import PARTITIONS, commit, rest, write
+
+pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark, pytest.mark.slow]
+SECONDS = 240.0
+READERS = 16
+Key = tuple[str, int]
+POLICY = "org.apache.kafka.connect.mirror."
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A topic, its copy, and the internal topics between them."""
+
+    source: Cluster
+    target: Cluster
+    topic: str
+    copy: str
+    syncs_topic: str
+    checkpoints_topic: str
+
+    def last_offset(self, partition: int) -> int:
+        return max(each.offset for each in read_all(self.source.bootstrap, self.topic) if each.partition == partition)
+
+    def syncs(self) -> list[OffsetSync]:
+        found = read_all(self.source.bootstrap, self.syncs_topic)
+        return [OffsetSync.decode(each.key, each.value) for each in found]
+
+    def all_synced(self) -> bool:
+        """The newest record of each partition is copied, and has its sync."""
+        if self.syncs_topic not in list_topics(self.source.bootstrap):
+            return False
+        newest = {each.partition: each.upstream for each in self.syncs()}
+        return newest == {number: self.last_offset(number) for number in range(PARTITIONS)}
+
+    def stores(self) -> dict[int, OffsetSyncStore]:
+        stores = {number: OffsetSyncStore(must_read_to_end=False) for number in range(PARTITIONS)}
+        for store in stores.values():
+            store.first_read_ended()
+        for sync in self.syncs():
+            assert sync.topic == self.topic
+            stores[sync.partition].add(sync.upstream, sync.downstream)
+        return stores
+
+    def checkpoints(self) -> list[Checkpoint]:
+        if self.checkpoints_topic not in list_topics(self.target.bootstrap):
+            return []
+        found = read_all(self.target.bootstrap, self.checkpoints_topic)
+        return [Checkpoint.decode(each.key, each.value) for each in found]
+
+    def written(self) -> dict[Key, Checkpoint]:
+        """The last checkpoint of each group and partition."""
+        return {(each.group, each.partition): each for each in self.checkpoints()}
+
+    def move(self, groups: Mapping[str, int]) -> None:
+        """Groups commit an offset in every partition, and in the end Java has written what our store says of it."""
+        stores = self.stores()
+        expected = self.written()
+        for group, offset in groups.items():
+            commit(self.source, group, {(self.topic, number): offset for number in range(PARTITIONS)})
+            for number, store in stores.items():
+                translated = store.translate(offset)
+                assert translated is not None
+                last = expected.get((group, number))
+                pair = last and OffsetPair(last.upstream, last.downstream)
+                if translated != NOT_TRANSLATABLE and is_due(pair, OffsetPair(offset, translated)):
+                    expected[group, number] = Checkpoint(group, self.copy, number, offset, translated, "")
+        differences: list[object] = []
+
+        def equal() -> bool:
+            written = self.written()
+            keys = (key for key in expected.keys() | written.keys() if key[0] in groups)
+            differences[:] = [
+                (written.get(key), expected.get(key)) for key in keys if written.get(key) != expected.get(key)
+            ]
+            return not differences
+
+        try:
+            wait_until(equal, SECONDS, "Java's checkpoints")
+        except TimeoutError:
+            raise AssertionError(differences) from None
+
+    def missed(self) -> list[Checkpoint]:
+        """Checkpoints at which some record would be left out that the group has not read."""
+        old, new = (read_all(cluster.bootstrap, name) for cluster, name in self.both())
+        return [
+            each
+            for each in self.checkpoints()
+            if not _ends_with(rest(new, each.partition, each.downstream), rest(old, each.partition, each.upstream))
+        ]
+
+    def both(self) -> tuple[tuple[Cluster, str], tuple[Cluster, str]]:
+        return (self.source, self.topic), (self.target, self.copy)
+
+
+def _ends_with(records: list[bytes | None], end: list[bytes | None]) -> bool:
+    return records[len(records) - len(end) :] == end if end else True
+
+
+@pytest.mark.parametrize(("engine", "renames"), [("batches", True), ("records", False)])
+def test_java_translates_by_our_offset_syncs(
+    source: Cluster,
+    target: Cluster,
+    our_tool: Callable[..., ToolProcess],
+    new_port: Callable[[], int],
+    tmp_path: Path,
+    topic: str,
+    group: str,
+    engine: str,
+    renames: bool,
+) -> None:
+    name = topic
+    west, east = f"west{name[-8:]}", f"east{name[-8:]}"
+    scene = Scene(
+        source,
+        target,
+        name,
+        f"{west}.{name}" if renames else name,
+        f"mm2-offset-syncs.{east}.internal",
+        f"{west}.checkpoints.internal",
+    )
+    aliases = {"source.cluster.alias": west, "target.cluster.alias": east}
+    flags = {
+        **aliases,
+        "topic.creation": "true",
+        "rename.topics": "true" if renames else "false",
+        "emit.offset-syncs.enabled": "true",
+        "offset.lag.max": "10",
+    }
+    reading = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
+    options = ("--whitelist", name, "--engine", engine, "--offset.commit.interval.ms", "1000")
+    java = {
+        **aliases,
+        "replication.policy.class": f"{POLICY}{'Default' if renames else 'Identity'}ReplicationPolicy",
+        "topics": name,
+        "groups": f"reader-{name}-.*",
+        "emit.checkpoints.interval.seconds": "1",
+        "refresh.groups.interval.seconds": "1",
+    }
+    readers = [f"reader-{name}-{number:02}" for number in range(READERS)]
+
+    def mirror() -> ToolProcess:
+        return our_tool(reading, {"bootstrap.servers": target.bootstrap, **flags}, *options)
+
+    def fill(part: str) -> None:
+        """Gaps after every five records, then none."""
+        write(source, name, part, 20)
+        load(source.bootstrap, name, 4_000, 50)
+
+    create_topic(source.bootstrap, name, PARTITIONS)
+    fill("first")
+    for number, reader in enumerate(readers):
+        commit(source, reader, {(name, each): 50 * number for each in range(PARTITIONS)})
+    worker = checkpoint_connector(
+        tmp_path / "connect", source.bootstrap, target.bootstrap, rest_port=new_port(), properties=java
+    )
+    with worker:
+        for part in ("second", "third"):
+            with mirror() as tool:
+                wait_until(scene.all_synced, SECONDS, "the last offset sync")
+                fill(part)
+                wait_until(scene.all_synced, SECONDS, "the last offset sync once more")
+                assert tool.stop(SECONDS) == 143
+            fill(f"between {part} and the next")
+        with mirror() as tool:
+            wait_until(scene.all_synced, SECONDS, "the last offset sync of all")
+            assert tool.stop(SECONDS) == 143
+        end = min(end_offsets(source.bootstrap, name).values())
+        scene.move({readers[0]: end})
+        scene.move({reader: end - number * end // READERS for number, reader in enumerate(readers)})
+        scene.move({reader: number * number * end // READERS**2 for number, reader in enumerate(readers)})
+        scene.move({reader: end - number * number for number, reader in enumerate(readers)})
+        assert worker.running()
+        assert " ERROR " not in worker.output(), worker.output()[-4000:]
+    assert set(scene.written()) == {(reader, each) for reader in readers for each in range(PARTITIONS)}
+    assert scene.missed() == []

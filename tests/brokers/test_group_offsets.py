@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import committed, create_topic, members, read_all
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import committed, create_topic, list_topics, members, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.topic_state import overrides
 from legacy_mm.testbed.waiting import wait_until
@@ -21,6 +24,7 @@ from tests.fixtures.scrape import scrape, total
 
 pytestmark = pytest.mark.brokers
 SECONDS = 60.0
+AT_THE_TARGET = {"offset.lag.max": "0", "offset-syncs.topic.location": "target"}
 METRICS = (
     "partition_record_count_total",
     "partition_lag_seconds",
@@ -64,15 +68,15 @@ def mirror(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess
         "groups": f"reader-{name}.*,{group}",
     }
 
-    def start(*options: str) -> ToolProcess:
+    def start(*options: str, topics: str = name, others: Mapping[str, str] | None = None) -> ToolProcess:
         reading = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
-        written = {"bootstrap.servers": target.bootstrap, **aliases, **flags}
-        return our_tool(reading, written, "--whitelist", name, *options)
+        written = {"bootstrap.servers": target.bootstrap, **aliases, **flags, **(others or {})}
+        return our_tool(reading, written, "--whitelist", topics, *options)
 
     return Mirror(name, group, aliases, start)
 
 
-def check_metrics(mirror: Mirror, source: Cluster, target: Cluster, tool: ToolProcess, port: int, engine: str) -> None:
+def check_metrics(mirror: Mirror, source: Cluster, target: Cluster, tool: ToolProcess, port: int) -> None:
     """MirrorMaker 2's beans, and what it never had at /metrics, against what is on both clusters."""
     name = mirror.topic
     flow = ",".join(f"{side}={mirror.aliases[f'{side}.cluster.alias']}" for side in ("source", "target"))
@@ -94,9 +98,8 @@ def check_metrics(mirror: Mirror, source: Cluster, target: Cluster, tool: ToolPr
     wait_until(all_counted, SECONDS, "all records in the beans")
     for number, found in values.items():
         one = bean("MirrorSourceConnector", number)
-        known = {"byte-count": sum(len(value or b"") for value in found)} if engine == "records" else {}
-        assert {attribute: value for attribute, value in one.items() if attribute == "byte-count"} == known
-        assert one["record-rate"] > 0
+        assert one["byte-count"] == sum(len(value or b"") for value in found)
+        assert one["record-rate"] > 0 and one["byte-rate"] > 0
         for ages in ("record-age-ms", "replication-latency-ms"):
             assert 0 <= one[f"{ages}-min"] <= one[f"{ages}-avg"] <= one[f"{ages}-max"], one
         assert one["replication-latency-ms"] >= one["record-age-ms"], "it is acknowledged after it is read"
@@ -122,12 +125,20 @@ def check_metrics(mirror: Mirror, source: Cluster, target: Cluster, tool: ToolPr
     assert total(scrape(port), "legacy_mm_mirror_offsets_groups_synced_total") >= 2
 
 
-def goes_on(source: Cluster, target: Cluster, topic: str) -> bool:
+def goes_on(source: Cluster, target: Cluster, reader: str, topic: str) -> bool:
     """The reader's offsets at the target leave to be read what its offsets at the source do."""
-    here, there = (committed(cluster.bootstrap, f"reader-{topic}", [topic]) for cluster in (source, target))
+    here, there = (committed(cluster.bootstrap, reader, [topic]) for cluster in (source, target))
     old, new = (read_all(cluster.bootstrap, topic) for cluster in (source, target))
     return there.keys() == here.keys() and all(
         rest(old, place[1], here[place]) == rest(new, place[1], there[place]) for place in here
+    )
+
+
+def checkpoints_of(mirror: Mirror, target: Cluster) -> list[Checkpoint]:
+    """All of them, those of one place in their order."""
+    return sorted(
+        (Checkpoint.decode(each.key, each.value) for each in read_all(target.bootstrap, mirror.checkpoints_topic)),
+        key=lambda each: each[:3],
     )
 
 
@@ -139,7 +150,7 @@ def test_what_is_known_of_offsets_moves_with_the_partitions(mirror: Mirror, sour
     create_topic(source.bootstrap, name, PARTITIONS)
     write(source, name, "first", 20)
     commit(source, reader, {(name, number): 31 for number in range(PARTITIONS)})
-    follows = partial(goes_on, source, target, name)
+    follows = partial(goes_on, source, target, reader, name)
     with mirror.start() as one:
         wait_until(follows, SECONDS, "the group at the target")
         with mirror.start() as other:
@@ -154,6 +165,57 @@ def test_what_is_known_of_offsets_moves_with_the_partitions(mirror: Mirror, sour
             assert other.stop(SECONDS) == 143
 
 
+@pytest.mark.slow
+def test_groups_that_lag_return_and_come_late(mirror: Mirror, source: Cluster, target: Cluster) -> None:
+    """As Apache's own tests have it: a lag of 0, syncs at the target, a partition that gets its first records later, a
+    topic that comes later, a restart, a group that goes back, and one that is deleted."""
+    name, later = mirror.topic, f"{mirror.topic}-later"
+    reader, leaver, end = f"reader-{name}", f"reader-{name}-leaves", 40 * 6
+    start = partial(mirror.start, topics=f"{name}.*", others=AT_THE_TARGET)
+    follows = partial(goes_on, source, target, reader)
+    places = [(name, number) for number in range(PARTITIONS)]
+
+    def stands(at: int) -> bool:
+        """The last checkpoints of the reader are of this offset."""
+        last = {each.partition: each.upstream for each in checkpoints_of(mirror, target) if each.group == reader}
+        return [last.get(number) for _, number in places] == [at] * PARTITIONS
+
+    create_topic(source.bootstrap, name, PARTITIONS + 1)
+    write(source, name, "first", 40)
+    commit(source, reader, {**dict.fromkeys(places, 0), (name, PARTITIONS): 0})
+    commit(source, leaver, {(name, 0): end})
+    with start() as tool:
+        for offset in (0, end // 2, end * 9 // 10):
+            commit(source, reader, dict.fromkeys(places, offset))
+            wait_until(partial(stands, offset), SECONDS, f"checkpoints at {offset}")
+        wait_until(lambda: committed(target.bootstrap, leaver, [name]), SECONDS, "the other group")
+        assert tool.stop(SECONDS) == 143
+    assert PARTITIONS not in {each.partition for each in checkpoints_of(mirror, target)}, "nothing of it was mirrored"
+
+    left = committed(target.bootstrap, leaver, [name])
+    AdminClient({"bootstrap.servers": source.bootstrap}).delete_consumer_groups([leaver])[leaver].result(SECONDS)
+    load(source.bootstrap, name, 400, 20, partitions=PARTITIONS + 1)
+    create_topic(source.bootstrap, later, PARTITIONS)
+    write(source, later, "later", 4)
+    commit(source, reader, {**dict.fromkeys(places, end), (name, PARTITIONS): 2, (later, 0): 7})
+    with start() as tool:
+        for topic in (name, later):
+            wait_until(partial(follows, topic), SECONDS, f"the group in {topic}")
+        before = committed(target.bootstrap, reader, [name])
+        commit(source, reader, dict.fromkeys(places, end // 10))
+        wait_until(partial(stands, end // 10), SECONDS, "checkpoints of a group that went back")
+        commit(source, reader, {(later, 0): 9})
+        wait_until(partial(follows, later), SECONDS, "a round after that")
+        assert committed(target.bootstrap, reader, [name]) == before, "the target's group never goes back"
+        assert tool.stop(SECONDS) == 143
+    assert committed(target.bootstrap, leaver, [name]) == left, "nothing is deleted at the target"
+    for one, other in pairwise(checkpoints_of(mirror, target)):
+        if one[:3] == other[:3]:
+            assert other.downstream > one.downstream or other.upstream < one.upstream
+    assert f"mm2-offset-syncs.{mirror.aliases['source.cluster.alias']}.internal" in list_topics(target.bootstrap)
+    assert mirror.syncs_topic not in list_topics(source.bootstrap)
+
+
 @pytest.mark.parametrize("engine", ["batches", pytest.param("records", marks=pytest.mark.slow)])
 def test_a_group_goes_on_at_the_target_without_a_gap_and_without_a_repeat(
     mirror: Mirror, source: Cluster, target: Cluster, engine: str, new_port: Callable[[], int]
@@ -165,14 +227,14 @@ def test_a_group_goes_on_at_the_target_without_a_gap_and_without_a_repeat(
     write(source, name, "first", 20)
     commit(source, reader, {(name, 0): 0, (name, 1): 47, (name, 2): 120})
 
-    follows = partial(goes_on, source, target, name)
+    follows = partial(goes_on, source, target, reader, name)
     port = new_port()
     with mirror.start("--engine", engine, "--metrics.port", str(port)) as tool:
         wait_until(follows, SECONDS, "the group at the target")
         write(source, name, "second", 3)
         commit(source, reader, {(name, 0): 9, (name, 1): 137, (name, 2): 124})
         wait_until(follows, SECONDS, "the group at the target once more")
-        check_metrics(mirror, source, target, tool, port, engine)
+        check_metrics(mirror, source, target, tool, port)
         assert tool.stop(SECONDS) == 143
     commit(source, reader, {(name, 0): 23})
     with mirror.start("--engine", engine) as tool:
@@ -180,8 +242,7 @@ def test_a_group_goes_on_at_the_target_without_a_gap_and_without_a_repeat(
         assert tool.stop(SECONDS) == 143
     assert "WARN [group-offsets]" not in tool.output()
 
-    found = read_all(target.bootstrap, mirror.checkpoints_topic)
-    checkpoints = [Checkpoint.decode(each.key, each.value) for each in found]
+    checkpoints = checkpoints_of(mirror, target)
     assert {(each.group, each.topic) for each in checkpoints} == {(reader, name)}, "not the mirror's own group"
     for cluster, internal in ((target, mirror.checkpoints_topic), (source, mirror.syncs_topic)):
         assert overrides(cluster.bootstrap, internal) == {"cleanup.policy": "compact"}

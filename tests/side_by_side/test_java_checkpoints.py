@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -48,8 +49,10 @@ class Scene:
         found = read_all(self.source.bootstrap, self.syncs_topic)
         return [OffsetSync.decode(each.key, each.value) for each in found]
 
-    def all_synced(self) -> bool:
-        """The newest record of each partition is copied, and has its sync."""
+    def all_synced(self, *tools: ToolProcess) -> bool:
+        """The newest record of each partition is copied, and has its sync; none of the tools has ended."""
+        for tool in tools:
+            assert tool.running(), tool.output()[-4000:]
         if self.syncs_topic not in list_topics(self.source.bootstrap):
             return False
         newest = {each.partition: each.upstream for each in self.syncs()}
@@ -178,15 +181,12 @@ def test_java_translates_by_our_offset_syncs(
     )
     with worker:
         for part in ("second", "third"):
+            write(source, name, f"before the {part}", 2)
             with mirror() as tool:
-                wait_until(scene.all_synced, SECONDS, "the last offset sync")
+                wait_until(partial(scene.all_synced, tool, worker), SECONDS, "the last offset syncs")
                 fill(part)
-                wait_until(scene.all_synced, SECONDS, "the last offset sync once more")
+                wait_until(partial(scene.all_synced, tool, worker), SECONDS, "the last offset syncs once more")
                 assert tool.stop(SECONDS) == 143
-            fill(f"between {part} and the next")
-        with mirror() as tool:
-            wait_until(scene.all_synced, SECONDS, "the last offset sync of all")
-            assert tool.stop(SECONDS) == 143
         end = min(end_offsets(source.bootstrap, name).values())
         scene.move({readers[0]: end})
         scene.move({reader: end - number * end // READERS for number, reader in enumerate(readers)})

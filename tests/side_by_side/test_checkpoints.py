@@ -1,8 +1,8 @@
 """The real MirrorMaker 2 and ours translate the offsets of the same groups, each towards a target of its own.
 
-Whoever goes on at our offsets misses nothing and reads nothing again. With MirrorMaker 2 some of it is read again; and
-a group that goes back behind its oldest offset sync keeps a checkpoint that is too far on (it has at most ten syncs
-under way, and drops what is replaced meanwhile).
+Their MBeans count the same records and bytes. Whoever goes on at our offsets misses nothing and reads nothing again.
+With MirrorMaker 2 some of it is read again; and a group that goes back behind its oldest offset sync keeps a checkpoint
+that is too far on (it has at most ten syncs under way, and drops what is replaced meanwhile).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from legacy_mm.testbed.records import committed, create_topic, read_all
 from legacy_mm.testbed.tools import ToolProcess, mirror_maker_2
 from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.java_mirror_client import JAVA_CLIENTS, JavaMirrorClient, names, offsets
+from tests.fixtures.jmx import java_pid, read_mbeans
 from tests.fixtures.offsets import PARTITIONS, commit, rest, write
 
 pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark, pytest.mark.slow]
@@ -70,6 +71,21 @@ def repeats(source: Cluster, target: Cluster, topic: str, group: str) -> Repeats
     return found
 
 
+def all_counted(tool: ToolProcess, flow: str, source: Cluster, topic: str) -> bool:
+    """The beans of this flow have counted every record, and the bytes of the values alone."""
+    records = read_all(source.bootstrap, topic)
+    beans = read_mbeans(java_pid(tool))
+    for number in range(PARTITIONS):
+        values = rest(records, number, 0)
+        bean = beans.get(
+            f"kafka.connect.mirror:type=MirrorSourceConnector,{flow},topic=src.{topic},partition={number}", {}
+        )
+        known = {"record-count": len(values), "byte-count": sum(len(value or b"") for value in values)}
+        if {attribute: bean[attribute].number for attribute in known if attribute in bean} != known:
+            return False
+    return True
+
+
 def test_nothing_is_missed_and_less_is_read_again(
     own_clusters: Callable[..., Cluster], our_tool: Callable[..., ToolProcess], tmp_path: Path, topic: str, group: str
 ) -> None:
@@ -90,7 +106,7 @@ def test_nothing_is_missed_and_less_is_read_again(
         return len(read_all(target.bootstrap, f"src.{topic}")) == records
 
     with (
-        mirror_maker_2(tmp_path / "mm2", source.bootstrap, theirs.bootstrap, topic, properties=MM2),
+        mirror_maker_2(tmp_path / "mm2", source.bootstrap, theirs.bootstrap, topic, properties=MM2) as mm2,
         our_tool(reading, {"bootstrap.servers": ours.bootstrap, **OURS}, "--whitelist", topic) as tool,
     ):
         for target in (theirs, ours):
@@ -101,6 +117,8 @@ def test_nothing_is_missed_and_less_is_read_again(
         expected = len(read_all(source.bootstrap, topic))
         for target in (theirs, ours):
             wait_until(partial(complete, target, expected), SECONDS, "all records")
+        for process, flow in ((mm2, "source=src,target=dst"), (tool, "source=src,target=other")):
+            wait_until(partial(all_counted, process, flow, source, topic), SECONDS, f"the beans of {flow}")
         commit(source, "marker", dict.fromkeys(places, 2 * END))
         for target in (theirs, ours):
             wait_until(partial(known, target, {"marker"}), SECONDS, "a round after that")

@@ -23,7 +23,7 @@ from tests.fixtures.offsets import PARTITIONS, commit, rest, write
 from tests.fixtures.scrape import scrape, total
 
 pytestmark = pytest.mark.brokers
-SECONDS = 60.0
+SECONDS = 180.0
 AT_THE_TARGET = {"offset.lag.max": "0", "offset-syncs.topic.location": "target"}
 METRICS = (
     "partition_record_count_total",
@@ -193,7 +193,8 @@ def test_groups_that_lag_return_and_come_late(mirror: Mirror, source: Cluster, t
     assert PARTITIONS not in {each.partition for each in checkpoints_of(mirror, target)}, "nothing of it was mirrored"
 
     left = committed(target.bootstrap, leaver, [name])
-    AdminClient({"bootstrap.servers": source.bootstrap}).delete_consumer_groups([leaver])[leaver].result(SECONDS)
+    admin = AdminClient({"bootstrap.servers": source.bootstrap})
+    admin.delete_consumer_groups([leaver])[leaver].result(SECONDS)
     load(source.bootstrap, name, 400, 20, partitions=PARTITIONS + 1)
     create_topic(source.bootstrap, later, PARTITIONS)
     write(source, later, "later", 4)

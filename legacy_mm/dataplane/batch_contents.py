@@ -1,9 +1,9 @@
 """How much the values are in batches that go on unopened: MirrorMaker 2's byte-count, at a price that is bounded.
 
-What is not compressed is walked (0.012 us a record). To decompress what goes on as it is would cost a third of the
-CPU with lz4 and more than all the rest with gzip. So compressed batches are opened as long as that takes at most a
-tenth of this process's CPU: all of them at ordinary rates. Beyond it, sizes are estimated from the last one of the
-partition and codec that was opened, and counted as estimates.
+What is not compressed is walked (0.012 us a record). To decompress what goes on as it is would multiply the CPU of
+passing it on: by 2.3 with lz4, by 4 with zstd (1 KB, measured without Spark and brokers). So compressed batches are
+opened as long as that takes at most a tenth of this process's CPU: all of them at ordinary rates. Beyond it, sizes are
+estimated from the last one of the partition and codec that was opened, and counted as estimates.
 """
 
 from __future__ import annotations

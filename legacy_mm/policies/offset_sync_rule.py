@@ -88,5 +88,4 @@ def _goes_back(sync: OffsetPair, following: OffsetPair) -> bool:
 
 def _ever_fewer(last: int) -> list[int]:
     """0, `last`, and of the numbers between them those that are a power of two before `last`."""
-    powers = (last - (1 << exponent) for exponent in reversed(range(last.bit_length())))
-    return [0, *(number for number in powers if number > 0), last][last == 0 :]
+    return sorted({0, last, *(last - (1 << exponent) for exponent in range(last.bit_length()))})

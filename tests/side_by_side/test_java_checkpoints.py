@@ -39,8 +39,15 @@ class Scene:
     target: Cluster
     topic: str
     copy: str
-    syncs_topic: str
-    checkpoints_topic: str
+    aliases: Mapping[str, str]
+
+    @property
+    def syncs_topic(self) -> str:
+        return f"mm2-offset-syncs.{self.aliases['target.cluster.alias']}.internal"
+
+    @property
+    def checkpoints_topic(self) -> str:
+        return f"{self.aliases['source.cluster.alias']}.checkpoints.internal"
 
     def last_offset(self, partition: int) -> int:
         return max(each.offset for each in read_all(self.source.bootstrap, self.topic) if each.partition == partition)
@@ -122,6 +129,26 @@ def _ends_with(records: list[bytes | None], end: list[bytes | None]) -> bool:
     return records[len(records) - len(end) :] == end if end else True
 
 
+def scene_of(source: Cluster, target: Cluster, topic: str, *, renames: bool) -> Scene:
+    """With aliases of its own, so that no other test's topics are read."""
+    west, east = f"west{topic[-8:]}", f"east{topic[-8:]}"
+    copy = f"{west}.{topic}" if renames else topic
+    return Scene(source, target, topic, copy, {"source.cluster.alias": west, "target.cluster.alias": east})
+
+
+def java_connector(scene: Scene, folder: Path, rest_port: int, *, renames: bool) -> ToolProcess:
+    properties = {
+        **scene.aliases,
+        "replication.policy.class": f"{POLICY}{'Default' if renames else 'Identity'}ReplicationPolicy",
+        "topics": scene.topic,
+        "groups": f"reader-{scene.topic}-.*",
+        "emit.checkpoints.interval.seconds": "1",
+        "refresh.groups.interval.seconds": "1",
+    }
+    source, target = scene.source.bootstrap, scene.target.bootstrap
+    return checkpoint_connector(folder, source, target, rest_port=rest_port, properties=properties)
+
+
 @pytest.mark.parametrize(("engine", "renames"), [("batches", True), ("records", False)])
 def test_java_translates_by_our_offset_syncs(
     source: Cluster,
@@ -134,19 +161,10 @@ def test_java_translates_by_our_offset_syncs(
     engine: str,
     renames: bool,
 ) -> None:
+    scene = scene_of(source, target, topic, renames=renames)
     name = topic
-    west, east = f"west{name[-8:]}", f"east{name[-8:]}"
-    scene = Scene(
-        source,
-        target,
-        name,
-        f"{west}.{name}" if renames else name,
-        f"mm2-offset-syncs.{east}.internal",
-        f"{west}.checkpoints.internal",
-    )
-    aliases = {"source.cluster.alias": west, "target.cluster.alias": east}
     flags = {
-        **aliases,
+        **scene.aliases,
         "topic.creation": "true",
         "rename.topics": "true" if renames else "false",
         "emit.offset-syncs.enabled": "true",
@@ -154,14 +172,6 @@ def test_java_translates_by_our_offset_syncs(
     }
     reading = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
     options = ("--whitelist", name, "--engine", engine, "--offset.commit.interval.ms", "1000")
-    java = {
-        **aliases,
-        "replication.policy.class": f"{POLICY}{'Default' if renames else 'Identity'}ReplicationPolicy",
-        "topics": name,
-        "groups": f"reader-{name}-.*",
-        "emit.checkpoints.interval.seconds": "1",
-        "refresh.groups.interval.seconds": "1",
-    }
     readers = [f"reader-{name}-{number:02}" for number in range(READERS)]
 
     def mirror() -> ToolProcess:
@@ -176,9 +186,7 @@ def test_java_translates_by_our_offset_syncs(
     fill("first")
     for number, reader in enumerate(readers):
         commit(source, reader, {(name, each): 50 * number for each in range(PARTITIONS)})
-    worker = checkpoint_connector(
-        tmp_path / "connect", source.bootstrap, target.bootstrap, rest_port=new_port(), properties=java
-    )
+    worker = java_connector(scene, tmp_path / "connect", new_port(), renames=renames)
     with worker:
         for part in ("second", "third"):
             write(source, name, f"before the {part}", 2)

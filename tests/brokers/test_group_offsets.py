@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import committed, create_topic, members, read_all
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import committed, create_topic, list_topics, members, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.topic_state import overrides
 from legacy_mm.testbed.waiting import wait_until
@@ -21,6 +24,7 @@ from tests.fixtures.scrape import scrape, total
 
 pytestmark = pytest.mark.brokers
 SECONDS = 180.0
+AT_THE_TARGET = {"offset.lag.max": "0", "offset-syncs.topic.location": "target"}
 METRICS = (
     "partition_record_count_total",
     "partition_lag_seconds",
@@ -64,10 +68,10 @@ def mirror(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess
         "groups": f"reader-{name}.*,{group}",
     }
 
-    def start(*options: str) -> ToolProcess:
+    def start(*options: str, topics: str = name, others: Mapping[str, str] | None = None) -> ToolProcess:
         reading = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
-        written = {"bootstrap.servers": target.bootstrap, **aliases, **flags}
-        return our_tool(reading, written, "--whitelist", name, *options)
+        written = {"bootstrap.servers": target.bootstrap, **aliases, **flags, **(others or {})}
+        return our_tool(reading, written, "--whitelist", topics, *options)
 
     return Mirror(name, group, aliases, start)
 
@@ -159,6 +163,58 @@ def test_what_is_known_of_offsets_moves_with_the_partitions(mirror: Mirror, sour
             commit(source, reader, {(name, number): 45 + number for number in range(PARTITIONS)})
             wait_until(follows, SECONDS, "the group, with the other process")
             assert other.stop(SECONDS) == 143
+
+
+@pytest.mark.slow
+def test_groups_that_lag_return_and_come_late(mirror: Mirror, source: Cluster, target: Cluster) -> None:
+    """As Apache's own tests have it: a lag of 0, syncs at the target, a partition that gets its first records later, a
+    topic that comes later, a restart, a group that goes back, and one that is deleted."""
+    name, later = mirror.topic, f"{mirror.topic}-later"
+    reader, leaver, end = f"reader-{name}", f"reader-{name}-leaves", 40 * 6
+    start = partial(mirror.start, topics=f"{name}.*", others=AT_THE_TARGET)
+    follows = partial(goes_on, source, target, reader)
+    places = [(name, number) for number in range(PARTITIONS)]
+
+    def stands(at: int) -> bool:
+        """The last checkpoints of the reader are of this offset."""
+        last = {each.partition: each.upstream for each in checkpoints_of(mirror, target) if each[:2] == (reader, name)}
+        return [last.get(number) for _, number in places] == [at] * PARTITIONS
+
+    create_topic(source.bootstrap, name, PARTITIONS + 1)
+    write(source, name, "first", 40)
+    commit(source, reader, {**dict.fromkeys(places, 0), (name, PARTITIONS): 0})
+    commit(source, leaver, {(name, 0): end})
+    with start() as tool:
+        for offset in (0, end // 2, end * 9 // 10):
+            commit(source, reader, dict.fromkeys(places, offset))
+            wait_until(partial(stands, offset), SECONDS, f"checkpoints at {offset}")
+        wait_until(lambda: committed(target.bootstrap, leaver, [name]), SECONDS, "the other group")
+        assert tool.stop(SECONDS) == 143
+    assert PARTITIONS not in {each.partition for each in checkpoints_of(mirror, target)}, "nothing of it was mirrored"
+
+    left = committed(target.bootstrap, leaver, [name])
+    admin = AdminClient({"bootstrap.servers": source.bootstrap})
+    admin.delete_consumer_groups([leaver])[leaver].result(SECONDS)
+    load(source.bootstrap, name, 400, 20, partitions=PARTITIONS + 1)
+    create_topic(source.bootstrap, later, PARTITIONS)
+    write(source, later, "later", 4)
+    commit(source, reader, {**dict.fromkeys(places, end), (name, PARTITIONS): 2, (later, 0): 7})
+    with start() as tool:
+        for topic in (name, later):
+            wait_until(partial(follows, topic), SECONDS, f"the group in {topic}")
+        before = committed(target.bootstrap, reader, [name])
+        commit(source, reader, dict.fromkeys(places, end // 10))
+        wait_until(partial(stands, end // 10), SECONDS, "checkpoints of a group that went back")
+        commit(source, reader, {(later, 0): 9})
+        wait_until(partial(follows, later), SECONDS, "a round after that")
+        assert committed(target.bootstrap, reader, [name]) == before, "the target's group never goes back"
+        assert tool.stop(SECONDS) == 143
+    assert committed(target.bootstrap, leaver, [name]) == left, "nothing is deleted at the target"
+    for one, other in pairwise(checkpoints_of(mirror, target)):
+        if one[:3] == other[:3]:
+            assert other.downstream > one.downstream or other.upstream < one.upstream
+    assert f"mm2-offset-syncs.{mirror.aliases['source.cluster.alias']}.internal" in list_topics(target.bootstrap)
+    assert mirror.syncs_topic not in list_topics(source.bootstrap)
 
 
 @pytest.mark.parametrize("engine", ["batches", pytest.param("records", marks=pytest.mark.slow)])

@@ -117,6 +117,16 @@ TRUST_WITHOUT_ROOT = Event(
     logging.WARNING,
     "{store} trusts {name} but not its issuer: add the issuers up to the root, or its brokers are refused",
 )
+STORES_CHANGED = Event(
+    "stores-changed",
+    logging.INFO,
+    "Changed key stores are used from now on ({files}): all clients are made anew, and the copying goes on where it is",
+)
+STORES_UNFIT = Event(
+    "stores-unfit",
+    logging.WARNING,
+    "Changed key stores are not used yet ({files}): {reason}; they are tried again, and what was read before is used",
+)
 ZERO_TIMESTAMP = Event(
     "zero-timestamp",
     logging.WARNING,

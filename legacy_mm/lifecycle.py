@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from types import FrameType
@@ -21,6 +22,7 @@ from legacy_mm.mirror import Mirror
 from legacy_mm.wiring import Host
 
 _LOOK_SECONDS = 0.2
+_STOP_LOOK_SECONDS = 0.05
 _JVM_SECONDS = 3.0
 _GRACE_SECONDS = 1.0
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -39,12 +41,13 @@ class Signals:
         self.arrived.put(number)
 
 
-def run(mirrors: Sequence[Mirror], host: Host, signals: Signals, shutdown_timeout: float) -> int:
+def run(first: Sequence[Mirror], host: Host, signals: Signals, shutdown_timeout: float) -> int:
     """Run the mirrors until a signal, or a failure of any; the exit code the old tool would have given."""
+    mirrors = list(first)
     for mirror in mirrors:
         mirror.start()
     host.phase = Phase.RUNNING
-    ending = _wait(mirrors, host, signals)
+    ending = _wait(mirrors, host, signals, shutdown_timeout)
     host.phase = Phase.STOPPING if isinstance(ending, int) else Phase.FAILED
     deadline = Deadline.after(shutdown_timeout)
     events.emit(events.SHUTDOWN_STARTED)
@@ -65,7 +68,8 @@ def run(mirrors: Sequence[Mirror], host: Host, signals: Signals, shutdown_timeou
     return ending.exit_code if isinstance(ending, LegacyMMError) else StreamFailure.exit_code
 
 
-def _wait(mirrors: Sequence[Mirror], host: Host, signals: Signals) -> int | BaseException:
+def _wait(mirrors: list[Mirror], host: Host, signals: Signals, shutdown_timeout: float) -> int | BaseException:
+    """Until a signal or a failure; meanwhile each mirror whose key stores have changed is replaced by its successor."""
     while True:
         try:
             return signals.arrived.get(timeout=_LOOK_SECONDS)
@@ -76,6 +80,23 @@ def _wait(mirrors: Sequence[Mirror], host: Host, signals: Signals) -> int | Base
                     return mirror.failures.get()
             if (error := host.failure()) is not None:
                 return mirrors[0].report_failure(error)
+            for place, mirror in enumerate(mirrors):
+                if (make := mirror.successor()) is not None and _make_room(mirror, signals, shutdown_timeout):
+                    mirrors[place] = make()
+                    mirrors[place].start()
+
+
+def _make_room(mirror: Mirror, signals: Signals, seconds: float) -> bool:
+    """Stop the mirror as a signal does, with all that was copied committed; False when it is not to be replaced."""
+    deadline = Deadline.after(seconds)
+    mirror.stop(deadline, commit=True)
+    while not mirror.stopped() and not deadline.expired():
+        if not signals.arrived.empty():
+            return False
+        threading.Event().wait(_STOP_LOOK_SECONDS)
+    if not mirror.join(deadline):
+        mirror.failures.put(mirror.report_failure(StreamFailure(f"not stopped after {seconds:g} s for new key stores")))
+    return mirror.failures.empty() and signals.arrived.empty()
 
 
 def _bury_orphans(jvm: int) -> None:

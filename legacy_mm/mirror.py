@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from legacy_mm import events
@@ -35,6 +36,23 @@ class Background(Protocol):
         """The streams have ended, or their time is over: do what is left, within this time."""
 
 
+class StoreChange(Background, Protocol):
+    """Looks for changed key stores while the mirror runs."""
+
+    @property
+    def renewed(self) -> object | None:
+        """What was read of them, None while they are what they were."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """How a mirror takes up changed key stores: another one takes its place."""
+
+    watch: StoreChange
+    successor: Callable[[], Mirror]
+    """With what `watch` has read; asked for once this mirror has stopped."""
+
+
 class Mirror:
     """The streams and the topic watch of one flow, started and stopped together."""
 
@@ -43,12 +61,14 @@ class Mirror:
         streams: Callable[[OnFailure], Sequence[Stream]],
         watch: Callable[[OnFailure], TopicWatch],
         background: Sequence[Background] = (),
+        renewal: Renewal | None = None,
     ) -> None:
         """`background` is what features do beside the copying."""
         self.failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self._streams = streams(self._failed)
         self._watch = watch(self._failed)
-        self._background = background
+        self._background = background if renewal is None else [*background, renewal.watch]
+        self._renewal = renewal
 
     def start(self) -> None:
         """Join the group and begin to look for topics; returns at once."""
@@ -67,6 +87,11 @@ class Mirror:
         """All topics the source showed at the last look."""
         return self._watch.existing_topics()
 
+    def successor(self) -> Callable[[], Mirror] | None:
+        """Makes the mirror that is to take this one's place; None as long as there is no reason for another one."""
+        renewal = self._renewal
+        return None if renewal is None or renewal.watch.renewed is None else renewal.successor
+
     def stop(self, deadline: Deadline, *, commit: bool) -> None:
         """Tell all streams to stop, side by side; returns at once."""
         self._watch.stop()
@@ -75,6 +100,10 @@ class Mirror:
         for stream in self._streams:
             events.emit(events.STREAM_STOPPING, stream=stream.index)
             stream.stop(deadline, commit=commit)
+
+    def stopped(self) -> bool:
+        """True once every stream has come to its end."""
+        return not any(stream.is_alive() for stream in self._streams)
 
     def join(self, deadline: Deadline) -> bool:
         """True when every stream came to its end before the deadline."""
@@ -85,7 +114,7 @@ class Mirror:
                 events.emit(events.STREAM_OVER, stream=stream.index)
         for each in self._background:
             each.finish(last)
-        return not any(stream.is_alive() for stream in self._streams)
+        return self.stopped()
 
     def uncommitted(self) -> Offsets:
         """Copied but not durably committed, over all streams."""

@@ -12,21 +12,15 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
-from legacy_mm import plugins, source_clients, task_entry
+from legacy_mm import plugins, source_clients, stores, task_entry
 from legacy_mm.clock import Deadline, wall
-from legacy_mm.config.settings import (
-    AdminSettings,
-    ListenerSettings,
-    MetricsSettings,
-    Settings,
-    SourceSettings,
-    TargetSettings,
-)
+from legacy_mm.config.settings import ListenerSettings, MetricsSettings, Settings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.receipts import Receipts
+from legacy_mm.controlplane.store_watch import Stamps, StoreWatch, stamps
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copies import Copies, choose_engine, client_id, only_batches
@@ -36,12 +30,10 @@ from legacy_mm.kafka.client import client_version, require_resolvable
 from legacy_mm.metrics.health import Phase
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
 from legacy_mm.metrics.registry import MirrorNames, Registry, Snapshot
-from legacy_mm.mirror import Mirror, OnFailure
+from legacy_mm.mirror import Mirror, OnFailure, Renewal
 from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_obstacle
-from legacy_mm.spark import keystore
 from legacy_mm.spark.channel import ChannelServer
 from legacy_mm.spark.identity import channel_identity
-from legacy_mm.spark.jvm import Jvm
 from legacy_mm.spark.mbeans import MBeans
 from legacy_mm.spark.runner import SparkRunner, first_line
 from legacy_mm.spark.session import SparkHost
@@ -59,7 +51,6 @@ _PRELOADED = {
 """What the workers' daemon imports, and calls, before it forks the first of them."""
 _BEFORE_MAX_POLL_SECONDS = 5.0
 _CLOSE_SECONDS = 1.0
-Side = TypeVar("Side", SourceSettings, TargetSettings, AdminSettings)
 
 
 class Host:
@@ -83,7 +74,7 @@ class Host:
     def with_stores(self, settings: Settings) -> Settings:
         """The settings with what their Java key stores hold; the host is closed when one cannot be read."""
         with self.closed_on_error():
-            return with_stores(settings, self.spark.jvm)
+            return stores.with_stores(settings, self.spark.jvm)
 
     def with_plugins(self, settings: Settings) -> Settings:
         """The settings with a handler that can be made; the host is closed when it cannot."""
@@ -150,19 +141,6 @@ class Host:
         return self.phase, frozenset().union(*(registry.without_assignment() for registry in self.registries))
 
 
-def with_stores(settings: Settings, jvm: Jvm) -> Settings:
-    """All sides with what their Java key stores hold; raises ConfigurationError in Java's words."""
-    source, target = with_store(settings.source, jvm), with_store(settings.target, jvm)
-    admins = (settings.source_admin, settings.target_admin)
-    source_admin, target_admin = (side and with_store(side, jvm) for side in admins)
-    return replace(settings, source=source, target=target, source_admin=source_admin, target_admin=target_admin)
-
-
-def with_store(side: Side, jvm: Jvm) -> Side:
-    """One side."""
-    return replace(side, properties={**keystore.read(side.stores, jvm), **side.properties})
-
-
 def check_addresses(settings: Settings) -> None:
     """Raise ConfigurationError when a bootstrap list resolves to nothing: no JVM is started for it."""
     require_resolvable("producer", settings.target.properties["bootstrap.servers"])
@@ -195,15 +173,55 @@ def _beyond_our_sockets(properties: Mapping[str, str]) -> str | None:
     return unsupported(properties)
 
 
-def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | None = None) -> Mirror:
-    """Put the objects of one flow together; the rebalance listener is that of all flows."""
+def build_mirror(written: Settings, host: Host, listener: plugins.Listener | None = None) -> Mirror:
+    """The mirror of one flow, as its settings are written: stores and plug-ins are read here, stores again whenever
+    they change. The rebalance listener is that of all flows."""
+    used = stamps(stores.files(written))
+    first = host.with_plugins(host.with_stores(written))
     with host.closed_on_error():
-        names = Names(settings.topics, settings.features, host.spark.jvm.topic_matcher)
-    producer_id = settings.target.properties.get("client.id", "")
-    registry = Registry(settings.flow, producer_id, _facts(), mirror_names=_mirror_names(settings, names))
+        names = Names(first.topics, first.features, host.spark.jvm.topic_matcher)
+    producer_id = first.target.properties.get("client.id", "")
+    registry = Registry(first.flow, producer_id, _facts(), mirror_names=_mirror_names(first, names))
     host.registries.append(registry)
+
+    def made(settings: Settings, used: Stamps) -> Mirror:
+        watch = _store_watch(written, settings, host, used)
+        renewal = None if watch is None else Renewal(watch, lambda: made(watch.renewed or settings, watch.used))
+        return _mirror(settings, host, names, registry, listener, renewal)
+
     with host.closed_on_error():
-        duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
+        return made(first, used)
+
+
+def _store_watch(written: Settings, settings: Settings, host: Host, used: Stamps) -> StoreWatch[Settings] | None:
+    """Invariant E: none without stores that may change."""
+    files = stores.files(written)
+    if not files:
+        return None
+    before = stores.contents(settings)
+
+    def read() -> Settings:
+        return replace(stores.with_stores(written, host.spark.jvm), handler=settings.handler)
+
+    def try_out(renewed: Settings) -> bool:
+        if stores.contents(renewed) == before:
+            return False
+        stores.try_out(renewed)
+        return True
+
+    return StoreWatch(files, used, read, try_out)
+
+
+def _mirror(
+    settings: Settings,
+    host: Host,
+    names: Names,
+    registry: Registry,
+    listener: plugins.Listener | None,
+    renewal: Renewal | None,
+) -> Mirror:
+    """Put the objects of one flow together."""
+    duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
     prepare = None if duties is None else duties.before_copying
     pairs = None if offsets is None else offsets.pairs
     copies = Copies(settings, names, host.channel, host.runner, prepare, pairs)
@@ -236,7 +254,7 @@ def build_mirror(settings: Settings, host: Host, listener: plugins.Listener | No
             on_failure=on_failure,
         )
 
-    mirror = Mirror(make_streams, make_watch, [each for each in (duties, offsets) if each is not None])
+    mirror = Mirror(make_streams, make_watch, [each for each in (duties, offsets) if each is not None], renewal)
     return mirror
 
 

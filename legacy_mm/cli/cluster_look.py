@@ -12,7 +12,7 @@ from legacy_mm.flow_duties import DutyClusters
 from legacy_mm.policies.changes import Change, Look, Outcome
 from legacy_mm.policies.leftovers import left_behind
 from legacy_mm.spark.jvm import Jvm
-from legacy_mm.wiring import with_stores
+from legacy_mm.stores import with_stores
 
 _PATIENCE_SECONDS = 30.0
 

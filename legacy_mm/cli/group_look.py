@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from legacy_mm import logs, wiring
+from legacy_mm import logs, stores, wiring
 from legacy_mm.cli.old_line import flows_by_librdkafka
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
@@ -45,7 +45,7 @@ def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
     wiring.check_addresses(settings)
     with java_for(settings.spark.jvm.java_home) as jvm:
         names = Names(settings.topics, settings.features, jvm.topic_matcher)
-        yield _flow_groups(wiring.with_stores(settings, jvm), names)
+        yield _flow_groups(stores.with_stores(settings, jvm), names)
 
 
 def _settings(line: Sequence[str]) -> Settings:

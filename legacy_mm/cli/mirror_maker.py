@@ -97,7 +97,7 @@ def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
     streams = sum(settings.streams for settings in flows)
     host = wiring.Host(shared, streams, (*mbean_names.BEANS, *MIRROR_MAKER_2_BEANS), quiet=quiet)
     listener = host.listener(shared.listener)
-    mirrors = [wiring.build_mirror(host.with_plugins(host.with_stores(each)), host, listener) for each in flows]
+    mirrors = [wiring.build_mirror(each, host, listener) for each in flows]
     return lifecycle.run(mirrors, host, signals, shared.shutdown_timeout)
 
 

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 
-from legacy_mm import source_clients, wiring
+from legacy_mm import source_clients, stores
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JavaStores, Settings, SourceSettings
 from legacy_mm.errors import InvalidPattern
@@ -51,7 +51,7 @@ def look(flows: Sequence[Settings]) -> Topics:
 def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list[PartitionStart]:
     source = settings.source
     if source.stores != JavaStores():
-        source = wiring.with_store(source, java())
+        source = stores.with_store(source, java())
     survey = source_clients.survey(source.properties)
     counts = survey.partitions(Deadline.after(_ASK_SECONDS))
     names = _matching(settings, counts, java)

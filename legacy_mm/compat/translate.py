@@ -192,7 +192,7 @@ def _admins(start: Start, features: FeatureSettings, path: str) -> tuple[Transla
 
 
 def _admin_settings(side: Translated | None) -> AdminSettings | None:
-    return None if side is None else AdminSettings(side.properties, side.stores)
+    return None if side is None else AdminSettings(side.properties, side.stores, side.pem)
 
 
 def _refuse_group(reading: Reading, grammar: Grammar) -> None:
@@ -248,6 +248,7 @@ def _source(read: Translated, name: str, options: OwnOptions) -> SourceSettings:
         group_instance_id=instance or None,
         name=name,
         stores=read.stores,
+        pem=read.pem,
     )
 
 
@@ -261,6 +262,7 @@ def _target(written: Translated, *, abort: bool, synchronous: bool) -> TargetSet
             written.reading.boolean("enable.idempotence", False) and producer.idempotent(written.reading)
         ),
         stores=written.stores,
+        pem=written.pem,
     )
 
 

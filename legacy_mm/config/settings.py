@@ -43,6 +43,14 @@ class JavaStores:
 
 
 @dataclass(frozen=True, slots=True)
+class PemFiles:
+    """Stores that are PEM. What they held is in the client's properties; it is read again when they change."""
+
+    trusted: str | None = None
+    keys: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SourceSettings:
     """How to read the source cluster, as a member of the group."""
 
@@ -59,6 +67,7 @@ class SourceSettings:
     stores: JavaStores = JavaStores()
     new_from_earliest: bool = False
     """With `latest`: only the group's first start is at the ends of logs; what comes later is read from its start."""
+    pem: PemFiles = PemFiles()
     name: str = "source"
     """Tells it from the other sources of this process."""
 
@@ -75,6 +84,7 @@ class TargetSettings:
     idempotence_required: bool = False
     """The user asked for idempotence by name: a target that refuses it is an error, not a reason to go on without."""
     stores: JavaStores = JavaStores()
+    pem: PemFiles = PemFiles()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +106,7 @@ class AdminSettings:
 
     properties: ClientProperties = field(repr=False)
     stores: JavaStores = JavaStores()
+    pem: PemFiles = PemFiles()
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,7 +78,9 @@ class Registry:
     def stream(self, index: int, consumer_id: str) -> StreamMetrics:
         """The metrics of one stream; its clients can be seen at once, though nothing is counted yet."""
         with self.lock:
-            return StreamMetrics(self, index, consumer_id, self._producer)
+            made = StreamMetrics(self, index, consumer_id, self._producer)
+            made.begin()
+            return made
 
     def gap(self, offsets: int) -> None:
         """So many offsets of the source could not be copied."""
@@ -129,6 +131,11 @@ class StreamMetrics:
         self._mirror = self._scopes[Scope("mirror")]
         self._consumer = self._scopes[Scope("consumer", consumer)]
         self._producer = self._scopes[Scope("producer", producer)]
+
+    def begin(self) -> None:
+        """A stream that is made again counts from 0; for its registry, which holds the lock."""
+        for meters in self._scopes.values():
+            meters.forget(self._sources["member"])
 
     def assigned(self, owned: frozenset[TopicPartition]) -> None:
         """A rebalance is complete: the stream owns these."""

@@ -7,7 +7,7 @@ Kafka's `DefaultSslEngineFactory`.
 from __future__ import annotations
 
 import logging
-import re
+from collections.abc import Collection
 from pathlib import Path
 
 from legacy_mm.compat.client_properties.rule import (
@@ -24,11 +24,10 @@ from legacy_mm.compat.client_properties.rule import (
     Text,
     TextList,
 )
-from legacy_mm.config.settings import JavaStores, KeyStore
+from legacy_mm.config.settings import JavaStores, KeyStore, PemFiles
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.policies import pem
 
-_PEM_BLOCK = re.compile(r"-----BEGIN (?P<kind>[A-Z0-9 ]+)-----(?P<body>.*?)-----END (?P=kind)-----", re.DOTALL)
-_PEM_COLUMNS = 64
 _ANY_TLS_VERSION = {"TLSv1.2", "TLSv1.3"}
 _NOT_CONFIGURABLE = ("TLS_AES_", "TLS_CHACHA20_", "TLS_EMPTY_RENEGOTIATION_INFO_SCSV")
 _TRAVELS = "read at once and handed on as text: a copy task may run on another host"
@@ -46,6 +45,16 @@ def java_stores(reading: Reading) -> JavaStores:
         keys=_java_store(reading, "ssl.keystore", reading.optional("ssl.key.password")),
         java_trust=not elsewhere,
     )
+
+
+def pem_files(reading: Reading, native: Collection[str]) -> PemFiles:
+    """The stores that were read as PEM, but for what is given natively."""
+
+    def location(store: str, read_into: str) -> str | None:
+        is_pem = reading.text(f"{store}.type", _DEFAULT_STORE) == "PEM"
+        return reading.optional(f"{store}.location") if is_pem and read_into not in native else None
+
+    return PemFiles(location("ssl.truststore", "ssl.ca.pem"), location("ssl.keystore", "ssl.key.pem"))
 
 
 def _java_store(reading: Reading, store: str, key_password: str | None = None) -> KeyStore | None:
@@ -70,11 +79,10 @@ def _truststore(reading: Reading) -> Emitted:
     if location is None and password:
         raise _invalid("SSL trust store is not specified, but trust store password is specified.")
     if certificates is not None:
-        return {"ssl.ca.pem": _pem("ssl.truststore.certificates", certificates, "CERTIFICATE")}
+        return pem.trust("ssl.truststore.certificates", certificates)
     if location is None or kind != "PEM":
         return {}
-    name = "ssl.truststore.location"
-    return {"ssl.ca.pem": _pem(name, _read(location), "CERTIFICATE")}
+    return pem.trust("ssl.truststore.location", _read(location))
 
 
 def _keystore(reading: Reading) -> Emitted:
@@ -90,10 +98,7 @@ def _keystore(reading: Reading) -> Emitted:
         key_name = chain_name = "ssl.keystore.location"
     if key is None or chain is None:
         return {}
-    emitted = {
-        "ssl.key.pem": _pem(key_name, key, "PRIVATE KEY"),
-        "ssl.certificate.pem": _pem(chain_name, chain, "CERTIFICATE"),
-    }
+    emitted = pem.identity(key_name, key, chain_name, chain)
     password = reading.text("ssl.key.password")
     return {**emitted, "ssl.key.password": password} if password else emitted
 
@@ -126,24 +131,6 @@ def _read(path: str) -> str:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise _invalid(f"Failed to load PEM SSL keystore {path}: {error.strerror}") from None
-
-
-def _pem(name: str, text: str, kind: str) -> str:
-    """The blocks of one kind, each in lines of 64 columns: a file may have them all in one line."""
-    blocks = []
-    for block in _PEM_BLOCK.finditer(text):
-        if not block["kind"].endswith(kind):
-            continue
-        headers, _, body = block["body"].rpartition("\n\n")
-        if "Proc-Type" in headers:
-            raise ConfigurationError(f"{name}: a PKCS#1 key with a password is not supported, by Java neither")
-        packed = "".join(body.split())
-        lines = [packed[start : start + _PEM_COLUMNS] for start in range(0, len(packed), _PEM_COLUMNS)]
-        label = block["kind"]
-        blocks.append("\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----\n"]))
-    if not blocks:
-        raise ConfigurationError(f"{name} holds no PEM block of the kind {kind}")
-    return "".join(blocks)
 
 
 def _host_check(reading: Reading) -> Emitted:

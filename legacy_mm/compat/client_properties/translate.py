@@ -30,7 +30,7 @@ from legacy_mm.compat.client_properties.rule import (
 )
 from legacy_mm.config import unbuilt
 from legacy_mm.config.features import is_flag
-from legacy_mm.config.settings import ClientProperties, JavaStores
+from legacy_mm.config.settings import ClientProperties, JavaStores, PemFiles
 from legacy_mm.errors import ConfigurationError
 
 NATIVE_PREFIX = "librdkafka."
@@ -96,6 +96,7 @@ class Translated:
     """Properties that were given as `librdkafka.<name>`, and that name: it may be an alias."""
     stores: JavaStores = JavaStores()
     """Key stores that only Java can read; they become properties when it runs."""
+    pem: PemFiles = PemFiles()
 
 
 def apply(side: Side, properties: Mapping[str, str], *, streams: int = 1, literal: bool = False) -> Translated:
@@ -123,7 +124,8 @@ def apply(side: Side, properties: Mapping[str, str], *, streams: int = 1, litera
     if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
         chosen.pop("partition.assignment.strategy", None)
     secrets = (*_secrets(rules, trimmed, chosen), *sorted(map(trim, resolved.secrets)))
-    return Translated(chosen, reading, secrets, rows, written, _stores(reading, emitted, native))
+    pem = tls.pem_files(reading, native) if security.uses_tls(reading) else PemFiles()
+    return Translated(chosen, reading, secrets, rows, written, _stores(reading, emitted, native), pem)
 
 
 def _stores(reading: Reading, emitted: Emitted, native: Mapping[str, str]) -> JavaStores:

@@ -1,0 +1,90 @@
+"""Looks each second whether key stores have changed; made only where a mirror has some.
+
+A store that is still being written, cannot be read, or opens no cluster yet is waited for: the mirror goes on with what
+it has, and is told once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import LegacyMMError
+
+_LOOK_SECONDS = 1.0
+_AGAIN_SECONDS = 5.0
+_FAILURES_UNTOLD = 1
+Stamps = frozenset[tuple[str, int, int, int] | tuple[str]]
+Read = TypeVar("Read")
+
+
+def stamps(files: Collection[str]) -> Stamps:
+    """What tells a file from the one that it was before: inode, size and time of the last change."""
+    return frozenset(_stamp(path) for path in files)
+
+
+class StoreWatch(threading.Thread, Generic[Read]):
+    """Watches the files of one flow."""
+
+    def __init__(
+        self, files: Collection[str], used: Stamps, read: Callable[[], Read], try_out: Callable[[Read], bool]
+    ) -> None:
+        """`used` are the stamps of what was read last. `try_out` answers False where nothing is new in what `read`
+        gives; both raise LegacyMMError where it is no good yet."""
+        super().__init__(name="store-watch", daemon=True)
+        self.renewed: Read | None = None
+        """What was read, as soon as there is something new."""
+        self._files = files
+        self.used = used
+        """Of `renewed`, or of what there was before."""
+        self._seen = used
+        self._read = read
+        self._try_out = try_out
+        self._failures = 0
+        self._stopping = threading.Event()
+
+    def stop(self) -> None:
+        """Look no more."""
+        self._stopping.set()
+
+    def finish(self, deadline: Deadline) -> None:
+        """Nothing is left to do."""
+
+    def run(self) -> None:
+        """Look, and look again: a file is read when it is the same twice."""
+        while self.renewed is None and not self._stopping.wait(_LOOK_SECONDS):
+            now = stamps(self._files)
+            if now != self._seen:
+                self._seen, self._failures = now, 0
+            elif now != self.used:
+                self._take_up(now)
+
+    def _take_up(self, now: Stamps) -> None:
+        try:
+            read = self._read()
+            is_new = self._try_out(read)
+        except LegacyMMError as error:
+            self._failures += 1
+            if self._failures == _FAILURES_UNTOLD + 1:
+                events.emit(events.STORES_UNFIT, files=self._changed(now), reason=error)
+            self._stopping.wait(_AGAIN_SECONDS)
+            return
+        if is_new and not self._stopping.is_set():
+            events.emit(events.STORES_CHANGED, files=self._changed(now))
+            self.used, self.renewed = now, read
+        self.used = now
+
+    def _changed(self, now: Stamps) -> str:
+        return ", ".join(sorted({stamp[0] for stamp in now - self.used}))
+
+
+def _stamp(path: str) -> tuple[str, int, int, int] | tuple[str]:
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return (path,)
+    return path, found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,41 @@
+"""PEM texts as a client's properties: what is trusted, what is shown."""
+
+from __future__ import annotations
+
+import re
+
+from legacy_mm.errors import ConfigurationError
+
+_BLOCK = re.compile(r"-----BEGIN (?P<kind>[A-Z0-9 ]+)-----(?P<body>.*?)-----END (?P=kind)-----", re.DOTALL)
+_COLUMNS = 64
+
+
+def trust(name: str, text: str) -> dict[str, str]:
+    """librdkafka's properties that trust these certificates; `name` is said where there are none."""
+    return {"ssl.ca.pem": _blocks(name, text, "CERTIFICATE")}
+
+
+def identity(key_name: str, key: str, chain_name: str, chain: str) -> dict[str, str]:
+    """librdkafka's properties that show this key and its chain."""
+    return {
+        "ssl.key.pem": _blocks(key_name, key, "PRIVATE KEY"),
+        "ssl.certificate.pem": _blocks(chain_name, chain, "CERTIFICATE"),
+    }
+
+
+def _blocks(name: str, text: str, kind: str) -> str:
+    """The blocks of one kind, each in lines of 64 columns: a file may have them all in one line."""
+    blocks = []
+    for block in _BLOCK.finditer(text):
+        if not block["kind"].endswith(kind):
+            continue
+        headers, _, body = block["body"].rpartition("\n\n")
+        if "Proc-Type" in headers:
+            raise ConfigurationError(f"{name}: a PKCS#1 key with a password is not supported, by Java neither")
+        packed = "".join(body.split())
+        lines = [packed[start : start + _COLUMNS] for start in range(0, len(packed), _COLUMNS)]
+        label = block["kind"]
+        blocks.append("\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----\n"]))
+    if not blocks:
+        raise ConfigurationError(f"{name} holds no PEM block of the kind {kind}")
+    return "".join(blocks)

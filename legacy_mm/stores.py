@@ -1,0 +1,94 @@
+"""Key and trust stores of a flow's clients: what they hold becomes client properties, at the start and after a change.
+
+librdkafka reads a key once, when a client is made. So changed stores come into use by new clients: the mirror gives way
+to a successor that has read them (`lifecycle`), once the clusters have let somebody in with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from legacy_mm import source_clients
+from legacy_mm.config.settings import AdminSettings, PemFiles, Settings, SourceSettings, TargetSettings
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.policies import pem
+from legacy_mm.spark import keystore
+from legacy_mm.spark.jvm import Jvm
+
+_NATIVE = (
+    *("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location", "ssl.crl.location"),
+    "https.ca.location",
+)
+"""Properties of librdkafka that name files."""
+_TRY_SECONDS = 15.0
+Side = TypeVar("Side", SourceSettings, TargetSettings, AdminSettings)
+AnySide = SourceSettings | TargetSettings | AdminSettings
+
+
+def with_stores(settings: Settings, jvm: Jvm) -> Settings:
+    """All sides with what their stores hold; raises ConfigurationError, of Java's stores in Java's words."""
+    source, target = with_store(settings.source, jvm), with_store(settings.target, jvm)
+    admins = (settings.source_admin, settings.target_admin)
+    source_admin, target_admin = (side and with_store(side, jvm) for side in admins)
+    return replace(settings, source=source, target=target, source_admin=source_admin, target_admin=target_admin)
+
+
+def with_store(side: Side, jvm: Jvm) -> Side:
+    """One side."""
+    return replace(side, properties={**keystore.read(side.stores, jvm), **side.properties, **_pem(side.pem)})
+
+
+def files(settings: Settings) -> frozenset[str]:
+    """The files whose change the clients would not notice."""
+    return frozenset(name for side in _sides(settings) for name in _files(side))
+
+
+def contents(settings: Settings) -> list[tuple[Mapping[str, str], list[bytes]]]:
+    """Everything that the clients' keys and trust come from, to be compared; raises ConfigurationError."""
+    return [(side.properties, list(map(_bytes, sorted(_native_files(side))))) for side in _sides(settings)]
+
+
+def try_out(settings: Settings) -> None:
+    """Raise HostError where a cluster does not let new clients in."""
+    for side in _sides(settings):
+        seconds = min(_TRY_SECONDS, settings.source.api_timeout)
+        source_clients.topic_lister(side.properties, seconds).topics()
+
+
+def _sides(settings: Settings) -> Iterator[AnySide]:
+    for side in (settings.source, settings.target, settings.source_admin, settings.target_admin):
+        if side is not None and _files(side):
+            yield side
+
+
+def _files(side: AnySide) -> set[str]:
+    java = (store.location for store in (side.stores.trusted, side.stores.keys) if store is not None)
+    return {*java, *filter(None, (side.pem.trusted, side.pem.keys)), *_native_files(side)}
+
+
+def _native_files(side: AnySide) -> set[str]:
+    return {path for name in _NATIVE if (path := side.properties.get(name)) and Path(path).is_file()}
+
+
+def _pem(found: PemFiles) -> dict[str, str]:
+    read: dict[str, str] = {}
+    if found.trusted is not None:
+        read |= pem.trust("ssl.truststore.location", _text(found.trusted))
+    if found.keys is not None:
+        name, text = "ssl.keystore.location", _text(found.keys)
+        read |= pem.identity(name, text, name, text)
+    return read
+
+
+def _text(path: str) -> str:
+    return _bytes(path).decode(errors="replace")
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from None

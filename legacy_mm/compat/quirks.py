@@ -110,6 +110,14 @@ QUIRKS = (
         producer("security.protocol", "ssl", "sasl_ssl", "sasl_plaintext"),
     ),
     Quirk(
+        "stores-renewed",
+        "key and trust stores are read at the start; changed ones come into use by a restart",
+        "they are looked at each second; once the clusters let it in with new ones, it goes on with new clients",
+        "certificates that live for hours need no restart; a member that is not static joins the group anew",
+        "tests/faults/test_rotation.py::test_stores_are_exchanged",
+        either_file("ssl.truststore.location", "ssl.keystore.location"),
+    ),
+    Quirk(
         "max-poll-interval-clamped",
         "takes max.poll.interval.ms up to Integer.MAX, and below session.timeout.ms",
         "one day at most, and at least session.timeout.ms; says so",

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from legacy_mm import events
-from legacy_mm.clock import Deadline
+from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import LegacyMMError
 
 _LOOK_SECONDS = 1.0
@@ -31,7 +31,12 @@ class StoreWatch(threading.Thread, Generic[Read]):
     """Watches the files of one flow."""
 
     def __init__(
-        self, files: Collection[str], used: Stamps, read: Callable[[], Read], try_out: Callable[[Read], bool]
+        self,
+        files: Collection[str],
+        used: Stamps,
+        read: Callable[[], Read],
+        try_out: Callable[[Read], bool],
+        clock: Callable[[], float] = monotonic,
     ) -> None:
         """`used` are the stamps of what was read last. `try_out` answers False where nothing is new in what `read`
         gives; both raise LegacyMMError where it is no good yet."""
@@ -44,6 +49,9 @@ class StoreWatch(threading.Thread, Generic[Read]):
         self._seen = used
         self._read = read
         self._try_out = try_out
+        self._unused: Read | None = None
+        self._clock = clock
+        self._again_at = 0.0
         self._failures = 0
         self._stopping = threading.Event()
 
@@ -55,28 +63,38 @@ class StoreWatch(threading.Thread, Generic[Read]):
         """Nothing is left to do."""
 
     def run(self) -> None:
-        """Look, and look again: a file is read when it is the same twice."""
+        """Look until there is something new."""
         while self.renewed is None and not self._stopping.wait(_LOOK_SECONDS):
-            now = stamps(self._files)
-            if now != self._seen:
-                self._seen, self._failures = now, 0
-            elif now != self.used:
-                self._take_up(now)
+            self.look()
+
+    def look(self) -> None:
+        """Files that have changed are read when they are the same twice."""
+        now = stamps(self._files)
+        if now != self._seen:
+            self._seen, self._unused, self._failures, self._again_at = now, None, 0, 0.0
+        elif now != self.used and self._clock() >= self._again_at:
+            self._take_up(now)
 
     def _take_up(self, now: Stamps) -> None:
         try:
-            read = self._read()
+            read = self._unused = self._unused or self._read()
             is_new = self._try_out(read)
         except LegacyMMError as error:
-            self._failures += 1
-            if self._failures == _FAILURES_UNTOLD + 1:
-                events.emit(events.STORES_UNFIT, files=self._changed(now), reason=error)
-            self._stopping.wait(_AGAIN_SECONDS)
+            self._put_off(now, str(error))
+            return
+        except Exception as error:  # noqa: BLE001 - told; the mirror goes on with what it has
+            self._put_off(now, f"{type(error).__name__}: {error}")
             return
         if is_new and not self._stopping.is_set():
             events.emit(events.STORES_CHANGED, files=self._changed(now))
             self.used, self.renewed = now, read
         self.used = now
+
+    def _put_off(self, now: Stamps, reason: str) -> None:
+        self._failures += 1
+        if self._failures == _FAILURES_UNTOLD + 1 and not self._stopping.is_set():
+            events.emit(events.STORES_UNFIT, files=self._changed(now), reason=reason)
+        self._again_at = self._clock() + _AGAIN_SECONDS
 
     def _changed(self, now: Stamps) -> str:
         return ", ".join(sorted({stamp[0] for stamp in now - self.used}))

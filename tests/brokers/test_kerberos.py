@@ -20,6 +20,7 @@ from typing import Any
 import pytest
 from kafka.protocol.metadata import MetadataRequest
 
+from legacy_mm.testbed.certificates import PASSWORD
 from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import committed, create_topic, end_offsets, members
@@ -28,7 +29,8 @@ from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire.connection import Connection, connect
 from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.wire.security import unsupported
-from tests.fixtures.kerberos import LISTENER, MODULE, SERVICE, TOKENS, USER, Kerberized
+from tests.fixtures.deployments import PARTITIONS, ROWS, mirror_together
+from tests.fixtures.kerberos import LISTENER, MODULE, SECURED, SERVICE, TLS, TOKENS, USER, Kerberized
 
 pytestmark = pytest.mark.brokers
 SECONDS = 120.0
@@ -118,6 +120,26 @@ def test_a_keytab_without_the_users_keys_ends_the_mirror(
     assert "ERROR [mirrormaker-thread-0] Mirror maker thread failure due to" in tool.output()
     assert done(kerberized, group, name) == 0
     assert sum(end_offsets(kerberized.target.bootstrap, name).values()) == 0
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_deployments_of_real_people_mirror(kerberized: Kerberized, tmp_path: Path) -> None:
+    """Tickets of the host's cache and of a keytab, in login files, with and without TLS; nothing of them is changed."""
+    rows = [row for row in ROWS if row.get("kerberos")]
+    cache = tmp_path / "tickets"
+    kerberized.realm.tickets(USER, kerberized.keytab, cache)
+    addresses = {"keytab": str(kerberized.keytab), "principal": USER, "secret": PASSWORD, "store_password": PASSWORD}
+    stores = {"trust": kerberized.stores.trust(), "keys": kerberized.stores.identity()}
+    addresses |= {"trust": stores["trust"]["ssl.truststore.location"], "keys": stores["keys"]["ssl.keystore.location"]}
+    for side, cluster in (("source", kerberized.source), ("target", kerberized.target)):
+        listeners = {"": "PLAINTEXT", "_login": LISTENER, "_secured": SECURED, "_tls": TLS}
+        addresses |= {f"{side}{word}": cluster.bootstrap_of(listener) for word, listener in listeners.items()}
+        for row in rows:
+            create_topic(cluster.bootstrap, row["topic"], partitions=PARTITIONS)
+    host = {"KRB5_CONFIG": str(kerberized.realm.configuration), "KRB5CCNAME": str(cache)}
+    mirror_together(rows, addresses, tmp_path, host)
+    print(f"{len(rows)} of {len(rows)} deployments that log in by Kerberos run unchanged")
 
 
 @pytest.mark.spark

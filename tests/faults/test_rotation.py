@@ -20,14 +20,7 @@ from tests.faults.test_recovery import COMMIT_OFTEN, stop
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
 RECORDS = 20_000
 USED, UNFIT = "Changed key stores are used from now on", "Changed key stores are not used yet"
-HEARTBEATS = (
-    "--source.cluster.alias",
-    "a",
-    "--emit.heartbeats.enabled",
-    "true",
-    "--emit.heartbeats.interval.seconds",
-    "1",
-)
+HEARTBEATS = ("--emit.heartbeats.enabled", "true", "--emit.heartbeats.interval.seconds", "1")
 COOPERATIVE = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
 
 
@@ -114,7 +107,7 @@ def test_stores_are_exchanged(
     scene = make_scene(source, target, RECORDS)
     secure = files.client(kind)
     tool = scene.mirror(
-        *(*COMMIT_OFTEN, *HEARTBEATS, "--engine", engine),
+        *(*COMMIT_OFTEN, "--source.cluster.alias", "a", *HEARTBEATS, "--engine", engine),
         consumer={"bootstrap.servers": source.bootstrap_of("TLS"), **secure, **member},
         producer={"bootstrap.servers": target.bootstrap_of("TLS"), **secure},
         log_level="INFO",

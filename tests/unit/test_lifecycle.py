@@ -13,7 +13,7 @@ from legacy_mm import lifecycle
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import StreamFailure
 from legacy_mm.metrics.health import Phase
-from legacy_mm.mirror import Mirror, OnFailure
+from legacy_mm.mirror import Mirror, OnFailure, Renewal
 
 HOST: Any = SimpleNamespace(
     spark=SimpleNamespace(jvm=SimpleNamespace(pid=0)), failure=lambda: None, close=lambda deadline: None
@@ -77,6 +77,51 @@ def test_a_signal_stops_all_side_by_side(signals: lifecycle.Signals) -> None:
     assert calls == ["start 0", "start 1", "stop 0, commit True", "stop 1, commit True", "join 0", "join 1"]
     assert len(deadlines) == 1
     assert HOST.phase is Phase.STOPPING
+
+
+def test_a_mirror_with_changed_stores_gives_way_to_its_successor(signals: lifecycle.Signals) -> None:
+    """It stops and commits before the other one starts; a signal then ends that one."""
+    calls: list[str] = []
+    deadlines: set[float] = set()
+    watch: Any = SimpleNamespace(
+        start=lambda: None, stop=lambda: None, finish=lambda deadline: None, renewed="new keys"
+    )
+
+    def mirror(index: int, renewal: Renewal | None, on_start: Callable[[], None]) -> Mirror:
+        return Mirror(
+            lambda on_failure: [StandIn(index, calls, deadlines, on_start)],  # type: ignore[list-item]
+            lambda on_failure: watch,
+            renewal=renewal,
+        )
+
+    def successor() -> Mirror:
+        return mirror(1, None, lambda: signals.arrived.put(signal.SIGTERM))
+
+    first = mirror(0, Renewal(watch, successor), lambda: None)
+    assert lifecycle.run([first], HOST, signals, 30.0) == 143
+    assert calls == ["start 0", "stop 0, commit True", "join 0", "start 1", "stop 1, commit True", "join 1"]
+
+
+def test_a_mirror_that_fails_while_it_stops_has_no_successor(signals: lifecycle.Signals) -> None:
+    watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None, finish=lambda deadline: None, renewed=None)
+
+    class Failing(StandIn):
+        def stop(self, deadline: Deadline, *, commit: bool) -> None:
+            self._fail()
+
+    def streams(on_failure: OnFailure) -> list[Any]:
+        def fail() -> None:
+            if watch.renewed:
+                on_failure(0, StreamFailure("it fails"))
+            watch.renewed = "new keys"
+
+        return [Failing(0, [], set(), fail)]
+
+    def successor() -> Mirror:
+        raise AssertionError
+
+    mirror = Mirror(streams, lambda on_failure: watch, renewal=Renewal(watch, successor))
+    assert lifecycle.run([mirror], HOST, signals, 30.0) == 255
 
 
 @pytest.mark.parametrize("failing", [0, 1])

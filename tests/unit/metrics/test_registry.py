@@ -152,3 +152,10 @@ def test_what_duties_did_is_added_up(bench: Bench) -> None:
         bench.registry.duty("topic-creation", changes, failures)
     scope = Scope("duty", (("duty", "topic-creation"),))
     assert (bench.read(scope, "changes").value, bench.read(scope, "failures").value) == (3, 1)
+
+
+def test_a_stream_that_is_made_again_goes_on_counting(bench: Bench) -> None:
+    """Changed key stores: the totals stay, and its new clients begin at 0."""
+    bench.streams[0].statistics(client("member", {"requests": 7}))
+    bench.registry.stream(0, "g-0").statistics(client("member", {"requests": 2}))
+    assert bench.read(consumer(0), "requests").value == 9

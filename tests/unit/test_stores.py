@@ -1,0 +1,111 @@
+"""What stores become in a client's properties, and how it is seen that they have changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm import stores
+from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.config.settings import (
+    AdminSettings,
+    JavaStores,
+    KeyStore,
+    PemFiles,
+    Settings,
+    SourceSettings,
+    SparkSettings,
+    TargetSettings,
+    TopicSettings,
+)
+from legacy_mm.errors import ConfigurationError
+
+NO_JAVA: Any = None
+
+
+def certificate(text: str) -> str:
+    return f"-----BEGIN CERTIFICATE-----\n{text}\n-----END CERTIFICATE-----\n"
+
+
+@pytest.fixture
+def trusted(tmp_path: Path) -> Path:
+    path = tmp_path / "trust.pem"
+    path.write_text(certificate("AAAA"))
+    return path
+
+
+@pytest.fixture
+def settings(trusted: Path) -> Settings:
+    """The source trusts a PEM file."""
+    file = {
+        "bootstrap.servers": "127.0.0.1:1",
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(trusted),
+    }
+    read = apply("consumer", {**file, "group.id": "g"})
+    return Settings(
+        source=SourceSettings(read.properties, "g", "latest", 300.0, 60.0, 300.0, stores=read.stores, pem=read.pem),
+        target=TargetSettings({"bootstrap.servers": "127.0.0.1:1"}, abort_on_send_failure=True),
+        topics=TopicSettings("t", "t"),
+        spark=SparkSettings(),
+        streams=1,
+        commit_interval=60.0,
+        shutdown_timeout=30.0,
+    )
+
+
+def test_a_pem_store_is_read_again(settings: Settings, trusted: Path) -> None:
+    assert settings.source.properties["ssl.ca.pem"] == certificate("AAAA")
+    before = stores.contents(stores.with_stores(settings, NO_JAVA))
+    assert stores.contents(stores.with_stores(settings, NO_JAVA)) == before
+    trusted.write_text(certificate("BBBB"))
+    renewed = stores.with_stores(settings, NO_JAVA)
+    assert renewed.source.properties["ssl.ca.pem"] == certificate("BBBB")
+    assert stores.contents(renewed) != before
+    trusted.write_text("-----BEGIN CERTIFICATE-----\nBBB")
+    with pytest.raises(ConfigurationError, match="holds no PEM block"):
+        stores.with_stores(settings, NO_JAVA)
+    trusted.unlink()
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        stores.with_stores(settings, NO_JAVA)
+
+
+def test_a_file_that_librdkafka_reads_is_compared_byte_by_byte(settings: Settings, tmp_path: Path) -> None:
+    native = tmp_path / "native.pem"
+    native.write_text("one")
+    plain = replace(settings.source, pem=PemFiles())
+    target = replace(settings.target, properties={"ssl.ca.location": str(native)})
+    settings = replace(settings, source=plain, target=target)
+    assert stores.files(settings) == {str(native)}
+    before = stores.contents(settings)
+    native.write_text("two")
+    assert stores.contents(settings) != before
+
+
+def test_all_files_of_all_sides_are_watched(settings: Settings, trusted: Path) -> None:
+    assert stores.files(settings) == {str(trusted)}
+    keys = JavaStores(keys=KeyStore("/keys.jks", "JKS", "hush"))
+    admin = AdminSettings({}, JavaStores(trusted=KeyStore("/admin.jks", "JKS", None)))
+    all_sides = replace(settings, target=replace(settings.target, stores=keys), target_admin=admin)
+    assert stores.files(all_sides) == {str(trusted), "/keys.jks", "/admin.jks"}
+
+
+def test_what_is_given_natively_stays(trusted: Path) -> None:
+    """As at the start: the native name has the last word."""
+    file = {
+        "bootstrap.servers": "127.0.0.1:1",
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(trusted),
+        "librdkafka.ssl.ca.pem": certificate("CCCC"),
+    }
+    assert apply("producer", file).pem == PemFiles()
+
+
+def test_without_stores_nothing_is_watched(settings: Settings) -> None:
+    """Invariant E."""
+    assert stores.files(replace(settings, source=replace(settings.source, pem=PemFiles()))) == frozenset()

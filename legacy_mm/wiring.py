@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from legacy_mm import plugins, source_clients, stores, task_entry
 from legacy_mm.clock import Deadline, wall
-from legacy_mm.config.settings import ListenerSettings, MetricsSettings, Settings
+from legacy_mm.config.settings import ListenerSettings, MetricsSettings, Settings, SourceSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.receipts import Receipts
@@ -159,11 +159,12 @@ def check_logins(settings: Settings) -> None:
     if settings.source.new_from_earliest and (reason := _beyond_our_sockets(source)):
         raise ConfigurationError(f"--new.topics.from earliest is not possible: {reason}")
     admins = (settings.source_admin_properties, settings.target_admin_properties)
-    for properties in admins if settings.features.have_duties else ():
+    features = settings.features
+    for properties in admins if features.heartbeats is not None or features.offset_syncs is not None else ():
         if login := beyond_librdkafka(properties):
             raise ConfigurationError(
-                f"{login} is not possible with features that read or change topics and access rules: give them another "
-                "login by source.admin.* and target.admin.*, or leave them out"
+                f"{login} is not possible with heartbeats, offset syncs and what stands on them: give the features "
+                "another login by source.admin.* and target.admin.*, or leave these out"
             )
 
 

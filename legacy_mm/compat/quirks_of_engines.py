@@ -34,7 +34,7 @@ ENGINE_QUIRKS = (
         "logins-of-the-batches",
         "logs in by Kerberos or with a delegation token whatever else it does",
         "refuses such a login, exit 1, with what only librdkafka does: handlers, acks=0, partitioners other than the "
-        "default, the cooperative assignor, features that look after topics; Kerberos also on a Spark cluster",
+        "default, the cooperative assignor, heartbeats and offset syncs; Kerberos also on a Spark cluster",
         "librdkafka's wheel has neither login; batches, membership and commits go over our own sockets",
         "tests/unit/test_wiring.py::test_a_login_that_librdkafka_does_not_have",
         login_of_our_own,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.made_rules import MadeRules
 from legacy_mm.errors import NoAuthorizer
-from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies import acl_rules
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.changes import CreateAcl, DeleteAcl, Look

@@ -14,9 +14,9 @@ from typing import Protocol
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.made_rules import MadeRules
 from legacy_mm.errors import LegacyMMError
-from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import (
     AddPartitions,
     Change,

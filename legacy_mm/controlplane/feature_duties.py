@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 
 from legacy_mm.config.feature_settings import ConfigFilterSettings, FeatureSettings
 from legacy_mm.controlplane.acls import TopicAcls
+from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.duties import Applier, Scheduled
 from legacy_mm.controlplane.heartbeat_copies import HeartbeatCopies
 from legacy_mm.controlplane.internal_topics import InternalTopics
 from legacy_mm.controlplane.made_rules import MadeRules, state_folder
 from legacy_mm.controlplane.topic_configs import TopicConfigs
 from legacy_mm.controlplane.topics import TopicCreation
-from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.config_filter import ConfigPropertyFilter
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.internal_topics import COMPACTED
-from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Look
 
 

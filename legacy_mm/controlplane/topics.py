@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from legacy_mm.clock import Deadline
-from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, Look
 from legacy_mm.policies.config_filter import ConfigPropertyFilter
 

@@ -28,7 +28,7 @@ from legacy_mm.wire.group_protocol import Identity
 EMPTY, DEAD = "Empty", "Dead"
 """A group without members, and one that is not there."""
 _AT_ONCE = 500
-"""Groups in one request."""
+"""Groups, topics or rules in one request."""
 _PAUSE_SECONDS = 0.2
 _SOCKET_TIMEOUT_MS = 60_000
 _NO_GENERATION, _NO_MEMBER = -1, ""
@@ -185,14 +185,14 @@ def _from_coordinators(
 ) -> Iterator[Answer[Any]]:
     """Answers about these groups; of those that a connection was lost for, `lost` is told why."""
     of_node: defaultdict[int, list[str]] = defaultdict(list)
-    for portion in _portions(groups):
+    for portion in portions(groups):
         for group, code, node in coordinators(cluster, portion):
             if code:
                 yield group, code, None
             else:
                 of_node[node].append(group)
     for node, some in of_node.items():
-        for portion in _portions(some):
+        for portion in portions(some):
             lost |= dict.fromkeys(portion, "no answer in time")
             if deadline.expired():
                 continue
@@ -257,6 +257,7 @@ def _forgotten(cluster: Cluster, node: int, group: str, partitions: Collection[T
     return next(filter(None, codes), 0)
 
 
-def _portions(groups: Sequence[str]) -> Iterator[Sequence[str]]:
-    for begin in range(0, len(groups), _AT_ONCE):
-        yield groups[begin : begin + _AT_ONCE]
+def portions(items: Sequence[Value]) -> Iterator[Sequence[Value]]:
+    """As many as go into one request, again and again."""
+    for begin in range(0, len(items), _AT_ONCE):
+        yield items[begin : begin + _AT_ONCE]

@@ -20,7 +20,7 @@ from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.wire.topology import Topology
 
 _CLIENT_ID = "legacy_mm-topics"
-_EVERY = MetadataRequest(topics=None, allow_auto_topic_creation=False, min_version=1)
+EVERY_TOPIC = MetadataRequest(topics=None, allow_auto_topic_creation=False, min_version=1)
 
 
 class WireTopicLister:
@@ -40,8 +40,8 @@ class WireTopicLister:
         return {name: str(ids[name]) for name in topics if name in ids}
 
     def _look(self) -> Any:
-        with _asking("listing topics"), closing(Cluster(self._properties, self._timeout)) as cluster:
-            return cluster.call_any(_EVERY)
+        with asking("listing topics"), closing(Cluster(self._properties, self._timeout)) as cluster:
+            return cluster.call_any(EVERY_TOPIC)
 
 
 class WireSurvey:
@@ -52,17 +52,17 @@ class WireSurvey:
 
     def partitions(self, deadline: Deadline) -> dict[str, int]:
         """Topic -> number of partitions, of all topics the principal may see."""
-        with _asking("listing topics"), self._cluster(deadline) as cluster:
-            found = cluster.call_any(_EVERY).topics
+        with asking("listing topics"), self._cluster(deadline) as cluster:
+            found = cluster.call_any(EVERY_TOPIC).topics
         return {topic.name: len(topic.partitions) for topic in found if for_code(topic.error_code) is NoError}
 
     def views(
         self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> dict[TopicPartition, PartitionView]:
         """Committed offset and log ends of each partition."""
-        with _asking(f"reading the offsets of group {group}"), self._cluster(deadline) as cluster:
+        with asking(f"reading the offsets of group {group}"), self._cluster(deadline) as cluster:
             committed = _committed(Coordinator(cluster, group), partitions, deadline)
-        with _asking("reading the ends of logs"), self._cluster(deadline) as cluster:
+        with asking("reading the ends of logs"), self._cluster(deadline) as cluster:
             low, high = (cluster.offsets(partitions, which) for which in (EARLIEST, LATEST))
         return {each: PartitionView(committed.get(each), low[each], high[each]) for each in partitions}
 
@@ -109,7 +109,8 @@ def _own(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def _asking(what: str) -> Iterator[None]:
+def asking(what: str) -> Iterator[None]:
+    """What goes wrong on the way is a HostError, which says what was asked."""
     try:
         yield
     except (ConnectionLost, ClusterUnreachable, StreamFailure, TimeoutError) as error:

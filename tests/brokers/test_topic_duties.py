@@ -6,7 +6,7 @@ One look finds what must change, the applier does it, and a second look finds no
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,12 @@ from legacy_mm.config.feature_settings import (
     FeatureSettings,
 )
 from legacy_mm.config.features import DEFAULT_EXCLUDE
+from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
 from legacy_mm.controlplane.internal_topics import COMPACTED
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.kafka.admin import ClusterAdmin as LibrdkafkaAdmin
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.records import create_topic, grow_topic, list_topics
@@ -42,6 +43,7 @@ from legacy_mm.testbed.topic_state import (
     rules,
 )
 from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.wire.admin import WireAdmin
 from tests.fixtures.clusters import NamedKafka
 
 pytestmark = pytest.mark.brokers
@@ -69,6 +71,7 @@ class Flow:
 
     source: Any
     target: Any
+    client: Callable[[str, Mapping[str, str]], ClusterAdmin] = LibrdkafkaAdmin
 
     def duties(self, features: FeatureSettings, mirrored: str = ".*") -> tuple[list[Scheduled], Applier]:
         def matching(names: frozenset[str]) -> frozenset[str]:
@@ -78,7 +81,7 @@ class Flow:
         return feature_duties(features, self.admin("source"), self.admin("target"), names, 300.0)
 
     def admin(self, side: str) -> ClusterAdmin:
-        return ClusterAdmin(side, {"bootstrap.servers": getattr(self, side).bootstrap})
+        return self.client(side, {"bootstrap.servers": getattr(self, side).bootstrap})
 
     def done(self, features: FeatureSettings, *topics: str, mirrored: str = ".*") -> list[Outcome]:
         """What the one duty of these features does; then it has nothing more to do."""
@@ -99,9 +102,15 @@ class Flow:
 
 
 @pytest.fixture(scope="module")
-def flow(module_clusters: Callable[..., Cluster]) -> Flow:
+def clusters(module_clusters: Callable[..., Cluster]) -> tuple[Cluster, Cluster]:
     login = {"properties": {**AUTHORIZER, **login_listener(LOGIN)}, "listeners": {LOGIN: "SASL_PLAINTEXT"}}
-    return Flow(module_clusters(**login), module_clusters(properties=AUTHORIZER))
+    return module_clusters(**login), module_clusters(properties=AUTHORIZER)
+
+
+@pytest.fixture(params=[LibrdkafkaAdmin, WireAdmin], ids=["librdkafka", "our own sockets"])
+def flow(request: pytest.FixtureRequest, clusters: tuple[Cluster, Cluster]) -> Flow:
+    """Both clients do the same."""
+    return Flow(*clusters, request.param)
 
 
 def changes(outcomes: Sequence[Outcome]) -> list[Change]:
@@ -179,11 +188,12 @@ def test_what_the_brokers_refuse_is_told_of_that_topic_alone(flow: Flow, topic: 
     assert outcomes[1].error.startswith("Unable to replicate the partition 3 time(s)")
 
 
-def test_copies_of_heartbeats_have_a_topic_whatever_is_mirrored(flow: Flow) -> None:
-    create_topic(flow.source.bootstrap, "C.heartbeats", 2)
+def test_copies_of_heartbeats_have_a_topic_whatever_is_mirrored(flow: Flow, topic: Callable[..., str]) -> None:
+    name = f"{topic()}.heartbeats"
+    create_topic(flow.source.bootstrap, name, 2)
     outcomes = flow.done(FeatureSettings(replicate_heartbeats=True))
-    assert changes(outcomes) == [CreateTopic("A.C.heartbeats", 2, -1, COMPACTED)]
-    assert overrides(flow.target.bootstrap, "A.C.heartbeats") == COMPACTED
+    assert changes(outcomes) == [CreateTopic(f"A.{name}", 2, -1, COMPACTED)]
+    assert overrides(flow.target.bootstrap, f"A.{name}") == COMPACTED
 
 
 @pytest.mark.parametrize("source_defaults", [False, True])
@@ -298,7 +308,7 @@ def test_what_may_not_be_seen_is_told(clean: Flow, topic: Callable[..., str]) ->
     user = ("LITERAL", f"User:{USER}", "*")
     add_rules(there, [(name, *user, "READ", "ALLOW"), (name, *user, "DESCRIBE_CONFIGS", "DENY")])
     forbid_rules(there, f"User:{USER}")
-    source = ClusterAdmin("source", {"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
+    source = clean.client("source", {"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
     names, target = TopicNames(str, frozenset, listed), clean.admin("target")
 
     (creation,), _ = feature_duties(CREATION, source, target, names, 300.0)

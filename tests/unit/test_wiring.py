@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.config.feature_settings import FeatureSettings
+from legacy_mm.config.feature_settings import FeatureSettings, HeartbeatSettings
 from legacy_mm.config.settings import (
     HandlerSettings,
     Settings,
@@ -18,7 +18,11 @@ from legacy_mm.config.settings import (
 )
 from legacy_mm.copies import choose_engine
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features import Names
+from legacy_mm.flow_duties import DutyClusters
+from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
+from legacy_mm.wire.admin import WireAdmin
 from legacy_mm.wiring import check_addresses, check_logins, member_properties
 
 
@@ -73,6 +77,11 @@ def test_a_partitioner_is_in_the_way_of_batches_where_it_has_a_say(
     assert choose_engine(replace(settings, target=target)).engine == "records"
 
 
+def no_patterns(_: str) -> Any:
+    """Java is not asked."""
+    raise AssertionError
+
+
 TOKEN = {"security.protocol": "sasl_ssl", "sasl.mechanism": "SCRAM-SHA-256", TOKEN_AUTH: "true"}
 COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
 
@@ -85,7 +94,7 @@ COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
         ({}, {}, {"handler": HandlerSettings("x")}, "a message handler sees each record"),
         (COOPERATIVE, {}, {}, "cooperative-sticky, but with range and roundrobin"),
         ({"group.protocol": "consumer"}, {}, {}, "group.protocol=consumer"),
-        ({}, {}, {"features": FeatureSettings(preserve_partitions=True)}, "source.admin"),
+        ({}, {}, {"features": FeatureSettings(heartbeats=HeartbeatSettings(1.0, 1))}, "source.admin"),
     ],
 )
 def test_a_login_that_librdkafka_does_not_have(
@@ -111,6 +120,14 @@ def test_a_first_start_is_kept_over_our_own_sockets(settings: Settings) -> None:
     check_logins(replace(settings, source=source))
     with pytest.raises(ConfigurationError, match=r"new\.topics\.from earliest is not possible: ssl\.engine\.location"):
         check_logins(replace(settings, source=replace(source, new_from_earliest=True)))
+
+
+def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings) -> None:
+    features = FeatureSettings(preserve_partitions=True)
+    token = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **TOKEN}))
+    check_logins(replace(token, features=features))
+    clusters = DutyClusters(replace(token, features=features), Names(settings.topics, features, no_patterns))
+    assert (type(clusters.source), type(clusters.target)) == (ClusterAdmin, WireAdmin)
 
 
 def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -> None:

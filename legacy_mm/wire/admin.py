@@ -1,0 +1,279 @@
+"""What duties ask of a cluster and change at it, over our own sockets: where librdkafka has no such login.
+
+As `kafka/admin.py`: every request has a deadline, one that fails as a whole raises HostError, and what fails for one
+topic or one rule is told of that one alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from typing import Any, TypeVar
+
+from kafka.errors import NoError, for_code
+from kafka.protocol.admin import (
+    CreateAclsRequest,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    DeleteAclsRequest,
+    DescribeConfigsRequest,
+    IncrementalAlterConfigsRequest,
+)
+from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourcePatternType, ACLResourceType
+
+from legacy_mm.clock import Deadline
+from legacy_mm.policies.acl_rules import AclRule
+from legacy_mm.policies.changes import (
+    BROKER_DEFAULT,
+    AddPartitions,
+    Change,
+    CreateAcl,
+    CreateTopic,
+    DeleteAcl,
+    DeleteConfig,
+    Outcome,
+    SetConfig,
+)
+from legacy_mm.policies.config_filter import TopicProperty
+from legacy_mm.wire import failures
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.errors import ConnectionLost
+from legacy_mm.wire.groups import portions
+from legacy_mm.wire.survey import EVERY_TOPIC, asking
+
+_TOPIC = 2
+_SET, _DELETE = 0, 1
+_NOT_CONTROLLER = 41
+_ALREADY = {36, 37}
+"""The topic is there; it has so many partitions."""
+_ORIGINS = (
+    *("UNKNOWN_CONFIG", "DYNAMIC_TOPIC_CONFIG", "DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"),
+    *("STATIC_BROKER_CONFIG", "DEFAULT_CONFIG", "DYNAMIC_BROKER_LOGGER_CONFIG"),
+)
+_PAUSE_SECONDS = 0.2
+Alteration = SetConfig | DeleteConfig
+Item = TypeVar("Item")
+
+
+class WireAdmin:
+    """One cluster, seen by the duties; connects for each call. Any thread may call it."""
+
+    def __init__(self, name: str, properties: Mapping[str, str]) -> None:
+        """`name` tells the clusters apart in errors; `properties` are any client's of the cluster."""
+        self.name = name
+        self.connection = {**properties, "client.id": f"legacy_mm-duties-{name}"}
+        self._patience = threading.Event()
+
+    def topics(self, deadline: Deadline) -> dict[str, int]:
+        """Topic -> number of partitions, of all topics the principal may see."""
+        found = self._listing(deadline).topics
+        return {topic.name: len(topic.partitions) for topic in found if for_code(topic.error_code) is NoError}
+
+    def cluster_id(self, deadline: Deadline) -> str:
+        """What tells the cluster from all others; empty for brokers of before 0.10.1."""
+        return self._listing(deadline).cluster_id or ""
+
+    def properties(
+        self, topics: Collection[str], deadline: Deadline
+    ) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:
+        """The properties of each topic, and of those that are not told, why."""
+        found: dict[str, list[TopicProperty]] = {}
+        untold: dict[str, str] = {}
+        resource = DescribeConfigsRequest.DescribeConfigsResource
+        for some in portions(sorted(topics)):
+            wanted = [resource(resource_type=_TOPIC, resource_name=name, configuration_keys=None) for name in some]
+            with self._asking("describing topics", deadline) as cluster:
+                answer = cluster.call_any(DescribeConfigsRequest(resources=wanted, min_version=1))
+            for row in answer.results:
+                if row.error_code:
+                    why = row.error_message or failures.text(row.error_code)
+                    untold[row.resource_name] = f"the {self.name} does not tell its properties: {why}"
+                else:
+                    found[row.resource_name] = [_property(each) for each in row.configs]
+        return found, untold
+
+    def create_topics(self, wanted: Sequence[CreateTopic], deadline: Deadline) -> Iterator[Outcome]:
+        """Make these topics."""
+
+        def request(some: Sequence[CreateTopic]) -> Any:
+            by_broker = any(each.replication_factor == BROKER_DEFAULT for each in some)
+            topics = [_new_topic(each) for each in some]
+            return CreateTopicsRequest(topics=topics, timeout_ms=_ms(deadline), min_version=4 if by_broker else 1)
+
+        for change, row in self._rows("creating topics", wanted, request, _named, deadline, at_controller=True):
+            yield _outcome(change, row)
+
+    def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
+        """Let these topics grow."""
+        grown = CreatePartitionsRequest.CreatePartitionsTopic
+
+        def request(some: Sequence[AddPartitions]) -> Any:
+            topics = [grown(name=each.topic, count=each.new, assignments=None) for each in some]
+            return CreatePartitionsRequest(topics=topics, timeout_ms=_ms(deadline), validate_only=False)
+
+        for change, row in self._rows("adding partitions", wanted, request, _named, deadline, at_controller=True):
+            yield _outcome(change, row)
+
+    def alter(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
+        """Set and remove these properties and no others; of one topic all or none."""
+        of_topic: defaultdict[str, list[Alteration]] = defaultdict(list)
+        for change in wanted:
+            of_topic[change.topic].append(change)
+        resource = IncrementalAlterConfigsRequest.AlterConfigsResource
+
+        def request(some: Sequence[str]) -> Any:
+            rows = {topic: [_alteration(each) for each in of_topic[topic]] for topic in some}
+            resources = [
+                resource(resource_type=_TOPIC, resource_name=topic, configs=configs) for topic, configs in rows.items()
+            ]
+            return IncrementalAlterConfigsRequest(resources=resources, validate_only=False)
+
+        def told(answer: Any, some: Sequence[str]) -> Sequence[Any]:
+            named = {row.resource_name: row for row in answer.responses}
+            return [named[topic] for topic in some]
+
+        for topic, row in self._rows("setting properties", list(of_topic), request, told, deadline):
+            yield from (_outcome(change, row) for change in of_topic[topic])
+
+    def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+        """Add these access rules."""
+
+        def request(some: Sequence[CreateAcl]) -> Any:
+            return CreateAclsRequest(creations=[_creation(each.rule) for each in some], min_version=1)
+
+        def told(answer: Any, _: Sequence[CreateAcl]) -> Sequence[Any]:
+            found: Sequence[Any] = answer.results
+            return found
+
+        for change, row in self._rows("adding access rules", wanted, request, told, deadline):
+            yield _outcome(change, row)
+
+    def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[Outcome]:
+        """Remove exactly these access rules."""
+
+        def request(some: Sequence[DeleteAcl]) -> Any:
+            return DeleteAclsRequest(filters=[_filter(each.rule) for each in some], min_version=1)
+
+        def told(answer: Any, _: Sequence[DeleteAcl]) -> Sequence[Any]:
+            found: Sequence[Any] = answer.filter_results
+            return found
+
+        for change, row in self._rows("removing access rules", wanted, request, told, deadline):
+            yield _outcome(change, row)
+
+    def _listing(self, deadline: Deadline) -> Any:
+        with self._asking("listing topics", deadline) as cluster:
+            return cluster.call_any(EVERY_TOPIC)
+
+    def _rows(
+        self,
+        what: str,
+        wanted: Sequence[Item],
+        request: Callable[[Sequence[Item]], Any],
+        told: Callable[[Any, Sequence[Item]], Sequence[Any]],
+        deadline: Deadline,
+        *,
+        at_controller: bool = False,
+    ) -> Iterator[tuple[Item, Any]]:
+        """Each thing that is asked for, with its row of the answer, which `told` finds; portion by portion."""
+        for some in portions(wanted):
+            with self._asking(what, deadline) as cluster:
+                if at_controller:
+                    rows = self._by_controller(cluster, partial(request, some), told, some, deadline)
+                else:
+                    rows = told(cluster.call_any(request(some)), some)
+            yield from zip(some, rows, strict=True)
+
+    def _by_controller(
+        self,
+        cluster: Cluster,
+        request: Callable[[], Any],
+        told: Callable[[Any, Sequence[Item]], Sequence[Any]],
+        some: Sequence[Item],
+        deadline: Deadline,
+    ) -> Sequence[Any]:
+        """As the controller answers, which may be another broker meanwhile."""
+        while True:
+            try:
+                rows = told(cluster.call(cluster.call_any(EVERY_TOPIC).controller_id, request()), some)
+                if deadline.expired() or all(row.error_code != _NOT_CONTROLLER for row in rows):
+                    return rows
+            except ConnectionLost:
+                if deadline.expired():
+                    raise
+            self._patience.wait(_PAUSE_SECONDS)
+
+    @contextmanager
+    def _asking(self, what: str, deadline: Deadline) -> Iterator[Cluster]:
+        with asking(f"{what} at the {self.name}"), closing(Cluster(self.connection, deadline.remaining())) as cluster:
+            yield cluster
+
+
+def _ms(deadline: Deadline) -> int:
+    return max(1, int(deadline.remaining() * 1000))
+
+
+def _named(answer: Any, some: Sequence[Any]) -> Sequence[Any]:
+    """The rows of an answer that names topics, in the order of the changes."""
+    rows = answer.topics if isinstance(answer, CreateTopicsResponse) else answer.results
+    named = {row.name: row for row in rows}
+    return [named[change.topic] for change in some]
+
+
+def _outcome(change: Change, row: Any) -> Outcome:
+    if not row.error_code:
+        return Outcome(change)
+    already = row.error_code in _ALREADY
+    return Outcome(change, "" if already else row.error_message or failures.text(row.error_code), already)
+
+
+def _property(row: Any) -> TopicProperty:
+    return TopicProperty(row.name, row.value, _ORIGINS[row.config_source], row.read_only, row.is_sensitive)
+
+
+def _new_topic(change: CreateTopic) -> Any:
+    topic = CreateTopicsRequest.CreatableTopic
+    configs = [topic.CreatableTopicConfig(name=name, value=value) for name, value in change.configs.items()]
+    return topic(
+        name=change.topic,
+        num_partitions=change.partitions,
+        replication_factor=change.replication_factor,
+        assignments=[],
+        configs=configs,
+    )
+
+
+def _alteration(change: Alteration) -> Any:
+    config = IncrementalAlterConfigsRequest.AlterConfigsResource.AlterableConfig
+    if isinstance(change, SetConfig):
+        return config(name=change.name, config_operation=_SET, value=change.new)
+    return config(name=change.name, config_operation=_DELETE, value=None)
+
+
+def _creation(rule: AclRule) -> Any:
+    return CreateAclsRequest.AclCreation(
+        resource_type=ACLResourceType.TOPIC,
+        resource_name=rule.topic,
+        resource_pattern_type=ACLResourcePatternType[rule.pattern],
+        principal=rule.principal,
+        host=rule.host,
+        operation=ACLOperation[rule.operation],
+        permission_type=ACLPermissionType[rule.permission],
+    )
+
+
+def _filter(rule: AclRule) -> Any:
+    """The filter that only this rule passes."""
+    return DeleteAclsRequest.DeleteAclsFilter(
+        resource_type_filter=ACLResourceType.TOPIC,
+        resource_name_filter=rule.topic,
+        pattern_type_filter=ACLResourcePatternType[rule.pattern],
+        principal_filter=rule.principal,
+        host_filter=rule.host,
+        operation=ACLOperation[rule.operation],
+        permission_type=ACLPermissionType[rule.permission],
+    )

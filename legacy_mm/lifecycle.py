@@ -80,10 +80,18 @@ def _wait(mirrors: list[Mirror], host: Host, signals: Signals, shutdown_timeout:
                     return mirror.failures.get()
             if (error := host.failure()) is not None:
                 return mirrors[0].report_failure(error)
-            for place, mirror in enumerate(mirrors):
-                if (make := mirror.successor()) is not None and _make_room(mirror, signals, shutdown_timeout):
-                    mirrors[place] = make()
-                    mirrors[place].start()
+            _renew(mirrors, signals, shutdown_timeout)
+
+
+def _renew(mirrors: list[Mirror], signals: Signals, seconds: float) -> None:
+    for place, mirror in enumerate(mirrors):
+        if (make := mirror.successor()) is None or not _make_room(mirror, signals, seconds):
+            continue
+        try:
+            mirrors[place] = make()
+            mirrors[place].start()
+        except LegacyMMError as error:
+            mirrors[place].failures.put(mirror.report_failure(error))
 
 
 def _make_room(mirror: Mirror, signals: Signals, seconds: float) -> bool:
@@ -96,6 +104,7 @@ def _make_room(mirror: Mirror, signals: Signals, seconds: float) -> bool:
         threading.Event().wait(_STOP_LOOK_SECONDS)
     if not mirror.join(deadline):
         mirror.failures.put(mirror.report_failure(StreamFailure(f"not stopped after {seconds:g} s for new key stores")))
+    _report_uncommitted([mirror])
     return mirror.failures.empty() and signals.arrived.empty()
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from legacy_mm import lifecycle
 from legacy_mm.clock import Deadline
-from legacy_mm.errors import StreamFailure
+from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.metrics.health import Phase
 from legacy_mm.mirror import Mirror, OnFailure, Renewal
 
@@ -122,6 +122,22 @@ def test_a_mirror_that_fails_while_it_stops_has_no_successor(signals: lifecycle.
 
     mirror = Mirror(streams, lambda on_failure: watch, renewal=Renewal(watch, successor))
     assert lifecycle.run([mirror], HOST, signals, 30.0) == 255
+
+
+def test_a_successor_that_cannot_be_made_ends_the_mirror(signals: lifecycle.Signals) -> None:
+    calls: list[str] = []
+    watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None, finish=lambda deadline: None, renewed="new")
+
+    def successor() -> Mirror:
+        raise HostError("no client")
+
+    mirror = Mirror(
+        lambda on_failure: [StandIn(0, calls, set(), lambda: None)],  # type: ignore[list-item]
+        lambda on_failure: watch,
+        renewal=Renewal(watch, successor),
+    )
+    assert lifecycle.run([mirror], HOST, signals, 30.0) == HostError.exit_code
+    assert calls.count("stop 0, commit True") == 1
 
 
 @pytest.mark.parametrize("failing", [0, 1])

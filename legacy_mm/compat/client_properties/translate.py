@@ -162,9 +162,7 @@ def _emitted(rule: Rule, reading: Reading) -> Emitted:
 def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:
     known = {rule.name for rule in rules if not isinstance(rule.meaning, Forgotten)}
     unknown = [
-        name
-        for name in properties
-        if name not in known and not name.startswith(NATIVE_PREFIX) and not is_flag(name)
+        name for name in properties if name not in known and not name.startswith(NATIVE_PREFIX) and not is_flag(name)
     ]
     unbuilt_names = set(filter(unbuilt.is_unbuilt, unknown))
     # 3.9 says it at INFO; whoever wrote a feature's name expects it to act, and is warned

@@ -24,6 +24,7 @@ from legacy_mm.kafka.survey import SourceSurvey
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, Entry, next_offsets
 from legacy_mm.spark.session import java_for
+from legacy_mm.stores import with_stores
 from legacy_mm.wire.groups import GroupAdmin
 
 DONE, FAILED, REFUSED = 0, 1, 2
@@ -60,7 +61,7 @@ def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
         raise UsageError("the command line has several sources: name one --consumer.config")
     wiring.check_addresses(flows[0])
     with java_for(flows[0].spark.jvm.java_home) as jvm:
-        settings = wiring.with_stores(flows[0], jvm)
+        settings = with_stores(flows[0], jvm)
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
         survey = SourceSurvey(settings.source.properties)
         counts = survey.partitions(_patience())

@@ -46,7 +46,7 @@ def test_nothing_read_nothing_said() -> None:
         (Command(producer=QUIET, options={"consumer.rebalance.listener": ["x"]}), "listener-made-last"),
         (Command(producer=QUIET, options={"consumer.config": ["a", "b"]}), "consumer-file-once"),
         (Command(producer=QUIET | {"security.protocol": "SSL"}), "refused-while-running"),
-        (Command(producer=QUIET, consumers=[{"ssl.keystore.location": "client.jks"}]), "stores-renewed"),
+        (Command(producer=QUIET, consumers=[READ | {"ssl.keystore.location": "client.jks"}]), "stores-renewed"),
         (Command(producer=QUIET, refused=True), "null-pointer-lines"),
         (Command(producer=QUIET | {"topic.creation": "true"}), "flags-in-client-files"),
         (Command(producer=QUIET, consumers=[READ | {"security.protocol": "SASL_SSL"}]), "logins-of-the-batches"),

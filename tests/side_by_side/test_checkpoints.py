@@ -74,7 +74,7 @@ def repeats(source: Cluster, target: Cluster, topic: str, group: str) -> Repeats
 def all_counted(tool: ToolProcess, flow: str, source: Cluster, topic: str) -> bool:
     """The beans of this flow have counted every record, and the bytes of the values alone."""
     records = read_all(source.bootstrap, topic)
-    beans = read_mbeans(java_pid(tool))
+    beans = read_mbeans(java_pid(tool), "kafka.connect.mirror:*")  # values of others are classes of its own
     for number in range(PARTITIONS):
         values = rest(records, number, 0)
         bean = beans.get(

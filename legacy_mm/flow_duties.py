@@ -17,7 +17,7 @@ from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties, so
 from legacy_mm.controlplane.heartbeats import Heartbeats
 from legacy_mm.controlplane.internal_topics import InternalTopics
 from legacy_mm.features import Names
-from legacy_mm.kafka.admin import ClusterAdmin as LibrdkafkaAdmin
+from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.policies.logins import beyond_librdkafka
 from legacy_mm.policies.name_list import in_list

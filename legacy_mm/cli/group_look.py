@@ -15,7 +15,7 @@ from legacy_mm.controlplane.group_translation import ClusterView, GroupTranslati
 from legacy_mm.controlplane.translation import StoredSyncs
 from legacy_mm.errors import UsageError
 from legacy_mm.features import Names
-from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.kafka.client import admin_properties
 from legacy_mm.kafka.internal_log import InternalLog
 from legacy_mm.kafka.survey import SourceSurvey
@@ -79,5 +79,5 @@ def _flow_groups(settings: Settings, names: Names) -> FlowGroups:
         settings.source.group_id,
     )
     translation = GroupTranslation(mirrored, ClusterView(there, SourceSurvey(target)), known, copies)
-    cluster = ClusterAdmin("target", target).cluster_id(Deadline.after(_ASK_SECONDS))
+    cluster = LibrdkafkaAdmin("target", target).cluster_id(Deadline.after(_ASK_SECONDS))
     return FlowGroups(settings, cluster, there, translation)

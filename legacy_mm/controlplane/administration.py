@@ -8,12 +8,11 @@ from typing import Protocol
 from legacy_mm.clock import Deadline
 from legacy_mm.policies.changes import (
     AddPartitions,
+    Alteration,
     CreateAcl,
     CreateTopic,
     DeleteAcl,
-    DeleteConfig,
     Outcome,
-    SetConfig,
 )
 from legacy_mm.policies.config_filter import TopicProperty
 
@@ -45,7 +44,7 @@ class ClusterAdmin(Protocol):
     def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
         """Let these topics grow."""
 
-    def alter(self, wanted: Sequence[SetConfig | DeleteConfig], deadline: Deadline) -> Iterator[Outcome]:
+    def alter(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
         """Set and remove these properties and no others; of one topic all or none."""
 
     def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:

@@ -19,14 +19,13 @@ from legacy_mm.controlplane.made_rules import MadeRules
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.policies.changes import (
     AddPartitions,
+    Alteration,
     Change,
     CreateAcl,
     CreateTopic,
     DeleteAcl,
-    DeleteConfig,
     Look,
     Outcome,
-    SetConfig,
 )
 
 RUN_SECONDS = 60.0
@@ -70,7 +69,7 @@ class Applier:
         target = self._target
         yield from target.create_topics([each for each in changes if isinstance(each, CreateTopic)], deadline)
         yield from target.add_partitions([each for each in changes if isinstance(each, AddPartitions)], deadline)
-        yield from target.alter([each for each in changes if isinstance(each, SetConfig | DeleteConfig)], deadline)
+        yield from target.alter([each for each in changes if isinstance(each, Alteration)], deadline)
         yield from self._noted(target.create_rules([each for each in changes if isinstance(each, CreateAcl)], deadline))
         yield from self._noted(target.delete_rules([each for each in changes if isinstance(each, DeleteAcl)], deadline))
 

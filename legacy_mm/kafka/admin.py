@@ -7,9 +7,9 @@ is told of that one alone, in Kafka's words.
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from itertools import starmap
 from typing import Any, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
@@ -33,12 +33,13 @@ from legacy_mm.kafka.client import ErrorLines, admin_properties, client_properti
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.changes import (
     AddPartitions,
+    Alteration,
     CreateAcl,
     CreateTopic,
     DeleteAcl,
-    DeleteConfig,
     Outcome,
     SetConfig,
+    by_topic,
 )
 from legacy_mm.policies.config_filter import TopicProperty
 
@@ -46,10 +47,9 @@ _AT_ONCE = 500
 """Topics or rules in one request."""
 _ALREADY = {KafkaError.TOPIC_ALREADY_EXISTS, KafkaError.INVALID_PARTITIONS}
 Item = TypeVar("Item")
-Alteration = SetConfig | DeleteConfig
 
 
-class ClusterAdmin:
+class LibrdkafkaAdmin:
     """One cluster, seen by the duties; connects when it is first asked. Any thread may call it."""
 
     def __init__(self, name: str, properties: Mapping[str, str]) -> None:
@@ -103,8 +103,7 @@ class ClusterAdmin:
             ]
             return self._admin().create_topics(new, request_timeout=seconds(deadline))
 
-        for change, error in _each(wanted, lambda change: change.topic, send, deadline):
-            yield _outcome(change, error)
+        return starmap(_outcome, _each(wanted, lambda change: change.topic, send, deadline))
 
     def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
         """Let these topics grow."""
@@ -113,14 +112,11 @@ class ClusterAdmin:
             grown = [NewPartitions(each.topic, each.new) for each in some]
             return self._admin().create_partitions(grown, request_timeout=seconds(deadline))
 
-        for change, error in _each(wanted, lambda change: change.topic, send, deadline):
-            yield _outcome(change, error)
+        return starmap(_outcome, _each(wanted, lambda change: change.topic, send, deadline))
 
     def alter(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
         """Set and remove these properties and no others; of one topic all or none."""
-        of_topic: defaultdict[str, list[Alteration]] = defaultdict(list)
-        for change in wanted:
-            of_topic[change.topic].append(change)
+        of_topic = by_topic(wanted)
 
         def send(some: Sequence[str]) -> Mapping[str, Future[Any]]:
             resources = [
@@ -143,8 +139,7 @@ class ClusterAdmin:
             asked = self._admin().create_acls(bindings, request_timeout=seconds(deadline))
             return {_rule(binding): future for binding, future in asked.items()}
 
-        for change, error in _each(wanted, lambda change: change.rule, send, deadline):
-            yield _outcome(change, error)
+        return starmap(_outcome, _each(wanted, lambda change: change.rule, send, deadline))
 
     def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[Outcome]:
         """Remove exactly these access rules."""
@@ -154,8 +149,7 @@ class ClusterAdmin:
             asked = self._admin().delete_acls(filters, request_timeout=seconds(deadline))
             return {_rule(binding): future for binding, future in asked.items()}
 
-        for change, error in _each(wanted, lambda change: change.rule, send, deadline):
-            yield _outcome(change, error)
+        return starmap(_outcome, _each(wanted, lambda change: change.rule, send, deadline))
 
     def _admin(self) -> AdminClient:
         """The client, which is kept: with it its answers would be lost."""

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -102,7 +103,8 @@ class DeleteAcl:
         return f"remove rule {self.rule.text}"
 
 
-Change = CreateTopic | AddPartitions | SetConfig | DeleteConfig | CreateAcl | DeleteAcl
+Alteration = SetConfig | DeleteConfig
+Change = CreateTopic | AddPartitions | Alteration | CreateAcl | DeleteAcl
 _KINDS: Mapping[str, type[Change]] = {
     "create-topic": CreateTopic,
     "add-partitions": AddPartitions,
@@ -132,6 +134,14 @@ class Outcome:
     """Kafka's words; empty: it is done."""
     already: bool = False
     """Somebody else had done it meanwhile."""
+
+
+def by_topic(changes: Sequence[Alteration]) -> dict[str, list[Alteration]]:
+    """Topic -> what is to become of its properties."""
+    found: defaultdict[str, list[Alteration]] = defaultdict(list)
+    for change in changes:
+        found[change.topic].append(change)
+    return dict(found)
 
 
 def to_json(change: Change) -> dict[str, Any]:

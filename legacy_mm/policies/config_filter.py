@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from legacy_mm.policies.changes import DeleteConfig, SetConfig
+from legacy_mm.policies.changes import Alteration, DeleteConfig, SetConfig
 
 TOPIC, STATIC_BROKER, DEFAULT = "DYNAMIC_TOPIC_CONFIG", "STATIC_BROKER_CONFIG", "DEFAULT_CONFIG"
 """Origins that matter here, with Kafka's names; all others count alike."""
@@ -40,10 +40,10 @@ class ConfigPropertyFilter:
 
     def at_sync(
         self, topic: str, source: Iterable[TopicProperty], target: Iterable[TopicProperty]
-    ) -> tuple[list[SetConfig | DeleteConfig], list[str]]:
+    ) -> tuple[list[Alteration], list[str]]:
         """What must change at the target's `topic`, and which properties the target does not know."""
         present = {each.name: each for each in target}
-        changes: list[SetConfig | DeleteConfig] = []
+        changes: list[Alteration] = []
         unknown = []
         for name, value in self._wanted(source):
             now = present.get(name)

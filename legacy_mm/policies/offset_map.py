@@ -96,11 +96,6 @@ class OffsetMap:
             return Nearest(OffsetPair(offset, self._runs[at + 1].downstream), first)
         return Nearest(run.end, first)
 
-    def translate(self, offset: int) -> int | None:
-        """The target offset of the nearest pair; None: unknown."""
-        pair = self.nearest(offset).pair
-        return None if pair is None else pair.downstream
-
     def changed(self) -> list[tuple[int, OffsetMapChunk]]:
         """The chunks to write since the last call, oldest first, each with its place in the ring."""
         chunks = [*self._closed.values()]

@@ -7,13 +7,12 @@ topic or one rule is told of that one alone.
 from __future__ import annotations
 
 import threading
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from itertools import starmap
 from typing import Any, TypeVar
 
-from kafka.errors import NoError, for_code
 from kafka.protocol.admin import (
     CreateAclsRequest,
     CreatePartitionsRequest,
@@ -30,20 +29,21 @@ from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.changes import (
     BROKER_DEFAULT,
     AddPartitions,
+    Alteration,
     Change,
     CreateAcl,
     CreateTopic,
     DeleteAcl,
-    DeleteConfig,
     Outcome,
     SetConfig,
+    by_topic,
 )
 from legacy_mm.policies.config_filter import TopicProperty
 from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import ConnectionLost
 from legacy_mm.wire.groups import portions
-from legacy_mm.wire.survey import EVERY_TOPIC, asking
+from legacy_mm.wire.survey import EVERY_TOPIC, asking, partition_counts
 
 _TOPIC = 2
 _SET, _DELETE = 0, 1
@@ -55,7 +55,6 @@ _ORIGINS = (
     *("STATIC_BROKER_CONFIG", "DEFAULT_CONFIG", "DYNAMIC_BROKER_LOGGER_CONFIG"),
 )
 _PAUSE_SECONDS = 0.2
-Alteration = SetConfig | DeleteConfig
 Item = TypeVar("Item")
 
 
@@ -70,8 +69,7 @@ class WireAdmin:
 
     def topics(self, deadline: Deadline) -> dict[str, int]:
         """Topic -> number of partitions, of all topics the principal may see."""
-        found = self._listing(deadline).topics
-        return {topic.name: len(topic.partitions) for topic in found if for_code(topic.error_code) is NoError}
+        return partition_counts(self._listing(deadline))
 
     def cluster_id(self, deadline: Deadline) -> str:
         """What tells the cluster from all others; empty for brokers of before 0.10.1."""
@@ -104,8 +102,7 @@ class WireAdmin:
             topics = [_new_topic(each) for each in some]
             return CreateTopicsRequest(topics=topics, timeout_ms=_ms(deadline), min_version=4 if by_broker else 1)
 
-        for change, row in self._rows("creating topics", wanted, request, _named, deadline, at_controller=True):
-            yield _outcome(change, row)
+        return starmap(_outcome, self._rows("creating topics", wanted, request, _named, deadline, at_controller=True))
 
     def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
         """Let these topics grow."""
@@ -115,14 +112,11 @@ class WireAdmin:
             topics = [grown(name=each.topic, count=each.new, assignments=None) for each in some]
             return CreatePartitionsRequest(topics=topics, timeout_ms=_ms(deadline), validate_only=False)
 
-        for change, row in self._rows("adding partitions", wanted, request, _named, deadline, at_controller=True):
-            yield _outcome(change, row)
+        return starmap(_outcome, self._rows("adding partitions", wanted, request, _named, deadline, at_controller=True))
 
     def alter(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
         """Set and remove these properties and no others; of one topic all or none."""
-        of_topic: defaultdict[str, list[Alteration]] = defaultdict(list)
-        for change in wanted:
-            of_topic[change.topic].append(change)
+        of_topic = by_topic(wanted)
         resource = IncrementalAlterConfigsRequest.AlterConfigsResource
 
         def request(some: Sequence[str]) -> Any:
@@ -149,8 +143,7 @@ class WireAdmin:
             found: Sequence[Any] = answer.results
             return found
 
-        for change, row in self._rows("adding access rules", wanted, request, told, deadline):
-            yield _outcome(change, row)
+        return starmap(_outcome, self._rows("adding access rules", wanted, request, told, deadline))
 
     def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[Outcome]:
         """Remove exactly these access rules."""
@@ -162,8 +155,7 @@ class WireAdmin:
             found: Sequence[Any] = answer.filter_results
             return found
 
-        for change, row in self._rows("removing access rules", wanted, request, told, deadline):
-            yield _outcome(change, row)
+        return starmap(_outcome, self._rows("removing access rules", wanted, request, told, deadline))
 
     def _listing(self, deadline: Deadline) -> Any:
         with self._asking("listing topics", deadline) as cluster:

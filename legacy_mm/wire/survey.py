@@ -53,8 +53,7 @@ class WireSurvey:
     def partitions(self, deadline: Deadline) -> dict[str, int]:
         """Topic -> number of partitions, of all topics the principal may see."""
         with asking("listing topics"), self._cluster(deadline) as cluster:
-            found = cluster.call_any(EVERY_TOPIC).topics
-        return {topic.name: len(topic.partitions) for topic in found if for_code(topic.error_code) is NoError}
+            return partition_counts(cluster.call_any(EVERY_TOPIC))
 
     def views(
         self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
@@ -88,6 +87,11 @@ def log_ends(
             return {each: (low[each], high[each]) for each in led}
     except ConnectionLost as error:
         raise HostError(f"reading the ends of logs failed: {error}") from error
+
+
+def partition_counts(listing: Any) -> dict[str, int]:
+    """Topic -> number of partitions, of the topics that an answer to `EVERY_TOPIC` tells without an error."""
+    return {topic.name: len(topic.partitions) for topic in listing.topics if for_code(topic.error_code) is NoError}
 
 
 def _committed(coordinator: Coordinator, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:

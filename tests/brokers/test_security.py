@@ -16,7 +16,7 @@ from legacy_mm.client import MirrorClient
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.kafka.compacted import read_to_end
 from legacy_mm.kafka.survey import SourceSurvey
 from legacy_mm.testbed.cluster import Cluster
@@ -263,7 +263,7 @@ def test_a_topic_without_permission_ends_the_mirror(
 
 QUESTIONS: dict[str, Callable[[Properties], object]] = {
     "explain": lambda known: SourceSurvey(known).partitions(Deadline.after(QUESTION_SECONDS)),
-    "duties": lambda known: ClusterAdmin("target", known).topics(Deadline.after(QUESTION_SECONDS)),
+    "duties": lambda known: LibrdkafkaAdmin("target", known).topics(Deadline.after(QUESTION_SECONDS)),
     "checkpoints": lambda known: list(read_to_end(known, "t", Deadline.after(QUESTION_SECONDS))),
 }
 

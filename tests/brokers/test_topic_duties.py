@@ -27,7 +27,7 @@ from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
 from legacy_mm.controlplane.internal_topics import COMPACTED
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.admin import ClusterAdmin as LibrdkafkaAdmin
+from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.records import create_topic, grow_topic, list_topics

@@ -20,7 +20,7 @@ from legacy_mm.copies import choose_engine
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features import Names
 from legacy_mm.flow_duties import DutyClusters
-from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 from legacy_mm.wire.admin import WireAdmin
 from legacy_mm.wiring import check_addresses, check_logins, member_properties
@@ -127,7 +127,7 @@ def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings
     token = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **TOKEN}))
     check_logins(replace(token, features=features))
     clusters = DutyClusters(replace(token, features=features), Names(settings.topics, features, no_patterns))
-    assert (type(clusters.source), type(clusters.target)) == (ClusterAdmin, WireAdmin)
+    assert (type(clusters.source), type(clusters.target)) == (LibrdkafkaAdmin, WireAdmin)
 
 
 def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -> None:

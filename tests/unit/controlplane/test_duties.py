@@ -9,9 +9,9 @@ from typing import Any, cast
 import pytest
 
 from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.admin import ClusterAdmin
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, Look, Outcome, SetConfig
 from legacy_mm.testbed.waiting import wait_until
 

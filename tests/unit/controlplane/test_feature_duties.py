@@ -14,10 +14,10 @@ from legacy_mm.config.feature_settings import (
     FeatureSettings,
 )
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
-from legacy_mm.kafka.admin import ClusterAdmin
+from legacy_mm.kafka.admin import LibrdkafkaAdmin
 
 FILTER = ConfigFilterSettings(())
-NOWHERE = ClusterAdmin("source", {"bootstrap.servers": "nowhere.invalid:1"})
+NOWHERE = LibrdkafkaAdmin("source", {"bootstrap.servers": "nowhere.invalid:1"})
 NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
 
 

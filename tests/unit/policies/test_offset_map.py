@@ -15,7 +15,8 @@ def map_of(*runs: tuple[int, int, int], start: int = 0) -> OffsetMap:
 
 
 def answers(offsets: OffsetMap, *asked: int) -> list[int | None]:
-    return [offsets.translate(offset) for offset in asked]
+    pairs = [offsets.nearest(offset).pair for offset in asked]
+    return [pair and pair.downstream for pair in pairs]
 
 
 def test_an_empty_map_knows_nothing() -> None:
@@ -123,7 +124,7 @@ def test_a_chunk_s_older_version_and_a_missing_chunk_break_the_chain() -> None:
     assert OffsetMap([before[0], grown, newest], chunks=4).runs == offsets.runs
     assert OffsetMap([*before, newest], chunks=4).runs == (OffsetRun(40, 5, 1),)
     assert OffsetMap([before[0], newest], chunks=4).runs == (OffsetRun(40, 5, 1),)
-    assert OffsetMap(before, chunks=4).translate(31) == 4
+    assert answers(OffsetMap(before, chunks=4), 31) == [4]
 
 
 def test_after_a_truncation_no_older_chunk_counts() -> None:

@@ -106,16 +106,16 @@ class World:
 
     def check_no_gap(self, offsets: OffsetMap) -> None:
         for offset in range(len(self.source) + 2):
-            answer = offsets.translate(offset)
-            assert answer is None or not self.missed(offset, answer), (offset, answer, self.best(offset))
+            pair = offsets.nearest(offset).pair
+            assert pair is None or not self.missed(offset, pair.downstream), (offset, pair, self.best(offset))
 
     def check_exact(self) -> None:
         """No record is read twice that could be spared, but for those that nobody told of."""
         for offset in range(len(self.source) + 2):
-            answer, best = self.offsets.translate(offset), self.best(offset)
-            if answer is not None:
-                spare = range(answer, self.target_end if best is None else best)
-                assert self.told.isdisjoint(spare), (offset, answer, best)
+            pair, best = self.offsets.nearest(offset).pair, self.best(offset)
+            if pair is not None:
+                spare = range(pair.downstream, self.target_end if best is None else best)
+                assert self.told.isdisjoint(spare), (offset, pair, best)
 
 
 Step = tuple[Any, ...]

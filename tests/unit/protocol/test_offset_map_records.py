@@ -95,11 +95,11 @@ def test_hostile_bytes_are_corrupt_or_a_map_that_works(key: bytes, values: list[
         except CorruptRecords:
             continue
     offsets = OffsetMap(chunks, chunks=2, runs_per_chunk=1)
-    offsets.translate(5)
+    offsets.nearest(5)
     offsets.start(100)
     for number in range(4):
         offsets.add(OffsetRun(50 * number, 1000 * number, 10))
-        assert offsets.translate(50 * number + 4) == 1000 * number + 4
+        assert offsets.nearest(50 * number + 4).pair == (50 * number + 4, 1000 * number + 4)
     for place, chunk in offsets.changed():
         record = OffsetMapRecord("t", 0, place, chunk)
         assert OffsetMapRecord.decode(*record.encode()) == record

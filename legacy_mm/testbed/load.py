@@ -73,16 +73,18 @@ def load(
     seed: int = 7,
     partitions: int = 4,
     one_by_one: bool = False,
+    idempotent: bool = True,
 ) -> Loaded:
     """Write `count` records with text-like values of `size` bytes; makes the topic if there is none.
 
     `one_by_one`: partition after partition, for full batches where there are thousands of partitions.
+    Brokers before 0.11 know no `idempotent` producer.
     """
     if topic not in list_topics(bootstrap):
         create_topic(bootstrap, topic, partitions)
     values = text_values(size, seed=seed)
     keys = [b"key-%08d" % number for number in range(min(count, DIFFERENT_KEYS))]
-    writer = _producer(bootstrap, codec, large=size >= 5_000)
+    writer = _producer(bootstrap, codec, large=size >= 5_000, settings={} if idempotent else PLAIN)
     if one_by_one:
         keys.sort(key=lambda key: partition_of(key, partitions))
     attached = list(headers)

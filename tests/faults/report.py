@@ -22,24 +22,33 @@ FOLDER = Path(__file__).resolve().parents[2] / "compat" / "reports"
 RESULTS, TABLE = FOLDER / "faults.json", FOLDER / "faults.md"
 BOUNDS = FOLDER / "bounds.json"
 _ASKED = "LEGACY_MM_RECORD_FAULTS"
+AUTO = "auto"
+"""The tool of a test that names none: ours, which takes the engine `batches` wherever it can."""
 _HEAD = """\
 # Fault scenarios
 
 Made by the tests (`LEGACY_MM_RECORD_FAULTS=1 .venv/bin/python -m pytest tests/faults -m ""`), do not edit. Numbers are
-those of `tests/faults/scenarios.py`. Records, lost and doubled are the ledger's counts; a dash: the test asserts
-something else. "passed" means that the tool did what the expectation says, losses included.
+those of `tests/faults/scenarios.py`; 5 is about exactly-once, which is not shipped.
+
+A tool's cell: tests that passed; records lost; records doubled, by the ledger, from the least to the most of these
+tests. Passed means that the tool did what is expected, losses included. A dash: the tests assert something else, or
+there is none. `auto`, which takes batches, counts as batches. The date is that of the oldest result.
 
 """
-_COLUMNS = (
-    "| # | fault | expected as the old tool | expected with a flag | tool | test | result "
-    "| records | lost | doubled | date |"
+_SUMMARY = (
+    "| # | fault | expected as the old tool | expected with a flag "
+    "| the real tool | ours, batches | ours, records | date |"
 )
+_TESTS = "| # | tool | test | result | records | lost | doubled | date |"
+_SUMMED = (("old",), (AUTO, "batches"), ("records",))
+
+Row = dict[str, Any]
 
 
 def tool_of(item: Any) -> str:
-    """`ours`, or `old` for a test that runs on the real tool."""
+    """`old` for a test that runs on the real tool, else the engine of ours."""
     parameters = getattr(item, "callspec", None)
-    return "ours" if parameters is None else str(parameters.params.get("which", "ours"))
+    return AUTO if parameters is None else str(parameters.params.get("which", AUTO))
 
 
 def record(item: pytest.Item, outcome: str, verdict: Verdict | None) -> None:
@@ -48,7 +57,7 @@ def record(item: pytest.Item, outcome: str, verdict: Verdict | None) -> None:
     if not marks or not os.environ.get(_ASKED):
         return
     results = load()
-    row: dict[str, Any] = {"tool": tool_of(item), "result": outcome, "date": datetime.date.today().isoformat()}
+    row: Row = {"tool": tool_of(item), "result": outcome, "date": datetime.date.today().isoformat()}
     if verdict is not None:
         row |= {"records": verdict.acknowledged}
         row |= {"lost": verdict.count("lost"), "doubled": verdict.count("duplicated")}
@@ -67,19 +76,38 @@ def note_bound(what: str, tool: str, figures: dict[str, Any]) -> None:
         BOUNDS.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
-def load() -> dict[str, dict[str, dict[str, Any]]]:
+def load() -> dict[str, dict[str, Row]]:
     """Scenario -> test -> its last result."""
-    found: dict[str, dict[str, dict[str, Any]]] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
+    found: dict[str, dict[str, Row]] = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
     return found
 
 
-def rendered(results: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """The table in Markdown."""
-    lines = [_COLUMNS, "|---" * (_COLUMNS.count("|") - 1) + "|"]
-    for number in sorted(SCENARIOS):
-        scenario = SCENARIOS[number]
-        for test, row in sorted(results.get(str(number), {}).items(), key=lambda each: (each[1]["tool"], each[0])):
-            counts = [str(row.get(name, "-")) for name in ("records", "lost", "doubled")]
-            cells = [str(number), *scenario, row["tool"], f"`{test}`", row["result"], *counts, row["date"]]
-            lines.append("| " + " | ".join(cells) + " |")
-    return _HEAD + "\n".join(lines) + "\n"
+def rendered(results: dict[str, dict[str, Row]]) -> str:
+    """The tables in Markdown: a row for each scenario, then one for each test."""
+    summary, tests = _begun(_SUMMARY), _begun(_TESTS)
+    for number, scenario in sorted(SCENARIOS.items()):
+        found = sorted(results.get(str(number), {}).items(), key=lambda each: (each[1]["tool"], each[0]))
+        seen = [_summed([row for _, row in found if row["tool"] in tools]) for tools in _SUMMED]
+        oldest = min((row["date"] for _, row in found), default="-")
+        summary.append(_line(number, *scenario, *seen, oldest))
+        for test, row in found:
+            counts = [row.get(name, "-") for name in ("records", "lost", "doubled")]
+            tests.append(_line(number, row["tool"], f"`{test}`", row["result"], *counts, row["date"]))
+    return _HEAD + "\n".join([*summary, "", "## Each test", "", *tests]) + "\n"
+
+
+def _begun(columns: str) -> list[str]:
+    return [columns, "|---" * (columns.count("|") - 1) + "|"]
+
+
+def _line(*cells: object) -> str:
+    return "| " + " | ".join(map(str, cells)) + " |"
+
+
+def _summed(rows: list[Row]) -> str:
+    if not rows:
+        return "-"
+    passed = sum(row["result"] == "passed" for row in rows)
+    counts = [sorted(row[name] for row in rows if name in row) for name in ("lost", "doubled")]
+    spans = ["-" if not each else "-".join(map(str, sorted({each[0], each[-1]}))) for each in counts]
+    return "; ".join([str(passed) if passed == len(rows) else f"{passed} of {len(rows)}", *spans])

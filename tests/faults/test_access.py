@@ -20,19 +20,13 @@ from legacy_mm.testbed.security import (
     secured_cluster,
 )
 from legacy_mm.testbed.tools import ToolProcess
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-BY_TOOL = pytest.mark.parametrize(("which", "engine"), [("ours", "batches"), ("ours", "records"), ("old", "")])
 RECORDS = 20_000
 NEW_PASSWORD = "another one"
 NAME, JAVA_HOSTS = "kafka.test", "-Djdk.net.hosts.file="
-
-
-def options(engine: str) -> tuple[str, ...]:
-    """The old tool has no engines."""
-    return (*COMMIT_OFTEN, *(("--engine", engine) if engine else ()))
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +37,7 @@ def secured(stores: Stores, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield source, target
 
 
-def mirror(scene: Scene, engine: str, password: str = USER_PASSWORD) -> ToolProcess:
+def mirror(scene: Scene, password: str = USER_PASSWORD) -> ToolProcess:
     """Log in at both sides, at the target with this password."""
 
     def client(cluster: Cluster, word: str) -> dict[str, str]:
@@ -51,12 +45,12 @@ def mirror(scene: Scene, engine: str, password: str = USER_PASSWORD) -> ToolProc
         return where | login("SCRAM-SHA-256", word)
 
     consumer, producer = client(scene.source, USER_PASSWORD), client(scene.target, password)
-    return scene.mirror(*options(engine), consumer=consumer, producer=producer)
+    return scene.mirror(*COMMIT_OFTEN, consumer=consumer, producer=producer)
 
 
 def wait_refused(tool: ToolProcess, which: str) -> None:
     """Ours ends; the old tool says it and tries again, each second and for ever, so it is ended here."""
-    if which == "ours":
+    if which != "old":
         assert tool.wait(PATIENCE) == 255
         return
     tool.wait_for_output("failed authentication", PATIENCE)
@@ -66,11 +60,11 @@ def wait_refused(tool: ToolProcess, which: str) -> None:
 @BY_TOOL
 @pytest.mark.scenario(17)
 def test_the_password_is_changed(
-    secured: tuple[Cluster, Cluster], make_scene: Callable[..., Scene], which: str, engine: str
+    secured: tuple[Cluster, Cluster], make_scene: Callable[..., Scene], which: str
 ) -> None:
     """A connection lives on; the next login is refused, and with the new password nothing is missing."""
     scene = make_scene(*secured, RECORDS)
-    tool = mirror(scene, engine)
+    tool = mirror(scene)
     scene.wait_committed(RECORDS)
     change_password(scene.target, NEW_PASSWORD)
     try:
@@ -78,7 +72,7 @@ def test_the_password_is_changed(
         scene.load(RECORDS, seed=9)
         wait_refused(tool, which)
         assert scene.committed() == RECORDS
-        tool = mirror(scene, engine, NEW_PASSWORD)
+        tool = mirror(scene, NEW_PASSWORD)
         scene.wait_committed(2 * RECORDS)
         stop(tool)
     finally:
@@ -90,10 +84,10 @@ def test_the_password_is_changed(
 @pytest.mark.parametrize("side", ["source", "target"])
 @pytest.mark.scenario(18)
 def test_a_permission_is_taken_away(
-    secured: tuple[Cluster, Cluster], make_scene: Callable[..., Scene], which: str, engine: str, side: str
+    secured: tuple[Cluster, Cluster], make_scene: Callable[..., Scene], side: str
 ) -> None:
     scene = make_scene(*secured, RECORDS)
-    tool = mirror(scene, engine)
+    tool = mirror(scene)
     scene.wait_committed(RECORDS)
     forbid_records(getattr(scene, side), scene.topic)
     scene.load(RECORDS, seed=9)
@@ -116,7 +110,6 @@ def test_the_certificate_is_another_one(
     make_scene: Callable[..., Scene],
     tmp_path: Path,
     which: str,
-    engine: str,
 ) -> None:
     """Renewed by the same authority: nobody notices. By another one: no record goes there before it is trusted."""
     known, unknown = Authority(tmp_path / "known"), Authority(tmp_path / "unknown", "stranger")
@@ -131,7 +124,7 @@ def test_the_certificate_is_another_one(
         trust = authority.trust("trust.p12", "PKCS12")
         secure = {"security.protocol": "SSL", "ssl.truststore.type": "PKCS12", "ssl.truststore.password": PASSWORD}
         where = {"bootstrap.servers": target.bootstrap_of("TLS"), "ssl.truststore.location": str(trust)}
-        return scene.mirror(*options(engine), producer=where | secure)
+        return scene.mirror(*COMMIT_OFTEN, producer=where | secure)
 
     def renew(authority: Authority) -> None:
         show(authority, store)
@@ -160,7 +153,6 @@ def test_a_name_moves_to_another_address(
     make_scene: Callable[..., Scene],
     tmp_path: Path,
     which: str,
-    engine: str,
 ) -> None:
     """The tool has a hosts file of its own: Java by a property, ours by a mount that only its processes see."""
     hosts = tmp_path / "hosts"
@@ -173,9 +165,9 @@ def test_a_name_moves_to_another_address(
         return Proxy(port, host=address, listen_port=port)
 
     own_hosts = ("unshare", "--mount", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh")
-    settings = {"wrapper": own_hosts} if which == "ours" else {"environment": {"KAFKA_OPTS": f"{JAVA_HOSTS}{hosts}"}}
+    settings = {"wrapper": own_hosts} if which != "old" else {"environment": {"KAFKA_OPTS": f"{JAVA_HOSTS}{hosts}"}}
     with move("127.0.0.2"):
-        tool = scene.mirror(*options(engine), producer={"bootstrap.servers": target.bootstrap_of(PROXIED)}, **settings)
+        tool = scene.mirror(*COMMIT_OFTEN, producer={"bootstrap.servers": target.bootstrap_of(PROXIED)}, **settings)
         scene.wait_committed(RECORDS)
     scene.load(RECORDS, seed=9)
     assert scene.arrived() == RECORDS

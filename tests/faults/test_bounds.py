@@ -14,7 +14,7 @@ from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from tests.faults import report
-from tests.faults.conftest import Scene
+from tests.faults.conftest import BY_TOOL, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
@@ -22,7 +22,6 @@ IDLE_SECONDS, DOWN_SECONDS, LOOK_SECONDS = 30.0, 180.0, 5.0
 PARTITIONS, RECORDS = 1_000, 20_000
 TOPIC_WATCH = 1
 LARGE_RECORDS, LARGE, BUFFER_MB = 300_000, 1_000, 32
-TOOLS = [("ours", "batches"), ("ours", "records"), ("old", "")]
 
 
 class Cost(NamedTuple):
@@ -44,9 +43,9 @@ def cost(tool: ToolProcess, seconds: float) -> Cost:
     return Cost(round(100 * (tool.tree.cpu_seconds() - before) / (monotonic() - begin), 1), most >> 20)
 
 
-def options(engine: str) -> tuple[str, ...]:
-    """The old tool has no engines."""
-    return (*COMMIT_OFTEN, *(("--engine", engine) if engine else ()))
+def name_of(which: str) -> str:
+    """What the report of bounds calls a tool."""
+    return which if which == "old" else f"ours {which}"
 
 
 def coordinator(bootstrap: str, group: str) -> int:
@@ -61,15 +60,15 @@ def three(module_clusters: Callable[..., Cluster]) -> Cluster:
     return module_clusters(brokers=3)
 
 
-@pytest.mark.parametrize(("which", "engine"), TOOLS)
+@BY_TOOL
 def test_a_thousand_idle_partitions(
-    three: Cluster, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene], which: str, engine: str
+    three: Cluster, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene], which: str
 ) -> None:
     """Few connections: at most 4 to the coordinator's broker, 2 to any other source broker, 2 to a target broker; and
     the topic watch, of which a process has one, has its own to some source broker."""
     target = own_clusters()
     scene = make_scene(three, target, RECORDS, partitions=PARTITIONS)
-    tool = scene.mirror(*options(engine))
+    tool = scene.mirror(*COMMIT_OFTEN)
     scene.wait_committed(RECORDS)
     idle = cost(tool, IDLE_SECONDS)
     found = Counter(port for _, port in tool.tree.connections())
@@ -77,25 +76,25 @@ def test_a_thousand_idle_partitions(
     others = [found[broker.port] for broker in three.brokers if broker.port != leading]
     counts = {"coordinator": found[leading], "other": max(others), "target": found[target.brokers[0].port]}
     name = f"{PARTITIONS} idle partitions"
-    report.note_bound(name, f"{which} {engine}".strip(), {**idle._asdict(), "connections": counts})
+    report.note_bound(name, name_of(which), {**idle._asdict(), "connections": counts})
     stop(tool)
     assert scene.differences(allow_duplicates=False) == []
-    if which == "ours":
+    if which != "old":
         assert counts["coordinator"] <= 4
         assert counts["other"] <= 2 + TOPIC_WATCH
         assert counts["target"] <= 2
 
 
-@pytest.mark.parametrize(("which", "engine"), TOOLS)
+@BY_TOOL
 @pytest.mark.scenario(13)
 def test_the_target_is_down_for_minutes(
-    source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene], which: str, engine: str
+    source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene], which: str
 ) -> None:
     """Memory does not grow with the backlog, which is ten times `buffer.memory`; nothing is committed beyond."""
     target = own_clusters()
     scene = make_scene(source, target, RECORDS)
     limits = {"compression.type": "none", "buffer.memory": str(BUFFER_MB << 20)}
-    tool = scene.mirror(*options(engine), producer=limits)
+    tool = scene.mirror(*COMMIT_OFTEN, producer=limits)
     scene.wait_committed(RECORDS)
     before = tool.tree.memory_bytes() >> 20
     target.brokers[0].kill()
@@ -104,13 +103,13 @@ def test_the_target_is_down_for_minutes(
     waiting = cost(tool, DOWN_SECONDS - IDLE_SECONDS)
     grown = {"grown_mb": filled.memory_mb - before, "grown_later_mb": waiting.memory_mb - filled.memory_mb}
     name = f"target down for {DOWN_SECONDS:g} s, {LARGE_RECORDS * LARGE // 1_000_000} MB waiting"
-    report.note_bound(name, f"{which} {engine}".strip(), {**waiting._asdict(), **grown})
+    report.note_bound(name, name_of(which), {**waiting._asdict(), **grown})
     assert scene.committed() == RECORDS
     target.brokers[0].restart()
     scene.wait_committed(RECORDS + LARGE_RECORDS)
     stop(tool)
     assert scene.differences(allow_duplicates=False) == []
-    if which == "ours":
+    if which != "old":
         assert grown["grown_mb"] < 4 * BUFFER_MB
         assert grown["grown_later_mb"] < BUFFER_MB
         assert waiting.cpu_percent < 3

@@ -13,11 +13,10 @@ from confluent_kafka.admin import AdminClient
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.records import change_topic, leader
 from legacy_mm.testbed.waiting import wait_until
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-BOTH_TOOLS = pytest.mark.parametrize("which", ["ours", "old"])
 RECORDS = 150_000
 QUIET_SECONDS = 5.0
 
@@ -34,11 +33,9 @@ def broker_of(cluster: Cluster, topic: str) -> Any:
     return next(broker for broker in cluster.brokers if broker.node == node)
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(8)
-def test_a_leader_of_the_source_is_killed(
-    three: Cluster, target: Any, make_scene: Callable[..., Scene], which: str
-) -> None:
+def test_a_leader_of_the_source_is_killed(three: Cluster, target: Any, make_scene: Callable[..., Scene]) -> None:
     scene = make_scene(three, target, RECORDS, replication=(3, 1))
     tool = scene.mirror(*COMMIT_OFTEN)
     scene.wait_for(1)
@@ -53,11 +50,9 @@ def test_a_leader_of_the_source_is_killed(
     assert scene.differences(allow_duplicates=True) == []
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(9)
-def test_a_leader_of_the_target_is_killed(
-    source: Any, three: Cluster, make_scene: Callable[..., Scene], which: str
-) -> None:
+def test_a_leader_of_the_target_is_killed(source: Any, three: Cluster, make_scene: Callable[..., Scene]) -> None:
     """The producer is idempotent: a retry doubles nothing."""
     scene = make_scene(source, three, RECORDS, replication=(1, 3))
     tool = scene.mirror(*COMMIT_OFTEN)
@@ -71,15 +66,15 @@ def test_a_leader_of_the_target_is_killed(
     assert scene.differences(allow_duplicates=False) == []
 
 
-@pytest.mark.parametrize("engine", ["batches", "records"])
+@BY_TOOL
 @pytest.mark.scenario(10)
 def test_an_unclean_election_at_the_source(
-    three: Cluster, target: Any, make_scene: Callable[..., Scene], engine: str
+    three: Cluster, target: Any, make_scene: Callable[..., Scene], which: str
 ) -> None:
     """The new leader lacks 1,000 records that were copied, and has others at their offsets: those are copied, too."""
     scene = make_scene(three, target, 1_000, partitions=1, replication=(2, 1))
     change_topic(three.bootstrap, scene.topic, {"unclean.leader.election.enable": "true", "min.insync.replicas": "1"})
-    tool = scene.mirror(*COMMIT_OFTEN, "--engine", engine)
+    tool = scene.mirror(*COMMIT_OFTEN)
     scene.wait_committed(1_000)
     first = broker_of(three, scene.topic)
     (second,) = (broker for broker in three.brokers if broker.node in replicas(three, scene.topic) - {first.node})
@@ -97,7 +92,8 @@ def test_an_unclean_election_at_the_source(
     stop(tool)
     verdict = scene.verdict()
     assert verdict.count("lost") == verdict.count("altered") == verdict.count("duplicated") == 0
-    assert f"Gap in {scene.topic}-0: from 2000 to " in tool.output()
+    if which != "old":
+        assert f"Gap in {scene.topic}-0: from 2000 to " in tool.output()
 
 
 def replicas(cluster: Cluster, topic: str) -> set[int]:
@@ -106,11 +102,9 @@ def replicas(cluster: Cluster, topic: str) -> set[int]:
     return set(admin.list_topics(topic, timeout=30).topics[topic].partitions[0].replicas)
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(11)
-def test_the_target_has_too_few_replicas(
-    source: Any, three: Cluster, make_scene: Callable[..., Scene], which: str
-) -> None:
+def test_the_target_has_too_few_replicas(source: Any, three: Cluster, make_scene: Callable[..., Scene]) -> None:
     """Nothing is committed that the target did not acknowledge; memory does not grow with the backlog."""
     scene = make_scene(source, three, 1_000, replication=(1, 3))
     tool = scene.mirror(*COMMIT_OFTEN)
@@ -144,11 +138,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(12)
-def test_the_disk_of_the_target_is_full(
-    source: Any, small_disk: Path, make_scene: Callable[..., Scene], which: str
-) -> None:
+def test_the_disk_of_the_target_is_full(source: Any, small_disk: Path, make_scene: Callable[..., Scene]) -> None:
     settings = {"log.segment.bytes": "4194304", "log.index.size.max.bytes": "65536"}
     with Cluster(small_disk, properties=settings) as full:
         scene = make_scene(source, full, 60_000, size=1_000)

@@ -1,4 +1,7 @@
-"""The end at a certain step, or by what nobody expects: what is committed, and what a next run does. Scenarios 2, 6."""
+"""The end at a certain step, or by what nobody expects: what is committed, and what a next run does.
+
+Scenarios 2, 3, 6, 25.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +14,20 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.ledger import Ledger
 from legacy_mm.testbed.records import create_topic, grow_topic
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-BOTH_TOOLS = pytest.mark.parametrize("which", ["ours", "old"])
-RECORDS = 4_000
+RECORDS, LARGE_RECORDS = 4_000, 400_000
+LATEST = {"auto.offset.reset": "latest", "metadata.max.age.ms": "1000"}
+PROTOCOLS = {"classic": {"session.timeout.ms": "6000"}, "consumer": {"group.protocol": "consumer"}}
+"""With `consumer` the brokers set the session: a dead member is missed after 45 s."""
+FROM_EARLIEST = ("--new.topics.from", "earliest", *COMMIT_OFTEN)
 SKIPPED = re.compile(r"Skipped in \S+: from \d+ to \d+, (\d+) offsets were not copied")
 BLOCKS = """
 import threading
@@ -70,16 +77,24 @@ def kill(tool: ToolProcess) -> None:
     wait_until(lambda: tool.tree.pids() == [], PATIENCE, "the end of every process")
 
 
+@pytest.mark.parametrize("which", ["records", "old"])
 @pytest.mark.scenario(2)
 def test_killed_after_the_poll_and_before_the_send(
-    source: Any, target: Any, make_scene: Callable[..., Scene], tmp_path: Path
+    source: Any,
+    target: Any,
+    make_scene: Callable[..., Scene],
+    handler_jars: dict[str, Path],
+    tmp_path: Path,
+    which: str,
 ) -> None:
     """A handler has the records when the end comes; they are read again."""
     scene = make_scene(source, target, RECORDS)
     script, marker = tmp_path / "blocks.py", tmp_path / "blocked"
     script.write_text(BLOCKS.format(marker=str(marker)))
     session = {"session.timeout.ms": "6000"}
-    tool = scene.mirror("--message.handler", str(script), *COMMIT_OFTEN, consumer=session)
+    handler = ("Blocks", "--message.handler.args", str(marker)) if which == "old" else (str(script),)
+    classpath = [handler_jars["Blocks"]]
+    tool = scene.mirror("--message.handler", *handler, *COMMIT_OFTEN, consumer=session, classpath=classpath)
     wait_until(marker.exists, PATIENCE, "the handler to have the records")
     kill(tool)
     arrived, committed = scene.arrived(), scene.committed()
@@ -91,7 +106,31 @@ def test_killed_after_the_poll_and_before_the_send(
     assert scene.arrived() == RECORDS + arrived - committed, "doubled is what was not committed"
 
 
-@BOTH_TOOLS
+@BY_TOOL
+@pytest.mark.scenario(2)
+@pytest.mark.scenario(3)
+def test_killed_between_send_and_acknowledgement(
+    source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene]
+) -> None:
+    """The target answers nothing any more, so what the tool has read is sent without an answer, or waits to be sent."""
+    target = own_clusters()
+    scene = make_scene(source, target, LARGE_RECORDS)
+    session = {"session.timeout.ms": "6000"}
+    tool = scene.mirror(*COMMIT_OFTEN, consumer=session)
+    scene.wait_for(1)
+    target.brokers[0].suspend()
+    kill(tool)
+    target.brokers[0].resume()
+    committed = scene.committed()
+    assert committed < LARGE_RECORDS
+    tool = scene.mirror(*COMMIT_OFTEN, consumer=session)
+    scene.wait_committed(LARGE_RECORDS)
+    stop(tool)
+    assert scene.differences(allow_duplicates=True) == []
+    assert scene.arrived() <= 2 * LARGE_RECORDS - committed, "doubled is what was not committed"
+
+
+@BY_TOOL
 @pytest.mark.scenario(6)
 def test_killed_before_the_first_commit(source: Any, target: Any, make_scene: Callable[..., Scene], which: str) -> None:
     """KAFKA-2759: without a committed offset `latest` passes over what was written while nobody read."""
@@ -106,7 +145,7 @@ def test_killed_before_the_first_commit(source: Any, target: Any, make_scene: Ca
     tool = scene.mirror(*COMMIT_OFTEN, consumer=latest)
     arrived = scene.arrived()
     wait_until(lambda: copies_something(scene, arrived), PATIENCE, "the tool to copy again")
-    if which == "ours":
+    if which != "old":
         copied = lambda: scene.arrived() - arrived  # noqa: E731
         wait_until(
             lambda: copied() + skipped(tool) == scene.ledger.acknowledged, PATIENCE, "all but what it says it skips"
@@ -115,19 +154,19 @@ def test_killed_before_the_first_commit(source: Any, target: Any, make_scene: Ca
     assert scene.verdict().count("lost") - lost_before >= RECORDS, "the documented hole"
 
 
-@pytest.mark.parametrize("engine", ["batches", "records"])
+@BY_ENGINE
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
 @pytest.mark.scenario(6)
 def test_only_what_the_first_start_says_is_skipped(
-    source: Any, target: Any, make_scene: Callable[..., Scene], engine: str
+    source: Any, target: Any, make_scene: Callable[..., Scene], protocol: str
 ) -> None:
     """`--new.topics.from earliest`, killed before it copies: nothing later is missing, not even in a new partition and
     in a new topic."""
     scene = make_scene(source, target, RECORDS)
     later = replace(scene, topic=f"{scene.topic}-later", ledger=Ledger(f"{scene.topic}-later"))
     both = replace(scene, topic=f"{scene.topic}.*")
-    reading = {"auto.offset.reset": "latest", "session.timeout.ms": "6000", "metadata.max.age.ms": "1000"}
-    options = ("--engine", engine, "--new.topics.from", "earliest", "--num.streams", "2", *COMMIT_OFTEN)
-    start = lambda: both.mirror(*options, consumer=reading)  # noqa: E731
+    reading = LATEST | PROTOCOLS[protocol]
+    start = lambda: both.mirror(*FROM_EARLIEST, "--num.streams", "2", consumer=reading)  # noqa: E731
     tool = start()
     wait_until(lambda: skipped(tool) == RECORDS, PATIENCE, "the word about what it skips")
     kill(tool)
@@ -144,6 +183,28 @@ def test_only_what_the_first_start_says_is_skipped(
     stop(tool)
     assert skipped(tool) == 0
     assert later.differences(allow_duplicates=True) == []
+    verdict = scene.verdict()
+    assert (verdict.count("lost"), verdict.count("reordered"), verdict.count("altered")) == (RECORDS, 0, 0)
+
+
+@BY_ENGINE
+@pytest.mark.scenario(6)
+@pytest.mark.scenario(25)
+def test_a_partition_is_added_while_nothing_runs(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
+    """The group has offsets for some partitions, and none for the new ones: those are copied from their beginning."""
+    scene = make_scene(source, target, RECORDS)
+    tool = scene.mirror(*FROM_EARLIEST, consumer=LATEST | PROTOCOLS["classic"])
+    wait_until(lambda: skipped(tool) == RECORDS, PATIENCE, "the word about what it skips")
+    scene.load(RECORDS, seed=9)
+    scene.wait_for(1)
+    kill(tool)
+    grow_topic(target.bootstrap, scene.topic, 6)
+    grow_topic(source.bootstrap, scene.topic, 6)
+    scene.load(RECORDS, seed=11)
+    tool = scene.mirror(*FROM_EARLIEST, consumer=LATEST | PROTOCOLS["classic"])
+    scene.wait_committed(3 * RECORDS)
+    stop(tool)
+    assert skipped(tool) == 0
     verdict = scene.verdict()
     assert (verdict.count("lost"), verdict.count("reordered"), verdict.count("altered")) == (RECORDS, 0, 0)
 

@@ -25,11 +25,10 @@ from legacy_mm.testbed.records import (
     read_all,
 )
 from legacy_mm.testbed.waiting import wait_until
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-BOTH_TOOLS = pytest.mark.parametrize("which", ["ours", "old"])
 LOOK_OFTEN = {"metadata.max.age.ms": "1000"}
 TRIMMED = 100
 
@@ -44,7 +43,7 @@ def with_a_gap(scene: Scene) -> None:
     delete_records(scene.source.bootstrap, scene.topic, {number: end + TRIMMED for number, end in ends.items()})
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(24)
 def test_records_are_deleted_before_they_were_read(
     source: Any, target: Any, make_scene: Callable[..., Scene], which: str, tmp_path: Path
@@ -53,7 +52,7 @@ def test_records_are_deleted_before_they_were_read(
     scene = make_scene(source, target, 4_000)
     with_a_gap(scene)
     receipts = tmp_path / "receipts"
-    options = ("--receipts", str(receipts)) if which == "ours" else ()
+    options = ("--receipts", str(receipts)) if which != "old" else ()
     tool = scene.mirror(*COMMIT_OFTEN, *options)
     scene.wait_for(8_000 - 4 * TRIMMED)
     scene.wait_committed(8_000)
@@ -61,7 +60,7 @@ def test_records_are_deleted_before_they_were_read(
     verdict = scene.verdict()
     assert verdict.count("lost") == 4 * TRIMMED
     assert verdict.count("duplicated") == verdict.count("reordered") == 0
-    if which == "ours":
+    if which != "old":
         assert tool.output().count(f", {TRIMMED} offsets were not copied, reason: retention or a deletion") == 4
         rows = [json.loads(line) for line in receipts.read_text().splitlines()]
         assert rows[-1]["receipt"] == "summary"
@@ -80,7 +79,7 @@ def test_a_gap_can_be_the_end(source: Any, target: Any, make_scene: Callable[...
     assert scene.committed() == 4_000
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(23)
 def test_retention_passes_the_mirror(
     own_clusters: Callable[..., Cluster], target: Any, make_scene: Callable[..., Scene], which: str
@@ -104,11 +103,11 @@ def test_retention_passes_the_mirror(
     scene.wait_committed(7_000)
     stop(tool)
     assert scene.verdict().count("lost") == 2_000
-    if which == "ours":
+    if which != "old":
         assert tool.output().count("Gap in ") == 4
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(21)
 @pytest.mark.scenario(22)
 def test_a_topic_is_deleted_and_made_again(
@@ -121,7 +120,7 @@ def test_a_topic_is_deleted_and_made_again(
     delete_topic(source.bootstrap, scene.topic)
     create_topic(source.bootstrap, scene.topic, partitions=4)
     scene.load(1_000, seed=9)
-    if which == "ours":
+    if which != "old":
         wait_until(lambda: "was deleted and made again" in tool.output(), PATIENCE, "the line about it")
     scene.wait_for(5_000)
     assert tool.running()
@@ -129,9 +128,9 @@ def test_a_topic_is_deleted_and_made_again(
     assert scene.verdict().count("altered") == 0
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(25)
-def test_a_partition_is_added(source: Any, target: Any, make_scene: Callable[..., Scene], which: str) -> None:
+def test_a_partition_is_added(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     scene = make_scene(source, target, 4_000)
     tool = scene.mirror(*COMMIT_OFTEN, consumer=LOOK_OFTEN)
     scene.wait_committed(4_000)
@@ -144,11 +143,9 @@ def test_a_partition_is_added(source: Any, target: Any, make_scene: Callable[...
     assert verdict.differences(allow_duplicates=False) == []
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(26)
-def test_the_target_has_fewer_partitions(
-    source: Any, target: Any, make_scene: Callable[..., Scene], which: str
-) -> None:
+def test_the_target_has_fewer_partitions(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     """Each key in the partition of its hash, as Java's producer places it."""
     scene = make_scene(source, target, 20_000, partitions=6, target_partitions=4)
     tool = scene.mirror(*COMMIT_OFTEN)
@@ -160,12 +157,10 @@ def test_the_target_has_fewer_partitions(
     assert all(record.partition == partition_of(record.key or b"", 4) for record in keyed)
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.parametrize("abort", ["true", "false"])
 @pytest.mark.scenario(32)
-def test_the_target_refuses_timestamps(
-    source: Any, target: Any, make_scene: Callable[..., Scene], which: str, abort: str
-) -> None:
+def test_the_target_refuses_timestamps(source: Any, target: Any, make_scene: Callable[..., Scene], abort: str) -> None:
     scene = make_scene(source, target, 1_000)
     change_topic(target.bootstrap, scene.topic, {"message.timestamp.before.max.ms": "3600000"})
     scene.load(10, seed=9, age_ms=7_200_000)
@@ -179,10 +174,10 @@ def test_the_target_refuses_timestamps(
     assert scene.verdict().count("lost") >= 10, "the old ones, and what shared a batch with them"
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(28)
 def test_a_batch_is_corrupt_on_disk(
-    own_clusters: Callable[..., Cluster], target: Any, make_scene: Callable[..., Scene], which: str
+    own_clusters: Callable[..., Cluster], target: Any, make_scene: Callable[..., Scene]
 ) -> None:
     """The mirror ends at that offset and commits nothing beyond."""
     source = own_clusters()

@@ -26,7 +26,13 @@ SLOW = dict.fromkeys(("roundrobin", "cooperative-sticky"), pytest.mark.slow)
 
 
 @pytest.mark.scenario(33)
-@pytest.mark.parametrize("kind", [pytest.param(kind, marks=SLOW.get(kind, ())) for kind in GROUPS])
+@pytest.mark.parametrize(
+    ("kind", "which"),
+    [
+        *(pytest.param(kind, "batches", marks=SLOW.get(kind, ())) for kind in GROUPS),
+        *(pytest.param("range", which, marks=pytest.mark.slow) for which in ("records", "old")),
+    ],
+)
 def test_a_process_joins_and_leaves_under_load(
     source: Any, target: Any, make_scene: Callable[..., Scene], kind: str
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 from legacy_mm.testbed.records import members
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
@@ -64,11 +64,11 @@ def test_three_old_processes_are_replaced_and_come_back(
     assert scene.committed() == RECORDS + 1_000, "lag tools see none"
 
 
-@pytest.mark.parametrize("which", ["ours", pytest.param("old", marks=pytest.mark.slow)])
+@BY_TOOL
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["clean", "hard"])
 @pytest.mark.slow
 @pytest.mark.scenario(4)
-def test_bounce(source: Any, target: Any, make_scene: Callable[..., Scene], which: str, number: signal.Signals) -> None:
+def test_bounce(source: Any, target: Any, make_scene: Callable[..., Scene], number: signal.Signals) -> None:
     """Kafka's `test_bounce`: three times down and up while 1,000 records a second are written."""
     scene = make_scene(source, target, 100, partitions=1)
     options = ("--offset.commit.interval.ms", "1000")

@@ -11,7 +11,7 @@ from legacy_mm.spark.java import find_java
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.jars import kafka_jars
 from legacy_mm.testbed.releases import CURRENT
-from tests.faults.conftest import Scene
+from tests.faults.conftest import BY_TOOL, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
@@ -27,6 +27,7 @@ def limit_everybody(cluster: Cluster, quota: str) -> None:
     subprocess.run(command, check=True, capture_output=True, timeout=60)
 
 
+@BY_TOOL
 @pytest.mark.scenario(34)
 def test_quotas_on_both_sides(own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene]) -> None:
     """The brokers answer late: for the mirror that is no failure."""

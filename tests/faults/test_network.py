@@ -10,11 +10,10 @@ import pytest
 from legacy_mm.testbed.cluster import PROXIED, Cluster
 from legacy_mm.testbed.proxy import Proxy
 from legacy_mm.testbed.waiting import wait_until
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
-BOTH_TOOLS = pytest.mark.parametrize("which", ["ours", "old"])
 RECORDS = 200_000
 FAR_RECORDS = 30_000
 """The real tool has five requests of 16 KB under way: 800 KB/s at this distance."""
@@ -46,11 +45,9 @@ def proxied(module_clusters: Callable[..., Cluster]) -> Iterator[Proxied]:
     target.proxy.close()
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(15)
-def test_the_network_stalls_and_breaks(
-    source: Any, proxied: Proxied, make_scene: Callable[..., Scene], which: str
-) -> None:
+def test_the_network_stalls_and_breaks(source: Any, proxied: Proxied, make_scene: Callable[..., Scene]) -> None:
     """While nothing passes nothing is committed; what the producer sends again is not doubled: it is idempotent."""
     scene = make_scene(source, proxied, RECORDS)
     tool = scene.mirror(*COMMIT_OFTEN, producer=proxied.far)
@@ -66,9 +63,9 @@ def test_the_network_stalls_and_breaks(
     assert scene.differences(allow_duplicates=False) == []
 
 
-@BOTH_TOOLS
+@BY_TOOL
 @pytest.mark.scenario(16)
-def test_a_far_target(source: Any, proxied: Proxied, make_scene: Callable[..., Scene], which: str) -> None:
+def test_a_far_target(source: Any, proxied: Proxied, make_scene: Callable[..., Scene]) -> None:
     scene = make_scene(source, proxied, FAR_RECORDS)
     proxied.proxy.delay(50)
     try:

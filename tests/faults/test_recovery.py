@@ -12,7 +12,7 @@ import pytest
 
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 COMMIT_OFTEN = ("--offset.commit.interval.ms", "500")
@@ -36,6 +36,7 @@ def stop(tool: ToolProcess) -> None:
     assert tool.wait(40) == 143, tool.output()
 
 
+@BY_ENGINE
 @pytest.mark.scenario(3)
 def test_a_killed_worker_is_replaced(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     scene = make_scene(source, target, 400_000)
@@ -49,6 +50,7 @@ def test_a_killed_worker_is_replaced(source: Any, target: Any, make_scene: Calla
     assert scene.differences(allow_duplicates=True) == []
 
 
+@BY_ENGINE
 @pytest.mark.scenario(7)
 def test_a_frozen_worker_is_killed_and_replaced(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     """Invariant D: the frozen one is dead before another one writes."""
@@ -99,6 +101,7 @@ def test_two_processes_in_one_group_and_one_is_killed(
     assert scene.arrived() - 400_001 <= uncommitted, "at most what both had copied since their last commits"
 
 
+@BY_TOOL
 @pytest.mark.scenario(14)
 def test_brokers_restart_on_either_side(own_clusters: Callable[..., Any], make_scene: Callable[..., Scene]) -> None:
     source, target = own_clusters(), own_clusters()
@@ -134,6 +137,7 @@ def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene
     assert "not committed" not in tool.output()
 
 
+@BY_TOOL
 @pytest.mark.scenario(27)
 def test_a_record_that_cannot_be_sent_ends_the_mirror_without_a_commit(
     source: Any, target: Any, make_scene: Callable[..., Scene]
@@ -147,6 +151,7 @@ def test_a_record_that_cannot_be_sent_ends_the_mirror_without_a_commit(
     assert scene.committed() == 0
 
 
+@BY_TOOL
 @pytest.mark.scenario(27)
 def test_without_abort_the_record_is_counted_and_passed(
     source: Any, target: Any, make_scene: Callable[..., Scene]

@@ -16,7 +16,7 @@ from legacy_mm.testbed.ledger_produce import Work, produce
 from legacy_mm.testbed.records import create_topic, delete_topic, list_topics
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
-from tests.faults.conftest import Scene
+from tests.faults.conftest import BY_TOOL, Scene, engine_options
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]
 RECORDS, PARTITIONS = 1_000_000, 4
@@ -40,6 +40,9 @@ def to_every_process(tool: ToolProcess, number: signal.Signals) -> None:
             os.kill(pid, number)
 
 
+SENDING = (to_main, to_group, to_every_process)
+
+
 @pytest.fixture(scope="module")
 def backlog(source: Any) -> Ledger:
     """A topic that every test of this file copies anew."""
@@ -50,17 +53,25 @@ def backlog(source: Any) -> Ledger:
 
 
 @pytest.fixture
-def scene(source: Any, target: Any, backlog: Ledger, group: str, our_tool: Callable[..., ToolProcess]) -> Scene:
+def scene(
+    source: Any, target: Any, backlog: Ledger, group: str, start_which: Callable[..., ToolProcess], which: str
+) -> Scene:
     """That topic, a group that has copied nothing of it, and an empty target."""
     if backlog.topic in list_topics(target.bootstrap):
         delete_topic(target.bootstrap, backlog.topic)
     create_topic(target.bootstrap, backlog.topic, PARTITIONS)
-    return Scene(source, target, backlog.topic, group, PARTITIONS, our_tool, backlog)
+    return Scene(source, target, backlog.topic, group, PARTITIONS, start_which, backlog, engine_options(which))
 
 
 @pytest.mark.scenario(1)
 @pytest.mark.parametrize("number", list(CODES), ids=lambda number: number.name)
-@pytest.mark.parametrize("send", [to_main, to_group, to_every_process], ids=lambda send: send.__name__)
+@pytest.mark.parametrize(
+    ("send", "which"),
+    [
+        *(pytest.param(send, "batches", id=f"{send.__name__}-batches") for send in SENDING),
+        *(pytest.param(to_main, which, id=f"to_main-{which}", marks=pytest.mark.slow) for which in ("records", "old")),
+    ],
+)
 def test_a_signal_under_load(scene: Scene, send: Callable[..., None], number: signal.Signals) -> None:
     tool = scene.mirror()
     scene.wait_for(1)
@@ -86,6 +97,7 @@ def test_timeout_10s_copies_and_commits(scene: Scene) -> None:
     assert scene.committed() == scene.arrived()
 
 
+@BY_TOOL
 @pytest.mark.scenario(4)
 def test_sigkill_leaves_nothing_behind(scene: Scene) -> None:
     """Tasks see the channel close and end; no process is left and no record is accepted later."""

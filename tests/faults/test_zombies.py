@@ -14,7 +14,7 @@ from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.records import members
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
-from tests.faults.conftest import PATIENCE, Scene
+from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
 from tests.faults.test_hot_swap import under_load
 from tests.faults.test_recovery import COMMIT_OFTEN, spark_jvm, stop, workers
 
@@ -44,9 +44,8 @@ def send(pids: Iterable[int], number: signal.Signals) -> None:
 class Pair:
     """Two processes of one group. One that lost its copy job too often has ended with 255, and is started anew."""
 
-    def __init__(self, scene: Scene, engine: str) -> None:
+    def __init__(self, scene: Scene) -> None:
         self._scene = scene
-        self._options = ("--engine", engine, *COMMIT_OFTEN)
         self.tools = [self._start(), self._start()]
 
     def wait(self) -> None:
@@ -62,7 +61,7 @@ class Pair:
         return all(copying(tool, source) for tool in self.tools) and members(source.bootstrap, self._scene.group) == 2
 
     def _start(self) -> ToolProcess:
-        return self._scene.mirror(*self._options, consumer=SHORT_SESSION)
+        return self._scene.mirror(*COMMIT_OFTEN, consumer=SHORT_SESSION)
 
 
 def freeze_and_wake(scene: Scene, target: Cluster, sleeper: ToolProcess, kind: str, *, early: bool) -> int:
@@ -85,14 +84,12 @@ def freeze_and_wake(scene: Scene, target: Cluster, sleeper: ToolProcess, kind: s
 
 
 @pytest.mark.scenario(7)
-@pytest.mark.parametrize("engine", ["batches", "records"])
-def test_twenty_zombies(
-    source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene], engine: str
-) -> None:
+@BY_ENGINE
+def test_twenty_zombies(source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene]) -> None:
     """Nothing lost, order kept; only a whole tree that was frozen doubles anything after it wakes."""
     target = own_clusters()
     scene = make_scene(source, target, RECORDS, partitions=8)
-    pair = Pair(scene, engine)
+    pair = Pair(scene)
     pair.wait()
     late: dict[str, int] = dict.fromkeys(FROZEN, 0)
     for number in range(ROUNDS):
@@ -108,6 +105,7 @@ def test_twenty_zombies(
     assert not any(late.values()), late
 
 
+@BY_TOOL
 @pytest.mark.scenario(7)
 def test_a_zombie_wakes_when_the_others_have_gone(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     """An empty group takes commits from anybody: what the sleeper had not committed must not go there."""
@@ -123,15 +121,15 @@ def test_a_zombie_wakes_when_the_others_have_gone(source: Any, target: Any, make
     scene.wait_committed(total)
     stop(other)
     send(pids, signal.SIGCONT)
-    seen = [scene.committed()]
+    seen: list[int] = []
 
-    def reads_again() -> bool:
+    def committed() -> int:
         seen.append(scene.committed())
-        return bool(set(copying(sleeper, source)) - set(pids))
+        return seen[-1]
 
-    wait_until(reads_again, PATIENCE, "the sleeper to read again")
+    wait_until(lambda: committed() and members(source.bootstrap, scene.group), PATIENCE, "the sleeper to be a member")
     scene.load(RECORDS, seed=9)
-    scene.wait_committed(total + RECORDS)
+    wait_until(lambda: committed() >= total + RECORDS, PATIENCE, "the sleeper to copy")
     stop(sleeper)
     assert min(seen) == total, "an older offset was committed"
     assert scene.differences(allow_duplicates=True) == []

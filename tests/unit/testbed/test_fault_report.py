@@ -16,3 +16,18 @@ def test_every_recorded_test_passed() -> None:
     rows = [row for tests in report.load().values() for row in tests.values()]
     assert rows
     assert {row["result"] for row in rows} == {"passed"}
+
+
+def test_a_scenario_sums_its_tests() -> None:
+    counted = {"result": "passed", "records": 10, "lost": 0, "date": "2026-01-02"}
+    results = {
+        "4": {
+            "a": {**counted, "tool": "old", "doubled": 3},
+            "b": {**counted, "tool": "old", "doubled": 0, "date": "2026-01-01"},
+            "c": {**counted, "tool": "auto", "doubled": 7},
+            "d": {**counted, "tool": "batches", "doubled": 12},
+            "e": {"tool": "records", "result": "failed", "date": "2026-01-02"},
+        }
+    }
+    (row,) = (line for line in report.rendered(results).splitlines() if line.startswith("| 4 | killed"))
+    assert row.endswith("| 2; 0; 0-3 | 2; 0; 7-12 | 0 of 1; -; - | 2026-01-01 |")

@@ -25,7 +25,7 @@ from legacy_mm.testbed.records import (
     read_all,
 )
 from legacy_mm.testbed.waiting import wait_until
-from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
+from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
@@ -69,6 +69,7 @@ def test_records_are_deleted_before_they_were_read(
         assert sum(row["records"] for row in rows[:-1]) == 4_000 - 4 * TRIMMED
 
 
+@BY_ENGINE
 @pytest.mark.scenario(24)
 def test_a_gap_can_be_the_end(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     scene = make_scene(source, target, 4_000)

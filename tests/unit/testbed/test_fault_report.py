@@ -20,7 +20,7 @@ def test_every_recorded_test_passed() -> None:
 
 def test_a_scenario_sums_its_tests() -> None:
     counted = {"result": "passed", "records": 10, "lost": 0, "date": "2026-01-02"}
-    results = {
+    results: dict[str, dict[str, report.Row]] = {
         "4": {
             "a": {**counted, "tool": "old", "doubled": 3},
             "b": {**counted, "tool": "old", "doubled": 0, "date": "2026-01-01"},

@@ -117,7 +117,7 @@ def test_killed_between_send_and_acknowledgement(
     scene = make_scene(source, target, LARGE_RECORDS)
     session = {"session.timeout.ms": "6000"}
     tool = scene.mirror(*COMMIT_OFTEN, consumer=session)
-    scene.wait_for(1)
+    scene.wait_for(LARGE_RECORDS // 20)
     target.brokers[0].suspend()
     kill(tool)
     target.brokers[0].resume()

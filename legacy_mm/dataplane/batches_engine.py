@@ -99,7 +99,7 @@ class BatchesEngine:
             return self._run()
         except UnsupportedVersion as error:
             raise EngineUnfit(str(error)) from error
-        except EngineUnfit:
+        except (EngineUnfit, CorruptRecords):
             self._leave_nothing_behind()
             raise
         finally:
@@ -317,7 +317,7 @@ class BatchesEngine:
         return self._safe.unacknowledged()
 
     def _leave_nothing_behind(self) -> None:
-        """Another engine goes on from the safe offsets: what it need not send again is not sent twice."""
+        """Whoever goes on does so from the safe offsets: what was read before is copied, and need not be sent twice."""
         self._fetcher.close()
         deadline = Deadline.after(_LAST_SECONDS)
         self._drain(lambda: deadline.expired() or self._stopping.is_set())

@@ -65,7 +65,11 @@ SCENARIOS = {
     ),
     26: Scenario("target has fewer partitions", "each key in the partition of its hash"),
     27: Scenario("record larger than the target allows", "abort on: 255, nothing committed; off: counted and passed"),
-    28: Scenario("corrupt batch on the source's disk", "ends at that offset (the old tool: its thread fails), 255"),
+    28: Scenario(
+        "corrupt batch on the source's disk",
+        "ends at that offset (the old tool: its thread fails), 255; what came before is copied, "
+        "but not by ours, records, where it came in the same read",
+    ),
     29: Scenario(
         "transactions aborted at the source",
         "copied as plain records",

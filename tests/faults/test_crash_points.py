@@ -155,7 +155,7 @@ def test_killed_before_the_first_commit(source: Any, target: Any, make_scene: Ca
 
 
 @BY_ENGINE
-@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
 @pytest.mark.scenario(6)
 def test_only_what_the_first_start_says_is_skipped(
     source: Any, target: Any, make_scene: Callable[..., Scene], protocol: str
@@ -188,12 +188,15 @@ def test_only_what_the_first_start_says_is_skipped(
 
 
 @BY_ENGINE
+@pytest.mark.parametrize("protocol", list(PROTOCOLS))
 @pytest.mark.scenario(6)
 @pytest.mark.scenario(25)
-def test_a_partition_is_added_while_nothing_runs(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
+def test_a_partition_is_added_while_nothing_runs(
+    source: Any, target: Any, make_scene: Callable[..., Scene], protocol: str
+) -> None:
     """The group has offsets for some partitions, and none for the new ones: those are copied from their beginning."""
     scene = make_scene(source, target, RECORDS)
-    tool = scene.mirror(*FROM_EARLIEST, consumer=LATEST | PROTOCOLS["classic"])
+    tool = scene.mirror(*FROM_EARLIEST, consumer=LATEST | PROTOCOLS[protocol])
     wait_until(lambda: skipped(tool) == RECORDS, PATIENCE, "the word about what it skips")
     scene.load(RECORDS, seed=9)
     scene.wait_for(1)
@@ -201,7 +204,7 @@ def test_a_partition_is_added_while_nothing_runs(source: Any, target: Any, make_
     grow_topic(target.bootstrap, scene.topic, 6)
     grow_topic(source.bootstrap, scene.topic, 6)
     scene.load(RECORDS, seed=11)
-    tool = scene.mirror(*FROM_EARLIEST, consumer=LATEST | PROTOCOLS["classic"])
+    tool = scene.mirror(*FROM_EARLIEST, consumer=LATEST | PROTOCOLS[protocol])
     scene.wait_committed(3 * RECORDS)
     stop(tool)
     assert skipped(tool) == 0

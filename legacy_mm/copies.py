@@ -92,9 +92,10 @@ class Copies:
             abort_on_send_failure=settings.target.abort_on_send_failure,
             synchronous=settings.target.synchronous,
             engine=self._engine,
-            engine_required=settings.engine != "auto" or only_batches(settings) is not None,
+            engine_required=self._engine_required(),
             receipts=settings.receipts is not None,
             handler=None if settings.handler is None else asdict(settings.handler),
+            quarantine=asdict(settings.quarantine),
             in_place=self._in_place(names),
             pairs=self._pairs is not None,
         )
@@ -103,6 +104,10 @@ class Copies:
         job = CopyJob(ticket, plan, self._channel, self._runner, metrics, embedded=embedded, pairs=self._pairs)
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
+
+    def _engine_required(self) -> bool:
+        settings = self._settings
+        return settings.engine != "auto" or only_batches(settings) is not None or settings.quarantine.refused
 
     def _in_place(self, topics: Iterable[str]) -> list[str]:
         """Those of these source topics whose partitions are preserved."""

@@ -99,9 +99,11 @@ class Plan(Frame):
     engine: str = "records"
     """`batches` or `records`."""
     engine_required: bool = False
-    """The user named it: it does not give way to another one."""
+    """The user named it, or the other one is slower at what was asked for: it does not give way to it."""
     handler: Mapping[str, Any] | None = field(default=None, repr=False)
     """`HandlerSettings` as a mapping, where records pass through a handler; the engine is then `records`."""
+    quarantine: Mapping[str, Any] = field(default_factory=dict)
+    """`QuarantineSettings` as a mapping; empty: nothing is set aside."""
     in_place: Sequence[str] = field(default_factory=list)
     """Source topics whose records keep the number of their partition, whatever their keys say."""
     pairs: bool = False
@@ -129,6 +131,7 @@ class Progress(Frame):
     filtered: int = 0
     """Dropped on purpose by a handler."""
     quarantined: int = 0
+    """Set aside, because a handler failed on them or the target refused them."""
 
 
 class Portion(NamedTuple):

@@ -151,6 +151,16 @@ QUARANTINED = Event(
     logging.WARNING,
     "The message handler failed on {partition} at offset {offset}, which goes into the quarantine: {reason}",
 )
+REFUSED = Event(
+    "refused",
+    logging.WARNING,
+    "The target refuses {partition} at offset {offset}, which goes into the quarantine: {reason}",
+)
+QUARANTINE_REFUSED = Event(
+    "quarantine-refused",
+    logging.WARNING,
+    "{topic} does not take {partition} at offset {offset}, which goes into {file}: {reason}",
+)
 DUTY_CHANGED = Event("duty-changed", logging.INFO, "[{duty}] {change}")
 DUTY_FAILED = Event("duty-failed", logging.WARNING, "[{duty}] {reason}; it is tried again")
 DUTY_NOTED = Event("duty-noted", logging.INFO, "[{duty}] {note}")

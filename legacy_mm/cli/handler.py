@@ -2,15 +2,18 @@
 
 Both take the mirror's command line behind `--`: its files say how to reach the clusters, its options which handler.
 `handler test` reads the source without joining the group and writes nothing. `redrive` gives the records of the
-quarantine, a file or a topic, to the handler again, as they were at the source, and sends what it makes of them. A
-file that is sent is renamed, and of a topic offsets are committed, so that nothing is sent twice; a record on which
-the handler fails again stops it before anything is sent.
+quarantine, a file or a topic, to the handler again, as they were at the source, and sends what it makes of them; with
+no handler, but `--send.on.error quarantine`, it sends them where the mirror does. A file that is sent is renamed, and
+of a topic offsets are committed, so that nothing is sent twice; a record on which the handler fails again stops it
+before anything is sent. A record that the target refuses again leaves the quarantine as it is, and the others are at
+the target.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +21,9 @@ from typing import Any
 from legacy_mm.cli.old_line import flows_by_librdkafka, split, told
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import HandlerSettings, Settings
+from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.errors import HandlerFailure, HostError, SendFailure, UsageError
+from legacy_mm.features import Names
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler
 from legacy_mm.handlers.java import JavaBatches
@@ -30,6 +35,7 @@ from legacy_mm.kafka.sender import FailedSend, RecordSender
 from legacy_mm.model import EARLIEST, Columns, Outgoing, TopicPartition
 from legacy_mm.spark.java import compiler_jars, find_java
 from legacy_mm.spark.java_classes import HANDLER, with_interface
+from legacy_mm.spark.session import java_for
 
 _READ_SECONDS = 1.0
 _PATIENCE_SECONDS = 30.0
@@ -98,18 +104,22 @@ class _Topic:
 def _quarantined(file: Path | None, settings: Settings) -> _File | _Topic:
     if file is not None:
         return _File(file)
-    if settings.handler is None or settings.handler.quarantine_topic is None:
+    if settings.quarantine.topic is None:
         raise UsageError("name a file, or --quarantine.topic in the command line")
-    return _Topic(settings.handler.quarantine_topic, settings)
+    return _Topic(settings.quarantine.topic, settings)
 
 
 def _redrive(file: Path | None, line: Sequence[str]) -> int:
     settings = flows_by_librdkafka(line)[0]
     quarantined = _quarantined(file, settings)
     records = quarantined.records()
-    targets = _handled(_handler(settings), records)
+    if settings.handler is None and settings.quarantine.refused:
+        targets = _copies(settings, records)
+    else:
+        targets = _handled(_handler(settings), records)
     failed: list[FailedSend] = []
-    sender = RecordSender(settings.target.properties, {}, failed.append, _ignore, _ignore)
+    properties = RefusedRecords.one_by_one(settings.target.properties)
+    sender = RecordSender(properties, {}, failed.append, _ignore, _ignore)
     sent, deadline = 0, Deadline.after(_PATIENCE_SECONDS)
     while sent < len(targets) and not deadline.expired():
         sent = sender.send_outgoing(targets, sent)
@@ -122,9 +132,25 @@ def _redrive(file: Path | None, line: Sequence[str]) -> int:
     return 0
 
 
+def _copies(settings: Settings, records: Sequence[Record]) -> Sequence[Outgoing]:
+    """What a mirror without a handler sends for these."""
+    features, java_home = settings.features, settings.spark.jvm.java_home
+    with ExitStack() as stack:
+        # only a pattern needs Java
+        compiled = lambda pattern: stack.enter_context(java_for(java_home)).topic_matcher(pattern)  # noqa: E731
+        names = Names(settings.topics, features, compiled)
+        names.scope.look({record.topic for record in records})
+    made: list[Outgoing] = []
+    for record in records:
+        target = record.to(names.at_target(record.topic))
+        keeps_partition = features.preserve_partitions and record.topic in names.scope
+        made.append(target._replace(partition=record.partition) if keeps_partition else target)
+    return made
+
+
 def _handler(settings: Settings) -> BatchHandler:
     if settings.handler is None:
-        raise UsageError("the command line names no message handler")
+        raise UsageError("the command line has neither a message handler nor --send.on.error quarantine")
     java_home = settings.spark.jvm.java_home
 
     def java(of: HandlerSettings) -> BatchHandler:

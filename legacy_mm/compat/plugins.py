@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 from legacy_mm.compat.steps import Start
+from legacy_mm.config.catalogue import OwnOptions
 from legacy_mm.config.feature_settings import IDENTITY, LEGACY, FeatureSettings
-from legacy_mm.config.settings import HandlerSettings, ListenerSettings
+from legacy_mm.config.settings import HandlerSettings, ListenerSettings, QuarantineSettings
 from legacy_mm.errors import ConfigurationError
 
 _OLD_KAFKA = "kafka_2.*-[0-3].*.jar"
@@ -40,9 +41,16 @@ def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
         steps=steps,
         class_path=class_path(start),
         java_options=start.environment.jvm.options,
-        quarantine=options.handler_on_error == "quarantine",
-        quarantine_topic=options.quarantine_topic,
-        quarantine_file=str(Path(options.quarantine_file).absolute()),
+    )
+
+
+def quarantine(options: OwnOptions) -> QuarantineSettings:
+    """Which records are set aside, and where; a file by its whole path, as a script."""
+    return QuarantineSettings(
+        failed=options.handler_on_error == "quarantine",
+        refused=options.send_on_error == "quarantine",
+        topic=options.quarantine_topic,
+        file=str(Path(options.quarantine_file).absolute()),
     )
 
 

@@ -158,6 +158,7 @@ def _translate_run(start: Start) -> Translation:
             fail_on_gap=options.on_gap == "fail",
             first_stream=number * start.streams,
             handler=plugins.handler(start, features[number]),
+            quarantine=plugins.quarantine(options),
             listener=plugins.listener(start),
             features=features[number],
             source_admin=_admin_settings(admins[number][0]),

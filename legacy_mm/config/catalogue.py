@@ -19,6 +19,7 @@ LogFormat = Literal["log4j", "json"]
 OnGap = Literal["log", "fail"]
 NewTopicsFrom = Literal["reset", "earliest"]
 OnHandlerError = Literal["fail", "quarantine"]
+OnSendError = Literal["legacy", "quarantine"]
 
 EMBEDDED = "embedded"
 """The value of `--spark.master` that means: Spark in this process's own tree."""
@@ -185,6 +186,16 @@ OPTIONS = (
         choices=("fail", "quarantine"),
     ),
     Option(
+        name="send.on.error",
+        default="legacy",
+        argument="reaction",
+        help="What becomes of a record that the target refuses for its own sake (too large, its timestamp, no key in a "
+        "compacted topic): legacy is what abort.on.send.failure says, quarantine sets the record aside and goes on. "
+        "Where records are copied one by one each is then a batch of its own, which is slow.",
+        owner="legacy_mm.dataplane.refused_records",
+        choices=("legacy", "quarantine"),
+    ),
+    Option(
         name="quarantine.topic",
         default=None,
         argument="topic",
@@ -195,7 +206,8 @@ OPTIONS = (
         name="quarantine.file",
         default="legacy-mm-quarantine.jsonl",
         argument="file",
-        help="The file for quarantined records where there is no topic for them; only its owner can read it.",
+        help="The file for quarantined records where there is no topic for them, and for records refused by the target "
+        "that this topic does not take either; only its owner can read it.",
         owner="legacy_mm.handlers.quarantine",
     ),
 )
@@ -234,6 +246,7 @@ class OwnOptions:
     handler_step: Sequence[str] = ()
     handler_classpath: str = ""
     handler_on_error: OnHandlerError = "fail"
+    send_on_error: OnSendError = "legacy"
     quarantine_topic: str | None = None
     quarantine_file: str = "legacy-mm-quarantine.jsonl"
     features: Mapping[str, Sequence[str]] = field(default_factory=dict, repr=False)

@@ -172,11 +172,19 @@ class HandlerSettings:
     class_path: Sequence[str] = ()
     """Jars and folders, in their order; folders also hold Python modules."""
     java_options: Sequence[str] = field(default=(), repr=False)
-    quarantine: bool = False
-    """Records that it fails on are set aside; else the first ends the mirror."""
-    quarantine_topic: str | None = None
-    """None: a file."""
-    quarantine_file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QuarantineSettings:
+    """Which records are set aside, and where."""
+
+    failed: bool = False
+    """Those that the handler fails on; else the first of them ends the mirror."""
+    refused: bool = False
+    """Those that the target refuses for their own sake; else `abort_on_send_failure` decides."""
+    topic: str | None = None
+    """At the target. None: the file."""
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +215,7 @@ class Settings:
     first_stream: int = 0
     """Streams are numbered through all mirrors of the process."""
     handler: HandlerSettings | None = None
+    quarantine: QuarantineSettings = QuarantineSettings()
     listener: ListenerSettings | None = None
     features: FeatureSettings = FeatureSettings()
     source_admin: AdminSettings | None = None

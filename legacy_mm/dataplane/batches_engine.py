@@ -13,6 +13,7 @@ from math import inf
 from typing import TypeVar
 
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
@@ -20,6 +21,7 @@ from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, too_few
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
+from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
 from legacy_mm.errors import CorruptRecords, EngineUnfit
@@ -77,6 +79,10 @@ class BatchesEngine:
         )
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
+        aside = QuarantineSettings(**plan.quarantine)
+        limit = options.request_bytes
+        self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
+        self._without_topic = ""
         self._pairs = OffsetPairs() if plan.pairs else None
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
@@ -120,6 +126,7 @@ class BatchesEngine:
             if fetched is not None:
                 self._copy(fetched)
             self._tend(blocked=False)
+            self._put_aside()
             self._mind_gaps()
             if not plan.engine_required and (size := self._pace.too_small()):
                 raise EngineUnfit(f"the batches of the source have {size:.0f} records, too few to move them whole")
@@ -173,15 +180,19 @@ class BatchesEngine:
         size = len(batch.buffer)
         route = self._router.route(topic, source.partition, batch, begin, count, partitions, in_place=in_place)
         self._read.carried(source, route.records, size, route.next_offset)
-        piece = self._pieces.open(source, route.next_offset, len(route.batches))
+        lone = 0 if self._refused is None else len(route.too_large)
+        piece = self._pieces.open(source, route.next_offset, len(route.batches) + lone)
         sized = None
         if self._meters is not None:
             sized = self._contents.of(source, batch, route)
             self._meters.read(source, route.next_offset, sized)
         self._records += route.records
         self._pace.copied(route.records)
-        for lone in route.too_large:
-            self._fail(topic, lone.batch, failures.TOO_LARGE)
+        for _, batch, offsets in route.too_large:
+            if self._refused is None:
+                self._fail(topic, batch, failures.TOO_LARGE)
+            else:
+                self._refused.add(Part(piece, offsets, None), batch, broker_error(failures.TOO_LARGE)[0])
         for (number, made, offsets), times in zip(route.batches, times_of(sized, route), strict=True):
             if not self._wait_for_room():
                 return
@@ -244,6 +255,9 @@ class BatchesEngine:
     def _tend(self, *, blocked: bool) -> None:
         self._appender.tend()
         for part, base_offset in self._appender.take_acknowledged():
+            if isinstance(part, Aside):
+                self._pieces.acknowledged(part.piece)
+                continue
             if self._pairs is not None and part.piece.partition.topic in self._in_place:
                 self._pairs.batch(part.piece.partition, part.offsets, base_offset)
             if self._meters is not None:
@@ -265,6 +279,10 @@ class BatchesEngine:
         topic, number = refused.lane.partition
         if failures.needs_new_producer(refused.refusal):
             raise ProducerBroken(failures.text(refused.refusal))
+        if self._refused is not None and isinstance(refused.receipt, Aside):
+            self._refused.not_taken(refused.receipt, broker_error(refused.refusal)[0])
+            self._patiently(lambda: self._appender.drop(refused))
+            return
         if refused.batch.header.records > 1 and failures.may_spare_some(refused.refusal):
             piece, offsets, _ = refused.receipt
             halves = self._router.halve(Placed(number, refused.batch, offsets))
@@ -272,10 +290,34 @@ class BatchesEngine:
             parts = [(half.batch, Part(piece, half.offsets, Times.of_batch(half.batch.header))) for half in halves]
             self._appender.replace(refused, parts)
             return
+        if self._refused is not None and failures.refuses_the_record(refused.refusal):
+            self._refused.add(refused.receipt, refused.batch, broker_error(refused.refusal)[0])
+            self._patiently(lambda: self._appender.drop(refused))
+            return
         self._fail(topic, refused.batch, refused.refusal)
         self._failures.raise_if_ending(None)
         self._patiently(lambda: self._appender.drop(refused))
         self._pieces.acknowledged(refused.receipt.piece)
+
+    def _put_aside(self) -> None:
+        """Give refused records to the quarantine. Only from the loops: it may have to wait for the topic."""
+        if self._refused is not None:
+            self._refused.put(self._quarantine_partitions, self._append_aside)
+
+    def _quarantine_partitions(self, topic: str) -> int | str:
+        """How many it has, or why that is not known; a topic that is missing is waited for once."""
+        if not self._without_topic:
+            try:
+                return self._partitions(topic, 1) or "the mirror stops"
+            except _Unsendable as error:
+                self._without_topic = broker_error(error.code)[0]
+        return self._without_topic
+
+    def _append_aside(self, partition: TopicPartition, batch: RecordBatch, aside: Aside) -> bool:
+        if not self._wait_for_room():
+            return False
+        self._appender.append(partition, batch, aside)
+        return True
 
     def _fail(self, topic: str, batch: RecordBatch, code: int) -> None:
         reason, name = broker_error(code)
@@ -304,14 +346,17 @@ class BatchesEngine:
         self._next_report = monotonic() + self._report_interval
         if self._pairs is not None and (runs := self._pairs.take()):
             self._report(Pairs(runs))
-        self._report(Progress(self._safe.take_moved(), self._records, self._failures.dropped, blocked))
+        quarantined = 0 if self._refused is None else self._refused.count
+        moved = self._safe.take_moved()
+        self._report(Progress(moved, self._records, self._failures.dropped, blocked, quarantined=quarantined))
 
     def _finish(self) -> Offsets:
         """(1) read no more; (2) wait for the target, reporting that we live; (3) say what it did not get."""
         self._fetcher.close()
         self._drain(self._stop_deadline.expired)
-        self._send_progress(blocked=not self._appender.is_empty())
-        if self._appender.is_empty():
+        empty = self._all_settled(0.0)
+        self._send_progress(blocked=not empty)
+        if empty:
             return {}
         self._appender.purge()
         return self._safe.unacknowledged()
@@ -324,9 +369,14 @@ class BatchesEngine:
         self._send_progress(blocked=False)
 
     def _drain(self, give_up: Callable[[], bool]) -> None:
-        while not self._appender.wait_empty(_WAIT_SECONDS) and not give_up():
+        while not self._all_settled(_WAIT_SECONDS) and not give_up():
             self._tend(blocked=True)
+            self._put_aside()
         self._tend(blocked=False)
+
+    def _all_settled(self, seconds: float) -> bool:
+        """Whether everything is at the target, or set aside."""
+        return self._appender.wait_empty(seconds) and (self._refused is None or self._refused.is_empty())
 
 
 class _Unsendable(Exception):

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from legacy_mm import events
 from legacy_mm.clock import monotonic
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.copyjob import BEAT_SECONDS, Frame, Plan, Progress
 from legacy_mm.dataplane.partition_counts import Move
 from legacy_mm.dataplane.records_engine import READ_SECONDS, RecordsEngine
@@ -25,7 +25,7 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled
 from legacy_mm.handlers.java import JavaBatches
 from legacy_mm.handlers.loader import load_handler
-from legacy_mm.handlers.quarantine import Quarantine, QuarantineFile, QuarantineTopic
+from legacy_mm.handlers.quarantine import quarantine_of
 from legacy_mm.kafka.reader import columns, last_offsets
 from legacy_mm.model import Columns, Offsets, Outgoing, TopicPartition
 from legacy_mm.spark.java import compiler_jars, find_java
@@ -44,10 +44,12 @@ class HandlerEngine(RecordsEngine):
             self._handler: BatchHandler = load_handler(
                 settings, lambda of: JavaBatches(of, find_java(), compiler_jars())
             )
-        self._quarantine = _quarantine(settings)
+        quarantine = QuarantineSettings(**plan.quarantine)
+        self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
         self._failure: HandlerFailure | None = None
         self._sources: list[Any] = []
         self._ends: list[int] = []
+        self._origins: list[Any] | None = None
         self._done = 0
         self._left_open: set[Move] = set()
 
@@ -57,11 +59,13 @@ class HandlerEngine(RecordsEngine):
             self._sources, self._sent, self._done = self._reader.read(READ_SECONDS), 0, 0
             with self._beat:
                 self._batch, self._ends = self._handle(columns(self._sources))
+            if self._refused is not None:
+                self._origins = _origins(self._sources, self._ends)
             if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_for_partitions):
                 return
         before = self._sent
         try:
-            self._sent = self._sender.send_outgoing(self._batch, before)
+            self._sent = self._sender.send_outgoing(self._batch, before, self._origins)
         except (TypeError, ValueError, OverflowError) as error:
             raise HandlerFailure(f"the message handler made a record that cannot be sent: {error}") from error
         self._records += self._sent - before
@@ -126,7 +130,7 @@ class HandlerEngine(RecordsEngine):
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
         counted = super()._progress(moved, blocked=blocked)
-        return replace(counted, filtered=self._filtered, quarantined=self._quarantined)
+        return replace(counted, filtered=self._filtered, quarantined=counted.quarantined + self._quarantined)
 
 
 def _dropped(handled: Handled) -> int:
@@ -134,11 +138,10 @@ def _dropped(handled: Handled) -> int:
     return len(handled.ends) - len({*handled.ends} - {0})
 
 
-def _quarantine(settings: HandlerSettings) -> Quarantine | None:
-    if not settings.quarantine:
-        return None
-    topic = settings.quarantine_topic
-    return QuarantineFile(settings.quarantine_file) if topic is None else QuarantineTopic(topic)
+def _origins(sources: Sequence[Any], ends: Sequence[int]) -> list[Any]:
+    """For each target its source."""
+    pairs = zip(sources, ends, [0, *ends], strict=False)
+    return [source for source, end, begin in pairs for _ in range(begin, end)]
 
 
 class Beat(threading.Thread):

@@ -14,11 +14,13 @@ from typing import Any
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.copyjob import BEAT_SECONDS, Copied, Frame, Gap, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
+from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
 from legacy_mm.kafka.reader import PartitionReader, by_partition, last_offsets
@@ -41,14 +43,17 @@ class RecordsEngine:
         self._reader = PartitionReader(plan.source, plan.api_timeout, report)
         self._in_place = frozenset(plan.in_place)
         self._pairs = OffsetPairs() if plan.pairs else None
+        quarantine = QuarantineSettings(**plan.quarantine)
+        self._refused = RefusedRecords(quarantine) if quarantine.refused else None
         self._sender = RecordSender(
-            plan.target,
+            plan.target if self._refused is None else self._refused.one_by_one(plan.target),
             plan.names,
             self._failures,
             self._zero_timestamp,
             report,
             self._in_place,
             None if self._pairs is None else self._delivered,
+            None if self._refused is None else self._refused.admit,
         )
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
@@ -82,6 +87,7 @@ class RecordsEngine:
         self._next_barrier = monotonic() + self._barrier_interval
         while not self._stopping.is_set():
             self._copy_some()
+            self._nothing_refused()
             self._failures.raise_if_ending(self._sender.fatal())
             if monotonic() >= self._next_barrier:
                 self._barrier()
@@ -135,9 +141,11 @@ class RecordsEngine:
     def _barrier(self) -> bool:
         """(1) send no more; (2) flush in slices, reporting that we live; (3) only then is what was sent safe.
 
+        What was refused meanwhile is set aside, which may be more to flush.
+
         False when a stop's deadline came first.
         """
-        while not self._sender.flush(_FLUSH_SLICE):
+        while not (self._sender.flush(_FLUSH_SLICE) and self._nothing_refused()):
             self._note_arrived()
             self._failures.raise_if_ending(self._sender.fatal())
             self._report_when_due(blocked=True)
@@ -151,6 +159,10 @@ class RecordsEngine:
         gc.collect(1)
         self._next_barrier = monotonic() + self._barrier_interval
         return True
+
+    def _nothing_refused(self) -> bool:
+        """Put away what was refused; True when there was nothing."""
+        return self._refused is None or self._refused.settle(self._sender.send_outgoing)
 
     def _finish(self) -> Offsets:
         acknowledged = self._barrier()
@@ -173,7 +185,8 @@ class RecordsEngine:
             self._report(measured)
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
-        return Progress(moved, self._records, self._failures.dropped, blocked)
+        quarantined = 0 if self._refused is None else self._refused.count
+        return Progress(moved, self._records, self._failures.dropped, blocked, quarantined=quarantined)
 
     def _mind_gaps(self) -> None:
         for gap in self._reader.take_gaps():

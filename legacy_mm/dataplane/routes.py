@@ -18,6 +18,7 @@ from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
 from legacy_mm.protocol.records import Contents, Placement, SourceOffsets, Survey
+from legacy_mm.protocol.single_record import SingleRecord, batch_of, first_record
 
 _NO_TIMESTAMP = -1
 
@@ -177,6 +178,14 @@ class Router:
     def sizes(self, batch: RecordBatch) -> list[tuple[int | None, int | None]]:
         """Key and value sizes of the records of a batch; None for null."""
         return list(records.sizes(batch.header, self.decompress(batch.header.codec, batch.payload)))
+
+    def single(self, batch: RecordBatch) -> SingleRecord:
+        """The record of a batch that has one; raises CorruptRecords."""
+        return first_record(batch.header, self.decompress(batch.header.codec, batch.payload))
+
+    def batch_of(self, record: SingleRecord) -> RecordBatch:
+        """A batch of its own for a record, compressed where the producer compresses."""
+        return batch_of(record, self._options.codec or Codec.NONE, self._options.level)
 
     def _turn(self, topic: str, partitions: int, count: int) -> int:
         """The partition of the first of `count` null keys, so that they go round and round."""

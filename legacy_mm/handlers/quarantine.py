@@ -1,4 +1,5 @@
-"""Where records go that a handler fails on: a topic, or a file that only its owner can read; and back from there.
+"""Where records go that a handler fails on or the target refuses: a topic, or a file that only its owner can read; and
+back from there.
 
 A quarantined record keeps key, value, timestamp and headers, and has four more headers: why, and where it was. In a
 file each line is one record: JSON, bytes as base64.
@@ -7,13 +8,15 @@ file each line is one record: JSON, bytes as base64.
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.config.settings import QuarantineSettings
+from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.handlers.api import Headers, Record, TargetRecord
 
 _PREFIX = "legacy_mm.quarantine."
@@ -45,7 +48,7 @@ class QuarantineFile:
         self._path = path
 
     def put(self, record: Record, error: str) -> list[TargetRecord]:
-        """Write it; there is nothing to send."""
+        """Write it; there is nothing to send. Raises HostError when it cannot be kept."""
         line = json.dumps(
             {
                 "timestamp_type": record.timestamp_type,
@@ -55,13 +58,25 @@ class QuarantineFile:
                 "headers": [(name, _text(value)) for name, value in (*record.headers, *_position(record, error))],
             }
         )
+        try:
+            self._append(f"{line}\n".encode())
+        except OSError as error:
+            raise HostError(f"the quarantine {self._path} cannot be written: {error.strerror}") from error
+        return []
+
+    def _append(self, line: bytes) -> None:
         descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
-            os.write(descriptor, f"{line}\n".encode())
+            if os.write(descriptor, line) < len(line):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
-        return []
+
+
+def quarantine_of(settings: QuarantineSettings) -> Quarantine:
+    """Where records are set aside first."""
+    return QuarantineFile(settings.file) if settings.topic is None else QuarantineTopic(settings.topic)
 
 
 def read_file(path: Path) -> Iterator[Record]:

@@ -45,6 +45,12 @@ _IDEMPOTENCE_REFUSED = {
     KafkaError._UNSUPPORTED_FEATURE,
     KafkaError.UNSUPPORTED_VERSION,
 }
+_OF_THE_RECORD = {
+    KafkaError.MSG_SIZE_TOO_LARGE,
+    KafkaError.RECORD_LIST_TOO_LARGE,
+    KafkaError.INVALID_TIMESTAMP,
+    KafkaError.INVALID_RECORD,
+}
 _LOGIN_REFUSED = {KafkaError._AUTHENTICATION, KafkaError._SSL}
 _NOT_THE_BROKERS_WORD = ("Local: ", "SSL transport error", "Failed to acquire SASL OAUTHBEARER token")
 """In the text of a failed login: the connection broke on the way, or a token service did not answer."""
@@ -94,6 +100,11 @@ def is_membership_lost(error: KafkaError) -> bool:
 def refuses_idempotence(error: KafkaError) -> bool:
     """True when the target does not let us have a producer id."""
     return error.code() in _IDEMPOTENCE_REFUSED
+
+
+def refuses_the_record(error: KafkaError) -> bool:
+    """True when the target will never take this record as it is, whoever sends it and when."""
+    return error.code() in _OF_THE_RECORD
 
 
 def refuses_login(error: KafkaError) -> bool:

@@ -19,7 +19,7 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException,
 
 from legacy_mm.copyjob import Statistics
 from legacy_mm.kafka.client import ErrorLines, client_properties, count_partitions
-from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login
+from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login, refuses_the_record
 from legacy_mm.kafka.header_support import HeaderCheck
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import Outgoing
@@ -46,6 +46,12 @@ class FailedSend:
     code: str
     fatal: bool
     refuses_idempotence: bool
+    of_the_record: bool = False
+    """The target will never take this record."""
+
+
+Refused = Callable[[Any, FailedSend], bool]
+"""(what the record was made of, why it failed) -> whether that is seen to; else it counts as any failure."""
 
 
 class RecordSender:
@@ -60,11 +66,12 @@ class RecordSender:
         on_statistics: Callable[[Statistics], None],
         in_place: Collection[str] = (),
         on_delivered: Callable[[Any, int], None] | None = None,
+        on_refused: Refused | None = None,
     ) -> None:
         """`in_place`: source topics whose records `send` leaves in their partition.
 
         `on_delivered` is called for each record that `send` was given, in the order of its partition, with its offset
-        at the target; about 1 us a record.
+        at the target; about 1 us a record. `on_refused` is asked about a failed record before `on_failure` is told.
         """
         self._names = names
         self._in_place = in_place
@@ -74,6 +81,7 @@ class RecordSender:
         self._fatal: KafkaError | None = None
         self._full = False
         self._on_delivered = on_delivered
+        self._on_refused = on_refused
         own = {"on_delivery": self._on_delivery, "delivery.report.only.error": on_delivered is None}
         own |= statistics_properties("producer", properties, on_statistics)
         self._errors = ErrorLines(properties.get("client.id", "client"))
@@ -96,18 +104,21 @@ class RecordSender:
             map(_value, waiting),
             map(_key, rest),
             self._partitions(rest),
-            repeat(None) if self._on_delivered is None else map(partial, repeat(self._on_outcome), rest),
+            self._outcomes(rest),
             repeat(None),
             self._timestamps(rest),
             map(_headers, rest),
         )
         while (refused := self._queue(sends, waiting)) is not None:
             record = rest[-length_hint(waiting) - 1]
-            self._failed(record.topic(), record.key(), record.value(), refused)
+            self._failed(record, record.topic(), record.key(), record.value(), refused)
         return self._first_unsent(len(records), waiting)
 
-    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0) -> int:
-        """As `send`, for what a handler made: topic, partition and timestamp are as it says."""
+    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Sequence[Any] | None = None) -> int:
+        """As `send`, for what a handler made: topic, partition and timestamp are as it says.
+
+        `origins`: what each was made of, for `on_refused`.
+        """
         rest = records[begin:]
         if not rest:
             return begin
@@ -121,14 +132,15 @@ class RecordSender:
             waiting,
             keys,
             [_ANY_PARTITION if number is None else number for number in partitions],
-            repeat(None),
+            repeat(None) if origins is None else map(partial, repeat(self._on_outgoing), origins[begin:]),
             repeat(None),
             [time if time and time > 0 else 0 for time in timestamps],
             [list(pairs) if pairs else None for pairs in headers],
         )
         while (refused := self._queue(sends, waiting)) is not None:
-            topic, key, value, *_ = rest[-length_hint(waiting) - 1]
-            self._failed(topic, key, value, refused)
+            left = length_hint(waiting) + 1
+            topic, key, value, *_ = rest[-left]
+            self._failed(None if origins is None else origins[-left], topic, key, value, refused)
         return self._first_unsent(len(records), waiting)
 
     def _queue(self, sends: Iterator[None], waiting: Iterator[Any]) -> KafkaError | None:
@@ -177,6 +189,12 @@ class RecordSender:
         kept = map(self._in_place.__contains__, map(_topic, records))
         return (number if keep else _ANY_PARTITION for number, keep in zip(numbers, kept, strict=True))
 
+    def _outcomes(self, records: Sequence[Any]) -> Iterator[Callable[[KafkaError | None, Any], None] | None]:
+        """What is called for each of these records; it knows what the record was made of."""
+        if self._on_delivered is None and self._on_refused is None:
+            return repeat(None)
+        return map(partial, repeat(self._on_outcome), records)
+
     def _timestamps(self, records: Sequence[Any]) -> list[int]:
         """Milliseconds; 0, which librdkafka takes for its own clock, where a record has none or has 0."""
         stamps = list(map(_timestamp, records))
@@ -189,26 +207,30 @@ class RecordSender:
         return times
 
     def _on_delivery(self, error: KafkaError | None, record: Any) -> None:
-        if error is not None:
-            self._failed(record.topic(), record.key(), record.value(), error)
+        self._on_outgoing(None, error, record)
 
     def _on_outcome(self, source: Any, error: KafkaError | None, record: Any) -> None:
         if error is None and self._on_delivered is not None:
             self._on_delivered(source, record.offset())
-        self._on_delivery(error, record)
+        self._on_outgoing(source, error, record)
 
-    def _failed(self, topic: str, key: bytes | None, value: bytes | None, error: KafkaError) -> None:
-        self._on_failure(
-            FailedSend(
-                topic,
-                _size(key),
-                _size(value),
-                error.str(),
-                error.name(),
-                fatal=bool(error.fatal()) or error.code() == KafkaError._FATAL,
-                refuses_idempotence=refuses_idempotence(error),
-            )
+    def _on_outgoing(self, origin: Any, error: KafkaError | None, record: Any) -> None:
+        if error is not None:
+            self._failed(origin, record.topic(), record.key(), record.value(), error)
+
+    def _failed(self, origin: Any, topic: str, key: bytes | None, value: bytes | None, error: KafkaError) -> None:
+        failed = FailedSend(
+            topic,
+            _size(key),
+            _size(value),
+            error.str(),
+            error.name(),
+            fatal=bool(error.fatal()) or error.code() == KafkaError._FATAL,
+            refuses_idempotence=refuses_idempotence(error),
+            of_the_record=refuses_the_record(error),
         )
+        if origin is None or self._on_refused is None or not self._on_refused(origin, failed):
+            self._on_failure(failed)
 
     def _on_error(self, error: KafkaError) -> None:
         if error.fatal() or error.code() == KafkaError._FATAL or refuses_idempotence(error) or refuses_login(error):

@@ -127,7 +127,7 @@ METRICS = (
     Metric("mirror", "gap_offsets_total", "gap_offsets", _total, "offsets not copied because of gaps", "counter"),
     Metric("mirror", "skipped_offsets_total", "skipped_offsets", _total, "offsets that latest skipped", "counter"),
     Metric("mirror", "records_filtered_total", "filtered", _total, "records a handler dropped on purpose", "counter"),
-    Metric("mirror", "records_quarantined_total", "quarantined", _total, "records a handler failed on", "counter"),
+    Metric("mirror", "records_quarantined_total", "quarantined", _total, "records set aside", "counter"),
     Metric("duty", "changes_total", "changes", _total, "changes made at the target", "counter"),
     Metric("duty", "failures_total", "failures", _total, "things that failed or were refused", "counter"),
     *_traffic("consumer"),

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Message
 
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.copyjob import Frame, Plan, Progress, Started
 from legacy_mm.dataplane import partition_counts, records_engine
 from legacy_mm.dataplane.handler_engine import Beat, HandlerEngine
@@ -81,7 +81,7 @@ class Sender:
     def __init__(self, *_: object) -> None:
         Sender.sent = []
 
-    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0) -> int:
+    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Any = None) -> int:
         room = min(Sender.room, Sender.limit - len(Sender.sent))
         if not room and begin < len(records):
             Sender.full()
@@ -101,10 +101,9 @@ class Sender:
 class Run:
     """An engine over records whose values are these, and what it reported."""
 
-    def __init__(self, folder: Path, text: str = SCRIPT, *, preserve: bool = False, **settings: Any) -> None:
+    def __init__(self, folder: Path, text: str = SCRIPT, *, preserve: bool = False, **quarantine: Any) -> None:
         script = folder / "handler.py"
         script.write_text(text)
-        handler = asdict(HandlerSettings(str(script), **settings))
         plan = Plan(
             {HERE: 10},
             {},
@@ -114,7 +113,8 @@ class Run:
             1.0,
             abort_on_send_failure=True,
             synchronous=False,
-            handler=handler,
+            handler=asdict(HandlerSettings(str(script))),
+            quarantine=asdict(QuarantineSettings(**quarantine)),
             in_place=["t"] if preserve else [],
         )
         self.frames: list[Frame] = []
@@ -180,7 +180,7 @@ def test_what_came_before_a_failure_is_sent_and_not_reported_safe(tmp_path: Path
 
 
 def test_a_quarantined_record_is_safe_when_it_is_in_the_topic(tmp_path: Path) -> None:
-    run = Run(tmp_path, quarantine=True, quarantine_topic="q").over(b"1", b"x", b"2")
+    run = Run(tmp_path, failed=True, topic="q").over(b"1", b"x", b"2")
     assert [target[0] for target in Sender.sent] == ["copy-0", "q", "copy-0", "copy-1"]
     assert dict(Sender.sent[1][3])["legacy_mm.quarantine.offset"] == b"11"
     assert (run.safe, run.last.quarantined, run.last.filtered) == (13, 1, 0)
@@ -188,7 +188,7 @@ def test_a_quarantined_record_is_safe_when_it_is_in_the_topic(tmp_path: Path) ->
 
 def test_a_quarantined_record_is_on_the_disk_before_the_next(tmp_path: Path) -> None:
     file = tmp_path / "q.jsonl"
-    run = Run(tmp_path, quarantine=True, quarantine_file=str(file)).over(b"x", b"1")
+    run = Run(tmp_path, failed=True, file=str(file)).over(b"x", b"1")
     assert file.stat().st_mode & 0o777 == 0o600
     (record,) = read_file(file)
     assert (record.topic, record.partition, record.offset, record.value, record.timestamp) == ("t", 0, 10, b"x", 99)
@@ -205,7 +205,7 @@ def test_partitions_are_preserved_where_the_handler_says_nothing_of_them(
 ) -> None:
     """Nor is the quarantine topic meant, which need not have as many."""
     monkeypatch.setattr(Sender, "counts", {"other": 8}, raising=False)
-    run = Run(tmp_path, PLACE, preserve=True, quarantine=True, quarantine_topic="q").over(b"5", b"x", b"7")
+    run = Run(tmp_path, PLACE, preserve=True, failed=True, topic="q").over(b"5", b"x", b"7")
     assert sent_to() == [("copy", 5), ("other", 0), ("q", None), ("copy", 7), ("other", 0)]
     assert run.safe == 13
     Run(tmp_path, PLACE).over(b"5")

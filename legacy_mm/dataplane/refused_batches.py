@@ -1,0 +1,92 @@
+"""Refused records for the batches engine, which halves a refused batch until the record stands alone.
+
+The lane of its partition goes on without it, in order; the piece that it belongs to is complete when the record is in
+the quarantine. It waits here until the engine's loop has time to ask for the topic's partitions.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from legacy_mm.config.settings import QuarantineSettings
+from legacy_mm.dataplane.acks import Part, Piece, Pieces
+from legacy_mm.dataplane.refused_records import SetAside
+from legacy_mm.dataplane.routes import Router
+from legacy_mm.handlers.api import CREATE_TIME, Record, TargetRecord
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.records import partition_of
+from legacy_mm.protocol.single_record import SingleRecord
+
+_TOO_LARGE = "it is larger than max.request.size"
+
+
+class Aside(NamedTuple):
+    """A record on its way into the quarantine's topic; a receipt for the appender."""
+
+    piece: Piece
+    record: Record
+    reason: str
+    target: TargetRecord
+
+
+class RefusedBatches:
+    """What was refused and is not in the quarantine yet."""
+
+    def __init__(self, settings: QuarantineSettings, router: Router, pieces: Pieces, limit: int) -> None:
+        """`limit`: the most bytes of a batch (`max.request.size`)."""
+        self._aside = SetAside(settings)
+        self._router = router
+        self._pieces = pieces
+        self._limit = limit
+        self._waiting: deque[Aside] = deque()
+
+    @property
+    def count(self) -> int:
+        """Records set aside."""
+        return self._aside.count
+
+    def is_empty(self) -> bool:
+        """Whether all were given to the topic or the file."""
+        return not self._waiting
+
+    def add(self, part: Part, lone: RecordBatch, reason: str) -> None:
+        """A batch of one record, which the target has refused."""
+        place = part.piece.partition
+        timestamp, key, value, headers = self._router.single(lone)
+        record = Record(*place, int(part.offsets[0]), CREATE_TIME, timestamp, key, value, headers)
+        for target in (targets := self._aside.take(record, reason)):
+            self._waiting.append(Aside(part.piece, record, reason, target))
+        if not targets:
+            self._pieces.acknowledged(part.piece)
+
+    def not_taken(self, aside: Aside, why: str) -> None:
+        """The topic does not take it."""
+        self._aside.not_taken(aside.record, aside.reason, why)
+        self._pieces.acknowledged(aside.piece)
+
+    def put(
+        self,
+        partitions: Callable[[str], int | str],
+        append: Callable[[TopicPartition, RecordBatch, Aside], bool],
+    ) -> None:
+        """Give all that waits to the topic or the file.
+
+        `partitions`: how many a topic has, or why that is not known; `append` answers False when there is no time left.
+        """
+        while self._waiting:
+            aside = self._waiting[0]
+            target = aside.target
+            count = partitions(target.topic)
+            batch = self._router.batch_of(SingleRecord(target.timestamp or 0, target.key, target.value, target.headers))
+            if isinstance(count, str):
+                self.not_taken(aside, count)
+            elif len(batch.buffer) > self._limit:
+                self.not_taken(aside, _TOO_LARGE)
+            else:
+                number = aside.record.partition % count if target.key is None else partition_of(target.key, count)
+                if not append(TopicPartition(target.topic, number), batch, aside):
+                    return
+            self._waiting.popleft()

@@ -1,0 +1,151 @@
+"""Records that the target refuses for their own sake are set aside, by both engines, and nothing else is."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+
+from legacy_mm.clock import epoch_ms
+from legacy_mm.config.settings import QuarantineSettings
+from legacy_mm.copyjob import Progress
+from legacy_mm.handlers.api import Record
+from legacy_mm.handlers.quarantine import read_file, released
+from legacy_mm.testbed.records import create_topic, read_all
+from tests.fixtures.copying import Copying, Start
+
+pytestmark = pytest.mark.brokers
+BOTH_ENGINES = pytest.mark.parametrize("engine", ["batches", "records"])
+NOW = epoch_ms()
+OLD = NOW - 7_200_000
+REFUSED = range(7, 300, 50)
+RECORDS = 300
+
+
+@pytest.fixture
+def name(topic: Callable[[], str]) -> str:
+    return topic()
+
+
+def write(bootstrap: str, topic: str, odd: Callable[[int], dict[str, Any]]) -> list[bytes]:
+    """RECORDS records of one partition, those of REFUSED otherwise than the rest; the values of the rest."""
+    create_topic(bootstrap, topic, partitions=1, config={"max.message.bytes": "5000000"})
+    writer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 200, "message.max.bytes": 5_000_000})
+    for number in range(RECORDS):
+        record = {"value": b"%d" % number, "key": b"k", "timestamp": NOW + number, "headers": [("h", b"x")]}
+        writer.produce(topic, **record | (odd(number) if number in REFUSED else {}))
+    assert writer.flush(30) == 0
+    return [b"%d" % number for number in range(RECORDS) if number not in REFUSED]
+
+
+def too_large(number: int) -> dict[str, Any]:
+    return {"value": b"%d" % number + bytes(200_000)}
+
+
+def far_too_large(number: int) -> dict[str, Any]:
+    return {"value": b"%d" % number + bytes(1_500_000)}
+
+
+def too_old(number: int) -> dict[str, Any]:
+    return {"timestamp": OLD + number}
+
+
+def without_a_key(number: int) -> dict[str, Any]:
+    return {"key": None}
+
+
+def quarantined(start: Start, source: Any, target: Any, name: str, engine: str, **where: Any) -> Copying:
+    """A mirror with the flag, after it has come to the end."""
+    settings = asdict(QuarantineSettings(refused=True, **where))
+    copying = start(source.bootstrap, target.bootstrap, name, 1, engine=engine, quarantine=settings)
+    copying.wait_safe(RECORDS)
+    assert copying.stop() == {}
+    assert copying.of(Progress)[-1].quarantined == len(REFUSED)
+    assert copying.dropped() == 0
+    return copying
+
+
+def offsets(records: Iterable[Record]) -> list[int]:
+    return [record.offset for record in records]
+
+
+def topic_of_quarantine(bootstrap: str, topic: str) -> list[Record]:
+    """What it holds, as it was at the source."""
+    return [
+        released(Record(topic, each.partition, each.offset, 1, each.timestamp or 0, each.key, each.value, each.headers))
+        for each in read_all(bootstrap, topic)
+    ]
+
+
+@BOTH_ENGINES
+@pytest.mark.parametrize(
+    ("odd", "config"),
+    [
+        (too_large, {"max.message.bytes": "100000"}),
+        (too_old, {"message.timestamp.before.max.ms": "3600000"}),
+        (without_a_key, {"cleanup.policy": "compact"}),
+    ],
+    ids=["too large", "too old", "no key for a compacted topic"],
+)
+def test_what_is_refused_is_in_the_quarantine_and_the_rest_in_order(
+    source: Any,
+    target: Any,
+    name: str,
+    start_copying: Start,
+    engine: str,
+    odd: Any,
+    config: dict[str, str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Invariants A and C."""
+    rest = write(source.bootstrap, name, odd)
+    create_topic(target.bootstrap, name, partitions=1, config=config)
+    create_topic(target.bootstrap, f"{name}-aside", partitions=3)
+    quarantined(start_copying, source, target, name, engine, topic=f"{name}-aside")
+    assert [record.value for record in read_all(target.bootstrap, name)] == rest
+    aside = sorted(topic_of_quarantine(target.bootstrap, f"{name}-aside"), key=lambda record: record.offset)
+    assert offsets(aside) == list(REFUSED)
+    for record, number in zip(aside, REFUSED, strict=True):
+        expected = {"value": b"%d" % number, "key": b"k", "timestamp": NOW + number} | odd(number)
+        assert (record.topic, record.partition, record.headers) == (name, 0, (("h", b"x"),))
+        assert {"value": record.value, "key": record.key, "timestamp": record.timestamp} == expected
+    told = [
+        line.getMessage() for line in caplog.records if line.levelno >= logging.WARNING and name in line.getMessage()
+    ]
+    assert [line.split(", which")[0] for line in told] == [
+        f"The target refuses {name}-0 at offset {number}" for number in REFUSED
+    ]
+
+
+@BOTH_ENGINES
+@pytest.mark.parametrize("odd", [too_large, far_too_large], ids=["by the broker", "by max.request.size"])
+def test_what_the_topic_does_not_take_is_in_the_file(
+    source: Any, target: Any, name: str, start_copying: Start, engine: str, odd: Any, tmp_path: Path
+) -> None:
+    rest = write(source.bootstrap, name, odd)
+    for topic in (name, f"{name}-aside"):
+        create_topic(target.bootstrap, topic, partitions=1, config={"max.message.bytes": "100000"})
+    file = tmp_path / "aside.jsonl"
+    quarantined(start_copying, source, target, name, engine, topic=f"{name}-aside", file=str(file))
+    assert [record.value for record in read_all(target.bootstrap, name)] == rest
+    assert read_all(target.bootstrap, f"{name}-aside") == []
+    found = list(read_file(file))
+    assert offsets(found) == list(REFUSED)
+    assert [record.value for record in found] == [odd(number)["value"] for number in REFUSED]
+
+
+@BOTH_ENGINES
+def test_without_a_topic_the_file_takes_them(
+    source: Any, target: Any, name: str, start_copying: Start, engine: str, tmp_path: Path
+) -> None:
+    rest = write(source.bootstrap, name, too_old)
+    create_topic(target.bootstrap, name, partitions=1, config={"message.timestamp.before.max.ms": "3600000"})
+    file = tmp_path / "aside.jsonl"
+    quarantined(start_copying, source, target, name, engine, file=str(file))
+    assert [record.value for record in read_all(target.bootstrap, name)] == rest
+    assert [(record.offset, record.timestamp) for record in read_file(file)] == [(n, OLD + n) for n in REFUSED]

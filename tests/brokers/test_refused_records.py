@@ -37,8 +37,8 @@ def write(bootstrap: str, topic: str, odd: Callable[[int], dict[str, Any]]) -> l
     create_topic(bootstrap, topic, partitions=1, config={"max.message.bytes": "5000000"})
     writer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 200, "message.max.bytes": 5_000_000})
     for number in range(RECORDS):
-        record = {"value": b"%d" % number, "key": b"k", "timestamp": NOW + number, "headers": [("h", b"x")]}
-        writer.produce(topic, **record | (odd(number) if number in REFUSED else {}))
+        record: dict[str, Any] = {"value": b"%d" % number, "key": b"k", "timestamp": NOW + number}
+        writer.produce(topic, headers=[("h", b"x")], **record | (odd(number) if number in REFUSED else {}))
     assert writer.flush(30) == 0
     return [b"%d" % number for number in range(RECORDS) if number not in REFUSED]
 

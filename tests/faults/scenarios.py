@@ -64,7 +64,11 @@ SCENARIOS = {
         "--new.topics.from earliest: with latest, too",
     ),
     26: Scenario("target has fewer partitions", "each key in the partition of its hash"),
-    27: Scenario("record larger than the target allows", "abort on: 255, nothing committed; off: counted and passed"),
+    27: Scenario(
+        "record larger than the target allows",
+        "abort on: 255, nothing committed; off: counted and passed",
+        "--send.on.error quarantine: set aside, the others go on; nothing lost, `redrive` brings them",
+    ),
     28: Scenario(
         "corrupt batch on the source's disk",
         "ends at that offset (the old tool: its thread fails), 255; what came before is copied, "
@@ -80,7 +84,7 @@ SCENARIOS = {
         "committed: the offset behind the last record, so the marker stays as a lag of 1; a next run doubles nothing",
     ),
     31: Scenario("compacted topic, with holes and nulls", "what is left is copied, nulls as nulls; holes are no gaps"),
-    32: Scenario("timestamps that the target refuses", "as 27"),
+    32: Scenario("timestamps that the target refuses", "as 27", "as 27"),
     33: Scenario("second process with the same group", "they share; nothing lost, nothing doubled"),
     34: Scenario("quotas on both sides", "slower, no time-outs, no rebalance; nothing lost, nothing doubled"),
 }

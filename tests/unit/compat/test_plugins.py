@@ -104,3 +104,13 @@ def test_jars_in_the_libs_of_the_old_kafka_count(
     made = settings("--message.handler", "h.Ok", variables={variable: str(tmp_path / "kafka")})
     assert made.handler is not None
     assert (str(libs / "handlers.jar") in made.handler.class_path) is counts
+
+
+def test_what_is_set_aside_and_where(settings: Settle, tmp_path: Path) -> None:
+    """With and without a handler; nothing is by default."""
+    asked = settings().quarantine
+    assert (asked.failed, asked.refused, asked.topic) == (False, False, None)
+    assert asked.file == str(tmp_path / "legacy-mm-quarantine.jsonl")
+    asked = settings("--send.on.error", "quarantine", "--quarantine.topic", "q", "--quarantine.file", "f").quarantine
+    assert (asked.failed, asked.refused, asked.topic, asked.file) == (False, True, "q", str(tmp_path / "f"))
+    assert settings("--handler.on.error", "quarantine").quarantine.failed

@@ -18,6 +18,7 @@ from legacy_mm.dataplane import partition_counts, records_engine
 from legacy_mm.dataplane.handler_engine import Beat, HandlerEngine
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
+from legacy_mm.kafka.sender import FailedSend
 from legacy_mm.model import Outgoing, TopicPartition
 
 HERE = TopicPartition("t", 0)
@@ -43,6 +44,7 @@ class Place(MessageHandler):
     def handle(self, record):
         return [record.to("copy")._replace(partition=int(record.value)), record.to("other")]
 """
+TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
 
 
 class Reader:
@@ -71,21 +73,32 @@ class Reader:
 
 
 class Sender:
-    """Takes `room` records a call, `limit` in all; all of them are acknowledged by a flush."""
+    """Takes `room` records a call, `limit` in all; all of them are acknowledged by a flush.
+
+    Those for the topic that it `refuses` are told as too large.
+    """
 
     room, limit = 2, 1_000
+    refuses = ""
     counts: dict[str, int]
     full: Callable[[], None]
     sent: list[Outgoing]
+    properties: dict[str, str]
+    refused: Callable[[Any, FailedSend], bool]
 
-    def __init__(self, *_: object) -> None:
+    def __init__(self, properties: dict[str, str], *callbacks: Any) -> None:
         Sender.sent = []
+        Sender.properties, Sender.refused = properties, callbacks[-1]
 
     def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Any = None) -> int:
         room = min(Sender.room, Sender.limit - len(Sender.sent))
         if not room and begin < len(records):
             Sender.full()
-        Sender.sent += records[begin : begin + room]
+        for number, record in enumerate(records[begin : begin + room], begin):
+            if record[0] == Sender.refuses:
+                assert Sender.refused(origins[number], TOO_LARGE)
+            else:
+                Sender.sent.append(record)
         return min(len(records), begin + room)
 
     def flush(self, seconds: float) -> bool:
@@ -118,6 +131,8 @@ class Run:
             in_place=["t"] if preserve else [],
         )
         self.frames: list[Frame] = []
+        self.left: Any = None
+        self.stop_seconds = 1.0
         self.engine = HandlerEngine(plan, self.frames.append)
 
     def over(self, *values: bytes) -> Run:
@@ -126,8 +141,8 @@ class Run:
             Message(topic="t", partition=0, offset=number, key=b"k", value=value, timestamp=(1, 99))
             for number, value in enumerate(values, 10)
         ]
-        Reader.exhausted = Sender.full = staticmethod(lambda: self.engine.stop(1.0))
-        self.engine.run()
+        Reader.exhausted = Sender.full = staticmethod(lambda: self.engine.stop(self.stop_seconds))
+        self.left = self.engine.run()
         return self
 
     @property
@@ -193,6 +208,44 @@ def test_a_quarantined_record_is_on_the_disk_before_the_next(tmp_path: Path) -> 
     (record,) = read_file(file)
     assert (record.topic, record.partition, record.offset, record.value, record.timestamp) == ("t", 0, 10, b"x", 99)
     assert (run.safe, len(Sender.sent)) == (12, 1)
+
+
+def test_a_refused_target_sets_its_source_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As it was at the source, for the handler to make anew; what else was made of it is at the target."""
+    monkeypatch.setattr(Sender, "refuses", "copy-1")
+    run = Run(tmp_path, refused=True, topic="q").over(b"1", b"0", b"3", b"1")
+    assert sorted(target[0] for target in Sender.sent) == ["copy-0", "copy-0", "copy-0", "copy-2", "q"]
+    (aside,) = (target for target in Sender.sent if target[0] == "q")
+    assert (aside[2], dict(aside[3])["legacy_mm.quarantine.offset"]) == (b"3", b"12")
+    assert (run.safe, run.last.quarantined, run.last.dropped) == (14, 1, 0)
+    assert Sender.properties == {"batch.num.messages": "1"}
+
+
+def test_what_failed_and_what_was_refused_are_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Sender, "refuses", "copy-0")
+    file = tmp_path / "q.jsonl"
+    run = Run(tmp_path, failed=True, refused=True, file=str(file)).over(b"1", b"x", b"0")
+    assert sorted(record.offset for record in read_file(file)) == [10, 11]
+    assert (run.safe, run.last.quarantined, Sender.sent) == (13, 2, [])
+
+
+def test_a_stop_before_the_quarantine_has_it_leaves_the_source_offset_unsafe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Invariant A."""
+    monkeypatch.setattr(Sender, "refuses", "copy-0")
+    monkeypatch.setattr(Sender, "room", 1)
+    sender = Sender.send_outgoing
+
+    def full_for_the_quarantine(self: Sender, records: Any, begin: int = 0, origins: Any = None) -> int:
+        return begin if {record[0] for record in records} == {"q"} else sender(self, records, begin, origins)
+
+    monkeypatch.setattr(Sender, "send_outgoing", full_for_the_quarantine)
+    monkeypatch.setattr(Sender, "purge", lambda self: None, raising=False)
+    run = Run(tmp_path, refused=True, topic="q")
+    run.stop_seconds = 0.0
+    assert run.over(b"1").safe is None
+    assert run.left == {HERE: 11}
 
 
 def sent_to() -> list[tuple[str, int | None]]:

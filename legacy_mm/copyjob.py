@@ -99,7 +99,7 @@ class Plan(Frame):
     engine: str = "records"
     """`batches` or `records`."""
     engine_required: bool = False
-    """The user named it, or the other one is slower at what was asked for: it does not give way to it."""
+    """The user named it, or what was asked for is better done by it: it does not give way to another one."""
     handler: Mapping[str, Any] | None = field(default=None, repr=False)
     """`HandlerSettings` as a mapping, where records pass through a handler; the engine is then `records`."""
     quarantine: Mapping[str, Any] = field(default_factory=dict)

@@ -21,7 +21,6 @@ from typing import Any
 from legacy_mm.cli.old_line import flows_by_librdkafka, split, told
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import HandlerSettings, Settings
-from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.errors import HandlerFailure, HostError, SendFailure, UsageError
 from legacy_mm.features import Names
 from legacy_mm.handlers.api import Record
@@ -118,7 +117,8 @@ def _redrive(file: Path | None, line: Sequence[str]) -> int:
     else:
         targets = _handled(_handler(settings), records)
     failed: list[FailedSend] = []
-    properties = RefusedRecords.one_by_one(settings.target.properties)
+    # with a record the target refuses its batch: here each has its own
+    properties = {**settings.target.properties, "batch.num.messages": "1"}
     sender = RecordSender(properties, {}, failed.append, _ignore, _ignore)
     sent, deadline = 0, Deadline.after(_PATIENCE_SECONDS)
     while sent < len(targets) and not deadline.expired():

@@ -30,8 +30,17 @@ def permissions(settings: Settings) -> list[Permission]:
         Permission(source, group, "Read", "membership and commits; it includes Describe"),
         Permission("target", topics, "Write", "records; it includes Describe"),
         Permission("target", topics, "Create", "only where a topic is missing and brokers create topics by themselves"),
+        *_for_quarantine(settings),
         *([_idempotent_write(settings)] if idempotent else []),
     ]
+
+
+def _for_quarantine(settings: Settings) -> list[Permission]:
+    asked = settings.quarantine
+    used = asked.refused or (asked.failed and settings.handler is not None)
+    if asked.topic is None or not used:
+        return []
+    return [Permission("target", f"Topic: {asked.topic}", "Write", "records that are set aside")]
 
 
 def _idempotent_write(settings: Settings) -> Permission:

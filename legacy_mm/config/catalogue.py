@@ -190,8 +190,7 @@ OPTIONS = (
         default="legacy",
         argument="reaction",
         help="What becomes of a record that the target refuses for its own sake (too large, its timestamp, no key in a "
-        "compacted topic): legacy is what abort.on.send.failure says, quarantine sets the record aside and goes on. "
-        "Where records are copied one by one each is then a batch of its own, which is slow.",
+        "compacted topic): legacy is what abort.on.send.failure says, quarantine sets the record aside and goes on.",
         owner="legacy_mm.dataplane.refused_records",
         choices=("legacy", "quarantine"),
     ),

@@ -83,6 +83,7 @@ class BatchesEngine:
         limit = options.request_bytes
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
         self._without_topic = ""
+        self._halving = False
         self._pairs = OffsetPairs() if plan.pairs else None
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
@@ -121,7 +122,9 @@ class BatchesEngine:
             self._report(started)
         while not self._stopping.is_set():
             begin = monotonic()
-            fetched = self._fetcher.take(_WAIT_SECONDS)
+            if self._halving:
+                self._appender.wait_empty(_WAIT_SECONDS)
+            fetched = self._fetcher.take(0.0 if self._halving else _WAIT_SECONDS)
             self._pace.waited(monotonic() - begin)
             if fetched is not None:
                 self._copy(fetched)
@@ -263,8 +266,10 @@ class BatchesEngine:
             if self._meters is not None:
                 self._meters.acknowledged(part.piece.partition, len(part.offsets), part.times)
             self._pieces.acknowledged(part.piece)
-        for refused in self._appender.take_refused():
-            self._deal_with(refused)
+        refused = self._appender.take_refused()
+        self._halving = bool(refused)
+        for each in refused:
+            self._deal_with(each)
         self._failures.raise_if_ending(None)
         if monotonic() >= self._next_report:
             self._send_progress(blocked=blocked)

@@ -49,7 +49,7 @@ class HandlerEngine(RecordsEngine):
         self._failure: HandlerFailure | None = None
         self._sources: list[Any] = []
         self._ends: list[int] = []
-        self._origins: list[Any] | None = None
+        self._origins: list[Any] = []
         self._done = 0
         self._left_open: set[Move] = set()
 
@@ -61,11 +61,11 @@ class HandlerEngine(RecordsEngine):
                 self._batch, self._ends = self._handle(columns(self._sources))
             if self._refused is not None:
                 self._origins = _origins(self._sources, self._ends)
-            if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_for_partitions):
+            if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_a_moment):
                 return
         before = self._sent
         try:
-            self._sent = self._sender.send_outgoing(self._batch, before, self._origins)
+            self._sent = self._send(before)
         except (TypeError, ValueError, OverflowError) as error:
             raise HandlerFailure(f"the message handler made a record that cannot be sent: {error}") from error
         self._records += self._sent - before
@@ -74,6 +74,11 @@ class HandlerEngine(RecordsEngine):
         if self._tally is not None:
             self._tally.sent(self._sources[self._done : handled])
         self._done = handled
+
+    def _send(self, begin: int) -> int:
+        if self._refused is None:
+            return self._sender.send_outgoing(self._batch, begin)
+        return self._refused.send_outgoing(self._batch, begin, self._origins)
 
     def _handle(self, batch: Columns) -> tuple[list[Outgoing], list[int]]:
         """Targets and ends of a batch, up to the record that ends the mirror, if one does."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from legacy_mm import events
@@ -24,7 +24,7 @@ from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
 from legacy_mm.kafka.reader import PartitionReader, by_partition, last_offsets
-from legacy_mm.kafka.sender import RecordSender
+from legacy_mm.kafka.sender import RecordSender, Refused
 from legacy_mm.model import Offsets, TopicPartition
 
 READ_SECONDS = 0.1
@@ -43,22 +43,18 @@ class RecordsEngine:
         self._reader = PartitionReader(plan.source, plan.api_timeout, report)
         self._in_place = frozenset(plan.in_place)
         self._pairs = OffsetPairs() if plan.pairs else None
+        self._names = plan.names
         quarantine = QuarantineSettings(**plan.quarantine)
-        self._refused = RefusedRecords(quarantine) if quarantine.refused else None
-        self._sender = RecordSender(
-            plan.target if self._refused is None else self._refused.one_by_one(plan.target),
-            plan.names,
-            self._failures,
-            self._zero_timestamp,
-            report,
-            self._in_place,
-            None if self._pairs is None else self._delivered,
-            None if self._refused is None else self._refused.admit,
-        )
+        self._refused: RefusedRecords | None = None
+        if quarantine.refused:
+            waits = (self._wait_a_moment, self._flush)
+            self._refused = RefusedRecords(quarantine, plan.target, plan.names, self._make_sender, *waits)
+            self._sender = self._refused.sender
+        else:
+            self._sender = self._make_sender(plan.target)
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
         self._arrived: list[Any] = []
-        self._names = plan.names
         missing_seconds = int(plan.target.get("topic.metadata.propagation.max.ms", 30_000)) / _MS
         self._counts = (
             PartitionCounts(self._reader.partitions, self._sender.partitions, missing_seconds)
@@ -77,6 +73,18 @@ class RecordsEngine:
         self._stop_deadline = Deadline(0)
         self._resume: list[Offsets] = []
 
+    def _make_sender(self, properties: Mapping[str, str], on_refused: Refused | None = None) -> RecordSender:
+        return RecordSender(
+            properties,
+            self._names,
+            self._failures,
+            self._zero_timestamp,
+            self._report,
+            self._in_place,
+            None if self._pairs is None else self._delivered,
+            on_refused,
+        )
+
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).
 
@@ -87,7 +95,6 @@ class RecordsEngine:
         self._next_barrier = monotonic() + self._barrier_interval
         while not self._stopping.is_set():
             self._copy_some()
-            self._nothing_refused()
             self._failures.raise_if_ending(self._sender.fatal())
             if monotonic() >= self._next_barrier:
                 self._barrier()
@@ -115,9 +122,10 @@ class RecordsEngine:
                 for found in by_partition(self._batch):
                     sized = Sized(Times.of_records(found.times()), found.value_bytes())
                     self._meters.read(found.partition, found.next_offset(), sized)
-            if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_for_partitions):
+            if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_a_moment):
                 return
-        before, self._sent = self._sent, self._sender.send(self._batch, self._sent)
+        send = self._sender.send if self._refused is None else self._refused.send
+        before, self._sent = self._sent, send(self._batch, self._sent)
         self._records += self._sent - before
         self._safe.sent(last_offsets(self._batch[before : self._sent]))
         if self._tally is not None:
@@ -132,7 +140,7 @@ class RecordsEngine:
             if topic in self._in_place
         }
 
-    def _wait_for_partitions(self) -> bool:
+    def _wait_a_moment(self) -> bool:
         """A moment, unless the stop has come."""
         self._failures.raise_if_ending(self._sender.fatal())
         self._report_when_due(blocked=True)
@@ -141,16 +149,10 @@ class RecordsEngine:
     def _barrier(self) -> bool:
         """(1) send no more; (2) flush in slices, reporting that we live; (3) only then is what was sent safe.
 
-        What was refused meanwhile is set aside, which may be more to flush.
-
         False when a stop's deadline came first.
         """
-        while not (self._sender.flush(_FLUSH_SLICE) and self._nothing_refused()):
-            self._note_arrived()
-            self._failures.raise_if_ending(self._sender.fatal())
-            self._report_when_due(blocked=True)
-            if self._stopping.is_set() and self._stop_deadline.expired():
-                return False
+        if not self._flush() or (self._refused is not None and not self._refused.settled):
+            return False
         self._failures.raise_if_ending(self._sender.fatal())
         self._safe.barrier()
         self._note_arrived()
@@ -160,9 +162,14 @@ class RecordsEngine:
         self._next_barrier = monotonic() + self._barrier_interval
         return True
 
-    def _nothing_refused(self) -> bool:
-        """Put away what was refused; True when there was nothing."""
-        return self._refused is None or self._refused.settle(self._sender.send_outgoing)
+    def _flush(self) -> bool:
+        while not self._sender.flush(_FLUSH_SLICE):
+            self._note_arrived()
+            self._failures.raise_if_ending(self._sender.fatal())
+            self._report_when_due(blocked=True)
+            if self._stopping.is_set() and self._stop_deadline.expired():
+                return False
+        return True
 
     def _finish(self) -> Offsets:
         acknowledged = self._barrier()

@@ -3,11 +3,14 @@
 Made only with `--send.on.error quarantine`. Such a record goes to the topic for quarantined ones, where one is named;
 what that topic does not take, whatever the reason, goes to the file. Invariant A: its source offset is safe when the
 topic has acknowledged it, or when the file is on the disk.
+
+With a record the target refuses the whole batch, and librdkafka goes on with the next one. So the records engine sends
+a portion that makes one batch for each partition, and waits for it; what was refused is sent again in halves until the
+record stands alone. Nothing overtakes what is sent again.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,11 +19,13 @@ from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.handlers.quarantine import QuarantineFile, quarantine_of
 from legacy_mm.kafka.reader import columns
-from legacy_mm.kafka.sender import FailedSend
+from legacy_mm.kafka.sender import FailedSend, RecordSender, Refused
 from legacy_mm.model import Outgoing, TopicPartition
 
-Send = Callable[[Sequence[Outgoing], int, Sequence[Any]], int]
-"""(records, index of the first, what they were made of) -> index of the first that did not fit."""
+_ONE_BATCH = {"linger.ms": "900000", "batch.size": "2147483647", "batch.num.messages": "1000000"}
+"""librdkafka's producer sends nothing before it is told to flush."""
+_RECORD_BYTES = 128
+"""More than a record and each of its headers have beside their contents."""
 
 
 class SetAside:
@@ -52,60 +57,135 @@ class SetAside:
         self._file.put(record, reason)
 
 
-class _OnItsWay(NamedTuple):
-    """A refused record, and why it was; the origin of what is sent to the quarantine's topic."""
+class _Sent(NamedTuple):
+    """A record as it is given to the sender, and the message of the source that it was made of."""
 
-    record: Record
+    record: Any
+    source: Any
+
+
+class _Failed(NamedTuple):
+    sent: _Sent
     reason: str
 
 
+class _Way(NamedTuple):
+    """How the sender takes records of one kind, and what can be asked of them."""
+
+    send: Callable[[list[_Sent]], int]
+    topic: Callable[[Any], str]
+    bytes: Callable[[Any], int]
+
+
 class RefusedRecords:
-    """For the records engine: librdkafka's callbacks say what was refused, the engine's own thread puts it away.
+    """Between the records engine and its sender."""
 
-    Each record is a batch of its own: with a batch the target refuses all that is in it, and what was not meant could
-    only be sent again behind its successors.
-    """
-
-    def __init__(self, settings: QuarantineSettings) -> None:
+    def __init__(
+        self,
+        settings: QuarantineSettings,
+        target: Mapping[str, str],
+        names: Mapping[str, str],
+        make_sender: Callable[[Mapping[str, str], Refused], RecordSender],
+        pause: Callable[[], bool],
+        flushed: Callable[[], bool],
+    ) -> None:
+        """`pause` waits a moment, `flushed` until all is acknowledged or has failed; False: no time is left."""
+        self.sender = make_sender({**target, **_ONE_BATCH}, self._admit)
+        queue_bytes = int(target.get("queue.buffering.max.kbytes", 32 << 10)) << 10
+        self._most_bytes = min(int(target.get("message.max.bytes", 1 << 20)), queue_bytes) // 2
+        self._pause = pause
+        self._flushed = flushed
         self._aside = SetAside(settings)
-        self._found: deque[tuple[Any, str]] = deque()
-        self._untaken: deque[tuple[_OnItsWay, str]] = deque()
-        self._waiting: list[tuple[TargetRecord, _OnItsWay]] = []
+        self._known: set[str] = set()
+        self._failed: list[_Failed] = []
+        self._to_quarantine = False
+        self._messages = _Way(
+            lambda sent: self.sender.send([each.record for each in sent]),
+            lambda message: names[message.topic()],
+            lambda message: _bytes(message.key(), message.value(), message.headers() or ()),
+        )
+        self._outgoing = _Way(
+            lambda sent: self.sender.send_outgoing([each.record for each in sent], 0, sent),
+            lambda record: str(record[0]),
+            lambda record: _bytes(*record[1:4]),
+        )
+        self.settled = True
+        """False once no time was left: what was sent last is neither at the target nor set aside."""
 
     @property
     def count(self) -> int:
         """Records set aside."""
         return self._aside.count
 
-    @staticmethod
-    def one_by_one(properties: Mapping[str, str]) -> dict[str, str]:
-        """librdkafka's producer properties with which each record stands and falls alone."""
-        return {**properties, "batch.num.messages": "1"}
+    def send(self, records: Sequence[Any], begin: int) -> int:
+        """As `RecordSender.send`; what counts as sent is then at the target or set aside."""
+        return begin + self._copy([_Sent(record, record) for record in records[begin:]], self._messages)
 
-    def admit(self, origin: Any, failed: FailedSend) -> bool:
-        """Whether a failed record is one of ours; `origin` is the source's message. Never raises."""
-        if failed.fatal or failed.refuses_idempotence:
+    def send_outgoing(self, records: Sequence[Outgoing], begin: int, sources: Sequence[Any]) -> int:
+        """As `RecordSender.send_outgoing`; `sources`: the message that each record was made of."""
+        pairs = zip(records[begin:], sources[begin:], strict=True)
+        return begin + self._copy([_Sent(*pair) for pair in pairs], self._outgoing)
+
+    def _copy(self, records: list[_Sent], way: _Way) -> int:
+        """How many of them were sent."""
+        portion = records[: self._portion(records, way)]
+        self.settled = self._settle(portion, way)
+        return len(portion)
+
+    def _portion(self, records: Sequence[_Sent], way: _Way) -> int:
+        """How many make one batch for each partition; while the partitions are not known it is one record."""
+        for topic in {way.topic(each.record) for each in records} - self._known:
+            if not self.sender.partitions(topic):
+                return min(1, len(records))
+            self._known.add(topic)
+        total = 0
+        for number, each in enumerate(records):
+            total += way.bytes(each.record)
+            if total > self._most_bytes and number:
+                return number
+        return len(records)
+
+    def _settle(self, records: list[_Sent], way: _Way) -> bool:
+        """Send them, and what is refused in halves, until all are at the target or set aside; False: no time left."""
+        failed = self._try(records, way)
+        if failed is None:
             return False
-        if isinstance(origin, _OnItsWay):
-            self._untaken.append((origin, failed.reason))
-            return True
-        if failed.of_the_record:
-            self._found.append((origin, failed.reason))
-        return failed.of_the_record
+        if len(records) == 1:
+            return all(self._set_aside(*each) for each in failed)
+        middle = (len(failed) + 1) // 2
+        halves = ([each.sent for each in half] for half in (failed[:middle], failed[middle:]) if half)
+        return all(self._settle(half, way) for half in halves)
 
-    def settle(self, send: Send) -> bool:
-        """Put away what was refused so far; True when there was nothing, and nothing waits for room in the queue."""
-        if not (self._found or self._untaken or self._waiting):
-            return True
-        while self._untaken:
-            (record, reason), why = self._untaken.popleft()
-            self._aside.not_taken(record, reason, why)
-        while self._found:
-            message, reason = self._found.popleft()
-            record = Record(*next(columns([message]).rows()))
-            made = _OnItsWay(record, reason)
-            self._waiting += [(target, made) for target in self._aside.take(record, reason)]
-        if self._waiting:
-            targets, origins = zip(*self._waiting, strict=True)
-            del self._waiting[: send(targets, 0, origins)]
-        return False
+    def _try(self, records: list[_Sent], way: _Way) -> list[_Failed] | None:
+        """What was refused of them, in their order; None: no time left."""
+        self._failed = []
+        while (sent := way.send(records)) < len(records):
+            records = records[sent:]
+            if not self._pause():
+                return None
+        return self._failed if self._flushed() else None
+
+    def _set_aside(self, refused: _Sent, reason: str) -> bool:
+        record = Record(*next(columns([refused.source]).rows()))
+        self._to_quarantine = True
+        failed = self._try(
+            [_Sent(target, refused.source) for target in self._aside.take(record, reason)], self._outgoing
+        )
+        self._to_quarantine = False
+        for each in failed or ():
+            self._aside.not_taken(record, reason, each.reason)
+        return failed is not None
+
+    def _admit(self, origin: Any, failed: FailedSend) -> bool:
+        """Whether a failed record is one of ours; called from librdkafka, so it never raises."""
+        if failed.fatal or failed.refuses_idempotence or not (failed.of_the_record or self._to_quarantine):
+            return False
+        sent = origin if isinstance(origin, _Sent) else _Sent(origin, origin)
+        self._failed.append(_Failed(sent, failed.reason))
+        return True
+
+
+def _bytes(key: bytes | None, value: bytes | None, headers: Sequence[tuple[str, bytes | None]]) -> int:
+    """Not less than a record has."""
+    named = sum(_RECORD_BYTES + 4 * len(name) + len(content or b"") for name, content in headers)
+    return _RECORD_BYTES + len(key or b"") + len(value or b"") + named

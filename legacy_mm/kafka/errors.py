@@ -50,6 +50,7 @@ _OF_THE_RECORD = {
     KafkaError.RECORD_LIST_TOO_LARGE,
     KafkaError.INVALID_TIMESTAMP,
     KafkaError.INVALID_RECORD,
+    KafkaError._INVALID_DIFFERENT_RECORD,
 }
 _LOGIN_REFUSED = {KafkaError._AUTHENTICATION, KafkaError._SSL}
 _NOT_THE_BROKERS_WORD = ("Local: ", "SSL transport error", "Failed to acquire SASL OAUTHBEARER token")
@@ -103,7 +104,7 @@ def refuses_idempotence(error: KafkaError) -> bool:
 
 
 def refuses_the_record(error: KafkaError) -> bool:
-    """True when the target will never take this record as it is, whoever sends it and when."""
+    """True when the target will never take this record as it is, or one in its batch, whoever sends it and when."""
     return error.code() in _OF_THE_RECORD
 
 

@@ -47,7 +47,7 @@ class FailedSend:
     fatal: bool
     refuses_idempotence: bool
     of_the_record: bool = False
-    """The target will never take this record."""
+    """The target will never take this record, or one in its batch."""
 
 
 Refused = Callable[[Any, FailedSend], bool]

@@ -182,6 +182,20 @@ def test_permissions(run: Explain) -> None:
     assert "IdempotentWrite" in {row["operation"] for row in document(run)["permissions"]}
 
 
+@pytest.mark.parametrize(
+    ("options", "needed"),
+    [
+        (("--send.on.error", "quarantine"), 1),
+        (("--handler.on.error", "quarantine", "--handler.step", "keep.partition"), 1),
+        (("--handler.on.error", "quarantine"), 0),
+        ((), 0),
+    ],
+)
+def test_the_quarantine_must_be_written(run: Explain, options: tuple[str, ...], needed: int) -> None:
+    rows = document(run, *options, "--quarantine.topic", "q")["permissions"]
+    assert sum((row["operation"], row["resource"]) == ("Write", "Topic: q") for row in rows) == needed
+
+
 def test_only_differences_that_matter(run: Explain) -> None:
     plain = {row["id"] for row in document(run)["differences"]}
     assert "buffer-memory-divided" not in plain

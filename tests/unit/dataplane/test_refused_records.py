@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import logging
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError, Message
+from hypothesis import given
+from hypothesis import settings as settings_of
+from hypothesis import strategies as st
 
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
@@ -17,9 +23,10 @@ from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.errors import HostError
+from legacy_mm.handlers.api import TargetRecord
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.kafka.errors import refuses_the_record
-from legacy_mm.kafka.sender import FailedSend
+from legacy_mm.kafka.sender import FailedSend, Refused
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.testbed.comparison import partition_of
@@ -27,24 +34,66 @@ from legacy_mm.wire import failures
 from tests.unit.protocol.batches import NOW, Row, build, decode
 
 HERE = TopicPartition("t", 3)
-MESSAGE = Message(topic="t", partition=3, offset=7, key=b"k", value=b"v", timestamp=(1, NOW))
 TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
 NO_RIGHT = replace(TOO_LARGE, reason="no right", of_the_record=False)
 
 
 class Target:
-    """Takes what there is room for."""
+    """A sender and its target: a batch for each partition with every flush, refused as a whole for one bad record."""
 
-    def __init__(self, room: int = 10) -> None:
-        self.room = room
-        self.sent: list[Any] = []
-        self.origins: list[Any] = []
+    def __init__(self, refuses: Callable[[str, bytes], FailedSend | None], partitions: int = 3) -> None:
+        self.log: dict[tuple[str, int], list[Any]] = {}
+        self.flushes = 0
+        self.count = partitions
+        self.admit: Refused
+        self.properties: Mapping[str, str] = {}
+        self.ending: list[FailedSend] = []
+        self._refuses = refuses
+        self._queue: list[tuple[tuple[str, int], bytes, Any, Any]] = []
 
-    def __call__(self, records: Sequence[Any], begin: int, origins: Sequence[Any]) -> int:
-        taken = len(records[begin : begin + self.room])
-        self.sent += records[begin : begin + taken]
-        self.origins += origins[begin : begin + taken]
-        return begin + taken
+    def make(self, properties: Mapping[str, str], admit: Refused) -> Any:
+        self.properties, self.admit = properties, admit
+        return self
+
+    def partitions(self, topic: str) -> int:
+        return self.count
+
+    def send(self, messages: Sequence[Any]) -> int:
+        self._queue += [(("copy", each.partition()), each.value(), each, each) for each in messages]
+        return len(messages)
+
+    def send_outgoing(self, records: Sequence[Any], begin: int, origins: Sequence[Any]) -> int:
+        self._queue += [((each[0], 0), each[2], each, origin) for each, origin in zip(records, origins, strict=True)]
+        return len(records)
+
+    def flush(self) -> bool:
+        self.flushes += 1
+        for place in sorted({place for place, *_ in self._queue}):
+            batch = [entry for entry in self._queue if entry[0] == place]
+            refusal = next(filter(None, (self._refuses(place[0], value) for _, value, *_ in batch)), None)
+            if refusal is None:
+                self.log.setdefault(place, []).extend(record for _, _, record, _ in batch)
+            else:
+                self.ending += [refusal for *_, origin in batch if not self.admit(origin, refusal)]
+        self._queue = []
+        return True
+
+
+def large(topic: str, value: bytes) -> FailedSend | None:
+    return TOO_LARGE if value.startswith(b"bad") and topic != "q" else None
+
+
+def between(settings: QuarantineSettings, target: Target, properties: Mapping[str, str] = {}) -> RefusedRecords:
+    """What is tested, in front of this target."""
+    return RefusedRecords(settings, properties, {"t": "copy"}, target.make, lambda: False, target.flush)
+
+
+def messages(*values: bytes, partitions: int = 1) -> list[Any]:
+    """Records at the source, one partition after the other."""
+    return [
+        Message(topic="t", partition=number % partitions, offset=number, key=b"k", value=value, timestamp=(1, NOW))
+        for number, value in enumerate(values)
+    ]
 
 
 @pytest.fixture
@@ -62,50 +111,109 @@ def test_both_clients_tell_the_same_refusals() -> None:
     "failed", [NO_RIGHT, replace(TOO_LARGE, fatal=True), replace(TOO_LARGE, refuses_idempotence=True)]
 )
 def test_what_is_not_the_records_fault_counts_as_ever(settings: QuarantineSettings, failed: FailedSend) -> None:
-    refused, target = RefusedRecords(settings), Target()
-    assert not refused.admit(MESSAGE, failed)
-    assert refused.settle(target)
-    assert (target.sent, refused.count) == ([], 0)
+    target = Target(lambda topic, value: failed)
+    refused = between(settings, target)
+    assert refused.send(messages(b"bad", b"1"), 0) == 2
+    assert (target.ending, target.log, refused.count) == ([failed, failed], {}, 0)
 
 
-def test_it_is_settled_only_when_nothing_is_left_to_send(
-    settings: QuarantineSettings, caplog: pytest.LogCaptureFixture
+@settings_of(max_examples=60, deadline=None)
+@given(values=st.lists(st.sampled_from([b"good", b"bad"]), max_size=40), partitions=st.integers(1, 3))
+def test_invariant_c_only_what_is_refused_is_set_aside_and_the_rest_keeps_its_order(
+    tmp_path_factory: pytest.TempPathFactory, values: list[bytes], partitions: int
 ) -> None:
-    """Invariant A: the barrier goes on flushing until then."""
-    refused, target = RefusedRecords(settings), Target(room=0)
-    assert refused.admit(MESSAGE, TOO_LARGE)
-    assert [refused.settle(target), refused.settle(target)] == [False, False]
-    target.room = 1
-    assert [refused.settle(target), refused.settle(target)] == [False, True]
-    ((topic, key, value, headers, partition, timestamp),) = target.sent
-    assert (topic, key, value, partition, timestamp) == ("q", b"k", b"v", None, NOW)
-    assert dict(headers)["legacy_mm.quarantine.error"] == b"too large"
-    assert refused.count == 1
+    target = Target(large)
+    asked = QuarantineSettings(refused=True, topic="q", file=str(tmp_path_factory.getbasetemp() / "unused"))
+    refused = between(asked, target)
+    read = messages(*(value + b" %d" % number for number, value in enumerate(values)), partitions=partitions)
+    assert refused.send(read, 0) == len(read)
+    for number in range(partitions):
+        good = [each for each in read if each.partition() == number and each.value().startswith(b"good")]
+        assert target.log.get(("copy", number), []) == good
+    bad = [each.value() for each in read if each.value().startswith(b"bad")]
+    assert sorted(record.value for record in target.log.get(("q", 0), [])) == sorted(bad)
+    assert (refused.count, refused.settled, target.ending) == (len(bad), True, [])
+
+
+def test_what_is_set_aside_says_why_and_whence(settings: QuarantineSettings, caplog: pytest.LogCaptureFixture) -> None:
+    target = Target(large)
+    refused = between(settings, target)
+    source = messages(b"0", b"1", b"2")
+    made: Any = TargetRecord("copy", b"k", b"bad")
+    assert refused.send_outgoing([made], 0, [source[2]]) == 1
+    (record,) = target.log["q", 0]
+    assert (record.value, record.timestamp, record.partition) == (b"2", NOW, None), "the source's, not the handler's"
+    assert dict(record.headers)["legacy_mm.quarantine.error"] == b"too large"
+    assert dict(record.headers)["legacy_mm.quarantine.offset"] == b"2"
     (line,) = caplog.records
     assert line.levelno == logging.WARNING
-    assert line.getMessage() == "The target refuses t-3 at offset 7, which goes into the quarantine: too large"
+    assert line.getMessage() == "The target refuses t-0 at offset 2, which goes into the quarantine: too large"
 
 
 @pytest.mark.parametrize("why", [TOO_LARGE, NO_RIGHT])
 def test_what_the_topic_does_not_take_is_in_the_file(settings: QuarantineSettings, why: FailedSend) -> None:
     """Whatever its reason is; the file says why the record was refused at first."""
-    refused, target = RefusedRecords(settings), Target()
-    refused.admit(MESSAGE, TOO_LARGE)
-    refused.settle(target)
-    (origin,) = target.origins
-    assert refused.admit(origin, why)
-    assert not refused.settle(target)
-    assert refused.settle(target)
-    assert (len(target.sent), refused.count) == (1, 1)
+    target = Target(lambda topic, value: why if topic == "q" else large(topic, value))
+    refused = between(settings, target)
+    assert refused.send(messages(b"bad", b"1"), 0) == 2
+    assert [each.value() for each in target.log["copy", 0]] == [b"1"]
+    assert (refused.count, target.ending) == (1, [])
     (record,) = read_file(Path(settings.file))
-    assert (record.topic, record.partition, record.offset, record.value) == ("t", 3, 7, b"v")
+    assert (record.topic, record.partition, record.offset, record.value) == ("t", 0, 0, b"bad")
+    assert "too large" in base64_of(settings.file)
+
+
+def base64_of(file: str) -> str:
+    """The texts in the headers of a file's only record."""
+    headers = json.loads(Path(file).read_text())["headers"]
+    return " ".join(base64.b64decode(value).decode() for _, value in headers)
 
 
 def test_a_file_that_cannot_be_written_is_the_end(settings: QuarantineSettings) -> None:
-    refused = RefusedRecords(replace(settings, topic=None, file="/dev/full"))
-    refused.admit(MESSAGE, TOO_LARGE)
+    refused = between(replace(settings, topic=None, file="/dev/full"), Target(large))
     with pytest.raises(HostError, match="/dev/full cannot be written: No space left"):
-        refused.settle(Target())
+        refused.send(messages(b"bad"), 0)
+
+
+def test_a_line_that_is_cut_short_is_the_end(settings: QuarantineSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A disk that becomes full takes the beginning of a line, and says nothing."""
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, line: write(descriptor, line[:5]))
+    refused = between(replace(settings, topic=None), Target(large))
+    with pytest.raises(HostError, match="cannot be written: No space left"):
+        refused.send(messages(b"bad"), 0)
+
+
+def test_without_time_nothing_is_settled(settings: QuarantineSettings) -> None:
+    """Invariant A: the engine reports nothing of it as safe."""
+    target = Target(large)
+    refused = RefusedRecords(settings, {}, {"t": "copy"}, target.make, lambda: False, lambda: False)
+    assert refused.send(messages(b"1"), 0) == 1
+    assert not refused.settled
+
+
+@pytest.mark.parametrize(("limit", "sent"), [("1600", [2, 4, 6, 7]), ("100", [1, 2, 3, 4, 5, 6, 7])])
+def test_a_portion_makes_one_batch(settings: QuarantineSettings, limit: str, sent: list[int]) -> None:
+    """Half of what a batch may have, or a single record; it waits for the flush."""
+    target = Target(large)
+    refused = between(settings, target, {"message.max.bytes": limit, "linger.ms": "5"})
+    read = messages(*([bytes(200)] * 7))
+    ends = [0]
+    while ends[-1] < len(read):
+        ends.append(refused.send(read, ends[-1]))
+    assert ends[1:] == sent
+    assert target.flushes == len(sent)
+    assert target.properties["linger.ms"] == "900000"
+
+
+def test_until_the_partitions_are_known_records_go_alone(settings: QuarantineSettings) -> None:
+    """Before, librdkafka keeps them elsewhere, and moves them while it sends."""
+    target = Target(large, partitions=0)
+    refused = between(settings, target)
+    assert refused.send(messages(b"1", b"2", b"3"), 0) == 1
+    target.count = 3
+    assert refused.send(messages(b"1", b"2", b"3"), 1) == 3
+    assert refused.send([], 0) == 0
 
 
 class Batches:

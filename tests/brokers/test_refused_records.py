@@ -15,9 +15,10 @@ from legacy_mm.clock import epoch_ms
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.copyjob import Progress
 from legacy_mm.handlers.api import Record
-from legacy_mm.handlers.quarantine import read_file, released
-from legacy_mm.testbed.records import create_topic, read_all
+from legacy_mm.handlers.quarantine import QuarantineFile, read_file, released
+from legacy_mm.testbed.records import create_topic, partition_of, read_all
 from tests.fixtures.copying import Copying, Start
+from tests.fixtures.tools import Run
 
 pytestmark = pytest.mark.brokers
 BOTH_ENGINES = pytest.mark.parametrize("engine", ["batches", "records"])
@@ -140,6 +141,17 @@ def test_what_the_topic_does_not_take_is_in_the_file(
 
 
 @BOTH_ENGINES
+def test_a_topic_that_cannot_be_gives_way_to_the_file(
+    source: Any, target: Any, name: str, start_copying: Start, engine: str, tmp_path: Path
+) -> None:
+    write(source.bootstrap, name, too_old)
+    create_topic(target.bootstrap, name, partitions=1, config={"message.timestamp.before.max.ms": "3600000"})
+    file = tmp_path / "aside.jsonl"
+    quarantined(start_copying, source, target, name, engine, topic="no topic's name", file=str(file))
+    assert offsets(read_file(file)) == list(REFUSED)
+
+
+@BOTH_ENGINES
 def test_without_a_topic_the_file_takes_them(
     source: Any, target: Any, name: str, start_copying: Start, engine: str, tmp_path: Path
 ) -> None:
@@ -149,3 +161,30 @@ def test_without_a_topic_the_file_takes_them(
     quarantined(start_copying, source, target, name, engine, file=str(file))
     assert [record.value for record in read_all(target.bootstrap, name)] == rest
     assert [(record.offset, record.timestamp) for record in read_file(file)] == [(n, OLD + n) for n in REFUSED]
+
+
+@pytest.mark.parametrize(
+    ("flags", "arrives", "partition"),
+    [
+        ((), "{}", partition_of(b"k", 6)),
+        (("--rename.topics", "true", "--source.cluster.alias", "west"), "west.{}", partition_of(b"k", 6)),
+        (("--preserve.partitions", "true"), "{}", 5),
+        (("--preserve.partitions", "true", "--feature.topics", "other"), "{}", partition_of(b"k", 6)),
+    ],
+    ids=["plain", "renamed", "in place", "not in the canary"],
+)
+def test_redrive_sends_where_the_mirror_does(
+    target: Any, name: str, run: Run, tmp_path: Path, flags: tuple[str, ...], arrives: str, partition: int
+) -> None:
+    create_topic(target.bootstrap, arrives.format(name), partitions=6)
+    file = tmp_path / "aside.jsonl"
+    QuarantineFile(str(file)).put(Record(name, 5, 7, 1, NOW, b"k", b"v", (("h", b"x"),)), "too large")
+    consumer, producer = tmp_path / "consumer", tmp_path / "producer"
+    consumer.write_text("bootstrap.servers=127.0.0.1:1\ngroup.id=g\n")
+    producer.write_text(f"bootstrap.servers={target.bootstrap}\n")
+    line = ("--consumer.config", str(consumer), "--producer.config", str(producer), "--whitelist", name, *flags)
+    assert run("redrive", str(file), "--", *line)[0] == 1, "nothing says that records were set aside without a handler"
+    code, told, error = run("redrive", str(file), "--", *line, "--send.on.error", "quarantine")
+    assert (code, "1 records redriven, 1 sent" in told) == (0, True), error
+    (record,) = read_all(target.bootstrap, arrives.format(name))
+    assert (record.partition, record.key, record.value, record.headers) == (partition, b"k", b"v", (("h", b"x"),))

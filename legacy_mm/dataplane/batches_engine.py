@@ -191,11 +191,11 @@ class BatchesEngine:
             self._meters.read(source, route.next_offset, sized)
         self._records += route.records
         self._pace.copied(route.records)
-        for _, batch, offsets in route.too_large:
+        for _, large, offsets in route.too_large:
             if self._refused is None:
-                self._fail(topic, batch, failures.TOO_LARGE)
+                self._fail(topic, large, failures.TOO_LARGE)
             else:
-                self._refused.add(Part(piece, offsets, None), batch, broker_error(failures.TOO_LARGE)[0])
+                self._refused.add(Part(piece, offsets, None), large, broker_error(failures.TOO_LARGE)[0])
         for (number, made, offsets), times in zip(route.batches, times_of(sized, route), strict=True):
             if not self._wait_for_room():
                 return

@@ -22,8 +22,8 @@ from legacy_mm.kafka.reader import columns
 from legacy_mm.kafka.sender import FailedSend, RecordSender, Refused
 from legacy_mm.model import Outgoing, TopicPartition
 
-_ONE_BATCH = {"linger.ms": "900000", "batch.size": "2147483647", "batch.num.messages": "1000000"}
-"""librdkafka's producer sends nothing before it is told to flush."""
+_LINGER_MS = 60_000
+"""Nobody waits for it: all that is sent is flushed."""
 _RECORD_BYTES = 128
 """More than a record and each of its headers have beside their contents."""
 
@@ -90,7 +90,7 @@ class RefusedRecords:
         flushed: Callable[[], bool],
     ) -> None:
         """`pause` waits a moment, `flushed` until all is acknowledged or has failed; False: no time is left."""
-        self.sender = make_sender({**target, **_ONE_BATCH}, self._admit)
+        self.sender = make_sender({**target, **_in_one_batch(target)}, self._admit)
         queue_bytes = int(target.get("queue.buffering.max.kbytes", 32 << 10)) << 10
         self._most_bytes = min(int(target.get("message.max.bytes", 1 << 20)), queue_bytes) // 2
         self._pause = pause
@@ -183,6 +183,13 @@ class RefusedRecords:
         sent = origin if isinstance(origin, _Sent) else _Sent(origin, origin)
         self._failed.append(_Failed(sent, failed.reason))
         return True
+
+
+def _in_one_batch(target: Mapping[str, str]) -> dict[str, str]:
+    """librdkafka's producer sends nothing before it is told to flush; it wants a linger below its time-out."""
+    timeout = int(target.get("message.timeout.ms", 0)) or 2 * _LINGER_MS
+    linger = min(_LINGER_MS, timeout // 2)
+    return {"linger.ms": str(linger), "batch.size": str((1 << 31) - 1), "batch.num.messages": "1000000"}
 
 
 def _bytes(key: bytes | None, value: bytes | None, headers: Sequence[tuple[str, bytes | None]]) -> int:

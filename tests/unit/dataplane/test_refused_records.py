@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, Message
+from confluent_kafka import KafkaError, Message, Producer
 from hypothesis import given
 from hypothesis import settings as settings_of
 from hypothesis import strategies as st
@@ -203,7 +203,15 @@ def test_a_portion_makes_one_batch(settings: QuarantineSettings, limit: str, sen
         ends.append(refused.send(read, ends[-1]))
     assert ends[1:] == sent
     assert target.flushes == len(sent)
-    assert target.properties["linger.ms"] == "900000"
+    assert target.properties["linger.ms"] == "60000"
+
+
+@pytest.mark.parametrize("seconds", [1, 10, 600])
+def test_a_producer_can_be_made_with_any_time_out(settings: QuarantineSettings, seconds: int) -> None:
+    """librdkafka refuses a linger that is not below it."""
+    target = Target(large)
+    between(settings, target, {"message.timeout.ms": str(seconds * 1000)})
+    Producer({**target.properties, "bootstrap.servers": "127.0.0.1:1", "log_level": 0})
 
 
 def test_until_the_partitions_are_known_records_go_alone(settings: QuarantineSettings) -> None:

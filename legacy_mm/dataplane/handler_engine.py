@@ -19,7 +19,7 @@ from legacy_mm.clock import monotonic
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.copyjob import BEAT_SECONDS, Frame, Plan, Progress
 from legacy_mm.dataplane.partition_counts import Move
-from legacy_mm.dataplane.records_engine import READ_SECONDS, RecordsEngine
+from legacy_mm.dataplane.records_engine import RecordsEngine
 from legacy_mm.errors import ChannelError, HandlerFailure
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled
@@ -56,7 +56,7 @@ class HandlerEngine(RecordsEngine):
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
             self._raise_failure()
-            self._sources, self._sent, self._done = self._reader.read(READ_SECONDS), 0, 0
+            self._sources, self._sent, self._done = self._read(), 0, 0
             with self._beat:
                 self._batch, self._ends = self._handle(columns(self._sources))
             if self._refused is not None:

@@ -23,6 +23,7 @@ from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
+from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka.reader import PartitionReader, by_partition, last_offsets
 from legacy_mm.kafka.sender import RecordSender, Refused
 from legacy_mm.model import Offsets, TopicPartition
@@ -30,6 +31,7 @@ from legacy_mm.model import Offsets, TopicPartition
 READ_SECONDS = 0.1
 _FLUSH_SLICE = 0.05
 _BARRIER_SECONDS = 5.0
+_LAST_SECONDS = 20.0
 _MS = 1000
 
 
@@ -115,9 +117,19 @@ class RecordsEngine:
         """After `run`: throw away what is not sent yet."""
         self._sender.purge()
 
+    def _read(self) -> list[Any]:
+        """What the source has; where it fails, what was read before is copied first."""
+        try:
+            return self._reader.read(READ_SECONDS)
+        except StreamFailure:
+            if not self._stopping.is_set():
+                self.stop(_LAST_SECONDS)
+            self._finish()
+            raise
+
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
-            self._batch, self._sent = self._reader.read(READ_SECONDS), 0
+            self._batch, self._sent = self._read(), 0
             if self._meters is not None:
                 for found in by_partition(self._batch):
                     sized = Sized(Times.of_records(found.times()), found.value_bytes())

@@ -75,6 +75,7 @@ class PartitionReader:
         self._gaps: list[OutOfRange] = []
         self._starts: dict[TopicPartition, int] = {}
         self._waiting: set[TopicPartition] = set()
+        self._failure: StreamFailure | None = None
 
     def start(self, offsets: Offsets) -> Started:
         """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved. Raises TimeoutError."""
@@ -87,7 +88,12 @@ class PartitionReader:
         return Started(dict(self._starts), lows)
 
     def read(self, timeout: float) -> list[Any]:
-        """Records that are there, at most BATCH_RECORDS; waits only for the first. Raises StreamFailure."""
+        """Records that are there, at most BATCH_RECORDS; waits only for the first.
+
+        Raises StreamFailure, but only once the records that came before it have been handed over.
+        """
+        if self._failure is not None:
+            raise self._failure
         first = self._consumer.poll(timeout)
         self._errors.raise_refusal()
         if first is None:
@@ -96,7 +102,9 @@ class PartitionReader:
         if any(map(_error, records)):
             errors = [record for record in records if record.error() is not None]
             records = [record for record in records if record.error() is None]
-            self._sort_out(errors)
+            self._failure = self._sort_out(errors)
+            if self._failure is not None and not records:
+                raise self._failure
         return records
 
     def partitions(self, topic: str) -> int | None:
@@ -130,7 +138,8 @@ class PartitionReader:
             raise TimeoutError(f"offsets of {partition}: {error.args[0].str()}") from error
         return low, high
 
-    def _sort_out(self, errors: Iterable[Any]) -> None:
+    def _sort_out(self, errors: Iterable[Any]) -> StreamFailure | None:
+        """Note the gaps among them; the first that ends reading."""
         for record in errors:
             error = record.error()
             if is_out_of_range(error):
@@ -138,7 +147,8 @@ class PartitionReader:
                 self._waiting.add(partition)
                 self._gaps.append(self._gap(partition, record.offset(), error.str()))
             elif ends_reading(error):
-                raise StreamFailure(f"reading {record.topic()}-{record.partition()} failed: {error.str()}")
+                return StreamFailure(f"reading {record.topic()}-{record.partition()} failed: {error.str()}")
+        return None
 
     def _gap(self, partition: TopicPartition, offset: int | None, reason: str) -> OutOfRange:
         """A log that an unclean election has cut is told without an offset, and where it was cut only in words."""

@@ -71,8 +71,7 @@ SCENARIOS = {
     ),
     28: Scenario(
         "corrupt batch on the source's disk",
-        "ends at that offset (the old tool: its thread fails), 255; what came before is copied, "
-        "but not by ours, records, where it came in the same read",
+        "ends at that offset (the old tool: its thread fails), 255; what came before is copied",
     ),
     29: Scenario(
         "transactions aborted at the source",

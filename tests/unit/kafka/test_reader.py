@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from confluent_kafka import KafkaError
 
+from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka import reader
 from legacy_mm.kafka.reader import PartitionReader
 from legacy_mm.model import TopicPartition
@@ -64,3 +66,19 @@ def test_a_gap_has_an_offset(
     (gap,) = reading.take_gaps()
     assert (gap.partition, gap.reason) == (PARTITION, text)
     assert (gap.wanted, gap.low, gap.high, gap.parts_at) == expected
+
+
+def test_records_come_before_the_error_that_follows_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    corrupt = SimpleNamespace(code=lambda: KafkaError._BAD_MSG, str=lambda: "Local: Bad message", fatal=lambda: False)
+    messages = [SimpleNamespace(failure=error, topic=lambda: "t", partition=lambda: 0) for error in (None, corrupt)]
+    for message in messages:
+        message.error = partial(getattr, message, "failure")
+    consumer = Consumer(messages[:1])
+    monkeypatch.setattr(consumer, "consume", lambda count, timeout: messages[1:])
+    monkeypatch.setattr(reader, "Consumer", lambda _: consumer)
+    monkeypatch.setattr(reader, "_error", lambda record: record.error())
+    reading = PartitionReader({}, 1.0, lambda _: None)
+    assert reading.read(1.0) == messages[:1]
+    for _ in range(2):
+        with pytest.raises(StreamFailure, match="reading t-0 failed: Local: Bad message"):
+            reading.read(1.0)

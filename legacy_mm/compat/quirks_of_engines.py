@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legacy_mm.compat.quirk import Quirk
-from legacy_mm.compat.relevance import login_of_our_own, producer_default
+from legacy_mm.compat.relevance import login_of_our_own, option, producer_default
 
 _ROUTES = "tests/unit/dataplane/test_routes.py::"
 
@@ -29,6 +29,14 @@ ENGINE_QUIRKS = (
         "leaves them in the partition they have, unless the target has more partitions; then it spreads them",
         "no partition stays empty that the old tool would fill",
         _ROUTES + "test_null_keys_stay_with_their_batch_where_the_target_has_as_many_partitions",
+    ),
+    Quirk(
+        "refused-with-its-batch",
+        "with --abort.on.send.failure=false a record that the target refuses takes along what shared its batch",
+        "batches: it alone is lost; by itself: what shared a batch of librdkafka, which may be larger",
+        "a refused batch is halved until the record stands alone; `--send.on.error quarantine` loses none with either",
+        _ROUTES + "test_halves_hold_the_same_records_and_end_with_single_ones",
+        option("abort.on.send.failure"),
     ),
     Quirk(
         "logins-of-the-batches",

@@ -18,7 +18,7 @@ from legacy_mm.testbed.records import create_topic, end_offsets, read_all
 from tests.faults.conftest import BY_TOOL, SEEN, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
-pytestmark = [pytest.mark.faults, pytest.mark.spark]
+pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
 RECORDS, PARTITIONS = 2_000, 4
 
 

@@ -118,6 +118,7 @@ def test_brokers_restart_on_either_side(own_clusters: Callable[..., Any], make_s
     assert scene.differences(allow_duplicates=True) == []
 
 
+@pytest.mark.slow
 @pytest.mark.scenario(13)
 def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene: Callable[..., Scene]) -> None:
     """The mirror waits, keeps its membership beyond max.poll.interval.ms, and goes on."""

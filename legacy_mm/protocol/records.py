@@ -93,14 +93,14 @@ def survey(header: Header, records: memoryview, partition: int, partitions: int)
 
     Counts the keyed records that do not belong to `partition` of `partitions`; 0 partitions: nothing is hashed.
     """
-    found = kernels.survey_records(_array(records), header.records, header.last_offset_delta, partition, partitions)
+    found = kernels.survey_records(as_array(records), header.records, header.last_offset_delta, partition, partitions)
     _check(header, found[0])
     return Survey(*found)
 
 
 def measure(header: Header, records: memoryview, from_offset: int = 0) -> Contents:
     """Walk decompressed records, those before `from_offset` for nothing; CorruptRecords where one is torn."""
-    data = _array(records)
+    data = as_array(records)
     found = kernels.measure_records(data, header.records, *_times(header), from_offset - header.base_offset)
     _check(header, found[0])
     return Contents(*found)
@@ -122,7 +122,7 @@ def regroup(
     stays as it is. Records below `from_offset` are left out. `codec` None keeps the source's; no batch is bigger than
     `limit` before compression unless a single record is.
     """
-    data = _array(records)
+    data = as_array(records)
     codec = header.codec if codec is None else codec
     count = min(header.records, len(data))  # a count that lies makes no huge tables
     table = np.empty((count, kernels.RECORD_COLUMNS), np.int64)
@@ -170,14 +170,14 @@ def recompress(header: Header, records: memoryview, codec: Codec, level: int | N
 
 def first_key(header: Header, records: memoryview) -> bytes | None:
     """The key of the first of some decompressed records; None if it is null. A control batch has its type there."""
-    *_, key, size, after = kernels.read_record(_array(records), 0, len(records))
+    *_, key, size, after = kernels.read_record(as_array(records), 0, len(records))
     _check(header, kernels.TORN_RECORD if after == kernels.TORN else 0)
     return bytes(records[key : key + size]) if size >= 0 else None
 
 
 def sizes(header: Header, records: memoryview) -> Iterator[tuple[int | None, int | None]]:
     """Sizes of key and value of each of some decompressed records; None for null. For error messages: slow."""
-    data = _array(records)
+    data = as_array(records)
     at, end = 0, len(records)
     for _ in range(header.records):
         *_, key, key_size, after = kernels.read_record(data, at, end)
@@ -189,12 +189,12 @@ def sizes(header: Header, records: memoryview) -> Iterator[tuple[int | None, int
 
 def partition_of(key: bytes, partitions: int) -> int:
     """The partition that Kafka's default partitioner gives a key."""
-    return int(kernels.partition_of(_array(key), 0, len(key), partitions))
+    return int(kernels.partition_of(as_array(key), 0, len(key), partitions))
 
 
 def murmur2(data: bytes) -> int:
     """Kafka's hash, unsigned."""
-    return int(kernels.murmur2(_array(data), 0, len(data)))
+    return int(kernels.murmur2(as_array(data), 0, len(data)))
 
 
 def warm_up() -> None:
@@ -207,7 +207,7 @@ def warm_up() -> None:
     regroup(header, record, Placement.by_key(2, null_keys_to=0))
 
 
-def _array(data: Bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def as_array(data: Bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Always read-only: for a writable one numba would compile anew."""
     array = np.frombuffer(data, np.uint8)
     array.flags.writeable = False

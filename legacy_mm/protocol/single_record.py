@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol import record_kernels as kernels
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import Header, RecordBatch
-from legacy_mm.protocol.records import recompress
+from legacy_mm.protocol.records import as_array, recompress
 
 
 class SingleRecord(NamedTuple):
@@ -24,8 +22,7 @@ class SingleRecord(NamedTuple):
 
 def first_record(header: Header, records: memoryview) -> SingleRecord:
     """The first of some decompressed records; raises CorruptRecords."""
-    data = np.frombuffer(records, np.uint8)
-    data.flags.writeable = False
+    data = as_array(records)
     delta, _, at, _, _, end = kernels.read_record(data, 0, len(records))
     if end == kernels.TORN:
         raise CorruptRecords(f"record batch at offset {header.base_offset}: a record is torn")

@@ -154,9 +154,10 @@ class BatchesEngine:
     def _copy(self, fetched: Fetched) -> None:
         partition = fetched.partition
         try:
-            committed = CommittedOnly(fetched.aborted, self._router.decompress)
+            only = self._fetch_options.committed_only
+            committed = CommittedOnly(fetched.aborted, self._router.decompress) if only else None
             for batch in fetched.batches:
-                admitted = not self._fetch_options.committed_only or committed.admits(batch)
+                admitted = committed is None or committed.admits(batch)
                 if admitted and batch.header.records and not batch.header.is_control:
                     self._send(partition, batch, fetched.position)
                 else:
@@ -182,15 +183,12 @@ class BatchesEngine:
             return
         size = len(batch.buffer)
         route = self._router.route(topic, source.partition, batch, begin, count, partitions, in_place=in_place)
-        self._read.carried(source, route.records, size, route.next_offset)
         lone = 0 if self._refused is None else len(route.too_large)
         piece = self._pieces.open(source, route.next_offset, len(route.batches) + lone)
         sized = None
         if self._meters is not None:
             sized = self._contents.of(source, batch, route)
             self._meters.read(source, route.next_offset, sized)
-        self._records += route.records
-        self._pace.copied(route.records)
         for _, large, offsets in route.too_large:
             if self._refused is None:
                 self._fail(topic, large, failures.TOO_LARGE)
@@ -199,8 +197,12 @@ class BatchesEngine:
         for (number, made, offsets), times in zip(route.batches, times_of(sized, route), strict=True):
             if not self._wait_for_room():
                 return
-            self._written.carried(TopicPartition(topic, number), made.header.records, len(made.buffer))
-            self._appender.append(TopicPartition(topic, number), made, Part(piece, offsets, times))
+            target = TopicPartition(topic, number)
+            self._appender.append(target, made, Part(piece, offsets, times))
+            self._written.carried(target, made.header.records, len(made.buffer))
+        self._read.carried(source, route.records, size, route.next_offset)
+        self._records += route.records
+        self._pace.copied(route.records)
 
     def _partitions(self, topic: str, least: int) -> int:
         """How many the target topic has, created if need be; waits for it, and a moment for it to have `least`.
@@ -245,6 +247,8 @@ class BatchesEngine:
         return None
 
     def _wait_for_room(self) -> bool:
+        if self._appender.has_room():
+            return True
         begin = monotonic()
         while not self._appender.wait_for_room(_WAIT_SECONDS):
             if self._stopping.is_set() and self._stop_deadline.expired():

@@ -46,8 +46,7 @@ class RouteOptions:
     """Whether to tell how much it is that a batch holds which has to be opened."""
 
 
-@dataclass(frozen=True, slots=True)
-class Route:
+class Route(NamedTuple):
     """One source batch on its way: batches and their target partitions, and what is too large to be sent."""
 
     batches: list[Placed]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from typing import Any
 
 from legacy_mm.errors import CorruptRecords
 
@@ -18,13 +19,19 @@ class MessageReader:
         self._at = 0
 
     def int16(self) -> int:
-        return self._number(_INT16)
+        return int(*self.fields(_INT16))
 
     def int32(self) -> int:
-        return self._number(_INT32)
+        return int(*self.fields(_INT32))
 
     def int64(self) -> int:
-        return self._number(_INT64)
+        return int(*self.fields(_INT64))
+
+    def fields(self, kind: struct.Struct) -> tuple[Any, ...]:
+        """Numbers that follow each other, in one call."""
+        begin, self._at = self._at, self._at + kind.size
+        self._check_end()
+        return kind.unpack_from(self._body, begin)
 
     def count(self) -> int:
         """Entries of an array; a null one has none."""
@@ -48,13 +55,12 @@ class MessageReader:
 
     def _take(self, size: int) -> memoryview:
         begin, self._at = self._at, self._at + size
-        if self._at > len(self._body):
-            raise CorruptRecords(f"a message of {len(self._body)} bytes that should have {self._at}")
+        self._check_end()
         return self._body[begin : self._at]
 
-    def _number(self, kind: struct.Struct) -> int:
-        (value,) = kind.unpack(self._take(kind.size))
-        return int(value)
+    def _check_end(self) -> None:
+        if self._at > len(self._body):
+            raise CorruptRecords(f"a message of {len(self._body)} bytes that should have {self._at}")
 
 
 def string(text: str | None) -> bytes:

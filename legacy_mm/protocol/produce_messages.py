@@ -18,6 +18,8 @@ ZSTD_SINCE = 7
 _START_SINCE, _RECORD_ERRORS_SINCE = 5, 8
 _HEAD = struct.Struct(">hi")
 _INT, _TWO_INTS = struct.Struct(">i"), struct.Struct(">ii")
+_OUTCOME = struct.Struct(">ihqq")
+"""Partition, error, base offset, log append time."""
 
 
 class Appended(NamedTuple):
@@ -52,8 +54,7 @@ def decode(version: int, body: memoryview) -> tuple[list[Appended], int]:
 
 
 def _appended(version: int, reader: MessageReader, topic: str) -> Appended:
-    number, error, base_offset = reader.int32(), reader.int16(), reader.int64()
-    reader.int64()  # log append time
+    number, error, base_offset, _ = reader.fields(_OUTCOME)
     if version >= _START_SINCE:
         reader.int64()
     reason = ""

@@ -21,10 +21,10 @@ LOG_OVERHEAD = 12  # base offset and length; the length counts what follows it
 HEADER_SIZE = 61
 
 _FIELDS = struct.Struct(">qiibIhiqqqhii")
-_CHECKED_FROM = 21
+_CRC, _CRC_AT, _CHECKED_FROM = struct.Struct(">I"), 17, 21
 
 _CODEC_BITS = 0x07
-_LAST_CODEC = max(Codec)
+_CODECS = tuple(Codec)
 _LOG_APPEND_BIT = 0x08
 _TRANSACTIONAL_BIT = 0x10
 _CONTROL_BIT = 0x20
@@ -73,19 +73,19 @@ class Header(NamedTuple):
 
     @property
     def codec(self) -> Codec:
-        return Codec(self.attributes & _CODEC_BITS)
+        return _CODECS[self.attributes & _CODEC_BITS]
 
     def with_codec(self, codec: Codec) -> Header:
         return self._replace(attributes=self.attributes & ~_CODEC_BITS | codec)
 
     @property
     def timestamp_type(self) -> TimestampType:
-        return TimestampType(bool(self.attributes & _LOG_APPEND_BIT))
+        return TimestampType(self.has_append_time)
 
     @property
     def has_append_time(self) -> bool:
         """Whether the broker set the timestamps."""
-        return self.timestamp_type is TimestampType.LOG_APPEND_TIME
+        return bool(self.attributes & _LOG_APPEND_BIT)
 
     @property
     def is_transactional(self) -> bool:
@@ -134,7 +134,7 @@ _FAULTS: tuple[tuple[Callable[[Header], bool], str], ...] = (
     (lambda header: header.magic != MAGIC, "format {0.magic} instead of 2"),
     (lambda header: header.length < HEADER_SIZE - LOG_OVERHEAD, "a length of {0.length} is less than a header"),
     (lambda header: header.base_offset < 0, "its offset is negative"),
-    (lambda header: header.attributes & _CODEC_BITS > _LAST_CODEC, "no known codec in attributes {0.attributes:#x}"),
+    (lambda header: header.attributes & _CODEC_BITS >= len(_CODECS), "no known codec in attributes {0.attributes:#x}"),
     (lambda header: header.last_offset_delta < 0, "last offset delta {0.last_offset_delta}"),
     (
         lambda header: not 0 <= header.records <= header.last_offset_delta + 1,
@@ -185,27 +185,25 @@ class RecordBatch(NamedTuple):
         """
         header = self.header
         assert not (header.is_control or header.must_be_re_encoded), "this batch cannot be sent as it is"
-        stamped = header._replace(
-            base_offset=0,
-            leader_epoch=-1,
-            attributes=header.codec,
-            producer_id=producer.producer_id,
-            producer_epoch=producer.epoch,
-            base_sequence=producer.sequence,
-        )
-        if (header.attributes, header.producer) == (stamped.attributes, producer):
+        attributes = header.attributes & _CODEC_BITS
+        times = (header.last_offset_delta, header.base_timestamp, header.max_timestamp)
+        stamped = Header(0, header.length, -1, header.magic, header.crc, attributes, *times, *producer, header.records)
+        if header.attributes == attributes and header.producer == producer:
             _FIELDS.pack_into(self.buffer, 0, *stamped)
             return RecordBatch(stamped, self.buffer)
-        return seal(stamped, self.buffer)
+        return _write(stamped, self.buffer)
 
 
 def seal(header: Header, buffer: memoryview) -> RecordBatch:
     """Write `header` over the first bytes of `buffer`, with the length and checksum of what is there."""
-    header = header._replace(length=len(buffer) - LOG_OVERHEAD)
+    return _write(header._replace(length=len(buffer) - LOG_OVERHEAD), buffer)
+
+
+def _write(header: Header, buffer: memoryview) -> RecordBatch:
     _FIELDS.pack_into(buffer, 0, *header)
-    header = header._replace(crc=crc32c(buffer[_CHECKED_FROM:]))
-    _FIELDS.pack_into(buffer, 0, *header)
-    return RecordBatch(header, buffer)
+    crc = crc32c(buffer[_CHECKED_FROM:])
+    _CRC.pack_into(buffer, _CRC_AT, crc)
+    return RecordBatch(header._replace(crc=crc), buffer)
 
 
 def assemble(header: Header, payload: Bytes) -> RecordBatch:

@@ -209,9 +209,7 @@ def warm_up() -> None:
 
 def as_array(data: Bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Always read-only: for a writable one numba would compile anew."""
-    array = np.frombuffer(data, np.uint8)
-    array.flags.writeable = False
-    return array
+    return np.frombuffer(memoryview(data).toreadonly(), np.uint8)
 
 
 def _times(header: Header) -> tuple[int, bool]:

@@ -41,7 +41,8 @@ class Appender:
         self.cluster = cluster
         self.options = options
         self.traffic = traffic
-        self.changed = threading.Condition()
+        self.lock = threading.RLock()
+        self._settled = threading.Condition(self.lock)
         self._ids = ProducerIds(cluster) if options.idempotent else None
         self._lanes: dict[TopicPartition, Lane] = {}
         self._channels: dict[int, Channel] = {}
@@ -61,14 +62,20 @@ class Appender:
             self._ids.acquire()
 
     def append(self, partition: TopicPartition, batch: RecordBatch, receipt: Any) -> None:
-        """Take a batch over; never blocks, so ask `has_room` first. Its bytes are changed."""
+        """Take a batch over; waits for nothing, so ask `has_room` first. Its bytes are changed.
+
+        Raises what no later try can mend.
+        """
         size = len(batch.buffer)
         now = monotonic()
-        with self.changed:
+        with self.lock:
             lane = self._lanes.get(partition) or self._new_lane(partition)
             lane.pending.append(Entry(lane, batch, receipt, size, now, now + self.options.delivery_timeout))
             self._bytes += size
-            self._queue(lane)
+            channel = self._line_up(lane)
+            little = [] if channel is None else channel.take_little()
+        if channel is not None and little:
+            channel.send(little)
 
     def has_room(self) -> bool:
         """Whether more may be appended."""
@@ -81,17 +88,17 @@ class Appender:
     def wait_for_room(self, timeout: float) -> bool:
         """Wait until more may be appended."""
         deadline = Deadline.after(timeout)
-        with self.changed:
+        with self.lock:
             while not self.has_room() and not deadline.expired() and not self._refused and self._error is None:
-                self.changed.wait(deadline.remaining())
+                self._settled.wait(deadline.remaining())
         return self.has_room()
 
     def wait_empty(self, timeout: float) -> bool:
         """Wait until the target has everything."""
         deadline = Deadline.after(timeout)
-        with self.changed:
+        with self.lock:
             while self._bytes and not deadline.expired() and not self._refused and self._error is None:
-                self.changed.wait(deadline.remaining())
+                self._settled.wait(deadline.remaining())
             return not self._bytes
 
     def take_acknowledged(self) -> list[Acknowledged]:
@@ -103,13 +110,13 @@ class Appender:
 
     def take_refused(self) -> list[Entry]:
         """Batches that the target refused for good; each must be given to `replace` or `drop`."""
-        with self.changed:
+        with self.lock:
             refused, self._refused = self._refused, []
             return refused
 
     def replace(self, refused: Entry, batches: Iterable[tuple[RecordBatch, Any]]) -> None:
         """Send these instead, at the same place in the order."""
-        with self.changed:
+        with self.lock:
             entries = [
                 Entry(refused.lane, batch, receipt, len(batch.buffer), refused.since, refused.deadline)
                 for batch, receipt in batches
@@ -122,11 +129,11 @@ class Appender:
         """Go on without it. Raises ConnectionLost, ClusterUnreachable when a later try may succeed."""
         doubtful = refused.refusal == failures.TIMED_OUT  # it may have arrived: its sequence numbers are used up
         producer = self._ids.acquire() if self._ids is not None and doubtful else None
-        with self.changed:
+        with self.lock:
             self._bytes -= refused.size
             refused.lane.drop_held(producer)
             self._queue(refused.lane)
-            self.changed.notify_all()
+            self._settled.notify_all()
 
     def tend(self) -> None:
         """To be called often: lanes go on after their pause, deadlines and request time-outs are noticed.
@@ -139,7 +146,7 @@ class Appender:
         if now < self._tend_at:
             return
         self._tend_at = now + _LOOK_SECONDS
-        with self.changed:
+        with self.lock:
             for lane in [lane for lane, until in self._waiting.items() if until <= now]:
                 del self._waiting[lane]
                 lane.paused = False
@@ -148,9 +155,9 @@ class Appender:
 
     def purge(self) -> None:
         """Send nothing more and forget what waits; from any thread."""
-        with self.changed:
+        with self.lock:
             self._closed = True
-            self.changed.notify_all()
+            self._settled.notify_all()
             channels = list(self._channels.values())
         for channel in channels:
             channel.close()
@@ -188,9 +195,9 @@ class Appender:
 
     def ended(self, error: BaseException) -> None:
         """A channel cannot go on."""
-        with self.changed:
+        with self.lock:
             self._error = self._error or error
-            self.changed.notify_all()
+            self._settled.notify_all()
 
     # --- the rest
 
@@ -216,24 +223,29 @@ class Appender:
                 self.pause(lane)
         elif not lane.recovering:
             self._queue(lane)
-        self.changed.notify_all()
+        self._settled.notify_all()
 
     def _queue(self, lane: Lane) -> None:
-        """Put a lane that can send in line at its leader's channel; without a leader it waits."""
+        """Let a lane send as soon as it may."""
+        channel = self._line_up(lane)
+        if channel is not None:
+            channel.wake()
+
+    def _line_up(self, lane: Lane) -> Channel | None:
+        """Put a lane that can send in line at its leader's channel, unless it is; without a leader it waits."""
         if lane.line is not None or not lane.can_send():
-            return
+            return None
         leader = self.cluster.leader(lane.partition)
         if leader is None:
             self.cluster.stale()
             self.pause(lane)
-            return
+            return None
         channel = self._channels.get(leader.node)
         if channel is None:
             channel = self._channels[leader.node] = Channel(self, leader.node)
             channel.start()
-        lane.line = channel.lanes
-        channel.lanes.append(lane)
-        self.changed.notify_all()
+        channel.line_up(lane)
+        return channel
 
     def _expire(self, now: float) -> None:
         """Refuse what was not delivered in time, once nothing of its lane is under way."""
@@ -244,4 +256,4 @@ class Appender:
                 lane.held = lane.pending.popleft()
                 lane.held.refusal = failures.TIMED_OUT
                 self._refused.append(lane.held)
-                self.changed.notify_all()
+                self._settled.notify_all()

@@ -124,6 +124,8 @@ class Fetcher:
 
     def take_gaps(self) -> list[OutOfRange]:
         """Gaps found since the last call; one comes only when all that was read before it has been taken."""
+        if not self._gaps:
+            return []
         with self._changed:
             busy = {fetched.partition for fetched in self._taken}
             found = [gap for gap in self._gaps if gap.partition not in busy]

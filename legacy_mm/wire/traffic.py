@@ -7,8 +7,9 @@ measures are those of `kafka/statistics.py`. Any thread may count.
 from __future__ import annotations
 
 import threading
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
@@ -17,7 +18,6 @@ from legacy_mm.copyjob import Measured, Statistics
 from legacy_mm.model import TopicPartition
 
 INTERVAL_SECONDS = 5.0
-_TRAFFIC = ("requests", "request_bytes", "responses", "response_bytes", "connects", "disconnects")
 Client = Literal["consumer", "producer"]
 
 
@@ -30,7 +30,12 @@ class Spread:
 
     def add(self, value: float) -> None:
         """Note one value."""
-        self.add_many(value, 1, value, value)
+        self.sum += value
+        self.count += 1
+        if value > self.maximum:
+            self.maximum = value
+        if value < self.minimum:
+            self.minimum = value
 
     def add_many(self, total: float, count: float, maximum: float, minimum: float) -> None:
         """Note values that were added up elsewhere."""
@@ -48,6 +53,23 @@ class Spread:
         return found
 
 
+@dataclass(slots=True)
+class _Exchanged:
+    """Requests that were answered, with one broker."""
+
+    requests: int = 0
+    request_bytes: int = 0
+    response_bytes: int = 0
+
+
+@dataclass(slots=True)
+class _Carried:
+    """What went through of one topic."""
+
+    records: int = 0
+    size: int = 0
+
+
 class Traffic:
     """The counters of one client."""
 
@@ -62,11 +84,11 @@ class Traffic:
         self._lock = threading.Lock()
         self._request = "fetches" if client == "consumer" else "produces"
         self._records = "received" if client == "consumer" else "sent"
-        self._totals: Counter[str] = Counter()
-        self._nodes: defaultdict[int, Counter[str]] = defaultdict(Counter)
+        self._connects = self._disconnects = 0
+        self._nodes: defaultdict[int, _Exchanged] = defaultdict(_Exchanged)
         self._latencies: defaultdict[int, Spread] = defaultdict(Spread)
         self._spreads: defaultdict[str, Spread] = defaultdict(Spread)
-        self._topics: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._topics: defaultdict[str, _Carried] = defaultdict(_Carried)
         self._logs: dict[TopicPartition, tuple[int, int]] = {}
         self._positions: dict[TopicPartition, int] = {}
         self._connected: set[int] = set()
@@ -75,12 +97,13 @@ class Traffic:
     def exchanged(self, node: int, sent: int, received: int, seconds: float, throttle_ms: int) -> None:
         """A request was answered. Sizes are bytes."""
         with self._lock:
-            for counter in (self._totals, self._nodes[node]):
-                counter.update(requests=1, request_bytes=sent, responses=1, response_bytes=received)
-            self._totals[self._request] += 1
+            exchanged = self._nodes[node]
+            exchanged.requests += 1
+            exchanged.request_bytes += sent
+            exchanged.response_bytes += received
             if node not in self._connected:
                 self._connected.add(node)
-                self._totals["connects"] += 1
+                self._connects += 1
             self._latencies[node].add(seconds * 1000)
             self._spreads["latency_ms"].add(seconds * 1000)
             self._spreads["throttle_ms"].add(throttle_ms)
@@ -89,7 +112,7 @@ class Traffic:
         """A connection broke."""
         with self._lock:
             self._connected.discard(node)
-            self._totals["disconnects"] += 1
+            self._disconnects += 1
         self.on_trouble(why)
 
     def note_log(self, partition: TopicPartition, position: int, begin: int, end: int) -> None:
@@ -101,9 +124,9 @@ class Traffic:
     def carried(self, partition: TopicPartition, records: int, size: int, position: int = -1) -> None:
         """A batch went through; `position` is where copying goes on at the source."""
         with self._lock:
-            self._totals[f"{self._records}_records"] += records
-            self._totals[f"{self._records}_bytes"] += size
-            self._topics[partition.topic].update({f"{self._records}_records": records, f"{self._records}_bytes": size})
+            carried = self._topics[partition.topic]
+            carried.records += records
+            carried.size += size
             if position >= 0:
                 self._positions[partition] = position
             else:
@@ -130,21 +153,37 @@ class Traffic:
             return Statistics(self._client, list(self._measured()))
 
     def _measured(self) -> Iterator[Measured]:
-        totals = dict.fromkeys((*_TRAFFIC, self._request, f"{self._records}_records", f"{self._records}_bytes"), 0)
-        totals |= self._totals
-        totals["exchanges"] = totals["requests"] + totals["responses"]
+        totals = _exchanged_counters(self._nodes.values()) | self._carried_counters(self._topics.values())
+        totals |= {self._request: totals["requests"], "exchanges": totals["requests"] + totals["responses"]}
+        totals |= {"connects": self._connects, "disconnects": self._disconnects}
         gauges: dict[str, float] = {"connections": len(self._connected), **self.gauges()}
         spreads = {name: found for name, spread in self._spreads.items() if (found := spread.take())}
         age = self.metadata_age()
         yield Measured("client", "", totals, gauges, spreads, {} if age is None else {"metadata": age})
-        for node, counters in self._nodes.items():
-            latency = self._latencies[node].take()
-            yield Measured("node", str(node), dict(counters), {}, {"latency_ms": latency} if latency else {}, {})
-        for topic, counters in self._topics.items():
-            yield Measured("topic", topic, dict(counters), {}, {}, {})
+        for node, exchanged in self._nodes.items():
+            latency = {"latency_ms": found} if (found := self._latencies[node].take()) else {}
+            yield Measured("node", str(node), _exchanged_counters([exchanged]), {}, latency, {})
+        for topic, carried in self._topics.items():
+            yield Measured("topic", topic, self._carried_counters([carried]), {}, {}, {})
         for partition, position in self._positions.items():
             begin, end = self._logs.get(partition, (-1, -1))
             gauges = {"lag": max(0, end - position)} if end >= 0 else {}
             if begin >= 0:
                 gauges["lead"] = max(0, position - begin)
             yield Measured("partition", str(partition), {}, gauges, {}, {})
+
+    def _carried_counters(self, carried: Collection[_Carried]) -> dict[str, int]:
+        return {
+            f"{self._records}_records": sum(each.records for each in carried),
+            f"{self._records}_bytes": sum(each.size for each in carried),
+        }
+
+
+def _exchanged_counters(exchanged: Collection[_Exchanged]) -> dict[str, int]:
+    requests = sum(each.requests for each in exchanged)
+    return {
+        "requests": requests,
+        "request_bytes": sum(each.request_bytes for each in exchanged),
+        "responses": requests,
+        "response_bytes": sum(each.response_bytes for each in exchanged),
+    }

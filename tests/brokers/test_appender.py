@@ -1,0 +1,89 @@
+"""The sending half of the `batches` engine against a real broker, without an engine before it."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.single_record import SingleRecord, batch_of
+from legacy_mm.testbed.records import create_topic
+from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.wire.append_options import options_from
+from legacy_mm.wire.appender import Appender
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.errors import ConnectionLost
+from legacy_mm.wire.traffic import Traffic
+
+pytestmark = pytest.mark.brokers
+PARTITIONS = 6
+SIZES = (10, 1_000, 15_000, 17_000, 200_000)
+"""On both sides of what is sent by the thread that appends it."""
+SECONDS = 60.0
+
+
+def of_size(size: int) -> RecordBatch:
+    return batch_of(SingleRecord(1, None, bytes(size), ()), Codec.NONE)
+
+
+@pytest.fixture(params=["true", "false"], ids=["idempotent", "plain"])
+def appender(request: pytest.FixtureRequest, target: Any, name: str) -> Iterator[Appender]:
+    properties = {"bootstrap.servers": target.bootstrap, "enable.idempotence": request.param}
+    cluster = Cluster(properties, SECONDS)
+    cluster.watch([name])
+    appender = Appender(cluster, options_from(properties), Traffic("producer", print))
+
+    def started() -> bool:
+        with suppress(ConnectionLost):  # a new broker may still be loading what it knows of producers
+            appender.start()
+            return True
+        return False
+
+    wait_until(started, SECONDS, "a producer id")
+    yield appender
+    appender.purge()
+    cluster.close()
+
+
+@pytest.fixture
+def name(target: Any, topic: Callable[[], str]) -> str:
+    name = topic()
+    create_topic(target.bootstrap, name, partitions=PARTITIONS)
+    return name
+
+
+def test_little_and_much_in_any_mixture_all_arrive_in_order(appender: Appender, name: str) -> None:
+    arrived: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
+    appended: defaultdict[int, int] = defaultdict(int)
+    dice = random.Random(7)
+
+    def await_(ready: Callable[[float], bool]) -> None:
+        deadline = Deadline.after(SECONDS)
+        while not ready(0.1):
+            assert not deadline.expired()
+            take()
+
+    def take() -> None:
+        appender.tend()
+        assert not appender.take_refused()
+        for (number, turn), offset in appender.take_acknowledged():
+            arrived[number].append((turn, offset))
+
+    for _ in range(3_000):
+        await_(appender.wait_for_room)
+        number = dice.randrange(PARTITIONS)
+        appender.append(TopicPartition(name, number), of_size(dice.choice(SIZES)), (number, appended[number]))
+        appended[number] += 1
+        if dice.random() < 0.1:  # so that the next one finds nothing under way
+            await_(appender.wait_empty)
+    await_(appender.wait_empty)
+    take()
+    assert arrived == {number: [(turn, turn) for turn in range(count)] for number, count in appended.items()}

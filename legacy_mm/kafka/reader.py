@@ -160,8 +160,14 @@ class PartitionReader:
 
 
 def last_offsets(records: Sequence[Any]) -> dict[TopicPartition, int]:
-    """One past the last of these records, per partition. Runs over every record, so it loops in C (0.1 us each)."""
-    last = dict(zip(zip(map(_topic, records), map(_partition, records), strict=True), records, strict=True))
+    """One past the last of these records, per partition. Runs over every record, so it loops in C.
+
+    0.2 us each; 0.1 where all are of one partition, as nearly always: fetched records come partition by partition.
+    """
+    topics, numbers = list(map(_topic, records)), list(map(_partition, records))
+    if records and topics.count(topics[0]) == numbers.count(numbers[0]) == len(records):
+        return {TopicPartition(topics[0], numbers[0]): records[-1].offset() + 1}
+    last = dict(zip(zip(topics, numbers, strict=True), records, strict=True))
     return {TopicPartition(*place): record.offset() + 1 for place, record in last.items()}
 
 

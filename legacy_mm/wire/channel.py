@@ -1,4 +1,4 @@
-"""A conversation with a target broker, over one connection: a thread that sends and one that receives.
+"""The conversation with one target broker: a thread that sends and one that receives.
 
 A request holds at most one batch for each partition, because brokers take no more. When a connection breaks, what was
 under way on it goes back to the lanes, which send it again in order. What is so little that the socket takes it without
@@ -70,13 +70,12 @@ class _Link(NamedTuple):
 
 
 class Channel(threading.Thread):
-    """A conversation with one target broker; this thread sends, another one receives."""
+    """The conversation with one target broker; this thread sends, another one receives."""
 
-    def __init__(self, owner: Owner, node: int, number: int) -> None:
-        """`number`: which of those with this broker."""
-        super().__init__(name=f"append-{node}-{number}", daemon=True)
+    def __init__(self, owner: Owner, node: int) -> None:
+        super().__init__(name=f"append-{node}", daemon=True)
         self._owner = owner
-        self._node, self._number = node, number
+        self._node = node
         self._work = threading.Condition(owner.lock)
         self._lanes: deque[Lane] = deque()
         self._link: _Link | None = None
@@ -196,7 +195,7 @@ class Channel(threading.Thread):
 
     def _connect(self) -> _Link:
         link = self._link = _Link(self._owner.cluster.connect(self._node), deque())
-        threading.Thread(target=self._receive, args=(link,), name=f"acks-{self.name}", daemon=True).start()
+        threading.Thread(target=self._receive, args=(link,), name=f"acks-{self._node}", daemon=True).start()
         return link
 
     def _receive(self, link: _Link) -> None:
@@ -224,7 +223,7 @@ class Channel(threading.Thread):
         now = monotonic()
         owner = self._owner
         entries = {entry.lane.partition: entry for entry in request.entries}
-        owner.traffic.exchanged(self._node, request.size, size, now - request.sent, throttle, self._number)
+        owner.traffic.exchanged(self._node, request.size, size, now - request.sent, throttle)
         with owner.lock:
             if throttle:
                 self._silent_until = now + throttle / 1000
@@ -257,5 +256,5 @@ class Channel(threading.Thread):
             for lane in tuple(self._lanes):  # perhaps another broker leads them by then
                 owner.pause(lane)
         if not owner.closed():
-            owner.traffic.lost(self._node, str(error), self._number)
+            owner.traffic.lost(self._node, str(error))
             owner.cluster.stale()

@@ -91,29 +91,27 @@ class Traffic:
         self._topics: defaultdict[str, _Carried] = defaultdict(_Carried)
         self._logs: dict[TopicPartition, tuple[int, int]] = {}
         self._positions: dict[TopicPartition, int] = {}
-        self._connected: set[tuple[int, int]] = set()
+        self._connected: set[int] = set()
         self._next = monotonic() + INTERVAL_SECONDS
 
-    def exchanged(
-        self, node: int, sent: int, received: int, seconds: float, throttle_ms: int, connection: int = 0
-    ) -> None:
-        """A request was answered. Sizes are bytes; `connection` is which of those with this broker."""
+    def exchanged(self, node: int, sent: int, received: int, seconds: float, throttle_ms: int) -> None:
+        """A request was answered. Sizes are bytes."""
         with self._lock:
             exchanged = self._nodes[node]
             exchanged.requests += 1
             exchanged.request_bytes += sent
             exchanged.response_bytes += received
-            if (node, connection) not in self._connected:
-                self._connected.add((node, connection))
+            if node not in self._connected:
+                self._connected.add(node)
                 self._connects += 1
             self._latencies[node].add(seconds * 1000)
             self._spreads["latency_ms"].add(seconds * 1000)
             self._spreads["throttle_ms"].add(throttle_ms)
 
-    def lost(self, node: int, why: str, connection: int = 0) -> None:
+    def lost(self, node: int, why: str) -> None:
         """A connection broke."""
         with self._lock:
-            self._connected.discard((node, connection))
+            self._connected.discard(node)
             self._disconnects += 1
         self.on_trouble(why)
 

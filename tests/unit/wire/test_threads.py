@@ -47,7 +47,7 @@ def test_the_one_that_keeps_metadata_fresh(cluster: Cluster) -> None:
 def test_the_one_that_sends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     appender = Appender(cluster, options_from({"enable.idempotence": "false"}), Traffic("producer", print))
     monkeypatch.setattr(Channel, "_next", no_memory)
-    channel = Channel(appender, 1, 0)
+    channel = Channel(appender, 1)
     channel.start()
     channel.join(SECONDS)
     with pytest.raises(MemoryError):

@@ -197,10 +197,10 @@ class RecordSender:
 
     def _timestamps(self, records: Sequence[Any]) -> list[int]:
         """Milliseconds; 0, which librdkafka takes for its own clock, where a record has none or has 0."""
-        stamps = list(map(_timestamp, records))
-        times = list(map(_milliseconds, stamps))
+        times = list(map(_milliseconds, map(_timestamp, records)))
         if min(times, default=1) <= 0:
-            for record, (kind, time) in zip(records, stamps, strict=True):
+            for record in records:
+                kind, time = record.timestamp()
                 if kind != TIMESTAMP_NOT_AVAILABLE and time == 0:
                     self._on_zero_timestamp(record)
             times = [max(time, 0) for time in times]

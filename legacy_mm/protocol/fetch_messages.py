@@ -18,8 +18,8 @@ _CONSUMER = -1
 _LOG_START_SINCE, _SESSION_SINCE, _EPOCH_SINCE, _RACK_SINCE = 5, 7, 9, 11
 _HEAD = struct.Struct(">iiiib")
 _INT, _LONG, _TWO_INTS = struct.Struct(">i"), struct.Struct(">q"), struct.Struct(">ii")
-_STATE, _STATE_WITH_START = struct.Struct(">ihqq"), struct.Struct(">ihqqq")
-_NOT_TOLD = (-1,)
+_STATE = struct.Struct(">ihqq")
+"""Partition, error, high watermark, last stable offset."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +125,8 @@ def decode(version: int, body: memoryview) -> FetchResponse:
 
 
 def _partition(version: int, reader: MessageReader, topic: str) -> FetchedPartition:
-    state = reader.fields(_STATE_WITH_START if version >= _LOG_START_SINCE else _STATE)
-    number, error, high, stable, start = state if version >= _LOG_START_SINCE else state + _NOT_TOLD
+    number, error, high, stable = reader.fields(_STATE)
+    start = reader.int64() if version >= _LOG_START_SINCE else -1
     aborted = tuple((reader.int64(), reader.int64()) for _ in range(reader.count()))
     preferred = reader.int32() if version >= _RACK_SINCE else -1
     records = reader.data()

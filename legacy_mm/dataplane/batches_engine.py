@@ -17,6 +17,7 @@ from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
+from legacy_mm.dataplane.joining import Arrived, Joiner
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, too_few
@@ -29,9 +30,8 @@ from legacy_mm.kafka.client import ErrorLines
 from legacy_mm.kafka.errors import broker_error
 from legacy_mm.kafka.sender import FailedSend
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.protocol.record_set import CommittedOnly
+from legacy_mm.protocol.record_set import CommittedOnly, with_data
 from legacy_mm.wire import append_options, failures, fetcher
 from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.cluster import Cluster
@@ -66,21 +66,12 @@ class BatchesEngine:
         options = append_options.options_from(target)
         self._appender = Appender(self._target, options, self._written)
         self._missing_topic_seconds = int(target.get("topic.metadata.propagation.max.ms", 30_000)) / _MS
-        codec = target.get("compression.type")
-        level = target.get("compression.level")
-        self._router = Router(
-            RouteOptions(
-                codec=None if codec is None else Codec[codec.upper()],
-                level=None if level is None else int(level),
-                limit=options.request_bytes,
-                check_crcs=source.get("check.crcs") == "true",
-                measure=plan.pairs,
-            )
-        )
+        limit = options.request_bytes
+        self._router = Router(RouteOptions.of(target, limit, measure=plan.pairs))
+        self._joiner = Joiner(limit, self._router.decompress, check_crcs=source.get("check.crcs") == "true")
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
         aside = QuarantineSettings(**plan.quarantine)
-        limit = options.request_bytes
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
         self._without_topic = ""
         self._halving = False
@@ -152,22 +143,23 @@ class BatchesEngine:
     # --- copying
 
     def _copy(self, fetched: Fetched) -> None:
-        partition = fetched.partition
+        partition, begin, batches, aborted, _ = fetched
+        committed = CommittedOnly(aborted, self._router.decompress) if self._fetch_options.committed_only else None
+        topic, unopened = self._plan.names[partition.topic], partition.topic in self._in_place
+        sent, before = 0, self._records
         try:
-            only = self._fetch_options.committed_only
-            committed = CommittedOnly(fetched.aborted, self._router.decompress) if only else None
-            for batch in fetched.batches:
-                admitted = committed is None or committed.admits(batch)
-                if admitted and batch.header.records and not batch.header.is_control:
-                    self._send(partition, batch, fetched.position)
-                else:
-                    self._read.skipped(partition, batch.header.next_offset)
+            for arrived in self._joiner.join(topic, with_data(batches, committed), unopened=unopened):
+                self._send(partition, arrived, begin)
+                sent += 1
                 if self._stopping.is_set():
                     return
         except CorruptRecords as error:
             raise CorruptRecords(f"{partition}: {error}") from error
+        self._read.passed(partition, batches[-1].header.next_offset)
+        self._pace.copied(len(batches), sent, self._records - before)
 
-    def _send(self, source: TopicPartition, batch: RecordBatch, begin: int) -> None:
+    def _send(self, source: TopicPartition, arrived: Arrived, begin: int) -> None:
+        batch, codec = arrived
         topic = self._plan.names[source.topic]
         count = self._source.partitions(source.topic)
         in_place = source.topic in self._in_place
@@ -182,7 +174,9 @@ class BatchesEngine:
         if not partitions:
             return
         size = len(batch.buffer)
-        route = self._router.route(topic, source.partition, batch, begin, count, partitions, in_place=in_place)
+        route = self._router.route(
+            topic, source.partition, batch, begin, count, partitions, in_place=in_place, codec=codec
+        )
         lone = 0 if self._refused is None else len(route.too_large)
         piece = self._pieces.open(source, route.next_offset, len(route.batches) + lone)
         sized = None
@@ -202,7 +196,6 @@ class BatchesEngine:
             self._written.carried(target, made.header.records, len(made.buffer))
         self._read.carried(source, route.records, size, route.next_offset)
         self._records += route.records
-        self._pace.copied(route.records)
 
     def _partitions(self, topic: str, least: int) -> int:
         """How many the target topic has, created if need be; waits for it, and a moment for it to have `least`.
@@ -294,6 +287,7 @@ class BatchesEngine:
             return
         if refused.batch.header.records > 1 and failures.may_spare_some(refused.refusal):
             piece, offsets, _ = refused.receipt
+            self._joiner.refused(topic, refused.size)
             halves = self._router.halve(Placed(number, refused.batch, offsets))
             piece.missing += len(halves) - 1
             parts = [(half.batch, Part(piece, half.offsets, Times.of_batch(half.batch.header))) for half in halves]

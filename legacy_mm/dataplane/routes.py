@@ -10,6 +10,7 @@ With `preserve.partitions` no record is looked at: a batch goes on, compressed a
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -41,9 +42,15 @@ class RouteOptions:
     level: int | None
     limit: int
     """The most bytes of a record, and of a batch of several (`max.request.size`)."""
-    check_crcs: bool
     measure: bool = False
     """Whether to tell how much it is that a batch holds which has to be opened."""
+
+    @classmethod
+    def of(cls, properties: Mapping[str, str], limit: int, *, measure: bool) -> RouteOptions:
+        """As librdkafka's properties have them."""
+        codec, level = properties.get("compression.type"), properties.get("compression.level")
+        known = None if codec is None else Codec[codec.upper()]
+        return cls(known, None if level is None else int(level), limit, measure)
 
 
 class Route(NamedTuple):
@@ -76,15 +83,16 @@ class Router:
         target: int,
         *,
         in_place: bool = False,
+        codec: Codec | None = None,
     ) -> Route:
         """The way of a data batch, from offset `begin` on; `source` and `target` are numbers of partitions.
 
-        `in_place`: its records keep the number of their partition. Raises CorruptRecords.
+        `in_place`: its records keep the number of their partition. `codec`: what is kept where the user's files say
+        nothing; None: that of the batch. Raises CorruptRecords.
         """
         header = batch.header
-        if self._options.check_crcs:
-            batch.check_crc()
-        if in_place and self._passes_unseen(batch, begin):
+        codec = next(found for found in (self._options.codec, codec, header.codec) if found is not None)
+        if in_place and codec is header.codec and self._passes_unseen(batch, begin):
             offsets = range(header.base_offset, header.next_offset)
             return Route([Placed(partition, batch, offsets)], [], header.records, header.next_offset)
         data = self.decompress(header.codec, batch.payload)
@@ -93,7 +101,9 @@ class Router:
         stays = in_place or (partition < target and (target <= source or not found.keyless))
         next_offset = header.base_offset + found.last_offset_delta + 1
         if stays and not found.elsewhere and self._may_pass(header, found, begin):
-            passed = self._with_codec(batch, data)
+            passed = batch
+            if codec is not header.codec:
+                passed = records.recompress(header, data, codec, self._options.level)
             if len(passed.buffer) <= self._options.limit or found.records == 1:
                 offsets = range(header.base_offset, next_offset)
                 return Route([Placed(partition, passed, offsets)], [], found.records, next_offset, contents)
@@ -103,7 +113,7 @@ class Router:
             placement = Placement.by_key(target, null_keys_to=partition)
         else:
             placement = Placement.by_key_spreading(target, first=self._turn(topic, target, found.keyless))
-        batches, too_large = self._regroup(header, data, placement, begin, found.largest)
+        batches, too_large = self._regroup(header, data, placement, begin, found.largest, codec)
         sent = sum(placed.batch.header.records for placed in (*batches, *too_large))
         return Route(batches, too_large, sent, next_offset, contents)
 
@@ -112,28 +122,17 @@ class Router:
 
         A record that is beyond the limit by itself goes on where its batch, compressed, is not.
         """
-        fits = len(batch.buffer) <= self._options.limit
-        return fits and self._keeps_codec(batch.header) and _header_may_pass(batch.header, begin)
+        return len(batch.buffer) <= self._options.limit and _header_may_pass(batch.header, begin)
 
     def _may_pass(self, header: Header, found: Survey, begin: int) -> bool:
         """Whether a batch can go on without a record of it being written anew."""
         return found.dense and found.largest <= self._options.limit and _header_may_pass(header, begin)
 
-    def _keeps_codec(self, header: Header) -> bool:
-        return self._options.codec in (None, header.codec)
-
-    def _with_codec(self, batch: RecordBatch, data: memoryview) -> RecordBatch:
-        codec = self._options.codec
-        if codec is None or self._keeps_codec(batch.header):
-            return batch
-        return records.recompress(batch.header, data, codec, self._options.level)
-
     def _regroup(
-        self, header: Header, data: memoryview, placement: Placement, begin: int, largest: int
+        self, header: Header, data: memoryview, placement: Placement, begin: int, largest: int, codec: Codec
     ) -> tuple[list[Placed], list[Placed]]:
         """New batches, and lone records that are too large for any."""
         options = self._options
-        codec = header.codec if options.codec is None else options.codec
         if header.max_timestamp == _NO_TIMESTAMP:
             header = header._replace(base_timestamp=epoch_ms())
         fits = largest <= options.limit

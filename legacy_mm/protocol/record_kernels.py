@@ -25,6 +25,10 @@ Int = Any
 
 TORN = 1 << 62
 
+MOST_GROWTH = 4 + 9 + 4
+"""Of a record written anew: its length, timestamp delta and offset delta, each at least a byte before."""
+LEAST_RECORD = 7
+
 # What a kernel answers instead of a number of batches or records.
 TORN_RECORD = -1
 BYTES_LEFT_OVER = -2
@@ -59,9 +63,13 @@ def _compile(kernel: Kernel, *, inline: bool) -> Kernel:
 @_inlined
 def read_varint(data: Any, at: int, end: int, most: int) -> tuple[Int, Int]:
     """A zigzag varint of at most `most` bytes (5: 32 bits, 10: 64 bits), and the position behind it."""
-    if at < end and data[np.uintp(at)] < 0x80:
-        byte = np.int64(data[np.uintp(at)])
-        return (byte >> 1) ^ -(byte & 1), at + 1
+    if at < end:
+        raw = np.int64(data[np.uintp(at)])
+        if raw < 0x80:
+            return (raw >> 1) ^ -(raw & 1), at + 1
+        if at + 1 < end and data[np.uintp(at + 1)] < 0x80:
+            raw = raw & 0x7F | np.int64(data[np.uintp(at + 1)]) << 7
+            return (raw >> 1) ^ -(raw & 1), at + 2
     return _long_varint(data, at, end, most)
 
 
@@ -182,6 +190,18 @@ def read_record(data: Any, at: int, end: int) -> tuple[int, int, int, int, int, 
     if at != end or headers != 0:
         at = TORN
     return timestamp_delta, offset_delta, body, key, key_size, at
+
+
+@_inlined
+def write_record(out: Any, at: int, timestamp_delta: int, offset_delta: int, data: Any, body: int, end: int) -> int:
+    """Write a record whose fields from the key length on are `data[body:end]`; the position behind it."""
+    at = write_varint(out, at, size_without_length(timestamp_delta, offset_delta, end - body))
+    out[at] = 0  # attributes: none are defined
+    at = write_varint(out, at + 1, timestamp_delta)
+    at = write_varint(out, at, offset_delta)
+    for step in range(end - body):
+        out[np.uintp(at + step)] = data[np.uintp(body + step)]
+    return at + end - body
 
 
 @_compiled
@@ -339,14 +359,39 @@ def write_records(data: Any, records: Any, batches: Any, cursors: Any, firsts: A
         batch = records[index, BATCH]
         if batch == _SKIPPED:
             continue
-        timestamp_delta = records[index, TIMESTAMP] - batches[batch, BASE_TIMESTAMP]
+        delta = records[index, TIMESTAMP] - batches[batch, BASE_TIMESTAMP]
         offset_delta = records[index, NEW_DELTA]
         body, end = records[index, BODY], records[index, END]
-        at = write_varint(out, cursors[batch], size_without_length(timestamp_delta, offset_delta, end - body))
-        out[at] = 0  # attributes: none are defined
-        at = write_varint(out, at + 1, timestamp_delta)
-        at = write_varint(out, at, offset_delta)
-        for step in range(end - body):
-            out[np.uintp(at + step)] = data[np.uintp(body + step)]
-        cursors[batch] = at + end - body
+        cursors[batch] = write_record(out, cursors[batch], delta, offset_delta, data, body, end)
         old_deltas[firsts[batch] + offset_delta] = records[index, OLD_DELTA]
+
+
+@_compiled
+def append_records(
+    data: Any,
+    count: int,
+    last_delta: int,
+    base_timestamp: int,
+    keep_timestamps: bool,
+    first_timestamp: int,
+    offsets_before: int,
+    out: Any,
+    out_at: int,
+) -> int:
+    """Write the records of a batch behind those of others; where `out` goes on, or an error.
+
+    `first_timestamp` is the base of the new batch, `offsets_before` is how much later this one begins. A record grows
+    by at most MOST_GROWTH bytes.
+    """
+    at, end = 0, len(data)
+    last = -1
+    for _ in range(count):
+        delta, offset, body, _, _, at = read_record(data, at, end)
+        if at == TORN:
+            return TORN_RECORD
+        if not last < offset <= last_delta:
+            return OFFSET_OUT_OF_PLACE
+        last = offset
+        timestamp = base_timestamp + delta if keep_timestamps else base_timestamp
+        out_at = write_record(out, out_at, timestamp - first_timestamp, offsets_before + offset, data, body, at)
+    return out_at if at == end else BYTES_LEFT_OVER

@@ -2,8 +2,8 @@
 
     for item in read_batches(records):
         if isinstance(item, Tail): ...       # cut off, or in a format from before 0.11
-        elif item.header.is_control: ...     # a transaction's marker: move on, send nothing
-        elif committed.admits(item): ...
+        else: batches.append(item)
+    for batch in with_data(batches, committed): ...  # no transaction's marker, and nothing that was aborted
 
 With `read_committed`, `CommittedOnly` has to see every batch, control batches too, in order.
 """
@@ -108,3 +108,11 @@ class CommittedOnly:
         if version < 0:
             raise CorruptRecords(f"record batch at offset {header.base_offset}: control record version {version}")
         return bool(kind == _ABORT)
+
+
+def with_data(batches: Iterable[RecordBatch], committed: CommittedOnly | None) -> Iterator[RecordBatch]:
+    """Those whose records are to be copied."""
+    for batch in batches:
+        admitted = committed is None or committed.admits(batch)
+        if admitted and batch.header.records and not batch.header.is_control:
+            yield batch

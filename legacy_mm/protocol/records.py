@@ -7,7 +7,7 @@ batches that the old tool would have written.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -163,6 +163,40 @@ def regroup(
     return regrouped
 
 
+class Opened(NamedTuple):
+    """The header of a batch and its records, decompressed."""
+
+    header: Header
+    records: memoryview
+
+
+def join(batches: Sequence[Opened]) -> RecordBatch:
+    """One batch, not compressed, that holds the records of these, which follow one another in their partition.
+
+    Offsets and timestamps stay: offsets that are missing between two batches are holes of the new one. Raises
+    CorruptRecords.
+    """
+    first, last = batches[0].header, batches[-1].header
+    base_timestamp, _ = _times(first)
+    out = np.empty(HEADER_SIZE + sum(map(_most_bytes, batches)), np.uint8)
+    at = HEADER_SIZE
+    for header, data in batches:
+        before = header.base_offset - first.base_offset
+        count, last_delta = header.records, header.last_offset_delta
+        at = kernels.append_records(as_array(data), count, last_delta, *_times(header), base_timestamp, before, out, at)
+        _check(header, at)
+    count = sum(header.records for header, _ in batches)
+    new = Header.new(count, base_timestamp, max(header.max_timestamp for header, _ in batches))
+    last_delta = last.last_offset - first.base_offset
+    return seal(new._replace(base_offset=first.base_offset, last_offset_delta=last_delta), out.data[:at])
+
+
+def _most_bytes(batch: Opened) -> int:
+    """What its records may take when they are written anew; a count that lies makes no huge array."""
+    size = len(batch.records)
+    return size + kernels.MOST_GROWTH * min(batch.header.records, size // kernels.LEAST_RECORD)
+
+
 def recompress(header: Header, records: memoryview, codec: Codec, level: int | None = None) -> RecordBatch:
     """A new batch with the same header fields whose records, given decompressed, are compressed with `codec`."""
     return assemble(header.with_codec(codec), compress(codec, records, level))
@@ -205,6 +239,7 @@ def warm_up() -> None:
     survey(header, record, 0, 2)
     measure(header, record)
     regroup(header, record, Placement.by_key(2, null_keys_to=0))
+    join([Opened(header, record)])
 
 
 def as_array(data: Bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:

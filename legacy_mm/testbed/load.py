@@ -26,6 +26,8 @@ MILLISECONDS_2001 = 1_000_000_000_000
 NEVER_EXPIRE = {"retention.ms": "-1"}
 FLUSH_SECONDS = 120.0
 FLUSH_SECONDS_A_PARTITION = 0.1  # librdkafka sends a request for each, and a topic may have 5,000
+BATCH_BYTES = 131_072
+BATCH_BYTES_OF_LARGE = 1_000_000
 DIFFERENT_VALUES = 5_000
 DIFFERENT_KEYS = 100_000
 
@@ -74,17 +76,20 @@ def load(
     partitions: int = 4,
     one_by_one: bool = False,
     idempotent: bool = True,
+    batch_bytes: int = 0,
 ) -> Loaded:
     """Write `count` records with text-like values of `size` bytes; makes the topic if there is none.
 
     `one_by_one`: partition after partition, for full batches where there are thousands of partitions.
-    Brokers before 0.11 know no `idempotent` producer.
+    Brokers before 0.11 know no `idempotent` producer. `batch_bytes`: the most of a batch before compression, if not
+    enough for good speed.
     """
     if topic not in list_topics(bootstrap):
         create_topic(bootstrap, topic, partitions)
     values = text_values(size, seed=seed)
     keys = [b"key-%08d" % number for number in range(min(count, DIFFERENT_KEYS))]
-    writer = _producer(bootstrap, codec, large=size >= 5_000, settings={} if idempotent else PLAIN)
+    batch_bytes = batch_bytes or (BATCH_BYTES_OF_LARGE if size >= 5_000 else BATCH_BYTES)
+    writer = _producer(bootstrap, codec, batch_bytes=batch_bytes, settings={} if idempotent else PLAIN)
     if one_by_one:
         keys.sort(key=lambda key: partition_of(key, partitions))
     attached = list(headers)
@@ -133,6 +138,9 @@ def load_kinds(bootstrap: str, prefix: str, *, seed: int = 7, without: Collectio
     for codec in CODECS:
         if (name := f"codec-{codec}") not in without:
             out.append(_write(bootstrap, f"{prefix}-{name}", f"codec {codec}", _keyed(source, 1_000), codec=codec))
+            little = f"little batches, codec {codec}"
+            items = _keyed(source, 1_000)
+            out.append(_write(bootstrap, f"{prefix}-little-{codec}", little, items, codec=codec, batch_bytes=1_000))
     if "transactions" not in without:
         out.append(_write_transactions(bootstrap, f"{prefix}-transactions", source))
     if "compacted" not in without:
@@ -151,7 +159,7 @@ def load_compacted(bootstrap: str, topic: str, source: random.Random | None = No
         "delete.retention.ms": "3600000",
     }
     create_topic(bootstrap, topic, 1, config=config)
-    writer = _producer(bootstrap, "none", large=False, settings=PLAIN)
+    writer = _producer(bootstrap, "none", settings=PLAIN)
     for batch in range(8):
         # A timestamp that is 10 s later than the segment's first rolls the segment at once.
         timestamp = MILLISECONDS_2001 + batch * 10_000
@@ -180,11 +188,12 @@ def _write(
     items: Iterable[Item],
     *,
     codec: str = "none",
+    batch_bytes: int = BATCH_BYTES,
     config: Mapping[str, str] | None = None,
 ) -> Loaded:
     settings = {**NEVER_EXPIRE, **(config or {})}
     create_topic(bootstrap, topic, config=settings)
-    writer = _producer(bootstrap, codec, large=False, settings=PLAIN)
+    writer = _producer(bootstrap, codec, batch_bytes=batch_bytes, settings=PLAIN)
     count = _produce_all(writer, topic, items)
     finish(writer)
     return Loaded(topic, kind, count, count, config=settings)
@@ -194,7 +203,7 @@ def _write_transactions(bootstrap: str, topic: str, source: random.Random) -> Lo
     """Committed, aborted, committed, aborted: markers and dead records between the living."""
     create_topic(bootstrap, topic, config=NEVER_EXPIRE)
     settings: dict[str, Setting] = {"transactional.id": f"{topic}-writer"}
-    writer = _producer(bootstrap, "none", large=False, settings=settings)
+    writer = _producer(bootstrap, "none", settings=settings)
     writer.init_transactions(FLUSH_SECONDS)
     visible = written = 0
     for number in range(4):
@@ -215,7 +224,9 @@ def _count_if_below(bootstrap: str, topic: str, limit: int) -> int:
     return count if count <= limit else 0
 
 
-def _producer(bootstrap: str, codec: str, *, large: bool, settings: Mapping[str, Setting] | None = None) -> Producer:
+def _producer(
+    bootstrap: str, codec: str, *, batch_bytes: int = BATCH_BYTES, settings: Mapping[str, Setting] | None = None
+) -> Producer:
     fixed: dict[str, Setting] = {
         "bootstrap.servers": bootstrap,
         "log_level": 0,
@@ -223,7 +234,7 @@ def _producer(bootstrap: str, codec: str, *, large: bool, settings: Mapping[str,
         "partitioner": "murmur2_random",
         "sticky.partitioning.linger.ms": 0,
         "linger.ms": 20,
-        "batch.size": 1_000_000 if large else 131_072,
+        "batch.size": batch_bytes,
         "message.max.bytes": 10_000_000,
         "queue.buffering.max.messages": 2_000_000,
         "queue.buffering.max.kbytes": 1 << 20,

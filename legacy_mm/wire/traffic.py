@@ -133,8 +133,8 @@ class Traffic:
                 self._spreads["batch_bytes"].add(size)
                 self._spreads["batch_records"].add(records)
 
-    def skipped(self, partition: TopicPartition, position: int) -> None:
-        """What is not copied, such as the end of a transaction, was passed over; copying goes on here."""
+    def passed(self, partition: TopicPartition, position: int) -> None:
+        """Copying goes on here: what comes before it is copied or, as the end of a transaction, not to be copied."""
         with self._lock:
             self._positions[partition] = position
 

@@ -14,6 +14,7 @@ from confluent_kafka import Producer
 
 from legacy_mm.copyjob import Gap, Started, Statistics
 from legacy_mm.dataplane import pace
+from legacy_mm.dataplane.routes import Placed, Router
 from legacy_mm.errors import EngineUnfit, SendFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.testbed.cluster import PROXIED, Cluster
@@ -194,10 +195,64 @@ def test_what_it_did_is_reported_in_the_words_of_the_other_engine(
     assert totals["producer"]["produces"] > 0
 
 
+LITTLE = 2_000
+"""Bytes of a batch: some fifteen records."""
+
+
+def largest_batch(copying: Any) -> float:
+    """Records in the largest batch that the target was sent."""
+    spreads = [frame.measured[0].spreads for frame in copying.of(Statistics) if frame.client == "producer"]
+    return max((spread["batch_records"][2] for spread in spreads if "batch_records" in spread), default=0)
+
+
+@pytest.mark.parametrize("in_place", [False, True], ids=["by key", "in place"])
+@pytest.mark.parametrize("codec", ["none", "lz4"])
+def test_little_batches_are_joined_if_they_may_be_opened(
+    source: Any, target: Any, name: str, start_copying: Start, codec: str, in_place: bool
+) -> None:
+    count = 30_000
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name, partitions=6)
+    load(source.bootstrap, name, count, 100, partitions=6, codec=codec, batch_bytes=LITTLE)
+    kept = {"in_place": [name]} if in_place else {}
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 6, **kept)
+    copying.wait_safe(count)
+    wait_until(lambda: largest_batch(copying), PATIENCE, "statistics of the producer")
+    assert copying.stop() == {}
+    assert differences(source.bootstrap, target.bootstrap, name) == []
+    assert (largest_batch(copying) > 500) == (codec == "none" or not in_place)
+
+
+def test_a_topic_that_takes_no_large_batches_gets_smaller_ones(
+    source: Any, target: Any, name: str, start_copying: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One refusal for each halving of the limit, and none once it is known."""
+    halved: list[Placed] = []
+    halve = Router.halve
+
+    def noted(router: Router, refused: Placed) -> list[Placed]:
+        halved.append(refused)
+        return halve(router, refused)
+
+    monkeypatch.setattr(Router, "halve", noted)
+    create_topic(source.bootstrap, name, partitions=6)
+    create_topic(target.bootstrap, name, partitions=6, config={"max.message.bytes": "10000"})
+    load(source.bootstrap, name, 30_000, 100, partitions=6, batch_bytes=LITTLE)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 6)
+    copying.wait_safe(30_000)
+    refusals = len(halved)
+    load(source.bootstrap, name, 30_000, 100, partitions=6, batch_bytes=LITTLE)
+    copying.wait_safe(60_000)
+    assert copying.stop() == {}
+    assert copying.dropped() == 0
+    assert differences(source.bootstrap, target.bootstrap, name) == []
+    assert 0 < refusals == len(halved)
+
+
 def test_a_source_of_tiny_batches_gives_way_to_the_other_engine_without_a_duplicate(
     source: Any, target: Any, name: str, start_copying: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "_SECONDS", 0.2)
+    monkeypatch.setattr(pace, "_SECONDS", 0.05)
     monkeypatch.setattr(pace, "_BUSY", 0.0)
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, partitions=6)
@@ -206,7 +261,8 @@ def test_a_source_of_tiny_batches_gives_way_to_the_other_engine_without_a_duplic
         tiny.produce(name, b"%d" % number, b"key-%d" % number)
         tiny.poll(0)
     tiny.flush()
-    copying = start_copying(source.bootstrap, target.bootstrap, name, 6)
+    little = {"max.partition.fetch.bytes": "2000"}
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 6, consumer=little)
     wait_until(copying.over, PATIENCE, "the end")
     assert isinstance(copying.error, EngineUnfit)
     assert "too few" in str(copying.error)

@@ -26,7 +26,7 @@ UNOPENED = Route([], [], 4, 4)
 
 
 def options(codec: Codec | None = None, limit: int = 1 << 20) -> RouteOptions:
-    return RouteOptions(codec, None, limit, check_crcs=True, measure=True)
+    return RouteOptions(codec, None, limit, measure=True)
 
 
 @dataclass

@@ -19,11 +19,12 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def looks(found: Pace, clock: Clock, count: int, records: int, idle: float) -> list[float]:
+def looks(found: Pace, clock: Clock, count: int, records: int, idle: float, read: int = 1) -> list[float]:
+    """After batches of so many records, each as many as were `read` together."""
     answers = []
     for _ in range(count):
         for _ in range(100):
-            found.copied(records)
+            found.copied(read, 1, records)
         found.waited(idle)
         clock.now += 5.0
         answers.append(found.too_small())
@@ -39,6 +40,11 @@ def test_all_is_well(clock: Clock, records: int, idle: float) -> None:
     assert looks(Pace(), clock, 3, records, idle) == [0.0] * 3
 
 
+@pytest.mark.parametrize(("records", "answer"), [(200, 2.0), (600, 0.0)], ids=["two records each", "six"])
+def test_what_is_joined_may_be_smaller(clock: Clock, records: int, answer: float) -> None:
+    assert looks(Pace(), clock, 2, records, 0.0, read=100) == [0.0, answer]
+
+
 def test_a_pause_between_begins_the_count_anew(clock: Clock) -> None:
     found = Pace()
     assert [looks(found, clock, 1, 10, idle) for idle in (0.0, 5.0, 0.0)] == [[0.0]] * 3
@@ -47,6 +53,6 @@ def test_a_pause_between_begins_the_count_anew(clock: Clock) -> None:
 def test_a_look_too_early_says_nothing(clock: Clock) -> None:
     found = Pace()
     looks(found, clock, 1, 10, 0.0)
-    found.copied(1)
+    found.copied(1, 1, 1)
     clock.now += 4.0
     assert found.too_small() == 0.0

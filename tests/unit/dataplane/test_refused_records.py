@@ -230,7 +230,7 @@ class Batches:
     def __init__(self, settings: QuarantineSettings, limit: int = 1 << 20) -> None:
         self.safe = SafeOffsets()
         self.pieces = Pieces(self.safe)
-        self.refused = RefusedBatches(settings, Router(RouteOptions(None, None, limit, True)), self.pieces, limit)
+        self.refused = RefusedBatches(settings, Router(RouteOptions(None, None, limit)), self.pieces, limit)
         self.piece = self.pieces.open(HERE, 8, 1)
         self.partitions: int | str = 4
         self.room = True

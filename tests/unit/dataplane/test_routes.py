@@ -10,14 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
-from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.testbed.comparison import partition_of
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode
 from tests.unit.protocol.batches import rows as some_rows
 
-OPTIONS = RouteOptions(codec=None, level=None, limit=1 << 20, check_crcs=True)
+OPTIONS = RouteOptions(codec=None, level=None, limit=1 << 20)
 LOG_APPEND = 0x08
 
 
@@ -117,7 +116,7 @@ def test_records_without_a_time_get_the_present() -> None:
 @pytest.mark.parametrize("partition", [2, 3], ids=["as it is", "regrouped"])
 def test_an_explicit_codec_wins(codec: Codec, partition: int) -> None:
     batch = build(keyed_for(2, 4, 5), codec=Codec.SNAPPY)
-    found = route(batch, partition, options=RouteOptions(codec, None, 1 << 20, check_crcs=True))
+    found = route(batch, partition, options=RouteOptions(codec, None, 1 << 20))
     ((number, sent, _),) = found.batches
     assert number == 2
     assert sent.header.codec is codec
@@ -127,7 +126,7 @@ def test_an_explicit_codec_wins(codec: Codec, partition: int) -> None:
 @pytest.mark.parametrize("codec", [Codec.NONE, Codec.ZSTD])
 def test_a_batch_above_the_limit_is_divided(codec: Codec) -> None:
     rows = [Row(offset, NOW, b"k", b"%d" % offset * 400) for offset in range(10)]
-    found = route(build(rows, codec=codec), options=RouteOptions(None, None, 1500, check_crcs=True), target=1)
+    found = route(build(rows, codec=codec), options=RouteOptions(None, None, 1500), target=1)
     assert [value for _, _, value, _ in contents(found.batches)] == [row.value for row in rows]
     assert all(len(sent.buffer) <= 1500 for _, sent, _ in found.batches)
     assert all(sent.header.codec is codec for _, sent, _ in found.batches)
@@ -136,18 +135,20 @@ def test_a_batch_above_the_limit_is_divided(codec: Codec) -> None:
 @pytest.mark.parametrize("codec", [Codec.NONE, Codec.GZIP])
 def test_a_record_above_the_limit_is_told_apart_however_well_it_is_compressed(codec: Codec) -> None:
     rows = [Row(offset, NOW, b"k", b"x" * size) for offset, size in enumerate((10, 5000, 20))]
-    found = route(build(rows, codec=codec), options=RouteOptions(None, None, 1500, check_crcs=True), target=1)
+    found = route(build(rows, codec=codec), options=RouteOptions(None, None, 1500), target=1)
     assert [len(value or b"") for _, _, value, _ in contents(found.batches)] == [10, 20]
     assert [len(value or b"") for _, _, value, _ in contents(found.too_large)] == [5000]
     assert found.records == 3
 
 
-def test_a_wrong_checksum_is_found_unless_nobody_wants_to_know() -> None:
-    batch = build(keyed_for(0, 4, 2))
-    broken = RecordBatch(batch.header._replace(crc=1), batch.buffer)
-    with pytest.raises(CorruptRecords, match="checksum"):
-        route(broken)
-    assert route(broken, options=RouteOptions(None, None, 1 << 20, check_crcs=False)).records == 2
+def test_what_was_compressed_at_the_source_is_compressed_again() -> None:
+    rows = keyed_for(0, 4, 6)
+    found = Router(OPTIONS).route("t", 0, build(rows), 0, 4, 4, codec=Codec.ZSTD)
+    assert [placed.batch.header.codec for placed in found.batches] == [Codec.ZSTD]
+    assert contents(found.batches) == contents(route(build(rows)).batches)
+    mine = RouteOptions(codec=Codec.NONE, level=None, limit=1 << 20)
+    (placed,) = Router(mine).route("t", 0, build(rows), 0, 4, 4, codec=Codec.ZSTD).batches
+    assert placed.batch.header.codec is Codec.NONE, "what the user says comes first"
 
 
 @given(rows=some_rows(min_size=2))
@@ -170,7 +171,7 @@ def test_sizes_of_keys_and_values_are_told() -> None:
 @pytest.mark.parametrize("partition", [2, 3], ids=["as it is", "regrouped"])
 def test_a_batch_that_would_be_too_large_in_another_codec_is_divided(partition: int) -> None:
     rows = [row._replace(value=b"x" * 400) for row in keyed_for(2, 4, 10)]
-    options = RouteOptions(Codec.NONE, None, 1500, check_crcs=True)
+    options = RouteOptions(Codec.NONE, None, 1500)
     found = route(build(rows, codec=Codec.ZSTD), partition, options=options)
     assert contents(found.batches) == [(2, row.key, row.value, row.timestamp) for row in rows]
     assert all(len(sent.buffer) <= 1500 for _, sent, _ in found.batches)
@@ -225,14 +226,7 @@ def test_records_without_a_time_get_the_present_in_the_same_partition() -> None:
 @pytest.mark.parametrize("codec", list(Codec))
 def test_another_codec_and_a_limit_are_heeded_in_the_same_partition(codec: Codec) -> None:
     rows = [Row(offset, NOW, b"k%d" % offset, b"%d" % offset * 400) for offset in range(10)]
-    options = RouteOptions(codec, None, 1500, check_crcs=True)
+    options = RouteOptions(codec, None, 1500)
     found = preserved(build(rows, codec=Codec.SNAPPY), options=options)
     assert contents(found.batches) == [(3, row.key, row.value, NOW) for row in rows]
     assert all(len(sent.buffer) <= 1500 and sent.header.codec is codec for _, sent, _ in found.batches)
-
-
-def test_a_wrong_checksum_is_found_where_nothing_is_decompressed() -> None:
-    batch = build(keyed_for(0, 4, 2))
-    broken = RecordBatch(batch.header._replace(crc=1), batch.buffer)
-    with pytest.raises(CorruptRecords, match="checksum"):
-        preserved(broken)

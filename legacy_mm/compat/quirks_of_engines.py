@@ -19,7 +19,8 @@ ENGINE_QUIRKS = (
     Quirk(
         "batches-of-the-source",
         "makes batches of its own, by batch.size and linger.ms",
-        "keeps the batches of the source where all their records go to one partition, and waits for none",
+        "keeps the batches of the source where all their records go to one partition, and waits for none; little "
+        "ones that were read together become one of at most 256 KB, or of batch.size with --producer.tuning literal",
         "the target log holds the same records in the same order; `--engine records` makes batches anew",
         _ROUTES + "test_a_batch_whose_keys_belong_where_it_goes_is_not_touched",
     ),

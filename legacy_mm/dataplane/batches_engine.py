@@ -68,7 +68,8 @@ class BatchesEngine:
         self._missing_topic_seconds = int(target.get("topic.metadata.propagation.max.ms", 30_000)) / _MS
         limit = options.request_bytes
         self._router = Router(RouteOptions.of(target, limit, measure=plan.pairs))
-        self._joiner = Joiner(limit, self._router.decompress, check_crcs=source.get("check.crcs") == "true")
+        joined = min(limit, options.batch_bytes)
+        self._joiner = Joiner(joined, self._router.decompress, check_crcs=source.get("check.crcs") == "true")
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
         aside = QuarantineSettings(**plan.quarantine)
@@ -287,7 +288,8 @@ class BatchesEngine:
             return
         if refused.batch.header.records > 1 and failures.may_spare_some(refused.refusal):
             piece, offsets, _ = refused.receipt
-            self._joiner.refused(topic, refused.size)
+            if failures.is_too_large(refused.refusal):
+                self._joiner.refused(topic, refused.size)
             halves = self._router.halve(Placed(number, refused.batch, offsets))
             piece.missing += len(halves) - 1
             parts = [(half.batch, Part(piece, half.offsets, Times.of_batch(half.batch.header))) for half in halves]

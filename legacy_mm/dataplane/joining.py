@@ -39,7 +39,7 @@ class Joiner:
     """Joins batches of one partition. Remembers for each target topic what that found too large. For one thread."""
 
     def __init__(self, limit: int, decompress: Decompressor, *, check_crcs: bool) -> None:
-        """`limit`: the most bytes of a batch (`max.request.size`)."""
+        """`limit`: the most bytes of a batch that is made of several, if that is less than we would make."""
         self._most = min(limit, _MOST)
         self._limits: dict[str, int] = {}
         self._decompress = decompress

@@ -71,6 +71,7 @@ def load_data(site: Site, profile: Profile, records: int) -> None:
             codec=profile.codec,
             partitions=profile.partitions,
             one_by_one=profile.one_by_one,
+            batch_bytes=profile.batch_bytes,
         )
 
 

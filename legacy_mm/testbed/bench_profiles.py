@@ -46,11 +46,13 @@ class Profile:
     streams: tuple[int, ...] = (1, 4)
     producer: Mapping[str, str] = field(default_factory=dict)
     round_trip_ms: int = 0  # to the target
+    batch_bytes: int = 0  # the most of a source batch, uncompressed; 0: enough for good speed
 
     @property
     def topic(self) -> str:
         """Profiles with the same data share a source topic."""
-        return f"bench-{self.size}-{self.codec}-{self.partitions}"
+        batches = f"-{self.batch_bytes}" if self.batch_bytes else ""
+        return f"bench-{self.size}-{self.codec}-{self.partitions}{batches}"
 
     @property
     def one_by_one(self) -> bool:
@@ -79,6 +81,8 @@ PROFILES = (
     Profile("100B", 3_000_000, 100),
     Profile("1KB", 800_000, 1_000),
     Profile("1KB-lz4", 800_000, 1_000, "lz4"),
+    # As a Java producer with its default batch.size fills a topic: sixteen records in a batch.
+    Profile("1KB-little", 800_000, 1_000, batch_bytes=16_384),
     Profile("10KB-zstd", 80_000, 10_000, "zstd"),
     # The old tool copies about 7,500 records/s here: its runs end at the bench's time limit.
     Profile("long-line", 400_000, 1_000, partitions=24, streams=(1,), round_trip_ms=40),

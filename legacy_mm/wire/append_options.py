@@ -16,6 +16,8 @@ class AppendOptions:
     in_flight: int
     """Requests under way on one connection."""
     request_bytes: int
+    batch_bytes: int
+    """The most of a batch that is made of several; 0: none is."""
     buffer_bytes: int
     request_timeout: float
     delivery_timeout: float
@@ -35,6 +37,7 @@ def options_from(properties: Mapping[str, str]) -> AppendOptions:
         idempotent=properties.get("enable.idempotence") == "true",
         in_flight=number("max.in.flight.requests.per.connection", 5),
         request_bytes=number("message.max.bytes", 1 << 20),
+        batch_bytes=0 if number("batch.num.messages", 0) == 1 else number("batch.size", 1_000_000),
         buffer_bytes=number("queue.buffering.max.kbytes", 32 << 10) << 10,
         request_timeout=number("request.timeout.ms", 30_000) / 1000,
         delivery_timeout=delivery / 1000 if delivery else inf,

@@ -10,8 +10,10 @@ _OUT_OF_ORDER, _DUPLICATE = 45, 46
 _UNKNOWN_MEMBER, _TOPIC_FORBIDDEN, _GROUP_FORBIDDEN = 25, 29, 30
 _PRODUCER_UNKNOWN = {_OUT_OF_ORDER, 47, 59, 90}
 """Out of order, invalid epoch, unknown producer id, fenced: the broker and this producer id have lost each other."""
-_OF_THE_RECORD = {TOO_LARGE, 18, 32, 87}
-"""Record too large, batch too large for a segment, timestamp, and whatever else a broker finds in a record."""
+_SIZES = {TOO_LARGE, 18}
+"""Record too large, batch too large for a segment."""
+_OF_THE_RECORD = {*_SIZES, 32, 87}
+"""Also its timestamp, and whatever else a broker finds in a record."""
 _FOR_ALL_RECORDS = {29, 31, 35, 43, 53, 76}
 """Not authorized (topic, cluster, transactional id), unsupported version, format or codec."""
 
@@ -44,6 +46,11 @@ def needs_new_producer(code: int) -> bool:
 def may_spare_some(code: int) -> bool:
     """Whether the records of a refused batch may fare better in smaller ones."""
     return code != TIMED_OUT and code not in _FOR_ALL_RECORDS
+
+
+def is_too_large(code: int) -> bool:
+    """Whether it is the size that the target refuses."""
+    return code in _SIZES
 
 
 def refuses_the_record(code: int) -> bool:

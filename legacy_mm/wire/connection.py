@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from itertools import count
@@ -23,6 +23,7 @@ from kafka.protocol.api_key import ApiKey
 from kafka.protocol.broker_version_data import BrokerVersionData
 
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.protocol.buffers import unwritten
 from legacy_mm.protocol.compression import Bytes
 from legacy_mm.wire import login
 from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
@@ -157,8 +158,8 @@ class Connection:
         self._send([head, *segments], _Asked(correlation_id, api_key, monotonic()) if answered else None)
         return correlation_id
 
-    def receive(self, buffer: Callable[[int], memoryview] | None = None) -> memoryview:
-        """What follows the correlation id in the next response, read into `buffer(size)` or fresh memory.
+    def receive(self) -> memoryview:
+        """What follows the correlation id in the next response.
 
         A flexible response still has its header's tagged fields in front. Waits for a request if none is on its
         way; raises ConnectionLost when the broker does not answer within `socket.timeout.ms`.
@@ -168,7 +169,7 @@ class Connection:
             self._fill(head)
             size, correlation_id = _RESPONSE_HEAD.unpack(head)
             self._check(size, correlation_id)
-            body = _fresh(size - _SIZE.size) if buffer is None else buffer(size - _SIZE.size)
+            body = unwritten(size - _SIZE.size)
             self._fill(body)
             self._outstanding.popleft()
         return body
@@ -300,10 +301,6 @@ def _unsent(segments: list[Bytes], sent: int) -> list[Bytes]:
             return [memoryview(segment)[sent:], *segments[index + 1 :]]
         sent -= len(segment)
     return []
-
-
-def _fresh(size: int) -> memoryview:
-    return memoryview(bytearray(size))
 
 
 def _api(api_key: int) -> str:

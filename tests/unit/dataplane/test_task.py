@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ctypes
+import platform
 import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+
+from legacy_mm.dataplane import task
 from legacy_mm.dataplane.task import ABANDONED
 
 SECONDS = 20.0
@@ -74,3 +79,35 @@ def test_a_lease_that_was_waiting_renews_nothing() -> None:
         channel.send(b"x")
         process.wait(SECONDS)
     assert process.returncode == ABANDONED
+
+
+PAGE_FAULTS = """
+import resource, sys
+from legacy_mm.dataplane import task
+
+def faults():
+    for _ in range(20):
+        answers = [bytearray(5 << 20) for _ in range(4)]
+        del answers
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+faults()
+before = faults()
+task._keep_freed_memory()
+settled = faults()
+print(settled - before, faults() - settled)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc can be told")
+def test_memory_that_is_freed_is_kept_for_the_next_answer() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PAGE_FAULTS], capture_output=True, text=True, check=True, timeout=SECONDS
+    )
+    settling, after = map(int, done.stdout.split())
+    assert after < settling / 4, (settling, after)
+
+
+def test_a_c_library_that_cannot_be_told_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
+    task._keep_freed_memory()

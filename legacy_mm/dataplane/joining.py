@@ -59,7 +59,7 @@ class Joiner:
                     batch.check_crc()
                 codec = batch.header.codec
                 may_join = _is_little(batch) and not (unopened and codec is not Codec.NONE)
-                fits = group and size + len(batch.buffer) <= limit and _belong_together(group[0], batch)
+                fits = group and size + len(batch.buffer) <= limit and _belong_together(group, batch)
                 if not (may_join and fits):
                     yield from self._joined(group, limit)
                     group, size = [], 0
@@ -111,7 +111,8 @@ def _is_little(batch: RecordBatch) -> bool:
     return len(batch.buffer) <= _LITTLE[header.codec] and header.max_timestamp != _NO_TIMESTAMP
 
 
-def _belong_together(first: RecordBatch, batch: RecordBatch) -> bool:
-    """Whether they are compressed alike, and their offsets fit into one batch."""
-    near = batch.header.last_offset - first.header.base_offset < _MOST_OFFSETS
-    return near and batch.header.codec is first.header.codec
+def _belong_together(group: list[RecordBatch], batch: RecordBatch) -> bool:
+    """Whether they are compressed alike, and their offsets ascend and fit into one batch."""
+    first, before, header = group[0].header, group[-1].header, batch.header
+    near = before.last_offset < header.base_offset and header.last_offset - first.base_offset < _MOST_OFFSETS
+    return near and header.codec is first.codec

@@ -149,6 +149,7 @@ def test_without_a_time_or_far_away_they_are_left_alone() -> None:
     assert [batch for batch, _ in join(timeless)] == timeless
     near, far = build(some(1), base_offset=5), build(some(1), base_offset=1 << 31)
     assert [batch for batch, _ in join([near, far])] == [near, far]
+    assert [batch for batch, _ in join([far, near])] == [far, near], "nor if they are not in order"
 
 
 def test_a_compacted_batchs_delete_horizon_is_not_taken_for_a_time() -> None:

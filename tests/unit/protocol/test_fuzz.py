@@ -23,7 +23,7 @@ from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import Header, RecordBatch
 from legacy_mm.protocol.record_set import CommittedOnly, read_batches
-from legacy_mm.protocol.records import Placement, first_key, measure, regroup, survey
+from legacy_mm.protocol.records import Opened, Placement, first_key, join, measure, regroup, survey
 from tests.unit.protocol.batches import NOW, Row, build, records_of
 
 PAGES = 64
@@ -119,6 +119,10 @@ def use(header: Header, records: memoryview) -> None:
                 again = survey(one.batch.header, one.batch.payload, one.partition, 0)
                 assert (again.records, again.dense) == (one.batch.header.records, True)
                 one.batch.check_crc()
+        joined = join([Opened(header, records), Opened(header._replace(base_offset=header.next_offset), records)])
+        again = survey(joined.header, joined.payload, 1, 3)
+        assert (again.records, again.elsewhere) == (2 * found.records, 2 * found.elsewhere)
+        joined.check_crc()
 
 
 @fuzz

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec, Decompressor
-from legacy_mm.protocol.record_batch import HEADER_SIZE, RecordBatch
+from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.records import Opened
 
 _LITTLE = {
@@ -25,7 +25,6 @@ _LITTLE = {
 """Bytes of a batch, compressed; a larger one costs less to send than to make anew."""
 _MOST = 256 << 10
 _MOST_OFFSETS = 1 << 30
-_NO_TIMESTAMP = -1
 
 
 class Arrived(NamedTuple):
@@ -79,36 +78,40 @@ class Joiner:
 
     def _joined(self, group: list[RecordBatch], limit: int) -> Iterator[Arrived]:
         """As few batches as the limit allows; none are joined from a broken one on, so that sound ones are copied."""
-        done = 0
+        done = size = 0
+        part: list[Opened] = []
         try:
-            while len(group) - done > 1:
-                opened = self._opened(group[done:], limit)
-                batch = records.join(opened) if len(opened) > 1 else group[done]
-                yield Arrived(batch, group[done].header.codec)
-                done += len(opened)
+            for batch in group if len(group) > 1 else ():
+                data = self._opened(batch)
+                if part and size + len(data) > limit:
+                    yield _one(group[done], part)
+                    done += len(part)
+                    part, size = [], 0
+                part.append(Opened(batch.header, data))
+                size += len(data)
+            if part:
+                yield _one(group[done], part)
+                done += len(part)
         except CorruptRecords:
             pass  # it is found again where that batch is copied by itself
         for batch in group[done:]:
             yield Arrived(batch, batch.header.codec)
 
-    def _opened(self, group: list[RecordBatch], limit: int) -> list[Opened]:
-        """The first one, and as many others as the limit allows."""
-        opened: list[Opened] = []
-        room = limit
-        for header, buffer in group:
-            data = buffer[HEADER_SIZE:]
-            if header.codec is not Codec.NONE:
-                data = memoryview(bytes(self._decompress(header.codec, data)))
-            room -= len(data)
-            if opened and room < 0:
-                break
-            opened.append(Opened(header, data))
-        return opened
+    def _opened(self, batch: RecordBatch) -> memoryview:
+        """Its records, in memory that the next one does not use again."""
+        codec = batch.header.codec
+        data = self._decompress(codec, batch.payload)
+        return data if codec is Codec.NONE else memoryview(bytes(data))
+
+
+def _one(first: RecordBatch, part: list[Opened]) -> Arrived:
+    """What goes on instead of these; the first one itself if it is alone."""
+    return Arrived(records.join(part) if len(part) > 1 else first, first.header.codec)
 
 
 def _is_little(batch: RecordBatch) -> bool:
     header = batch.header
-    return len(batch.buffer) <= _LITTLE[header.codec] and header.max_timestamp != _NO_TIMESTAMP
+    return len(batch.buffer) <= _LITTLE[header.codec] and header.has_time
 
 
 def _belong_together(group: list[RecordBatch], batch: RecordBatch) -> bool:

@@ -21,8 +21,6 @@ from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
 from legacy_mm.protocol.records import Contents, Placement, SourceOffsets, Survey
 from legacy_mm.protocol.single_record import SingleRecord, batch_of, first_record
 
-_NO_TIMESTAMP = -1
-
 
 class Placed(NamedTuple):
     """A batch for one target partition."""
@@ -133,7 +131,7 @@ class Router:
     ) -> tuple[list[Placed], list[Placed]]:
         """New batches, and lone records that are too large for any."""
         options = self._options
-        if header.max_timestamp == _NO_TIMESTAMP:
+        if not header.has_time:
             header = header._replace(base_timestamp=epoch_ms())
         fits = largest <= options.limit
         made = records.regroup(
@@ -193,4 +191,4 @@ class Router:
 
 
 def _header_may_pass(header: Header, begin: int) -> bool:
-    return header.base_offset >= begin and not header.must_be_re_encoded and header.max_timestamp != _NO_TIMESTAMP
+    return header.base_offset >= begin and not header.must_be_re_encoded and header.has_time

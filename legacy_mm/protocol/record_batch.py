@@ -29,6 +29,7 @@ _LOG_APPEND_BIT = 0x08
 _TRANSACTIONAL_BIT = 0x10
 _CONTROL_BIT = 0x20
 _DELETE_HORIZON_BIT = 0x40
+_NO_TIMESTAMP = -1
 
 
 class TimestampType(IntEnum):
@@ -86,6 +87,11 @@ class Header(NamedTuple):
     def has_append_time(self) -> bool:
         """Whether the broker set the timestamps."""
         return bool(self.attributes & _LOG_APPEND_BIT)
+
+    @property
+    def has_time(self) -> bool:
+        """Whether any of its records has a timestamp."""
+        return self.max_timestamp != _NO_TIMESTAMP
 
     @property
     def is_transactional(self) -> bool:

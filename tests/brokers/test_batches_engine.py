@@ -26,6 +26,8 @@ from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.copying import PATIENCE, Start
 
 pytestmark = pytest.mark.brokers
+LITTLE = 2_000
+"""Bytes of a batch: some fifteen records."""
 
 
 @pytest.fixture
@@ -61,19 +63,20 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Network]:
 def prepare(source: str, target: str, topic: str, count: int, **settings: Any) -> None:
     for bootstrap in (source, target):
         create_topic(bootstrap, topic, partitions=6, config=settings.get("config", {}) if bootstrap == target else {})
-    load(source, topic, count, settings.get("size", 100), partitions=6)
+    load(source, topic, count, settings.get("size", 100), partitions=6, batch_bytes=settings.get("batch_bytes", 0))
 
 
 def differences(source: str, target: str, topic: str) -> list[str]:
     return same_records(read_all(source, topic), read_all(target, topic), target_partitions=6)
 
 
+@pytest.mark.parametrize("batch_bytes", [0, LITTLE], ids=["large batches", "joined batches"])
 def test_connections_that_are_cut_again_and_again_lose_nothing_and_double_nothing(
-    source: Any, network: Network, name: str, start_copying: Start
+    source: Any, network: Network, name: str, start_copying: Start, batch_bytes: int
 ) -> None:
     """Invariants A and C; the idempotent producer makes it exactly once within one copy job."""
     count = 300_000
-    prepare(source.bootstrap, network.cluster.bootstrap, name, count)
+    prepare(source.bootstrap, network.cluster.bootstrap, name, count, batch_bytes=batch_bytes)
     copying = start_copying(
         source.bootstrap, network.bootstrap, name, 6, consumer={"max.partition.fetch.bytes": "65536"}
     )
@@ -193,10 +196,6 @@ def test_what_it_did_is_reported_in_the_words_of_the_other_engine(
     assert totals["consumer"]["received_records"] == totals["producer"]["sent_records"] == 5_000
     assert totals["consumer"]["fetches"] > 0
     assert totals["producer"]["produces"] > 0
-
-
-LITTLE = 2_000
-"""Bytes of a batch: some fifteen records."""
 
 
 def largest_batch(copying: Any) -> float:

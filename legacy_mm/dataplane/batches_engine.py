@@ -8,7 +8,7 @@ too. A full appender stops the loop, and then the reading, so memory is bounded 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import TypeVar
 
@@ -34,9 +34,10 @@ from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import CommittedOnly, with_data
 from legacy_mm.wire import append_options, failures, fetcher
 from legacy_mm.wire.appender import Appender
+from legacy_mm.wire.arrivals import Fetched
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
-from legacy_mm.wire.fetcher import Fetched, Fetcher
+from legacy_mm.wire.fetcher import Fetcher
 from legacy_mm.wire.lane import Entry
 from legacy_mm.wire.traffic import Traffic
 
@@ -44,7 +45,6 @@ _WAIT_SECONDS = 0.1
 _LAST_SECONDS = 20.0
 _CALL_SECONDS = 4.0
 """One question to a cluster; well below the time after which a silent task counts as stalled."""
-_MS = 1000
 T = TypeVar("T")
 
 
@@ -65,7 +65,7 @@ class BatchesEngine:
         self._fetcher = Fetcher(self._source, self._fetch_options, backlog, self._read)
         options = append_options.options_from(target)
         self._appender = Appender(self._target, options, self._written)
-        self._missing_topic_seconds = int(target.get("topic.metadata.propagation.max.ms", 30_000)) / _MS
+        self._missing_topic_seconds = int(target.get("topic.metadata.propagation.max.ms", 30_000)) / 1000
         limit = options.request_bytes
         self._router = Router(RouteOptions.of(target, limit, measure=plan.pairs))
         joined = min(limit, options.batch_bytes)
@@ -116,16 +116,21 @@ class BatchesEngine:
             begin = monotonic()
             if self._halving:
                 self._appender.wait_empty(_WAIT_SECONDS)
-            fetched = self._fetcher.take(0.0 if self._halving else _WAIT_SECONDS)
+            fetched = self._fetcher.take(0.0 if self._halving else _WAIT_SECONDS, self._turn)
             self._pace.waited(monotonic() - begin)
-            if fetched is not None:
-                self._copy(fetched)
-            self._tend(blocked=False)
-            self._put_aside()
-            self._mind_gaps()
+            self._turn([] if fetched is None else [fetched])
             if not plan.engine_required and (size := self._pace.too_small()):
                 raise EngineUnfit(f"the batches of the source have {size:.0f} records, too few to move them whole")
         return self._finish()
+
+    def _turn(self, arrived: Sequence[Fetched]) -> None:
+        """Copy these and see to what came back. Called by one thread at a time, not always that of `run`."""
+        for fetched in arrived:
+            if not self._stopping.is_set():  # what a stop left uncopied must not be followed by what came after it
+                self._copy(fetched)
+        self._tend(blocked=False)
+        self._put_aside()
+        self._mind_gaps()
 
     def stop(self, seconds: float) -> None:
         """From any thread: read no more and finish within this time."""
@@ -174,7 +179,6 @@ class BatchesEngine:
             return
         if not partitions:
             return
-        size = len(batch.buffer)
         route = self._router.route(
             topic, source.partition, batch, begin, count, partitions, in_place=in_place, codec=codec
         )
@@ -195,7 +199,7 @@ class BatchesEngine:
             target = TopicPartition(topic, number)
             self._appender.append(target, made, Part(piece, offsets, times))
             self._written.carried(target, made.header.records, len(made.buffer))
-        self._read.carried(source, route.records, size, route.next_offset)
+        self._read.carried(source, route.records, len(batch.buffer), route.next_offset)
         self._records += route.records
 
     def _partitions(self, topic: str, least: int) -> int:

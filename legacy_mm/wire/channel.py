@@ -87,6 +87,7 @@ class Channel(threading.Thread):
         try:
             while entries := self._next():
                 self.send(entries)
+            self.close()  # a connection that was made meanwhile
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self._owner.ended(error)
 

@@ -56,7 +56,7 @@ class Cluster:
         self._failure: Exception | None = None
         self._closed = Event()
         self._reconnects = Reconnects(properties, self._closed)
-        self._lines: defaultdict[tuple[str, int], _Line] = defaultdict(_Line)
+        self._lines: defaultdict[tuple[str, int], _Line] = defaultdict(lambda: _Line(self._closed))
 
     def watch(self, topics: Iterable[str], *, create: bool = False) -> None:
         """Ask about these topics, too, from the next question on; `create` lets brokers create what is missing."""
@@ -279,7 +279,9 @@ class Cluster:
 class _Line:
     """A connection for small requests, one at a time; made anew when the broker has closed it for being idle."""
 
-    def __init__(self) -> None:
+    def __init__(self, over: Event) -> None:
+        """`over`: from then on each call fails, and leaves no connection behind."""
+        self._over = over
         self._connection: Connection | None = None
         self._used = 0.0
         self._busy = Lock()
@@ -294,6 +296,8 @@ class _Line:
                 except ConnectionLost:
                     self._connection = None
             self._connection = connect()
+            if self._over.is_set():
+                self.close()
             try:
                 return self._connection.call(request)
             except ConnectionLost:

@@ -1,18 +1,18 @@
 """Record sets from the source: one thread and one connection for each broker that is read from.
 
 A thread asks for the next bytes before the ones it has are worked on, so the wire is never idle while there is a
-backlog. It never resets an offset: one that is not in the log is reported as a gap, and the partition waits until
-`resume`. A partition is in at most one request at any time, so each record set is handed out once and in order.
+backlog; what is little it works on itself, if nobody is busy (`arrivals.py`). It never resets an offset: one that is
+not in the log is reported as a gap, and the partition waits until `resume`. A partition is in at most one request at
+any time, so each record set is handed out once and in order.
 """
 
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.clock import monotonic
 from legacy_mm.copyjob import Started
 from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
@@ -21,6 +21,7 @@ from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wa
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import Ending, read_batches
 from legacy_mm.wire import failures
+from legacy_mm.wire.arrivals import Arrivals, Fetched, Work
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.connection import Connection
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
@@ -36,16 +37,6 @@ _REPLICA_SECONDS = 300.0
 _NOBODY = None, UNKNOWN_EPOCH
 _NO_REPLICA = -1, 0.0
 _PARTED = "its leader is another one"
-
-
-class Fetched(NamedTuple):
-    """Whole batches of one partition, to be copied from `position` on; the first may begin before it."""
-
-    partition: TopicPartition
-    position: int
-    batches: list[RecordBatch]
-    aborted: tuple[tuple[int, int], ...]
-    size: int
 
 
 class OutOfRange(NamedTuple):
@@ -72,8 +63,7 @@ class Fetcher:
         self.traffic = traffic
         self._backlog = backlog
         self._changed = threading.Condition()
-        self._taken: deque[Fetched] = deque()
-        self._waiting_bytes = 0
+        self._arrivals = Arrivals(self._changed)
         self._positions: dict[TopicPartition, int] = {}
         self._asked: set[TopicPartition] = set()
         self._halted: set[TopicPartition] = set()
@@ -81,7 +71,6 @@ class Fetcher:
         self._replicas: dict[TopicPartition, tuple[int, float]] = {}
         self._epochs = ReadEpochs(cluster)
         self._gaps: list[OutOfRange] = []
-        self._error: BaseException | None = None
         self._readers: dict[int, _Reader] = {}
         self._closed = False
         self._attend_at = 0.0
@@ -106,28 +95,17 @@ class Fetcher:
             self._halted -= offsets.keys()
             self._changed.notify_all()
 
-    def take(self, timeout: float) -> Fetched | None:
-        """The next record set, or None after `timeout` seconds. Raises what ended a reader."""
+    def take(self, timeout: float, work: Work) -> Fetched | None:
+        """The next record set; see `Arrivals.take`."""
         self._attend()
-        deadline = Deadline.after(timeout)
-        with self._changed:
-            while not self._taken and self._error is None and not deadline.expired():
-                self._changed.wait(deadline.remaining())
-            if self._error is not None:
-                raise self._error
-            if not self._taken:
-                return None
-            fetched = self._taken.popleft()
-            self._waiting_bytes -= fetched.size
-            self._changed.notify_all()
-            return fetched
+        return self._arrivals.take(timeout, work)
 
     def take_gaps(self) -> list[OutOfRange]:
         """Gaps found since the last call; one comes only when all that was read before it has been taken."""
         if not self._gaps:
             return []
         with self._changed:
-            busy = {fetched.partition for fetched in self._taken}
+            busy = self._arrivals.partitions()
             found = [gap for gap in self._gaps if gap.partition not in busy]
             self._gaps = [gap for gap in self._gaps if gap.partition in busy]
             return found
@@ -179,6 +157,7 @@ class Fetcher:
         """Take over what a broker answered; partitions that brought records are asked for last the next time."""
         positions = {want.partition: want.offset for want in asked}
         found = [self._sort_out(answer, positions[answer.partition]) for answer in partitions]
+        arrived: list[Fetched] = []
         with self._changed:
             self._asked.difference_update(positions)
             for fetched, next_offset in filter(None, found):
@@ -186,11 +165,12 @@ class Fetcher:
                     continue  # resumed elsewhere meanwhile
                 if fetched.batches:
                     del self._positions[fetched.partition]
-                    self._taken.append(fetched)
-                    self._waiting_bytes += fetched.size
+                    arrived.append(fetched)
                     self._epochs.note(fetched.partition, fetched.batches[-1].header.leader_epoch)
                 self._positions[fetched.partition] = next_offset
-            self._changed.notify_all()
+            work = self._arrivals.add(arrived)
+        if work is not None:
+            self._arrivals.do(work, arrived)
 
     def unanswered(self, asked: Iterable[Wanted]) -> None:
         """A request came to nothing: its partitions may be asked for again, after a pause."""
@@ -202,14 +182,12 @@ class Fetcher:
 
     def failed(self, error: BaseException) -> None:
         """Reading cannot go on."""
-        with self._changed:
-            self._error = self._error or error
-            self._changed.notify_all()
+        self._arrivals.failed(error)
 
     # --- the rest
 
     def _wanted(self, node: int) -> list[Wanted]:
-        if self._closed or self._waiting_bytes >= self._backlog:
+        if self._closed or self._arrivals.waiting_bytes >= self._backlog:
             return []
         now = monotonic()
         return [
@@ -319,6 +297,7 @@ class _Reader(threading.Thread):
             while not fetcher.closed():
                 if asked := fetcher.wait_for_work(self._node, _RETRY_SECONDS):
                     self._serve(asked)
+            self.close()  # one that was made meanwhile
         except Exception as error:  # noqa: BLE001 - the engine raises it
             fetcher.failed(error)
 

@@ -92,6 +92,31 @@ def test_connections_that_are_cut_again_and_again_lose_nothing_and_double_nothin
     assert differences(source.bootstrap, network.cluster.bootstrap, name) == []
 
 
+def test_stops_in_the_midst_of_little_answers_leave_nothing_out(
+    source: Any, target: Any, name: str, start_copying: Start
+) -> None:
+    """What a reader has begun to copy itself and what it reads next: a stop between them must not lose the rest."""
+    count, stops, chance = 60_000, 25, random.Random(11)
+    prepare(source.bootstrap, target.bootstrap, name, count, batch_bytes=LITTLE)
+    begin: Any = dict.fromkeys((TopicPartition(name, number) for number in range(6)), 0)
+    little = {"max.partition.fetch.bytes": "8000", "fetch.max.bytes": "14000"}
+    for stop in range(stops):
+        copying = start_copying(
+            source.bootstrap,
+            target.bootstrap,
+            name,
+            6,
+            begin=begin,
+            consumer=little,
+            producer={"max.request.size": "2500"},
+        )
+        wanted = min(count, sum(begin.values()) + chance.randrange(2 * count // stops)) if stop < stops - 1 else count
+        wait_until(lambda: sum((begin | copying.safe).values()) >= wanted, PATIENCE, f"{wanted} safe")  # noqa: B023
+        assert copying.stop() == {}
+        begin |= copying.safe
+    assert differences(source.bootstrap, target.bootstrap, name) == []
+
+
 def test_a_leader_that_is_killed_moves_its_partitions_without_loss(
     source: Any, network: Network, name: str, start_copying: Start
 ) -> None:

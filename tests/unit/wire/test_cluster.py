@@ -157,3 +157,20 @@ def test_a_connection_that_nobody_needs_is_closed(monkeypatch: pytest.MonkeyPatc
     cluster.close_idle()
     assert closed == [0]
     assert cluster.call_any(None) == 1
+
+
+def test_a_connection_that_is_made_while_the_cluster_is_closed_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[int] = []
+
+    def call(request: object) -> Any:
+        raise ConnectionLost("closed here") if closed else AssertionError("asked over a connection that stays")
+
+    def connect(*_: object, **__: object) -> Any:
+        cluster.close()
+        return SimpleNamespace(call=call, close=lambda: closed.append(1))
+
+    monkeypatch.setattr(module, "connect_by", connect)
+    cluster = Cluster(PROPERTIES, 60.0)
+    with pytest.raises(ClusterUnreachable, match="closed here"):
+        cluster.call_any(None)
+    assert closed

@@ -97,6 +97,11 @@ def asked(fetcher: Fetcher, node: int = NODE) -> list[Any]:
     return fetcher.wait_for_work(node, 0.0)
 
 
+def taken(fetcher: Fetcher) -> Any:
+    """What there is to take at once; nothing is lent meanwhile."""
+    return fetcher.take(0.0, print)
+
+
 def partitions(wanted: list[Any]) -> list[TopicPartition]:
     return [want.partition for want in wanted]
 
@@ -119,17 +124,17 @@ def test_who_brought_records_waits_for_the_others(fetcher: Fetcher) -> None:
 
 def test_records_come_out_with_the_place_where_copying_begins(fetcher: Fetcher) -> None:
     fetcher.answered(asked(fetcher), [answer(A, batch_at(18, 5) + batch_at(23) + batch_at(26)[:30])])
-    fetched = fetcher.take(0.0)
+    fetched = taken(fetcher)
     assert fetched is not None
     assert (fetched.partition, fetched.position, len(fetched.batches)) == (A, 20, 2)
-    assert fetcher.take(0.0) is None
+    assert taken(fetcher) is None
 
 
 def test_an_answer_for_a_place_that_is_not_wanted_any_more_is_left(fetcher: Fetcher) -> None:
     wanted = asked(fetcher)
     fetcher.resume({A: 50})
     fetcher.answered(wanted, [answer(A, batch_at(20))])
-    assert fetcher.take(0.0) is None
+    assert taken(fetcher) is None
     assert next(want.offset for want in asked(fetcher) if want.partition == A) == 50
 
 
@@ -138,7 +143,7 @@ def test_a_backlog_stops_the_asking(cluster: OneBroker) -> None:
     fetcher.start({A: 20})
     fetcher.answered(asked(fetcher), [answer(A, batch_at(20))])
     assert asked(fetcher) == []
-    fetcher.take(0.0)
+    taken(fetcher)
     assert partitions(asked(fetcher)) == [A]
 
 
@@ -147,7 +152,7 @@ def test_a_gap_is_told_after_what_was_read_before_it_and_waits_for_an_answer(fet
     fetcher.resume({A: 95})
     fetcher.answered(asked(fetcher), [answer(A, error=OUT_OF_RANGE)])
     assert fetcher.take_gaps() == []
-    fetcher.take(0.0)
+    taken(fetcher)
     (gap,) = fetcher.take_gaps()
     assert (gap.partition, gap.wanted, gap.low, gap.high) == (A, 95, 10, 90)
     assert A not in partitions(asked(fetcher))
@@ -194,7 +199,7 @@ def test_who_is_closed_asks_nobody(fetcher: Fetcher) -> None:
 def led_anew(fetcher: Fetcher, cluster: OneBroker) -> Fetcher:
     """A was read up to 23 while its leader was the fourth; now it is led by the sixth."""
     fetcher.answered(asked(fetcher), [answer(A, batch_at(20, epoch=4)), answer(B), answer(C)])
-    fetcher.take(0.0)
+    taken(fetcher)
     wanted = asked(fetcher)
     assert fetcher.undoubted(wanted) == wanted
     assert cluster.compared == [], "while the leader stays nobody is asked"

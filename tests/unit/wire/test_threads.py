@@ -62,7 +62,7 @@ def test_the_one_that_reads(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, s
     monkeypatch.setattr(cluster, "connect", lambda _: cast(Any, _Connection()))
     fetcher.start({PARTITION: 5})
     with pytest.raises(MemoryError):
-        fetcher.take(SECONDS)
+        fetcher.take(SECONDS, print)
     fetcher.close()
 
 

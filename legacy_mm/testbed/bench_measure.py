@@ -39,6 +39,7 @@ STAMP = struct.Struct(">Id")  # number of the record, wall clock
 BROKER = {"log.segment.delete.delay.ms": "1000"}
 MM2_TOPICS = "mm2-"
 _TICKS = os.sysconf("SC_CLK_TCK")
+_JAVA_FRAME = "\tat "
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +200,8 @@ def _check(process: ToolProcess) -> None:
 
 
 def _tail(process: ToolProcess) -> str:
-    return " | ".join(process.output().splitlines()[-5:]) or "nothing"
+    lines = [line for line in process.output().splitlines() if not line.startswith(_JAVA_FRAME)]
+    return " | ".join(lines[-5:]) or "nothing"
 
 
 def _busy_seconds() -> float:

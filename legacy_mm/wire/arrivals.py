@@ -67,10 +67,10 @@ class Arrivals:
     def add(self, arrived: Sequence[Fetched]) -> Work | None:
         """Take over what an answer held; else what the caller is to `do` with it himself. Under the lock."""
         size = sum(fetched.size for fetched in arrived)
-        if arrived and size <= _LITTLE and not (self._waiting or self._lent or self._error is not None):
-            self._lent = self._work is not None
-            if self._lent:
-                return self._work
+        idle = self._work is not None and not (self._waiting or self._lent or self._error is not None)
+        if idle and arrived and size <= _LITTLE:
+            self._lent = True
+            return self._work
         self._waiting.extend(arrived)
         self.waiting_bytes += size
         self._changed.notify_all()

@@ -178,8 +178,9 @@ def _watch(
     def look(count: int) -> Sample:
         cpu = process.tree.cpu_seconds()
         brokers = sum(map(_cpu_seconds, pids))
-        other = _busy_seconds() - cpu - brokers - _cpu_seconds(os.getpid())
-        return Sample(time.monotonic() - begin, count, cpu, brokers, other)
+        busy, stolen = _host_seconds()
+        other = busy - cpu - brokers - _cpu_seconds(os.getpid())
+        return Sample(time.monotonic() - begin, count, cpu, brokers, other, stolen)
 
     count = _await_first(process, ends, begin)
     first = look(count)
@@ -204,10 +205,11 @@ def _tail(process: ToolProcess) -> str:
     return " | ".join(lines[-5:]) or "nothing"
 
 
-def _busy_seconds() -> float:
-    """CPU time of all processes of the host."""
-    user, nice, system = Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=4)[1:4]
-    return (int(user) + int(nice) + int(system)) / _TICKS
+def _host_seconds() -> tuple[float, float]:
+    """CPU time of all processes of the host, and what its hypervisor withheld from them."""
+    words = Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=9)[1:9]
+    user, nice, system, _, _, _, _, stolen = map(int, words)
+    return (user + nice + system) / _TICKS, stolen / _TICKS
 
 
 def _cpu_seconds(pid: int) -> float:

@@ -6,12 +6,20 @@ import json
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 WINDOW = (0.2, 0.9)  # of the records: before it a JVM warms up, after it queues run dry
-_IN_WINDOW = ("records_per_s", "mb_per_s", "cpu_s_per_million", "cpu_s_per_gb", "broker_cores", "other_cores")
+_IN_WINDOW = (
+    "records_per_s",
+    "mb_per_s",
+    "cpu_s_per_million",
+    "cpu_s_per_gb",
+    "broker_cores",
+    "other_cores",
+    "stolen_cores",
+)
 
-SHORTEST_WINDOW, MOST_OTHER_CORES = 5.0, 0.2  # beyond these a row carries a caution
+SHORTEST_WINDOW, MOST_OTHER_CORES, MOST_STOLEN_CORES = 5.0, 0.2, 0.1  # beyond these a row carries a caution
 
 Metrics = Mapping[str, float | None]
 
@@ -25,6 +33,7 @@ class Sample:
     cpu: float  # seconds, the tool's whole process tree
     brokers: float = 0.0  # CPU seconds of both clusters
     other: float = 0.0  # CPU seconds of processes that are neither the tool, nor brokers, nor bench
+    stolen: float = 0.0  # seconds that the hypervisor gave to others while something here wanted to run
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +60,7 @@ METRICS = (
     Metric("window_s", "window s", 1, ratio=False),
     Metric("broker_cores", "broker cores", 2, ratio=False),
     Metric("other_cores", "other cores", 2, ratio=False),
+    Metric("stolen_cores", "stolen cores", 2, ratio=False),
 )
 
 
@@ -79,6 +89,7 @@ def steady(samples: Sequence[Sample], record_bytes: int) -> dict[str, float | No
         "cpu_s_per_gb": cpu / (records * record_bytes) * 1e9,
         "broker_cores": (last.brokers - first.brokers) / seconds,
         "other_cores": (last.other - first.other) / seconds,
+        "stolen_cores": (last.stolen - first.stolen) / seconds,
         "window_s": seconds,
     }
 
@@ -95,13 +106,8 @@ def _crossing(samples: Sequence[Sample], records: float) -> Sample:
     if sample.records == before.records:
         return sample
     share = (records - before.records) / (sample.records - before.records)
-    return Sample(
-        at=before.at + share * (sample.at - before.at),
-        records=records,
-        cpu=before.cpu + share * (sample.cpu - before.cpu),
-        brokers=before.brokers + share * (sample.brokers - before.brokers),
-        other=before.other + share * (sample.other - before.other),
-    )
+    between = zip(astuple(before), astuple(sample), strict=True)
+    return Sample(*(begin + share * (end - begin) for begin, end in between))
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -139,10 +145,13 @@ def cautions(row: Row) -> list[str]:
     found = []
     windows = [value for run in row.runs if (value := run.get("window_s")) is not None]
     others = [value for run in row.runs if (value := run.get("other_cores")) is not None]
+    stolen = [value for run in row.runs if (value := run.get("stolen_cores")) is not None]
     shares = [value for run in row.runs if (value := run.get("copied_share")) is not None]
     missing = sum(run.get("latency_missing") or 0 for run in row.runs)
     if others and max(others) > MOST_OTHER_CORES:
         found.append(f"other processes of the host used up to {max(others):.2f} cores")
+    if stolen and max(stolen) > MOST_STOLEN_CORES:
+        found.append(f"the hypervisor withheld up to {max(stolen):.2f} cores")
     if windows and min(windows) < SHORTEST_WINDOW:
         found.append(f"the shortest window was {min(windows):.1f} s, below {SHORTEST_WINDOW:g} s")
     if shares and min(shares) < 1:

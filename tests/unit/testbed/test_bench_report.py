@@ -35,7 +35,7 @@ def test_the_window_leaves_start_and_end_out() -> None:
 
 
 def test_the_window_ends_between_samples() -> None:
-    samples = [Sample(1, 0, 0), Sample(2, 500, 1, 5, 3), Sample(3, 1000, 3, 6, 4)]
+    samples = [Sample(1, 0, 0), Sample(2, 500, 1, 5, 3, 2), Sample(3, 1000, 3, 6, 4, 2)]
     found = steady(samples, 10)
     # 20 % lie at 1.4 s with 0.4 s of CPU, 90 % at 2.8 s with 2.6 s.
     assert found["window_s"] == pytest.approx(1.4)
@@ -43,6 +43,7 @@ def test_the_window_ends_between_samples() -> None:
     assert found["cpu_s_per_million"] == pytest.approx(2.2 / 700 * 1e6)
     assert found["broker_cores"] == pytest.approx((5.8 - 2.0) / 1.4)
     assert found["other_cores"] == pytest.approx((3.8 - 1.2) / 1.4)
+    assert found["stolen_cores"] == pytest.approx((2.0 - 0.8) / 1.4)
 
 
 def test_a_run_that_was_cut_short_has_the_window_of_what_it_copied() -> None:
@@ -159,10 +160,10 @@ def test_the_producer_file_of_a_profile() -> None:
 
 
 def test_cautions_look_at_the_worst_run() -> None:
-    good = {"window_s": 5.0, "other_cores": 0.1, "copied_share": 1.0, "latency_missing": 0.0}
-    bad = {"window_s": 4.0, "other_cores": 1.25, "copied_share": 0.5, "latency_missing": 2.0}
+    good = {"window_s": 5.0, "other_cores": 0.1, "stolen_cores": 0.0, "copied_share": 1.0, "latency_missing": 0.0}
+    bad = {"window_s": 4.0, "other_cores": 1.25, "stolen_cores": 0.75, "copied_share": 0.5, "latency_missing": 2.0}
     assert cautions(Row("1KB", 1, "ours", good, [good, good])) == []
     found = "; ".join(cautions(Row("1KB", 1, "ours", good, [good, bad])))
-    for words in ("1.25 cores", "4.0 s", "50% of the records", "2 records of the latency"):
+    for words in ("1.25 cores", "withheld up to 0.75 cores", "4.0 s", "50% of the records", "2 records of the latency"):
         assert words in found
     assert cautions(Row("1KB", 1, "ours", {}, [])) == []

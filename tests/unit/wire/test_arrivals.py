@@ -92,10 +92,13 @@ def test_what_is_little_is_worked_on_by_its_reader_while_somebody_waits(reader: 
     assert reader.arrivals.waiting_bytes == 0
 
 
-def test_what_is_large_is_handed_over(reader: Reader) -> None:
+def test_what_is_large_is_handed_over_and_what_comes_behind_it_waits(reader: Reader) -> None:
     taker = Taker(reader.arrivals, refuse)
-    assert not reader.answered(fetched(A, 0, LARGE))
+    with reader.changed:  # before the thread that waits can take it
+        assert not reader.answered(fetched(A, 0, LARGE))
+        assert not reader.answered(fetched(A, 1)), "it would overtake"
     assert taker.result() == fetched(A, 0, LARGE)
+    assert reader.arrivals.take(0.0, refuse) == fetched(A, 1)
 
 
 def test_nobody_waits_nobody_lends(reader: Reader) -> None:
@@ -135,14 +138,14 @@ def test_after_a_failure_nothing_is_given_out(reader: Reader) -> None:
 
     def work(arrived: Sequence[Fetched]) -> None:
         begun.append(arrived)
-        assert not reader.answered(fetched(A, 1)), "one at a time"
         raise CorruptRecords("t-0")
 
     taker = Taker(reader.arrivals, work)
-    assert reader.answered(fetched(A, 0))
-    assert not reader.answered(fetched(A, 2))
+    with reader.changed:  # before the thread that waits can look
+        assert reader.answered(fetched(A, 0))
+        assert not reader.answered(fetched(A, 1))
     with pytest.raises(CorruptRecords, match="t-0"):
         taker.result()
     with pytest.raises(CorruptRecords, match="t-0"):
         reader.arrivals.take(0.0, refuse)
-    assert len(begun) == 1
+    assert begun == [(fetched(A, 0),)]

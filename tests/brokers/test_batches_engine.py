@@ -138,6 +138,28 @@ def test_a_leader_that_is_killed_moves_its_partitions_without_loss(
     assert differences(source.bootstrap, network.cluster.bootstrap, name) == []
 
 
+def test_a_source_leader_that_is_killed_hands_over_to_the_reader_of_another_broker(
+    target: Any, network: Network, name: str, start_copying: Start
+) -> None:
+    """Little answers, which readers copy themselves: what two of them read of one partition stays in order."""
+    count = 60_000
+    create_topic(network.cluster.bootstrap, name, partitions=6, replication=3)
+    create_topic(target.bootstrap, name, partitions=6)
+    load(network.cluster.bootstrap, name, count, 100, partitions=6, batch_bytes=LITTLE)
+    little = {"max.partition.fetch.bytes": "2100", "fetch.max.bytes": "14000"}
+    copying = start_copying(network.bootstrap, target.bootstrap, name, 6, consumer=little)
+    copying.wait_safe(1)
+    network.cluster.brokers[1].kill()
+    try:
+        assert sum(copying.safe.values()) < count
+        copying.wait_safe(count)
+    finally:
+        network.cluster.brokers[1].start()
+        network.cluster.wait_ready()
+    assert copying.stop() == {}
+    assert differences(network.cluster.bootstrap, target.bootstrap, name) == []
+
+
 def test_a_stop_with_a_silent_target_ends_in_time_and_says_what_was_not_acknowledged(
     source: Any, network: Network, name: str, start_copying: Start
 ) -> None:

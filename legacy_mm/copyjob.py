@@ -209,6 +209,8 @@ class Statistics(Frame):
     client: str
     """`consumer`, `producer`, `member`, or `JOB`."""
     measured: Sequence[Measured]
+    number: int = 0
+    """Which one it is, where the task has several clients of this kind."""
 
 
 @dataclass(frozen=True)

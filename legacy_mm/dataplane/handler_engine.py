@@ -49,7 +49,6 @@ class HandlerEngine(RecordsEngine):
         self._failure: HandlerFailure | None = None
         self._sources: list[Any] = []
         self._ends: list[int] = []
-        self._origins: list[Any] = []
         self._done = 0
         self._left_open: set[Move] = set()
 
@@ -59,8 +58,6 @@ class HandlerEngine(RecordsEngine):
             self._sources, self._sent, self._done = self._read(), 0, 0
             with self._beat:
                 self._batch, self._ends = self._handle(columns(self._sources))
-            if self._refused is not None:
-                self._origins = _origins(self._sources, self._ends)
             if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_a_moment):
                 return
         before = self._sent
@@ -76,9 +73,10 @@ class HandlerEngine(RecordsEngine):
         self._done = handled
 
     def _send(self, begin: int) -> int:
-        if self._refused is None:
+        if self._refused is None and not self._sender.several:
             return self._sender.send_outgoing(self._batch, begin)
-        return self._refused.send_outgoing(self._batch, begin, self._origins)
+        sender = self._refused or self._sender
+        return sender.send_outgoing(self._batch, begin, _origins(self._sources, self._ends))
 
     def _handle(self, batch: Columns) -> tuple[list[Outgoing], list[int]]:
         """Targets and ends of a batch, up to the record that ends the mirror, if one does."""

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.copyjob import BEAT_SECONDS, Copied, Frame, Gap, Pairs, Plan, Progress, Started
+from legacy_mm.copyjob import BEAT_SECONDS, Copied, Frame, Gap, Pairs, Plan, Progress, Started, Statistics
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts
@@ -26,6 +26,7 @@ from legacy_mm.dataplane.tally import Tally
 from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka.reader import PartitionReader, by_partition, last_offsets
 from legacy_mm.kafka.sender import RecordSender, Refused
+from legacy_mm.kafka.senders import Senders
 from legacy_mm.model import Offsets, TopicPartition
 
 READ_SECONDS = 0.1
@@ -50,10 +51,10 @@ class RecordsEngine:
         self._refused: RefusedRecords | None = None
         if quarantine.refused:
             waits = (self._wait_a_moment, self._flush)
-            self._refused = RefusedRecords(quarantine, plan.target, plan.names, self._make_sender, *waits)
+            self._refused = RefusedRecords(quarantine, plan.target, plan.names, self._make_senders, *waits)
             self._sender = self._refused.sender
         else:
-            self._sender = self._make_sender(plan.target)
+            self._sender = self._make_senders(plan.target, among=plan.offsets)
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
         self._arrived: list[Any] = []
@@ -75,17 +76,22 @@ class RecordsEngine:
         self._stop_deadline = Deadline(0)
         self._resume: list[Offsets] = []
 
-    def _make_sender(self, properties: Mapping[str, str], on_refused: Refused | None = None) -> RecordSender:
-        return RecordSender(
-            properties,
-            self._names,
-            self._failures,
-            self._zero_timestamp,
-            self._report,
-            self._in_place,
-            None if self._pairs is None else self._delivered,
-            on_refused,
-        )
+    def _make_senders(
+        self, properties: Mapping[str, str], on_refused: Refused | None = None, among: Collection[TopicPartition] = ()
+    ) -> Senders:
+        def make(properties: Mapping[str, str], on_statistics: Callable[[Statistics], None]) -> RecordSender:
+            return RecordSender(
+                properties,
+                self._names,
+                self._failures,
+                self._zero_timestamp,
+                on_statistics,
+                self._in_place,
+                None if self._pairs is None else self._delivered,
+                on_refused,
+            )
+
+        return Senders(properties, make, among, self._report)
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).
@@ -98,8 +104,9 @@ class RecordsEngine:
         while not self._stopping.is_set():
             self._copy_some()
             self._failures.raise_if_ending(self._sender.fatal())
-            if monotonic() >= self._next_barrier:
-                self._barrier()
+            divide = self._records > 0 and self._sender.undecided
+            if (divide or monotonic() >= self._next_barrier) and self._barrier() and divide:
+                self._sender.divide()
             self._report_when_due(blocked=self._sent < len(self._batch))
             self._mind_gaps()
         return self._finish()

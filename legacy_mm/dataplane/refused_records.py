@@ -19,7 +19,8 @@ from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.handlers.quarantine import QuarantineFile, quarantine_of
 from legacy_mm.kafka.reader import columns
-from legacy_mm.kafka.sender import FailedSend, RecordSender, Refused
+from legacy_mm.kafka.sender import FailedSend, Refused
+from legacy_mm.kafka.senders import Senders
 from legacy_mm.model import Outgoing, TopicPartition
 
 _LINGER_MS = 60_000
@@ -85,7 +86,7 @@ class RefusedRecords:
         settings: QuarantineSettings,
         target: Mapping[str, str],
         names: Mapping[str, str],
-        make_sender: Callable[[Mapping[str, str], Refused], RecordSender],
+        make_sender: Callable[[Mapping[str, str], Refused], Senders],
         pause: Callable[[], bool],
         flushed: Callable[[], bool],
     ) -> None:
@@ -118,11 +119,11 @@ class RefusedRecords:
         return self._aside.count
 
     def send(self, records: Sequence[Any], begin: int) -> int:
-        """As `RecordSender.send`; what counts as sent is then at the target or set aside."""
+        """As `Senders.send`; what counts as sent is then at the target or set aside."""
         return begin + self._copy([_Sent(record, record) for record in records[begin:]], self._messages)
 
     def send_outgoing(self, records: Sequence[Outgoing], begin: int, sources: Sequence[Any]) -> int:
-        """As `RecordSender.send_outgoing`; `sources`: the message that each record was made of."""
+        """As `Senders.send_outgoing`; `sources`: the message that each record was made of."""
         pairs = zip(records[begin:], sources[begin:], strict=True)
         return begin + self._copy([_Sent(*pair) for pair in pairs], self._outgoing)
 

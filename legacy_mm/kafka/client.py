@@ -7,7 +7,8 @@ import socket
 from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any
+from math import inf
+from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, Uuid, libversion
 from confluent_kafka.admin import AdminClient
@@ -22,6 +23,7 @@ _SAME_LINE_SECONDS = 30.0
 _LEAST_SECONDS = 0.1
 QUESTION_SECONDS = 4.0
 """One question of a copy task; well below the time after which a silent task counts as stalled."""
+_ROUND_TRIPS = 3
 _LISTING = "legacy_mm-topics"
 _NO_TOPIC_ID = str(Uuid(0, 0))
 _native = logging.getLogger("legacy_mm.librdkafka")
@@ -154,6 +156,33 @@ def count_partitions(client: Any, topic: str) -> int | None:
         return len(client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic].partitions)
     except KafkaException:
         return None
+
+
+class Line(NamedTuple):
+    """How far away the brokers are that lead a topic's partitions, and how many they are."""
+
+    round_trip: float
+    """Seconds; the shortest of some."""
+    leaders: int
+
+
+def measure_line(client: Any, topic: str, *, short: float) -> Line | None:
+    """The line to the leaders of an existing topic; None if the cluster does not answer in time.
+
+    A round trip below `short` seconds is believed at once, a longer one only when others are as long.
+    """
+    round_trip = inf
+    deadline = Deadline.after(QUESTION_SECONDS)
+    for _ in range(_ROUND_TRIPS):
+        begin = monotonic()
+        try:
+            partitions = client.list_topics(topic, timeout=seconds(deadline)).topics[topic].partitions
+        except KafkaException:
+            return None
+        round_trip = min(round_trip, monotonic() - begin)
+        if round_trip < short:
+            break
+    return Line(round_trip, len({partition.leader for partition in partitions.values()}))
 
 
 def admin_properties(properties: Mapping[str, str]) -> dict[str, str]:

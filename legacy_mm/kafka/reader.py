@@ -171,6 +171,11 @@ def last_offsets(records: Sequence[Any]) -> dict[TopicPartition, int]:
     return {TopicPartition(*place): record.offset() + 1 for place, record in last.items()}
 
 
+def places_of(records: Sequence[Any]) -> Iterator[TopicPartition]:
+    """The partition of each of these records."""
+    return map(TopicPartition, map(_topic, records), map(_partition, records))
+
+
 def by_partition(records: Sequence[Any]) -> Iterator[PartitionRecords]:
     """These records in portions of one partition each."""
     found: defaultdict[tuple[str, int], list[Any]] = defaultdict(list)

@@ -18,7 +18,7 @@ from typing import Any
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Message, Producer
 
 from legacy_mm.copyjob import Statistics
-from legacy_mm.kafka.client import ErrorLines, client_properties, count_partitions
+from legacy_mm.kafka.client import ErrorLines, Line, client_properties, count_partitions, measure_line
 from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login, refuses_the_record
 from legacy_mm.kafka.header_support import HeaderCheck
 from legacy_mm.kafka.statistics import statistics_properties
@@ -80,6 +80,7 @@ class RecordSender:
         self._on_zero_timestamp = on_zero_timestamp
         self._fatal: KafkaError | None = None
         self._full = False
+        self._topic = ""
         self._on_delivered = on_delivered
         self._on_refused = on_refused
         own = {"on_delivery": self._on_delivery, "delivery.report.only.error": on_delivered is None}
@@ -95,8 +96,10 @@ class RecordSender:
         Raises StreamFailure when the target does not store headers that there are.
         """
         rest = records[begin:]
-        if rest and not self._headers.admits(map(_headers, rest), self._names[rest[0].topic()]):
-            return begin
+        if rest:
+            self._topic = self._names[rest[0].topic()]
+            if not self._headers.admits(map(_headers, rest), self._topic):
+                return begin
         waiting = iter(rest)
         sends = map(
             self._producer.produce,
@@ -123,7 +126,8 @@ class RecordSender:
         if not rest:
             return begin
         topics, keys, values, headers, partitions, timestamps = zip(*rest, strict=True)
-        if not self._headers.admits(headers, topics[0]):
+        self._topic = topics[0]
+        if not self._headers.admits(headers, self._topic):
             return begin
         waiting = iter(values)
         sends = map(
@@ -166,6 +170,14 @@ class RecordSender:
     def purge(self) -> None:
         """Throw away what is queued and in flight."""
         self._producer.purge(in_queue=True, in_flight=True, blocking=False)
+
+    def close(self) -> None:
+        """Let go of the brokers, when everything is acknowledged."""
+        self._producer.close()
+
+    def line(self, *, short: float) -> Line | None:
+        """How far away the leaders are of a topic that was sent to; see `measure_line`."""
+        return measure_line(self._producer, self._topic, short=short)
 
     def partitions(self, topic: str) -> int | None:
         """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""

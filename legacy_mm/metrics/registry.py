@@ -126,6 +126,7 @@ class StreamMetrics:
         self._mirrored: dict[TopicPartition, Scope] = {}
         self._clients = {"consumer": consumer, "member": consumer, "producer": producer}
         self._sources = {client: f"{client}-{index}" for client in (*self._clients, JOB)}
+        self._further_sources: set[Source] = set()
         self._owned: frozenset[TopicPartition] = frozenset()
         self._commits: deque[float] = deque()
         self._mirror = self._scopes[Scope("mirror")]
@@ -165,9 +166,10 @@ class StreamMetrics:
     def copy_ended(self) -> None:
         """The clients of the copy job are gone; the next ones count from 0."""
         with self._lock:
-            for client in ("consumer", "producer", JOB):
+            for source in (*map(self._sources.__getitem__, ("consumer", "producer", JOB)), *self._further_sources):
                 for meters in self._scopes.values():
-                    meters.forget(self._sources[client])
+                    meters.forget(source)
+            self._further_sources.clear()
 
     def progress(self, frame: Progress) -> None:
         """Totals of the copy job."""
@@ -187,6 +189,9 @@ class StreamMetrics:
             self._copied(frame)
             return
         source, labels = self._sources[frame.client], self._clients[frame.client]
+        if frame.number:
+            source = f"{source}-{frame.number}"
+            self._further_sources.add(source)
         side = "producer" if frame.client == "producer" else "consumer"
         with self._lock:
             now = self._clock()

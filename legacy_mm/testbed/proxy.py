@@ -107,8 +107,9 @@ class Proxy:
             self._open = False
             self._wake_writer.send(b"x")
             self._thread.join()
-            for end in (self._listener, self._wake_reader, self._wake_writer):
-                end.close()
+            left = [end.socket for end in self._ends]  # that came in meanwhile
+            for each in (self._listener, self._wake_reader, self._wake_writer, *left):
+                each.close()
             self._selector.close()
 
     def __enter__(self) -> Self:

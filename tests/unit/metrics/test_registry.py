@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
@@ -92,6 +93,17 @@ def test_the_producers_of_all_streams_are_one(bench: Bench) -> None:
     assert bench.read(PRODUCER, "sent_records").value == 21
     assert bench.read(PRODUCER, "requests_in_flight").value == 2
     assert bench.read(PRODUCER, "waiting").value == 1
+
+
+def test_several_producers_of_one_copy_job_add_up_and_begin_anew_with_the_next(bench: Bench) -> None:
+    stream = bench.streams[0]
+    for _ in range(2):
+        for number in (0, 1, 2):
+            told = client("producer", {"sent_records": 10 + number}, {"connections": 1})
+            stream.statistics(replace(told, number=number))
+        assert bench.read(PRODUCER, "connections").value == 3
+        stream.copy_ended()
+    assert bench.read(PRODUCER, "sent_records").value == 66
 
 
 def test_partitions_come_and_go_with_the_assignment(bench: Bench) -> None:

@@ -1,0 +1,139 @@
+"""One sender to the target, and several where the line to it is long.
+
+librdkafka sends one partition in a request and an idempotent producer has at most five under way, so one producer gives
+each of 24 partitions a turn every fifth round trip. But each has more partitions than it has requests: a producer all
+of whose partitions are under way asks without a pause whether it may send, and takes a core. Each source partition
+belongs to one of the senders, which keeps its order; it changes hands only when everything is acknowledged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from legacy_mm.copyjob import Statistics
+from legacy_mm.kafka.reader import places_of
+from legacy_mm.kafka.sender import FailedSend, RecordSender
+from legacy_mm.model import Outgoing, TopicPartition
+
+MakeSender = Callable[[Mapping[str, str], Callable[[Statistics], None]], RecordSender]
+
+_SHORT_SECONDS = 0.01
+"""Within one site a round trip takes less than a millisecond."""
+_MOST = 8
+_WAITING = 3
+"""Partitions of a sender beyond those under way: one has its request made, one waits for that, one is to spare."""
+_QUEUE, _RECORD, _IN_FLIGHT = "queue.buffering.max.kbytes", "message.max.bytes", "max.in.flight.requests.per.connection"
+_QUEUE_KBYTES, _RECORD_BYTES, _DEFAULT_IN_FLIGHT = 32 << 10, 1 << 20, 5
+
+
+class Senders:
+    """Takes what one `RecordSender` takes."""
+
+    def __init__(
+        self,
+        properties: Mapping[str, str],
+        make: MakeSender,
+        partitions: Collection[TopicPartition],
+        on_statistics: Callable[[Statistics], None],
+    ) -> None:
+        """`partitions`: those of the source whose records will come; with none of them one sender has to do."""
+        self._properties = properties
+        self._make = make
+        self._places = {partition: place for place, partition in enumerate(sorted(partitions))}
+        self._on_statistics = on_statistics
+        self._least = int(properties.get(_IN_FLIGHT, _DEFAULT_IN_FLIGHT)) + _WAITING
+        self.undecided = len(partitions) >= 2 * self._least
+        """Whether `divide` is still to be called."""
+        self._told: Statistics | None = None
+        self._senders = self._made(1)
+
+    @property
+    def several(self) -> bool:
+        """Whether it matters which source partition a record comes from."""
+        return len(self._senders) > 1
+
+    def send(self, records: Sequence[Any], begin: int = 0) -> int:
+        """As `RecordSender.send`."""
+        if not self.several:
+            return self._senders[0].send(records, begin)
+        return self._send_runs(records, begin, lambda sender, first, end: sender.send(records[first:end]))
+
+    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Sequence[Any] | None = None) -> int:
+        """As `RecordSender.send_outgoing`; where there are several senders, the origins are messages of the source."""
+        if not self.several:
+            return self._senders[0].send_outgoing(records, begin, origins)
+        assert origins is not None
+        return self._send_runs(origins, begin, lambda sender, first, end: sender.send_outgoing(records[first:end]))
+
+    def flush(self, seconds: float) -> bool:
+        """As `RecordSender.flush`."""
+        share = seconds / len(self._senders)
+        waiting = [sender for sender in self._senders if not sender.flush(share)]
+        return not waiting
+
+    def divide(self) -> None:
+        """Find out how far away the target is, when something is sent and everything is acknowledged."""
+        self.undecided = False
+        line = self._senders[0].line(short=_SHORT_SECONDS)
+        if line is None or line.round_trip < _SHORT_SECONDS:
+            return
+        useful = min(_MOST, len(self._places) // (line.leaders * self._least))
+        if useful > 1:
+            self._senders.pop().close()
+            self._tell_of_the_closed()
+            self._senders = self._made(useful, first=1)
+
+    def purge(self) -> None:
+        """As `RecordSender.purge`."""
+        for sender in self._senders:
+            sender.purge()
+
+    def partitions(self, topic: str) -> int | None:
+        """As `RecordSender.partitions`."""
+        return self._senders[0].partitions(topic)
+
+    def fatal(self) -> FailedSend | None:
+        """As `RecordSender.fatal`, of any of them."""
+        return next(filter(None, (sender.fatal() for sender in self._senders)), None)
+
+    def _made(self, count: int, first: int = 0) -> list[RecordSender]:
+        """They share `buffer.memory`, but each can hold the largest record; their numbers begin with `first`."""
+        total = int(self._properties.get(_QUEUE, _QUEUE_KBYTES))
+        largest = -(-int(self._properties.get(_RECORD, _RECORD_BYTES)) // 1024)
+        properties = {**self._properties, _QUEUE: str(max(total // count, min(total, largest)))}
+        return [self._make(properties, partial(self._measured, number)) for number in range(first, first + count)]
+
+    def _send_runs(self, messages: Sequence[Any], begin: int, send: Callable[[RecordSender, int, int], int]) -> int:
+        """Records that come from one partition together; each sender is called, if only to tell what it has heard."""
+        idle = set(self._senders)
+        for place, first, end in self._runs(messages, begin):
+            sender = self._senders[place % len(self._senders)]
+            idle.discard(sender)
+            begin = first + send(sender, first, end)
+            if begin < end:
+                break
+        for sender in idle:
+            sender.send(())
+        return begin
+
+    def _runs(self, messages: Sequence[Any], begin: int) -> Iterator[tuple[int, int, int]]:
+        for partition, run in groupby(places_of(messages[begin:])):
+            end = begin + len(list(run))
+            yield self._places[partition], begin, end
+            begin = end
+
+    def _measured(self, number: int, statistics: Statistics) -> None:
+        self._told = replace(statistics, number=number)
+        self._on_statistics(self._told)
+
+    def _tell_of_the_closed(self) -> None:
+        """What it counted stays, but it is no more."""
+        if self._told is not None:
+            rows = [
+                row._replace(gauges=dict.fromkeys(row.gauges, 0), spreads={}, ages={}) for row in self._told.measured
+            ]
+            self._on_statistics(replace(self._told, measured=rows))

@@ -1,0 +1,132 @@
+"""The records engine over a line of 40 ms, where it sends through several producers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import asdict, replace
+from typing import Any
+
+import pytest
+
+from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.copyjob import Statistics
+from legacy_mm.testbed.cluster import PROXIED, Cluster
+from legacy_mm.testbed.comparison import same_records
+from legacy_mm.testbed.handlers import SAMPLES
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.proxy import Proxy
+from legacy_mm.testbed.records import create_topic, end_offsets, read_all
+from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.copying import PATIENCE, Copying, Start
+
+pytestmark = pytest.mark.brokers
+PARTITIONS, COUNT = 24, 120_000
+SENDERS = 3
+"""For 24 partitions that one broker leads."""
+HANDLER = {"handler": asdict(HandlerSettings(f"{SAMPLES / 'handlers.py'}:Rename", argument="copy."))}
+
+
+class Far:
+    """A cluster of one broker, and the line to it."""
+
+    def __init__(self, cluster: Cluster, proxy: Proxy) -> None:
+        self.near, self.bootstrap, self.proxy = cluster.bootstrap, cluster.bootstrap_of(PROXIED), proxy
+
+
+@pytest.fixture(scope="module")
+def far(module_clusters: Callable[..., Cluster]) -> Iterator[Far]:
+    proxies: list[Proxy] = []
+
+    def advertise(port: int) -> tuple[str, int]:
+        proxies.append(Proxy(port, delay_ms=20))
+        return proxies[0].address
+
+    cluster = module_clusters(advertise=advertise)
+    with closing(proxies[0]) as proxy:
+        yield Far(cluster, proxy)
+
+
+def prepare(source: Any, far: Far, name: str, prefix: str = "") -> None:
+    create_topic(source.bootstrap, name, PARTITIONS)
+    create_topic(far.near, prefix + name, PARTITIONS)
+    load(source.bootstrap, name, COUNT, 100, partitions=PARTITIONS)
+
+
+def differences(source: Any, far: Far, name: str, prefix: str = "") -> list[str]:
+    found = [replace(record, topic=name) for record in read_all(far.near, prefix + name)]
+    return same_records(read_all(source.bootstrap, name), found, target_partitions=PARTITIONS)
+
+
+def producers(copying: Copying) -> set[int]:
+    """Those that sent records."""
+    return {
+        frame.number
+        for frame in copying.of(Statistics)
+        for row in frame.measured
+        if frame.client == "producer" and row.counters.get("sent_records")
+    }
+
+
+@pytest.mark.parametrize("plan", [{}, HANDLER], ids=["plain", "handler"])
+def test_several_producers_keep_order_and_make_nothing_twice(
+    source: Any, far: Far, topic: Callable[[], str], start_copying: Start, plan: dict[str, Any]
+) -> None:
+    name = topic()
+    prefix = "copy." if plan else ""
+    prepare(source, far, name, prefix)
+    copying = start_copying(source.bootstrap, far.bootstrap, name, PARTITIONS, engine="records", **plan)
+    copying.wait_safe(COUNT)
+    wait_until(lambda: len(producers(copying)) >= SENDERS, PATIENCE, "the statistics of all producers")
+    assert copying.stop() == {}
+    assert max(producers(copying)) > 1
+    assert differences(source, far, name, prefix) == []
+
+
+def test_a_long_line_that_is_cut_again_and_again(
+    source: Any, far: Far, topic: Callable[[], str], start_copying: Start
+) -> None:
+    """Invariants A and C, with a producer id for each of the senders."""
+    name = topic()
+    prepare(source, far, name)
+    copying = start_copying(source.bootstrap, far.bootstrap, name, PARTITIONS, engine="records")
+    chance, cuts = random.Random(5), 0
+
+    def arrived() -> int:
+        return sum(end_offsets(far.near, name).values())
+
+    while (before := arrived()) < COUNT:
+        wanted = min(COUNT, before + chance.randrange(COUNT // 20))
+        wait_until(lambda: copying.over() or arrived() >= wanted, PATIENCE, "records")  # noqa: B023
+        assert copying.error is None
+        cuts += far.proxy.cut() > 0
+    copying.wait_safe(COUNT)
+    assert copying.stop() == {}
+    assert cuts > 3
+    assert differences(source, far, name) == []
+
+
+def test_a_stop_over_a_long_line_says_what_did_not_arrive(
+    source: Any, far: Far, topic: Callable[[], str], start_copying: Start
+) -> None:
+    name = topic()
+    prepare(source, far, name)
+    copying = start_copying(source.bootstrap, far.bootstrap, name, PARTITIONS, engine="records")
+    copying.wait_safe(COUNT // 4)
+    far.proxy.stall()
+    try:
+        left = copying.stop(2.0)
+    finally:
+        far.proxy.resume()
+    arrived = len(read_all(far.near, name))
+    assert sum(copying.safe.values()) <= arrived <= COUNT
+    assert all(offset > copying.safe.get(partition, 0) for partition, offset in left.items())
+    begin = dict.fromkeys(copying.plan.offsets, 0) | copying.safe
+    again = start_copying(source.bootstrap, far.bootstrap, name, PARTITIONS, engine="records", begin=begin)
+    wait_until(lambda: sum((copying.safe | again.safe).values()) == COUNT, PATIENCE, "the rest")
+    assert again.stop() == {}
+    found = read_all(far.near, name)
+    assert (
+        same_records(read_all(source.bootstrap, name), found, target_partitions=PARTITIONS, allow_duplicates=True) == []
+    )

@@ -66,7 +66,8 @@ QUIRKS = (
     Quirk(
         "in-flight-by-meaning",
         "one request in flight, by default or by max.in.flight.requests.per.connection=1",
-        "an idempotent producer with five; --producer.tuning literal takes a 1 in the file as 1",
+        "an idempotent producer with five, and several such where records go one by one over a long line; "
+        "--producer.tuning literal takes a 1 in the file as 1",
         "it keeps the same order; with one, librdkafka sends one partition per round trip",
         _PRODUCER + "test_in_flight_is_read_by_meaning",
         both(by_meaning("max.in.flight.requests.per.connection", default=1, below=2), idempotent),

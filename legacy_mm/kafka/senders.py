@@ -45,8 +45,9 @@ class Senders:
         self._make = make
         self._places = {partition: place for place, partition in enumerate(sorted(partitions))}
         self._on_statistics = on_statistics
-        self._least = int(properties.get(_IN_FLIGHT, _DEFAULT_IN_FLIGHT)) + _WAITING
-        self.undecided = len(partitions) >= 2 * self._least
+        in_flight = int(properties.get(_IN_FLIGHT, _DEFAULT_IN_FLIGHT))
+        self._least = in_flight + _WAITING
+        self.undecided = in_flight > 1 and len(partitions) >= 2 * self._least
         """Whether `divide` is still to be called."""
         self._told: Statistics | None = None
         self._senders = self._made(1)

@@ -16,7 +16,7 @@ from legacy_mm.model import TopicPartition
 
 FAR, NEAR = 0.04, 0.001
 BROKEN = FailedSend("", None, None, "reason", "_FATAL", fatal=True, refuses_idempotence=False)
-PARTITIONS = [TopicPartition("t", number) for number in range(48)]
+PARTITIONS = [TopicPartition("t", number) for number in range(96)]
 
 
 class Sender:
@@ -96,7 +96,7 @@ def numbers(sender: Sender) -> list[int]:
 
 @pytest.mark.parametrize(
     ("partitions", "leaders", "under_way", "senders"),
-    [(16, 1, 5, 2), (24, 1, 5, 3), (31, 1, 5, 3), (24, 3, 5, 1), (48, 3, 5, 2), (16, 2, 5, 1), (48, 1, 1, 8)],
+    [(16, 1, 5, 2), (24, 1, 5, 3), (31, 1, 5, 3), (24, 3, 5, 1), (48, 3, 5, 2), (16, 2, 5, 1), (96, 1, 5, 8)],
 )
 def test_on_a_long_line_each_has_eight_partitions_at_each_leader(
     partitions: int, leaders: int, under_way: int, senders: int
@@ -122,6 +122,10 @@ def test_else_the_one_sender_stays(line: Line | None) -> None:
 def test_nothing_is_asked_for_few_partitions() -> None:
     assert not Group(PARTITIONS[:15]).senders.undecided
     assert not Group([]).senders.undecided
+
+
+def test_who_asks_for_one_request_under_way_has_one() -> None:
+    assert not Group(max_in_flight_requests_per_connection="1").senders.undecided
 
 
 def test_the_senders_share_the_memory_but_each_can_hold_the_largest_record() -> None:

@@ -24,6 +24,7 @@ _LEAST_SECONDS = 0.1
 QUESTION_SECONDS = 4.0
 """One question of a copy task; well below the time after which a silent task counts as stalled."""
 _ROUND_TRIPS = 3
+_NO_LEADER = -1
 _LISTING = "legacy_mm-topics"
 _NO_TOPIC_ID = str(Uuid(0, 0))
 _native = logging.getLogger("legacy_mm.librdkafka")
@@ -167,7 +168,7 @@ class Line(NamedTuple):
 
 
 def measure_line(client: Any, topic: str, *, short: float) -> Line | None:
-    """The line to the leaders of an existing topic; None if the cluster does not answer in time.
+    """The line to the leaders of a topic; None if it has none, or the cluster does not answer in time.
 
     A round trip below `short` seconds is believed at once, a longer one only when others are as long.
     """
@@ -182,7 +183,8 @@ def measure_line(client: Any, topic: str, *, short: float) -> Line | None:
         round_trip = min(round_trip, monotonic() - begin)
         if round_trip < short:
             break
-    return Line(round_trip, len({partition.leader for partition in partitions.values()}))
+    leaders = {partition.leader for partition in partitions.values()} - {_NO_LEADER}
+    return Line(round_trip, len(leaders)) if leaders else None
 
 
 def admin_properties(properties: Mapping[str, str]) -> dict[str, str]:

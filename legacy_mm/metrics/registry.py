@@ -189,11 +189,11 @@ class StreamMetrics:
             self._copied(frame)
             return
         source, labels = self._sources[frame.client], self._clients[frame.client]
-        if frame.number:
-            source = f"{source}-{frame.number}"
-            self._further_sources.add(source)
         side = "producer" if frame.client == "producer" else "consumer"
         with self._lock:
+            if frame.number:
+                source = f"{source}-{frame.number}"
+                self._further_sources.add(source)
             now = self._clock()
             for row in frame.measured:
                 if row.level != "partition":

@@ -19,7 +19,7 @@ from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.handlers.quarantine import QuarantineFile, quarantine_of
 from legacy_mm.kafka.reader import columns
-from legacy_mm.kafka.sender import FailedSend, Refused
+from legacy_mm.kafka.sender import FailedSend, Refused, queue_kbytes, record_bytes
 from legacy_mm.kafka.senders import Senders
 from legacy_mm.model import Outgoing, TopicPartition
 
@@ -92,8 +92,7 @@ class RefusedRecords:
     ) -> None:
         """`pause` waits a moment, `flushed` until all is acknowledged or has failed; False: no time is left."""
         self.sender = make_sender({**target, **_in_one_batch(target)}, self._admit)
-        queue_bytes = int(target.get("queue.buffering.max.kbytes", 32 << 10)) << 10
-        self._most_bytes = min(int(target.get("message.max.bytes", 1 << 20)), queue_bytes) // 2
+        self._most_bytes = min(record_bytes(target), queue_kbytes(target) << 10) // 2
         self._pause = pause
         self._flushed = flushed
         self._aside = SetAside(settings)

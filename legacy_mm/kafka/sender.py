@@ -24,6 +24,7 @@ from legacy_mm.kafka.header_support import HeaderCheck
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import Outgoing
 
+QUEUE_KBYTES = "queue.buffering.max.kbytes"
 _QUEUE_FULL_SECONDS = 0.05
 _ANY_PARTITION = -1
 _topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
@@ -48,6 +49,16 @@ class FailedSend:
     refuses_idempotence: bool
     of_the_record: bool = False
     """The target will never take this record, or one in its batch."""
+
+
+def queue_kbytes(properties: Mapping[str, str]) -> int:
+    """What a sender with these properties holds at most (`buffer.memory`)."""
+    return int(properties.get(QUEUE_KBYTES, 32 << 10))
+
+
+def record_bytes(properties: Mapping[str, str]) -> int:
+    """The largest record, or batch, that it sends (`max.request.size`)."""
+    return int(properties.get("message.max.bytes", 1 << 20))
 
 
 Refused = Callable[[Any, FailedSend], bool]

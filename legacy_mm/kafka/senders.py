@@ -16,7 +16,7 @@ from typing import Any
 
 from legacy_mm.copyjob import Statistics
 from legacy_mm.kafka.reader import places_of
-from legacy_mm.kafka.sender import FailedSend, RecordSender
+from legacy_mm.kafka.sender import QUEUE_KBYTES, FailedSend, RecordSender, queue_kbytes, record_bytes
 from legacy_mm.model import Outgoing, TopicPartition
 
 MakeSender = Callable[[Mapping[str, str], Callable[[Statistics], None]], RecordSender]
@@ -26,8 +26,7 @@ _SHORT_SECONDS = 0.01
 _MOST = 8
 _WAITING = 3
 """Partitions of a sender beyond those under way: one has its request made, one waits for that, one is to spare."""
-_QUEUE, _RECORD, _IN_FLIGHT = "queue.buffering.max.kbytes", "message.max.bytes", "max.in.flight.requests.per.connection"
-_QUEUE_KBYTES, _RECORD_BYTES, _DEFAULT_IN_FLIGHT = 32 << 10, 1 << 20, 5
+_DEFAULT_IN_FLIGHT = 5
 
 
 class Senders:
@@ -45,7 +44,7 @@ class Senders:
         self._make = make
         self._places = {partition: place for place, partition in enumerate(sorted(partitions))}
         self._on_statistics = on_statistics
-        in_flight = int(properties.get(_IN_FLIGHT, _DEFAULT_IN_FLIGHT))
+        in_flight = int(properties.get("max.in.flight.requests.per.connection", _DEFAULT_IN_FLIGHT))
         self._least = in_flight + _WAITING
         self.undecided = in_flight > 1 and len(partitions) >= 2 * self._least
         """Whether `divide` is still to be called."""
@@ -103,9 +102,9 @@ class Senders:
 
     def _made(self, count: int, first: int = 0) -> list[RecordSender]:
         """They share `buffer.memory`, but each can hold the largest record; their numbers begin with `first`."""
-        total = int(self._properties.get(_QUEUE, _QUEUE_KBYTES))
-        largest = -(-int(self._properties.get(_RECORD, _RECORD_BYTES)) // 1024)
-        properties = {**self._properties, _QUEUE: str(max(total // count, min(total, largest)))}
+        total = queue_kbytes(self._properties)
+        largest = -(-record_bytes(self._properties) // 1024)
+        properties = {**self._properties, QUEUE_KBYTES: str(max(total // count, min(total, largest)))}
         return [self._make(properties, partial(self._measured, number)) for number in range(first, first + count)]
 
     def _send_runs(self, messages: Sequence[Any], begin: int, send: Callable[[RecordSender, int, int], int]) -> int:

@@ -1,7 +1,8 @@
 """`bin/bench`: the old tool, MirrorMaker 2 and ours, each alone on the same brokers. Rule: order, options, printing.
 
-Order: (1) brokers, (2) one run that is thrown away, (3) for each profile and number of streams: load if not loaded,
-then rounds of legacy, ours, mm2, so that noise of the host hits all alike; (4) medians, as a table and as JSON lines.
+Order: (1) brokers, (2) runs that are not counted, (3) for each profile and number of streams: load if not loaded,
+then rounds of legacy, ours, mm2, so that noise of the host hits all alike, and last the latency of no tool at all;
+(4) medians, as a table and as JSON lines.
 """
 
 from __future__ import annotations

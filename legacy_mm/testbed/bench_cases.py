@@ -13,13 +13,14 @@ from pathlib import Path
 from confluent_kafka import KafkaException
 
 from legacy_mm.errors import LegacyMMError
-from legacy_mm.testbed.bench_measure import Site, measure_latency, measure_throughput
-from legacy_mm.testbed.bench_profiles import LEGACY, LEGACY_1G, LEGACY_JAR, MM2, OURS, Profile
+from legacy_mm.testbed.bench_measure import Site, measure_hop, measure_latency, measure_throughput
+from legacy_mm.testbed.bench_profiles import LEGACY, LEGACY_1G, LEGACY_JAR, MM2, ONE_HOP, OURS, Profile
 from legacy_mm.testbed.bench_report import Metrics, Row, case_table, cautions, json_line, medians
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import list_topics
 
 WARM_RUNS = 6  # at 100 B the target's CPU for a record fell from 0.64 us in the first to 0.34 in the fifth
+WARM_LATENCY_RUNS = 2  # of 20 s: the p99 of the first was 180 to 480 ms, of the third 4 to 9 ms
 FAILURES = (LegacyMMError, TimeoutError, KafkaException)
 
 
@@ -51,7 +52,7 @@ def run_cases(
     for case in cases:
         load_data(site, case.profile, case.records)
         if not warm:
-            _warm(site, case)
+            _warm(site, case, latency_seconds)
             warm = True
         runs = _run(site, case, repetitions, latency_seconds)
         failed |= any(run is None for found in runs.values() for run in found)
@@ -80,33 +81,45 @@ def say(text: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
-def _warm(site: Site, case: Case) -> None:
+def _warm(site: Site, case: Case, latency_seconds: int) -> None:
     """Runs of the quickest tool that are not counted: a JVM compiles what it does often, and brokers run for months."""
     tool = OURS if OURS in case.tools else case.tools[0]
-    say(f"{WARM_RUNS} runs of {tool} to warm the brokers, not counted")
+    latency_runs = WARM_LATENCY_RUNS if latency_seconds else 0
+    say(f"{WARM_RUNS} + {latency_runs} runs of {tool} to warm the brokers, not counted")
     for _ in range(WARM_RUNS):
         with contextlib.suppress(*FAILURES):
             measure_throughput(site, tool, case.profile, case.streams, case.records)
+    for _ in range(latency_runs):
+        with contextlib.suppress(*FAILURES):
+            measure_latency(site, tool, case.profile, case.streams, latency_seconds)
 
 
 def _run(site: Site, case: Case, repetitions: int, latency_seconds: int) -> dict[str, list[Metrics | None]]:
     """All runs of a case by tool; None is a run that failed, which was said."""
-    found: dict[str, list[Metrics | None]] = {tool: [] for tool in case.tools}
-    for repetition, tool in itertools.product(range(repetitions), case.tools):
+    tools = [*case.tools, ONE_HOP] if latency_seconds else case.tools
+    found: dict[str, list[Metrics | None]] = {tool: [] for tool in tools}
+    for repetition, tool in itertools.product(range(repetitions), tools):
         if tool == LEGACY_1G and repetition:
             continue  # it is here for its memory only
         what = f"{case.profile.name}, {case.streams} stream(s), round {repetition + 1}, {tool}"
         try:
-            run = measure_throughput(site, tool, case.profile, case.streams, case.records)
-            if latency_seconds and tool != LEGACY_1G:
-                run |= measure_latency(site, tool, case.profile, case.streams, latency_seconds)
+            run = _measure(site, case, tool, latency_seconds)
         except FAILURES as error:
             say(f"{what}: FAILED: {error}")
             found[tool].append(None)
             continue
         found[tool].append(run)
-        say(f"{what}: {run['records_per_s'] or 0:,.0f} records/s, {run['start_up_s']:.2f} s to the first")
+        say(f"{what}: {run.get('records_per_s') or 0:,.0f} records/s, p99 {run.get('latency_p99_ms') or 0:.1f} ms")
     return found
+
+
+def _measure(site: Site, case: Case, tool: str, latency_seconds: int) -> Metrics:
+    if tool == ONE_HOP:
+        return measure_hop(site, case.profile, latency_seconds)
+    run = measure_throughput(site, tool, case.profile, case.streams, case.records)
+    if not latency_seconds or tool == LEGACY_1G:
+        return run
+    return run | measure_latency(site, tool, case.profile, case.streams, latency_seconds)
 
 
 def _print_case(case: Case, runs: Mapping[str, Sequence[Metrics | None]], file: Path | None) -> list[Row]:

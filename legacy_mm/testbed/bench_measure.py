@@ -107,21 +107,40 @@ def measure_start_up(site: Site, tool: str, profile: Profile) -> float:
 
 def measure_latency(site: Site, tool: str, profile: Profile, streams: int, seconds: int) -> dict[str, float | None]:
     """500 records/s for some seconds after a warm-up; from the producer's call to a target consumer."""
+    with _latency_source(site, profile) as source:
+        order = site.order(tool, profile, streams, source.topic)
+        with _run(site, tool, order, profile.partitions) as (process, begin):
+            _await_first(process, TopicEnds(site.target.bootstrap, source.topic, profile.partitions), begin)
+            return _paced(source, site.target.bootstrap, profile, seconds)
+
+
+def measure_hop(site: Site, profile: Profile, seconds: int) -> dict[str, float | None]:
+    """The same with nobody copying, to a consumer at the source: no tool can have the records earlier than that."""
+    with _latency_source(site, profile) as source:
+        return _paced(source, site.source.bootstrap, profile, seconds)
+
+
+@contextlib.contextmanager
+def _latency_source(site: Site, profile: Profile) -> Iterator[_PacedSource]:
+    """A new topic at the source with record number 0."""
     topic = f"{profile.topic}-latency"
     create_topic(site.source.bootstrap, topic, profile.partitions)
     try:
-        with _run(site, tool, site.order(tool, profile, streams, topic), profile.partitions) as (process, begin):
-            source = _PacedSource(site.source.bootstrap, topic, profile)
-            source.write(0)
-            _await_first(process, TopicEnds(site.target.bootstrap, topic, profile.partitions), begin)
-            warm_up = LATENCY_RATE * LATENCY_WARM_UP_SECONDS
-            total = warm_up + LATENCY_RATE * seconds
-            thread = threading.Thread(target=source.write_paced, args=(1, total), daemon=True)
-            thread.start()
-            found = _arrivals(site.target.bootstrap, topic, profile.partitions, total)
-            thread.join()
+        source = _PacedSource(site.source.bootstrap, topic, profile)
+        source.write(0)
+        yield source
     finally:
         _remove(site.source.bootstrap, topic)
+
+
+def _paced(source: _PacedSource, bootstrap: str, profile: Profile, seconds: int) -> dict[str, float | None]:
+    """Write for some seconds, and see when the records arrive in the topic of this cluster."""
+    warm_up = LATENCY_RATE * LATENCY_WARM_UP_SECONDS
+    total = warm_up + LATENCY_RATE * seconds
+    thread = threading.Thread(target=source.write_paced, args=(1, total), daemon=True)
+    thread.start()
+    found = _arrivals(bootstrap, source.topic, profile.partitions, total)
+    thread.join()
     measured = [arrived for number, arrived in found.items() if number > warm_up]
     return {**latency(measured), "latency_missing": float(total - warm_up - len(measured))}
 
@@ -221,7 +240,7 @@ class _PacedSource:
     """Writes stamped records at a fixed rate."""
 
     def __init__(self, bootstrap: str, topic: str, profile: Profile) -> None:
-        self._topic = topic
+        self.topic = topic
         self._padding = text_values(profile.size)
         self._producer = Producer(
             {
@@ -236,7 +255,7 @@ class _PacedSource:
     def write(self, number: int) -> None:
         padding = self._padding[number % len(self._padding)][STAMP.size :]
         key = b"key-%08d" % number
-        self._producer.produce(self._topic, STAMP.pack(number, time.time()) + padding, key)
+        self._producer.produce(self.topic, STAMP.pack(number, time.time()) + padding, key)
         self._producer.poll(0)
 
     def write_paced(self, first: int, last: int) -> None:

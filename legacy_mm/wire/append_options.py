@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 
+_ALWAYS = (1 << 31) - 1
+
 
 @dataclass(frozen=True, slots=True)
 class AppendOptions:
@@ -22,6 +24,8 @@ class AppendOptions:
     request_timeout: float
     delivery_timeout: float
     retry_pause: float
+    retries: int
+    """How often a batch is sent again, whatever the reason."""
 
 
 def options_from(properties: Mapping[str, str]) -> AppendOptions:
@@ -42,4 +46,5 @@ def options_from(properties: Mapping[str, str]) -> AppendOptions:
         request_timeout=number("request.timeout.ms", 30_000) / 1000,
         delivery_timeout=delivery / 1000 if delivery else inf,
         retry_pause=number("retry.backoff.ms", 100) / 1000,
+        retries=number("retries", _ALWAYS),
     )

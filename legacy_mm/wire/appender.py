@@ -127,8 +127,8 @@ class Appender:
 
     def drop(self, refused: Entry) -> None:
         """Go on without it. Raises ConnectionLost, ClusterUnreachable when a later try may succeed."""
-        doubtful = refused.refusal == failures.TIMED_OUT  # it may have arrived: its sequence numbers are used up
-        producer = self._ids.acquire() if self._ids is not None and doubtful else None
+        used_up = refused.doubtful or refused.refusal == failures.TIMED_OUT  # it may have arrived, with its numbers
+        producer = self._ids.acquire() if self._ids is not None and used_up else None
         with self.lock:
             self._bytes -= refused.size
             refused.lane.drop_held(producer)
@@ -177,12 +177,14 @@ class Appender:
 
     def failed(self, entry: Entry, error: int, reason: str) -> None:
         """The target did not take it, or the connection broke (error 0). Under the lock."""
-        follows_a_failure = entry.lane.recovering and failures.is_out_of_order(error)
-        if error and not failures.is_retriable(error) and not follows_a_failure:
-            entry.refusal, entry.reason = error, reason
-        elif error:
+        only_follows = entry.lane.recovering and failures.is_out_of_order(error)
+        final = error and not failures.is_retriable(error)
+        if not only_follows and (final or entry.attempts >= self.options.retries):
+            entry.refusal, entry.reason = error or failures.TIMED_OUT, reason
+        else:
+            entry.attempts += not only_follows
             self.cluster.stale()
-        entry.lane.failed()
+        entry.lane.failed(entry, denied=not failures.leaves_open(error))
         self._settle(entry.lane)
 
     def pause(self, lane: Lane) -> None:

@@ -5,6 +5,7 @@
     LegacyMMError
     ├── ConnectionLost          retriable    connect anew; what was not answered may or may not have happened
     ├── ClusterUnreachable      retriable    no broker answered in time (a HostError)
+    ├── ProducerForgotten       retriable    the broker has lost the sequence numbers of this producer
     └── StreamFailure
         ├── AuthenticationFailed             one side does not believe the other: password, certificate, host name
         ├── UnsupportedVersion               the broker is too old, or too new, for what is asked
@@ -26,6 +27,13 @@ class ConnectionLost(LegacyMMError):
 class ClusterUnreachable(HostError):
     """No broker of the cluster answered in time."""
 
+    retriable = True
+
+
+class ProducerForgotten(LegacyMMError):
+    """The broker has lost what it knew of this producer id, and with it the order; what is not safe is sent anew."""
+
+    exit_code = 255
     retriable = True
 
 

@@ -14,6 +14,8 @@ _SIZES = {TOO_LARGE, 18}
 """Record too large, batch too large for a segment."""
 _OF_THE_RECORD = {*_SIZES, 32, 87}
 """Also its timestamp, and whatever else a broker finds in a record."""
+_LEAVES_OPEN = {-1, 0, 6, TIMED_OUT, 13, 20, 56}
+"""Nobody knows (a broken connection is 0), no leader any more, too few replicas after the append, a failing disk."""
 _FOR_ALL_RECORDS = {29, 31, 35, 43, 53, 76}
 """Not authorized (topic, cluster, transactional id), unsupported version, format or codec."""
 
@@ -26,6 +28,11 @@ def is_retriable(code: int) -> bool:
 def is_out_of_range(code: int) -> bool:
     """Whether the wanted offset is not in the log."""
     return code == _OUT_OF_RANGE
+
+
+def leaves_open(code: int) -> bool:
+    """Whether the broker may have appended a batch that it answered so."""
+    return code in _LEAVES_OPEN
 
 
 def is_duplicate(code: int) -> bool:
@@ -45,7 +52,7 @@ def needs_new_producer(code: int) -> bool:
 
 def may_spare_some(code: int) -> bool:
     """Whether the records of a refused batch may fare better in smaller ones."""
-    return code != TIMED_OUT and code not in _FOR_ALL_RECORDS
+    return not is_retriable(code) and code not in _FOR_ALL_RECORDS
 
 
 def is_too_large(code: int) -> bool:

@@ -3,8 +3,8 @@
 A lane sends its batches in order and never lets a retry change it. When one fails, nothing more is sent until every
 request under way has been answered; then what was not acknowledged goes back to the front, and sequence numbers go on
 from the first of it, so a batch that the broker has after all is recognised as a duplicate. Until the first batch
-under a producer id is acknowledged only one is under way: a broker that knows nothing of the id takes any first
-sequence number, also that of a second batch whose first one failed.
+under a producer id is acknowledged, again after a failure, and after a long rest, only one is under way: a broker that
+knows nothing of the id, or no more, takes any first sequence number, also of a second batch whose first one failed.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from typing import Any
 
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.record_batch import NO_PRODUCER, Producer, RecordBatch
+from legacy_mm.wire.errors import ProducerForgotten
 
 _SEQUENCES = 1 << 31
+_REMEMBERED_SECONDS = 600.0
+"""So long a broker keeps sequence numbers in any case; its `producer.id.expiration.ms` is a day unless set lower."""
 
 
 @dataclass(slots=True, eq=False)
@@ -36,6 +39,12 @@ class Entry:
     refusal: int = 0
     """The error code with which the broker refused it for good."""
     reason: str = ""
+    attempts: int = 0
+    """How often it was sent again."""
+    doubtful: bool = False
+    """Once it failed in a way that leaves open whether the broker has it."""
+    denied: bool = False
+    """The last time the broker said for certain that it has not taken it."""
 
 
 class Lane:
@@ -54,6 +63,7 @@ class Lane:
         self.held: Entry | None = None
         """The refused batch that the lane waits for a decision about."""
         self._limit = in_flight
+        self._used = 0.0
         self._sequence = 0
         self._use(producer)
 
@@ -66,7 +76,10 @@ class Lane:
     def begin(self) -> Entry:
         """The next batch, to be sent at once, with its sequence number written into it."""
         entry = self.pending.popleft()
-        entry.refusal = 0
+        entry.refusal, entry.denied = 0, False
+        if entry.since - self._used > _REMEMBERED_SECONDS:
+            self._doubt()
+        self._used = entry.since
         producer = NO_PRODUCER
         if self._producer is not None:
             entry.sequence = self._sequence
@@ -82,7 +95,7 @@ class Lane:
 
         A broker takes no sequence number before those in front of it. Sent again, such a batch would pull the numbers
         of new batches back to those that the broker has given to others. None, where an answer to a later one that came
-        first, from a new leader, has said so.
+        first, from a new leader, has said so. Raises ProducerForgotten where one of them certainly is not there.
         """
         self.unanswered -= 1
         self._proven = True
@@ -90,12 +103,16 @@ class Lane:
             return []
         earlier = takewhile(lambda each: each is not entry, self.under_way) if self._producer is not None else ()
         known = [*earlier, entry]
+        if any(each.denied for each in known):
+            raise ProducerForgotten(f"the broker of {self.partition} has taken a batch without those before it")
         for each in known:
             self.under_way.remove(each)
         return known
 
-    def failed(self) -> None:
-        """One was not taken, or nobody knows; its `refusal` tells whether trying again helps."""
+    def failed(self, entry: Entry, *, denied: bool) -> None:
+        """It was certainly not taken, or nobody knows; its `refusal` tells whether trying again helps."""
+        entry.denied = denied
+        entry.doubtful = entry.doubtful or not denied
         self.unanswered -= 1
         self.recovering = True
 
@@ -108,6 +125,7 @@ class Lane:
         self.pending.extendleft(reversed(self.under_way))
         self.under_way.clear()
         self.recovering = False
+        self._doubt()
         if self.pending and self.pending[0].refusal:
             self.held = self.pending.popleft()
         return True
@@ -126,4 +144,8 @@ class Lane:
     def _use(self, producer: tuple[int, int] | None) -> None:
         self._producer = producer
         self._sequence = 0
-        self._proven = producer is None
+        self._doubt()
+
+    def _doubt(self) -> None:
+        """The broker may not know the producer id."""
+        self._proven = self._producer is None

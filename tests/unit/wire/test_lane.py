@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.model import TopicPartition
+from legacy_mm.wire.errors import ProducerForgotten
 from legacy_mm.wire.lane import Entry, Lane
 from tests.unit.protocol.batches import NOW, Row, build
 
@@ -18,9 +19,9 @@ PLACE = TopicPartition("t", 0)
 PRODUCER = (7, 0)
 
 
-def make_entry(lane: Lane, number: int, records: int = 3) -> Entry:
+def make_entry(lane: Lane, number: int, records: int = 3, since: float = 0.0) -> Entry:
     batch = build([Row(index, NOW, b"k", b"%d" % number) for index in range(records)])
-    return Entry(lane, batch, number, len(batch.buffer), 0.0, float("inf"))
+    return Entry(lane, batch, number, len(batch.buffer), since, float("inf"))
 
 
 @dataclass
@@ -48,7 +49,7 @@ def settle(lane: Lane, entry: Entry, answer: int) -> None:
         lane.acknowledged(entry)
     else:
         entry.refusal = REFUSED if answer == REFUSED else 0
-        lane.failed()
+        lane.failed(entry, denied=answer != LATER)
     lane.recovered()
 
 
@@ -61,11 +62,46 @@ def test_a_failed_batch_before_an_acknowledged_one_is_acknowledged_with_it() -> 
     assert lane.acknowledged(first) == [first]
     second, third = lane.begin(), lane.begin()
     assert [broker.append(each) for each in (second, third)] == [OK, OK]
-    lane.failed()
+    lane.failed(second, denied=False)
     assert lane.acknowledged(third) == [second, third]
     assert lane.recovered()
     assert broker.append(lane.begin()) == OK
     assert broker.log == [0, 1, 2, 3]
+
+
+def test_a_batch_that_was_certainly_not_taken_is_not_acknowledged_with_a_later_one() -> None:
+    """The broker has forgotten the producer, and takes any sequence number."""
+    lane, broker = Lane(PLACE, PRODUCER, 5), Broker()
+    lane.pending.extend(make_entry(lane, number, 1) for number in range(3))
+    lane.acknowledged(lane.begin())
+    refused, later = lane.begin(), lane.begin()
+    lane.failed(refused, denied=True)
+    assert broker.append(later) == OK
+    with pytest.raises(ProducerForgotten):
+        lane.acknowledged(later)
+    assert refused in lane.under_way
+
+
+def test_only_one_is_under_way_after_a_failure_until_the_next_is_acknowledged() -> None:
+    lane = Lane(PLACE, PRODUCER, 5)
+    lane.pending.extend(make_entry(lane, number, 1) for number in range(4))
+    lane.acknowledged(lane.begin())
+    lane.failed(lane.begin(), denied=True)
+    assert lane.recovered()
+    again = lane.begin()
+    assert not lane.can_send()
+    lane.acknowledged(again)
+    assert lane.can_send()
+
+
+@pytest.mark.parametrize(("rest", "alone"), [(599.0, False), (601.0, True)])
+def test_only_one_is_under_way_after_a_long_rest(rest: float, alone: bool) -> None:
+    lane = Lane(PLACE, PRODUCER, 5)
+    lane.pending.append(make_entry(lane, 0))
+    lane.acknowledged(lane.begin())
+    lane.pending.extend(make_entry(lane, number, since=rest) for number in (1, 2))
+    lane.begin()
+    assert lane.can_send() is not alone
 
 
 def test_an_answer_that_a_later_one_has_overtaken_counts_once() -> None:

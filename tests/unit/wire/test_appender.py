@@ -1,0 +1,81 @@
+"""What becomes of a batch that the target did not take: sent again, refused, and under which producer id it goes on."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from legacy_mm.model import TopicPartition
+from legacy_mm.wire import failures
+from legacy_mm.wire.append_options import options_from
+from legacy_mm.wire.appender import Appender
+from legacy_mm.wire.lane import Entry
+from legacy_mm.wire.traffic import Traffic
+from tests.unit.protocol.batches import NOW, Row, build
+
+PLACE = TopicPartition("t", 0)
+LEADER_GONE, NOT_ENOUGH_REPLICAS, BROKEN, FORBIDDEN = 6, 19, 0, 29
+
+
+class Cluster:
+    """One in which nobody leads anything."""
+
+    def leader(self, partition: TopicPartition) -> None:
+        return None
+
+    def stale(self) -> None:
+        pass
+
+    def age(self) -> None:
+        return None
+
+
+def make(**properties: str) -> Appender:
+    return Appender(Cluster(), options_from(properties), Traffic("producer", print))  # type: ignore[arg-type]
+
+
+def sent(appender: Appender) -> Entry:
+    """A batch that is under way."""
+    appender.append(PLACE, build([Row(0, NOW, b"k", b"v"), Row(1, NOW, b"k", b"w")]), "receipt")
+    return appender._lanes[PLACE].begin()
+
+
+def fail(appender: Appender, entry: Entry, error: int) -> None:
+    with appender.lock:
+        appender.failed(entry, error, "as it is")
+
+
+@pytest.mark.parametrize(
+    ("retries", "error", "refusal"),
+    [("0", LEADER_GONE, LEADER_GONE), ("2", LEADER_GONE, LEADER_GONE), ("1", BROKEN, failures.TIMED_OUT)],
+)
+def test_a_batch_is_sent_again_as_often_as_the_file_says(retries: str, error: int, refusal: int) -> None:
+    appender = make(retries=retries)
+    entry = sent(appender)
+    for _ in range(int(retries)):
+        fail(appender, entry, error)
+        assert appender.take_refused() == []
+        assert appender._lanes[PLACE].begin() is entry
+    fail(appender, entry, error)
+    assert [(each, each.refusal) for each in appender.take_refused()] == [(entry, refusal)]
+    assert not failures.may_spare_some(refusal)
+
+
+@pytest.mark.parametrize(
+    ("before", "producer"), [(BROKEN, 8), (LEADER_GONE, 8), (NOT_ENOUGH_REPLICAS, 7)], ids=["broken", "6", "19"]
+)
+def test_a_refused_batch_that_may_have_arrived_has_used_its_sequence_numbers(before: int, producer: int) -> None:
+    """Under the same id the broker would take the next batch of that size for it, and say that it has it."""
+    appender = make(**{"enable.idempotence": "true"})
+    ids: Any = SimpleNamespace(current=(7, 0), acquire=lambda: (8, 0))
+    appender._ids = ids
+    entry = sent(appender)
+    fail(appender, entry, before)
+    lane = appender._lanes[PLACE]
+    assert lane.begin() is entry
+    fail(appender, entry, FORBIDDEN)
+    assert appender.take_refused() == [entry]
+    appender.drop(entry)
+    assert sent(appender).batch.header.producer_id == producer

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
-from typing import TypeVar
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
@@ -22,6 +20,7 @@ from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, too_few
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
+from legacy_mm.dataplane.patience import Beat, Patience
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
@@ -36,7 +35,7 @@ from legacy_mm.wire import append_options, failures, fetcher
 from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.arrivals import Fetched
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
+from legacy_mm.wire.errors import UnsupportedVersion
 from legacy_mm.wire.fetcher import Fetcher
 from legacy_mm.wire.lane import Entry
 from legacy_mm.wire.traffic import Traffic
@@ -45,7 +44,6 @@ _WAIT_SECONDS = 0.1
 _LAST_SECONDS = 20.0
 _CALL_SECONDS = 4.0
 """One question to a cluster; well below the time after which a silent task counts as stalled."""
-T = TypeVar("T")
 
 
 class BatchesEngine:
@@ -88,6 +86,8 @@ class BatchesEngine:
         self._stopping = threading.Event()
         self._stop_deadline = Deadline(0)
         self._resume: list[Offsets] = []
+        beat = Beat(lambda: report(self._progress({}, blocked=True)))
+        self._patience = Patience(self._stopping, beat, lambda: self._tend(blocked=True))
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).
@@ -110,7 +110,7 @@ class BatchesEngine:
         for cluster, traffic in ((self._source, self._read), (self._target, self._written)):
             cluster.keep_fresh(traffic.on_trouble)
         plan = self._plan
-        if started := self._patiently(lambda: self._fetcher.start(plan.offsets), plan.api_timeout):
+        if started := self._patience.ask(lambda: self._fetcher.start(plan.offsets), plan.api_timeout):
             self._report(started)
         while not self._stopping.is_set():
             begin = monotonic()
@@ -210,7 +210,7 @@ class BatchesEngine:
         if self._appending and (count := self._target.partitions(topic)) >= least:
             return count
         if not self._appending:
-            self._patiently(self._appender.start)
+            self._patience.ask(self._appender.start)
             self._appending = not self._stopping.is_set()
         self._target.watch([topic], create=True)
         missing = Deadline.after(self._missing_topic_seconds)
@@ -231,18 +231,6 @@ class BatchesEngine:
             self._tend(blocked=True)
             self._target.wait_for_refresh(_WAIT_SECONDS)
         return count
-
-    def _patiently(self, ask: Callable[[], T], seconds: float = inf) -> T | None:
-        """The answer of a cluster, for which it has so long; None: we stop. Raises what the last try raised."""
-        deadline = Deadline.after(seconds)
-        while not self._stopping.is_set():
-            try:
-                return ask()
-            except (ConnectionLost, ClusterUnreachable):
-                if deadline.expired():
-                    raise
-                self._tend(blocked=True)
-        return None
 
     def _wait_for_room(self) -> bool:
         if self._appender.has_room():
@@ -288,7 +276,7 @@ class BatchesEngine:
             raise ProducerBroken(failures.text(refused.refusal))
         if self._refused is not None and isinstance(refused.receipt, Aside):
             self._refused.not_taken(refused.receipt, broker_error(refused.refusal)[0])
-            self._patiently(lambda: self._appender.drop(refused))
+            self._drop(refused)
             return
         if refused.batch.header.records > 1 and failures.may_spare_some(refused.refusal):
             piece, offsets, _ = refused.receipt
@@ -301,12 +289,16 @@ class BatchesEngine:
             return
         if self._refused is not None and failures.refuses_the_record(refused.refusal):
             self._refused.add(refused.receipt, refused.batch, broker_error(refused.refusal)[0])
-            self._patiently(lambda: self._appender.drop(refused))
+            self._drop(refused)
             return
         self._fail(topic, refused.batch, refused.refusal)
         self._failures.raise_if_ending(None)
-        self._patiently(lambda: self._appender.drop(refused))
+        self._drop(refused)
         self._pieces.acknowledged(refused.receipt.piece)
+
+    def _drop(self, refused: Entry) -> None:
+        """Also in a stop: what waits behind it is to be sent."""
+        self._patience.ask(lambda: self._appender.drop(refused), at_least_once=True)
 
     def _put_aside(self) -> None:
         """Give refused records to the quarantine. Only from the loops: it may have to wait for the topic."""
@@ -355,9 +347,11 @@ class BatchesEngine:
         self._next_report = monotonic() + self._report_interval
         if self._pairs is not None and (runs := self._pairs.take()):
             self._report(Pairs(runs))
+        self._report(self._progress(self._safe.take_moved(), blocked=blocked))
+
+    def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
         quarantined = 0 if self._refused is None else self._refused.count
-        moved = self._safe.take_moved()
-        self._report(Progress(moved, self._records, self._failures.dropped, blocked, quarantined=quarantined))
+        return Progress(moved, self._records, self._failures.dropped, blocked, quarantined=quarantined)
 
     def _finish(self) -> Offsets:
         """(1) read no more; (2) wait for the target, reporting that we live; (3) say what it did not get."""

@@ -7,20 +7,17 @@ record's own fan-out is made again by the next owner.
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from legacy_mm import events
-from legacy_mm.clock import monotonic
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.copyjob import BEAT_SECONDS, Frame, Plan, Progress
+from legacy_mm.copyjob import Frame, Plan, Progress
 from legacy_mm.dataplane.partition_counts import Move
 from legacy_mm.dataplane.records_engine import RecordsEngine
-from legacy_mm.errors import ChannelError, HandlerFailure
+from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled
 from legacy_mm.handlers.java import JavaBatches
@@ -39,7 +36,6 @@ class HandlerEngine(RecordsEngine):
         super().__init__(plan, report)
         settings = HandlerSettings(**(plan.handler or {}))
         self._filtered = self._quarantined = 0
-        self._beat = Beat(lambda: report(self._progress({}, blocked=True)))
         with self._beat:
             self._handler: BatchHandler = load_handler(
                 settings, lambda of: JavaBatches(of, find_java(), compiler_jars())
@@ -145,27 +141,3 @@ def _origins(sources: Sequence[Any], ends: Sequence[int]) -> list[Any]:
     """For each target its source."""
     pairs = zip(sources, ends, [0, *ends], strict=False)
     return [source for source, end, begin in pairs for _ in range(begin, end)]
-
-
-class Beat(threading.Thread):
-    """Tells the driver each second that we live, while user code keeps the engine's own thread."""
-
-    def __init__(self, beat: Callable[[], None]) -> None:
-        super().__init__(name="beat", daemon=True)
-        self._beat = beat
-        self._since: float | None = None
-        self.start()
-
-    def __enter__(self) -> None:
-        self._since = monotonic()
-
-    def __exit__(self, *_: object) -> None:
-        self._since = None
-
-    def run(self) -> None:
-        """Until the channel breaks or the process ends."""
-        with suppress(ChannelError):
-            while not threading.Event().wait(BEAT_SECONDS):
-                since = self._since
-                if since is not None and monotonic() - since > BEAT_SECONDS:
-                    self._beat()

@@ -20,6 +20,7 @@ from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
+from legacy_mm.dataplane.patience import Beat
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
@@ -41,6 +42,7 @@ class RecordsEngine:
 
     def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
         self._report = report
+        self._beat = Beat(lambda: report(self._progress({}, blocked=True)))
         self._start = plan.offsets
         self._failures = SendFailures(abort=plan.abort_on_send_failure, synchronous=plan.synchronous)
         self._reader = PartitionReader(plan.source, plan.api_timeout, report)
@@ -99,7 +101,9 @@ class RecordsEngine:
         Raises SendFailure, StreamFailure.
         """
         gc.disable()
-        self._report(self._reader.start(self._start))
+        with self._beat:
+            started = self._reader.start(self._start)
+        self._report(started)
         self._next_barrier = monotonic() + self._barrier_interval
         while not self._stopping.is_set():
             self._copy_some()
@@ -127,7 +131,8 @@ class RecordsEngine:
     def _read(self) -> list[Any]:
         """What the source has; where it fails, what was read before is copied first."""
         try:
-            return self._reader.read(READ_SECONDS)
+            with self._beat:
+                return self._reader.read(READ_SECONDS)
         except StreamFailure:
             if not self._stopping.is_set():
                 self.stop(_LAST_SECONDS)
@@ -217,6 +222,7 @@ class RecordsEngine:
     def _mind_gaps(self) -> None:
         for gap in self._reader.take_gaps():
             self._barrier()
+            self._send_progress(blocked=False)
             self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason, gap.parts_at))
         while self._resume:
             resumed = self._resume.pop(0)

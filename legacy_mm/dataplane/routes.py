@@ -97,7 +97,7 @@ class Router:
         found = records.survey(header, data, partition, 0 if in_place else target)
         contents = records.measure(header, data, begin) if self._options.measure else None
         stays = in_place or (partition < target and (target <= source or not found.keyless))
-        next_offset = header.base_offset + found.last_offset_delta + 1
+        next_offset = max(header.base_offset + found.last_offset_delta + 1, begin)
         if stays and not found.elsewhere and self._may_pass(header, found, begin):
             passed = batch
             if codec is not header.codec:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kafka import errors as kafka_errors
 
 UNKNOWN_TOPIC, TIMED_OUT, TOO_LARGE = 3, 7, 10
-_OUT_OF_RANGE, _CORRUPT = 1, 2
+_UNKNOWN, _OUT_OF_RANGE, _CORRUPT = -1, 1, 2
 _OUT_OF_ORDER, _DUPLICATE = 45, 46
 _UNKNOWN_MEMBER, _TOPIC_FORBIDDEN, _GROUP_FORBIDDEN = 25, 29, 30
 _PRODUCER_UNKNOWN = {_OUT_OF_ORDER, 47, 59, 90}
@@ -14,7 +14,7 @@ _SIZES = {TOO_LARGE, 18}
 """Record too large, batch too large for a segment."""
 _OF_THE_RECORD = {*_SIZES, 32, 87}
 """Also its timestamp, and whatever else a broker finds in a record."""
-_LEAVES_OPEN = {-1, 0, 6, TIMED_OUT, 13, 20, 56}
+_LEAVES_OPEN = {_UNKNOWN, 0, 6, TIMED_OUT, 13, 20, 56}
 """Nobody knows (a broken connection is 0), no leader any more, too few replicas after the append, a failing disk."""
 _FOR_ALL_RECORDS = {29, 31, 35, 43, 53, 76}
 """Not authorized (topic, cluster, transactional id), unsupported version, format or codec."""
@@ -23,6 +23,16 @@ _FOR_ALL_RECORDS = {29, 31, 35, 43, 53, 76}
 def is_retriable(code: int) -> bool:
     """Whether a later try may succeed; also for a batch that was damaged on its way."""
     return code == _CORRUPT or bool(kafka_errors.for_code(code).retriable)
+
+
+def is_unknown(code: int) -> bool:
+    """Whether the broker does not say what is wrong."""
+    return code == _UNKNOWN
+
+
+def may_be_read_later(code: int) -> bool:
+    """Whether a later fetch may succeed; a log that is damaged stays so, an error without a name need not."""
+    return is_unknown(code) or (code != _CORRUPT and is_retriable(code))
 
 
 def is_out_of_range(code: int) -> bool:

@@ -179,6 +179,7 @@ class Fetcher:
             for want in asked:
                 self._asked.discard(want.partition)
                 self._pauses[want.partition] = again
+                self._replicas.pop(want.partition, None)
 
     def failed(self, error: BaseException) -> None:
         """Reading cannot go on."""
@@ -259,7 +260,9 @@ class Fetcher:
                 self._pause(partition)
             else:
                 self._report_gap(OutOfRange(partition, wanted, low, high, failures.text(error)))
-        elif failures.is_retriable(error):
+        elif failures.may_be_read_later(error):
+            if failures.is_unknown(error):
+                self.traffic.on_trouble(f"reading {partition} failed and is tried again: {failures.text(error)}")
             self._replicas.pop(partition, None)
             self.cluster.stale()
             self._pause(partition)

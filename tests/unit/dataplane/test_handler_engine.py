@@ -16,7 +16,8 @@ from confluent_kafka import Message
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.copyjob import Frame, Plan, Progress, Started
 from legacy_mm.dataplane import partition_counts, records_engine
-from legacy_mm.dataplane.handler_engine import Beat, HandlerEngine
+from legacy_mm.dataplane.handler_engine import HandlerEngine
+from legacy_mm.dataplane.patience import Beat
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.kafka.sender import FailedSend

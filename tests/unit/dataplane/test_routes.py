@@ -51,6 +51,13 @@ def test_a_batch_whose_keys_belong_where_it_goes_is_not_touched(codec: Codec) ->
     assert (found.records, found.next_offset, found.too_large) == (5, 105, [])
 
 
+def test_what_is_left_of_a_batch_before_the_start_takes_the_position_nowhere_back() -> None:
+    """The cleaner has removed all records of it from the start on."""
+    batch = build([Row(0, NOW, b"k", b"v"), Row(1, NOW, b"k", b"v")], base_offset=100)
+    found = route(changed(batch, last_offset_delta=9), begin=105)
+    assert (found.batches, found.next_offset) == ([], 105)
+
+
 @given(rows=some_rows(), partition=st.integers(0, 5), target=st.integers(1, 6))
 def test_every_keyed_record_goes_where_its_key_says(rows: Sequence[Row], partition: int, target: int) -> None:
     found = route(build(rows), partition, source=6, target=target)
@@ -209,7 +216,8 @@ def test_whatever_a_batch_is_like_its_records_keep_partition_and_order(
     assert contents(found.batches) == expected
     assert all(not made.header.has_holes for _, made, _ in found.batches)
     assert found.records == len(expected)
-    assert rows[-1].offset < found.next_offset - 50 <= last + 1
+    assert rows[-1].offset < found.next_offset - 50 <= max(last + 1, skipped)
+    assert found.next_offset - 50 >= skipped
 
 
 def test_times_that_the_broker_set_are_kept_in_the_same_partition() -> None:

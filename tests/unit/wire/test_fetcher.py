@@ -21,7 +21,7 @@ from tests.unit.protocol.batches import NOW, Row, build, changed
 
 A, B, C = (TopicPartition("t", number) for number in range(3))
 NODE, OTHER = 1, 2
-OUT_OF_RANGE, NOT_LEADER, NOT_AUTHORIZED = 1, 6, 29
+UNKNOWN, OUT_OF_RANGE, CORRUPT, NOT_LEADER, NOT_AUTHORIZED = -1, 1, 2, 6, 29
 OPTIONS = FetchOptions(500, 1, 1 << 20, 1 << 18, committed_only=False, rack="")
 
 
@@ -158,6 +158,25 @@ def test_a_gap_is_told_after_what_was_read_before_it_and_waits_for_an_answer(fet
     assert A not in partitions(asked(fetcher))
     fetcher.resume({A: 90})
     assert A in partitions(asked(fetcher))
+
+
+def test_a_nearer_replica_that_is_away_is_not_asked_again(fetcher: Fetcher) -> None:
+    fetcher.answered(asked(fetcher), [answer(A, replica=OTHER)])
+    fetcher.unanswered(asked(fetcher, OTHER))
+    fetcher._pauses.clear()
+    assert asked(fetcher, OTHER) == []
+    assert A in partitions(asked(fetcher))
+
+
+def test_an_error_without_a_name_is_tried_again_and_a_damaged_log_is_not(fetcher: Fetcher) -> None:
+    told: list[str] = []
+    fetcher.traffic.on_trouble = told.append
+    fetcher.answered(asked(fetcher), [answer(A, error=UNKNOWN)])
+    fetcher._pauses.clear()
+    assert A in partitions(wanted := asked(fetcher))
+    assert told[0].startswith("reading t-0 failed and is tried again")
+    with pytest.raises(StreamFailure, match="reading t-0 failed"):
+        fetcher.answered(wanted, [answer(A, error=CORRUPT)])
 
 
 def test_a_nearer_replica_is_read_from_when_the_leader_says_so(fetcher: Fetcher) -> None:

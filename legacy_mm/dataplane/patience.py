@@ -1,0 +1,64 @@
+"""What may keep an engine's own thread for long, and how the driver hears meanwhile that the task lives."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from math import inf
+from typing import TypeVar
+
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.copyjob import BEAT_SECONDS
+from legacy_mm.errors import ChannelError
+from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
+
+T = TypeVar("T")
+
+
+class Beat(threading.Thread):
+    """Tells the driver each second that we live, while user code or a distant cluster keeps the engine's own thread."""
+
+    def __init__(self, beat: Callable[[], None]) -> None:
+        super().__init__(name="beat", daemon=True)
+        self._beat = beat
+        self._since: float | None = None
+        self.start()
+
+    def __enter__(self) -> None:
+        self._since = monotonic()
+
+    def __exit__(self, *_: object) -> None:
+        self._since = None
+
+    def run(self) -> None:
+        """Until the channel breaks or the process ends."""
+        with suppress(ChannelError):
+            while not threading.Event().wait(BEAT_SECONDS):
+                since = self._since
+                if since is not None and monotonic() - since > BEAT_SECONDS:
+                    self._beat()
+
+
+class Patience:
+    """Asks a cluster until it answers, or until a stop."""
+
+    def __init__(self, stopping: threading.Event, beat: Beat, meanwhile: Callable[[], None]) -> None:
+        """`meanwhile` is called between two tries."""
+        self._stopping = stopping
+        self._beat = beat
+        self._meanwhile = meanwhile
+
+    def ask(self, question: Callable[[], T], seconds: float = inf, *, at_least_once: bool = False) -> T | None:
+        """The answer, for which a cluster has so long; None: we stop. Raises what the last try raised."""
+        deadline = Deadline.after(seconds)
+        while at_least_once or not self._stopping.is_set():
+            at_least_once = False
+            try:
+                with self._beat:
+                    return question()
+            except (ConnectionLost, ClusterUnreachable):
+                if deadline.expired():
+                    raise
+                self._meanwhile()
+        return None

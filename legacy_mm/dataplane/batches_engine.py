@@ -31,7 +31,7 @@ from legacy_mm.kafka.sender import FailedSend
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import CommittedOnly, with_data
-from legacy_mm.wire import append_options, failures, fetcher
+from legacy_mm.wire import append_options, failures, fetch_options
 from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.arrivals import Fetched
 from legacy_mm.wire.cluster import Cluster
@@ -59,7 +59,7 @@ class BatchesEngine:
         self._read = Traffic("consumer", _tells(source))
         self._written = Traffic("producer", _tells(target))
         backlog = int(source.get("queued.max.messages.kbytes", 32 << 10)) << 10
-        self._fetch_options = fetcher.options_from(source, backlog)
+        self._fetch_options = fetch_options.options_from(source, backlog)
         self._fetcher = Fetcher(self._source, self._fetch_options, backlog, self._read)
         options = append_options.options_from(target)
         self._appender = Appender(self._target, options, self._written)
@@ -340,6 +340,8 @@ class BatchesEngine:
                 if self._meters is not None:
                     self._meters.restart(partition)
             self._report(Started(resumed))
+        if self._fetcher.unled and (started := self._patience.ask(self._fetcher.take_started)):
+            self._report(started)
 
     # --- reporting and the end
 

@@ -152,14 +152,24 @@ class Cluster:
 
         Waits for leaders. Raises RequestRefused, or ClusterUnreachable when some are not found in time.
         """
+        found = self.offsets_of_led(partitions, which, self._timeout)
+        for partition in partitions:
+            if partition not in found:
+                raise ClusterUnreachable(f"no offset of {partition} within {self._timeout:g} s")
+        return found
+
+    def offsets_of_led(
+        self, partitions: Collection[TopicPartition], which: int, seconds: float
+    ) -> dict[TopicPartition, int]:
+        """As `offsets`, without those that nobody leads, or whose leader does not answer, for so long."""
         self.watch({partition.topic for partition in partitions})
-        deadline = Deadline.after(self._timeout)
+        deadline = Deadline.after(seconds)
         found: dict[TopicPartition, int] = {}
         while missing := [partition for partition in partitions if partition not in found]:
             found.update(self._offsets_now(missing, which))
             if len(found) < len(set(partitions)):
                 if deadline.expired() or self._closed.is_set():
-                    raise ClusterUnreachable(f"no offset of {missing[0]} within {self._timeout:g} s")
+                    break
                 self.stale()
                 self._closed.wait(self._retry_pause)
         return found

@@ -9,7 +9,7 @@ any time, so each record set is handed out once and in order.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from legacy_mm.clock import monotonic
@@ -32,6 +32,8 @@ from legacy_mm.wire.truncation import ReadEpochs
 
 _RETRY_SECONDS = 0.1
 _ATTEND_SECONDS = 0.5
+_RESOLVE_SECONDS = 4.0
+"""For leaders to be found when reading begins; then the partitions that have one go ahead."""
 _REPLICA_SECONDS = 300.0
 """How long a leader's advice to read from a nearer replica holds, as in Java with its default `metadata.max.age.ms`."""
 _NOBODY = None, UNKNOWN_EPOCH
@@ -71,6 +73,9 @@ class Fetcher:
         self._replicas: dict[TopicPartition, tuple[int, float]] = {}
         self._epochs = ReadEpochs(cluster)
         self._gaps: list[OutOfRange] = []
+        self.unled: Offsets = {}
+        """Partitions whose start, EARLIEST or LATEST, is not known yet."""
+        self._resolve_at = 0.0
         self._readers: dict[int, _Reader] = {}
         self._closed = False
         self._attend_at = 0.0
@@ -78,14 +83,43 @@ class Fetcher:
         traffic.metadata_age = cluster.age
 
     def start(self, offsets: Offsets) -> Started:
-        """Begin to read; the actual start offsets, EARLIEST and LATEST resolved."""
+        """Begin to read; the actual start offsets, EARLIEST and LATEST resolved.
+
+        Those of partitions that nobody leads come later, from `take_started`; raises ClusterUnreachable if all are so.
+        """
         self.cluster.watch({partition.topic for partition in offsets})
-        logical = [partition for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)]
-        lows = self.cluster.offsets(logical, EARLIEST)
-        highs = self.cluster.offsets([partition for partition in logical if offsets[partition] == LATEST], LATEST)
-        actual = {**offsets, **lows, **highs}
+        logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
+        found = self._resolved(logical, _RESOLVE_SECONDS)
+        self.unled = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
+        actual = {partition: offset for partition, offset in offsets.items() if partition not in logical}
+        actual |= found.offsets
+        if self.unled and not actual:
+            raise ClusterUnreachable(f"nobody leads {next(iter(self.unled))}, or its leader does not answer")
         self.resume(actual)
-        return Started(actual, lows)
+        return Started(actual, found.lows)
+
+    def take_started(self) -> Started | None:
+        """Where partitions begin that nobody led before, as soon as somebody does; to be asked while there are any."""
+        if monotonic() < self._resolve_at:
+            return None
+        self._resolve_at = monotonic() + _ATTEND_SECONDS
+        led = {partition: offset for partition, offset in self.unled.items() if self.cluster.leader(partition)}
+        found = self._resolved(led, 0.0)
+        if not found.offsets:
+            self.cluster.stale()
+            return None
+        self.unled = {partition: offset for partition, offset in self.unled.items() if partition not in found.offsets}
+        self.resume(found.offsets)
+        return found
+
+    def _resolved(self, logical: Offsets, seconds: float) -> Started:
+        lows = self.cluster.offsets_of_led(logical, EARLIEST, seconds)
+        latest = [partition for partition in lows if logical[partition] == LATEST]
+        highs = self.cluster.offsets_of_led(latest, LATEST, seconds)
+        lows = {
+            partition: low for partition, low in lows.items() if logical[partition] == EARLIEST or partition in highs
+        }
+        return Started(lows | highs, lows)
 
     def resume(self, offsets: Offsets) -> None:
         """Go on with partitions that reported a gap."""
@@ -355,16 +389,3 @@ class _Reader(threading.Thread):
         if not self._fetcher.closed():
             self._fetcher.traffic.lost(self._node, str(error))
             self._fetcher.cluster.stale()
-
-
-def options_from(properties: Mapping[str, str], backlog: int) -> FetchOptions:
-    """What librdkafka's consumer properties say about fetching; Java's defaults where they say nothing."""
-    number: Callable[[str, int], int] = lambda name, default: int(properties.get(name, default))  # noqa: E731
-    return FetchOptions(
-        max_wait_ms=number("fetch.wait.max.ms", 500),
-        min_bytes=number("fetch.min.bytes", 1),
-        max_bytes=min(number("fetch.max.bytes", 52_428_800), backlog),
-        partition_bytes=number("fetch.message.max.bytes", 1 << 20),
-        committed_only=properties.get("isolation.level", "read_committed") == "read_committed",
-        rack=properties.get("client.rack", ""),
-    )

@@ -9,11 +9,12 @@ from typing import Any, cast
 
 import pytest
 
+from legacy_mm.copyjob import Started
 from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import UnsupportedVersion
+from legacy_mm.wire.errors import ClusterUnreachable, UnsupportedVersion
 from legacy_mm.wire.fetcher import Fetcher
 from legacy_mm.wire.topology import Broker, Leadership
 from legacy_mm.wire.traffic import Traffic
@@ -35,12 +36,13 @@ class OneBroker:
         self.epoch_ends = 90
         self.too_old = False
         self.compared: list[tuple[int, int]] = []
+        self.unled: set[TopicPartition] = set()
 
     def watch(self, topics: Iterable[str], *, create: bool = False) -> None:
         """Nothing to do."""
 
-    def leader(self, partition: TopicPartition) -> Broker:
-        return Broker(NODE, "host", 1, None)
+    def leader(self, partition: TopicPartition) -> Broker | None:
+        return None if partition in self.unled else Broker(NODE, "host", 1, None)
 
     def leaders(self) -> dict[TopicPartition, Leadership]:
         return dict.fromkeys((A, B, C), Leadership(NODE, self.epoch))
@@ -61,6 +63,11 @@ class OneBroker:
 
     def offsets(self, partitions: Collection[TopicPartition], which: int) -> dict[TopicPartition, int]:
         return dict.fromkeys(partitions, {EARLIEST: 10, LATEST: 90}[which])
+
+    def offsets_of_led(
+        self, partitions: Collection[TopicPartition], which: int, seconds: float
+    ) -> dict[TopicPartition, int]:
+        return self.offsets([partition for partition in partitions if partition not in self.unled], which)
 
     def age(self) -> float:
         return 0.0
@@ -158,6 +165,26 @@ def test_a_gap_is_told_after_what_was_read_before_it_and_waits_for_an_answer(fet
     assert A not in partitions(asked(fetcher))
     fetcher.resume({A: 90})
     assert A in partitions(asked(fetcher))
+
+
+def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(cluster: OneBroker) -> None:
+    cluster.unled = {B, C}
+    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    assert fetcher.start({A: 20, B: EARLIEST, C: LATEST}) == Started({A: 20}, {})
+    assert partitions(asked(fetcher)) == [A]
+    assert fetcher.take_started() is None
+    cluster.unled = {B}
+    fetcher._resolve_at = 0.0
+    assert fetcher.take_started() == Started({C: 90}, {C: 10})
+    assert partitions(asked(fetcher)) == [C]
+    assert fetcher.unled == {B: EARLIEST}
+
+
+def test_where_nobody_leads_anything_the_start_is_asked_for_again(cluster: OneBroker) -> None:
+    cluster.unled = {A}
+    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    with pytest.raises(ClusterUnreachable, match="nobody leads t-0"):
+        fetcher.start({A: LATEST})
 
 
 def test_a_nearer_replica_that_is_away_is_not_asked_again(fetcher: Fetcher) -> None:

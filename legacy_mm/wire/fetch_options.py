@@ -1,0 +1,20 @@
+"""How the source is read, as the consumer's properties say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from legacy_mm.protocol.fetch_messages import FetchOptions
+
+
+def options_from(properties: Mapping[str, str], backlog: int) -> FetchOptions:
+    """What librdkafka's consumer properties say about fetching; Java's defaults where they say nothing."""
+    number: Callable[[str, int], int] = lambda name, default: int(properties.get(name, default))  # noqa: E731
+    return FetchOptions(
+        max_wait_ms=number("fetch.wait.max.ms", 500),
+        min_bytes=number("fetch.min.bytes", 1),
+        max_bytes=min(number("fetch.max.bytes", 52_428_800), backlog),
+        partition_bytes=number("fetch.message.max.bytes", 1 << 20),
+        committed_only=properties.get("isolation.level", "read_committed") == "read_committed",
+        rack=properties.get("client.rack", ""),
+    )

@@ -232,6 +232,11 @@ class RecordsEngine:
                 if self._meters is not None:
                     self._meters.restart(partition)
             self._report(Started(resumed))
+        if self._reader.unled:
+            with self._beat:
+                started = self._reader.take_started()
+            if started is not None:
+                self._report(started)
 
     def _delivered(self, record: Any, offset: int) -> None:
         if self._pairs is not None and record.topic() in self._in_place:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, KafkaException
 
 from legacy_mm.group import CommitProblem
 
@@ -85,6 +85,16 @@ def ends_reading(error: KafkaError) -> bool:
         KafkaError.GROUP_AUTHORIZATION_FAILED,
         KafkaError._BAD_MSG,
         KafkaError._BAD_COMPRESSION,
+    }
+
+
+def nobody_leads(error: BaseException | None) -> bool:
+    """True for a question to a partition that has no leader now, or whose leader does not answer."""
+    return isinstance(error, KafkaException) and error.args[0].code() in {
+        KafkaError._TIMED_OUT,
+        KafkaError._TRANSPORT,
+        KafkaError.LEADER_NOT_AVAILABLE,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
     }
 
 

@@ -14,14 +14,17 @@ from typing import Any, NamedTuple
 from confluent_kafka import Consumer, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
+from legacy_mm.clock import Deadline
 from legacy_mm.copyjob import Started, Statistics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka.client import ErrorLines, client_properties, count_partitions, ours
-from legacy_mm.kafka.errors import ends_reading, is_out_of_range
+from legacy_mm.kafka.errors import ends_reading, is_out_of_range, nobody_leads
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import EARLIEST, LATEST, Columns, Offsets, TopicPartition
 
 BATCH_RECORDS = 400
+_QUESTION_SECONDS, _LOOK_SECONDS = 4.0, 1.0
+_RESOLVE_SECONDS = 10.0
 _CUT = re.compile(r"broker end offset is (\d+)")
 _error = Message.error
 _topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
@@ -73,19 +76,36 @@ class PartitionReader:
         self._errors = ErrorLines(properties.get("client.id", "client"))
         self._consumer = Consumer(client_properties(properties, self._errors, **own))
         self._gaps: list[OutOfRange] = []
+        self.unled: dict[TopicPartition, int] = {}
+        """Partitions whose start, EARLIEST or LATEST, is not known yet."""
+        self._resolve_at = Deadline.after(0)
         self._starts: dict[TopicPartition, int] = {}
         self._waiting: set[TopicPartition] = set()
         self._failure: StreamFailure | None = None
 
     def start(self, offsets: Offsets) -> Started:
-        """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved. Raises TimeoutError."""
-        logical = [partition for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)]
-        ends = {partition: self._watermarks(partition) for partition in logical}
-        lows = {partition: low for partition, (low, _) in ends.items()}
-        highs = {partition: high for partition, (_, high) in ends.items() if offsets[partition] == LATEST}
-        self._starts = {**offsets, **lows, **highs}
+        """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved.
+
+        Those of partitions that nobody leads come later, from `take_started`; raises TimeoutError if all are so.
+        """
+        self.unled = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
+        known = {partition: offset for partition, offset in offsets.items() if partition not in self.unled}
+        found = self._resolved(patient=True)
+        self._starts = {**known, **found.offsets}
+        if self.unled and not self._starts:
+            raise TimeoutError(f"nobody leads {next(iter(self.unled))}, or its leader does not answer")
         self._assign()
-        return Started(dict(self._starts), lows)
+        return Started(dict(self._starts), found.lows)
+
+    def take_started(self) -> Started | None:
+        """Where partitions begin that nobody led before, as soon as somebody does; to be asked while there are any."""
+        if not self._resolve_at.expired():
+            return None
+        found = self._resolved(patient=False)
+        self._resolve_at = Deadline.after(_RESOLVE_SECONDS)
+        if found.offsets:
+            self.resume(found.offsets)
+        return found if found.offsets else None
 
     def read(self, timeout: float) -> list[Any]:
         """Records that are there, at most BATCH_RECORDS; waits only for the first.
@@ -131,9 +151,28 @@ class PartitionReader:
         starts = {partition: offset for partition, offset in self._starts.items() if partition not in self._waiting}
         self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in starts.items()])
 
-    def _watermarks(self, partition: TopicPartition) -> tuple[int, int]:
+    def _resolved(self, *, patient: bool) -> Started:
+        """The starts of partitions that have none yet; unless `patient` only until one of them is not known."""
+        lows, starts = {}, {}
+        seconds = _QUESTION_SECONDS if patient else _LOOK_SECONDS
+        for partition, which in tuple(self.unled.items()):
+            del self.unled[partition]
+            try:
+                low, high = self._watermarks(partition, seconds)
+            except TimeoutError as error:
+                if not nobody_leads(error.__cause__):
+                    raise
+                self.unled[partition] = which  # behind the others
+                if not patient:
+                    break
+                seconds = _LOOK_SECONDS
+            else:
+                lows[partition], starts[partition] = low, low if which == EARLIEST else high
+        return Started(starts, lows)
+
+    def _watermarks(self, partition: TopicPartition, seconds: float) -> tuple[int, int]:
         try:
-            low, high = self._consumer.get_watermark_offsets(ClientPartition(*partition), timeout=self._timeout)
+            low, high = self._consumer.get_watermark_offsets(ClientPartition(*partition), timeout=seconds)
         except KafkaException as error:
             raise TimeoutError(f"offsets of {partition}: {error.args[0].str()}") from error
         return low, high
@@ -156,7 +195,9 @@ class PartitionReader:
         if offset is None:
             (place,) = self._consumer.position([ClientPartition(*partition)])
             offset = place.offset if place.offset >= 0 else self._starts[partition]
-        return OutOfRange(partition, offset, *self._watermarks(partition), reason, int(cut[1]) if cut else -1)
+        return OutOfRange(
+            partition, offset, *self._watermarks(partition, self._timeout), reason, int(cut[1]) if cut else -1
+        )
 
 
 def last_offsets(records: Sequence[Any]) -> dict[TopicPartition, int]:

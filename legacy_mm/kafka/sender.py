@@ -24,7 +24,7 @@ from legacy_mm.kafka.header_support import HeaderCheck
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import Outgoing
 
-QUEUE_KBYTES = "queue.buffering.max.kbytes"
+QUEUE_KBYTES, RECORD_BYTES = "queue.buffering.max.kbytes", "message.max.bytes"
 _QUEUE_FULL_SECONDS = 0.05
 _ANY_PARTITION = -1
 _topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
@@ -58,7 +58,7 @@ def queue_kbytes(properties: Mapping[str, str]) -> int:
 
 def record_bytes(properties: Mapping[str, str]) -> int:
     """The largest record, or batch, that it sends (`max.request.size`)."""
-    return int(properties.get("message.max.bytes", 1 << 20))
+    return int(properties.get(RECORD_BYTES, 1 << 20))
 
 
 Refused = Callable[[Any, FailedSend], bool]

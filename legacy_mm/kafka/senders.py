@@ -16,7 +16,7 @@ from typing import Any
 
 from legacy_mm.copyjob import Statistics
 from legacy_mm.kafka.reader import places_of
-from legacy_mm.kafka.sender import QUEUE_KBYTES, FailedSend, RecordSender, queue_kbytes, record_bytes
+from legacy_mm.kafka.sender import QUEUE_KBYTES, RECORD_BYTES, FailedSend, RecordSender, queue_kbytes, record_bytes
 from legacy_mm.model import Outgoing, TopicPartition
 
 MakeSender = Callable[[Mapping[str, str], Callable[[Statistics], None]], RecordSender]
@@ -101,10 +101,14 @@ class Senders:
         return next(filter(None, (sender.fatal() for sender in self._senders)), None)
 
     def _made(self, count: int, first: int = 0) -> list[RecordSender]:
-        """They share `buffer.memory`, but each can hold the largest record; their numbers begin with `first`."""
+        """They share `buffer.memory`, but each can hold the largest record; their numbers begin with `first`.
+
+        What would never fit is too large, as in Java, instead of waiting for room for ever.
+        """
         total = queue_kbytes(self._properties)
-        largest = -(-record_bytes(self._properties) // 1024)
-        properties = {**self._properties, QUEUE_KBYTES: str(max(total // count, min(total, largest)))}
+        largest = min(record_bytes(self._properties), total << 10)
+        share = max(total // count, -(-largest // 1024))
+        properties = {**self._properties, QUEUE_KBYTES: str(share), RECORD_BYTES: str(largest)}
         return [self._make(properties, partial(self._measured, number)) for number in range(first, first + count)]
 
     def _send_runs(self, messages: Sequence[Any], begin: int, send: Callable[[RecordSender, int, int], int]) -> int:

@@ -174,6 +174,10 @@ class RecordBatch(NamedTuple):
         """The records, compressed if the header says so."""
         return self.buffer[HEADER_SIZE:]
 
+    def apart(self) -> RecordBatch:
+        """The same in memory of its own: a part keeps the whole answer alive that it came in."""
+        return RecordBatch(self.header, memoryview(bytearray(self.buffer)))
+
     def check_crc(self) -> None:
         """Raise CorruptRecords unless the checksum is right (`check.crcs`)."""
         if (found := crc32c(self.buffer[_CHECKED_FROM:])) != self.header.crc:

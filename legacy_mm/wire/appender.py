@@ -25,6 +25,8 @@ from legacy_mm.wire.producer_id import ProducerIds
 from legacy_mm.wire.traffic import Traffic
 
 _LOOK_SECONDS = 0.05
+_STUCK_SECONDS = 0.25
+"""What waits so long may wait for ever, while the answers of which it is a part come and go."""
 
 
 class Acknowledged(NamedTuple):
@@ -70,6 +72,8 @@ class Appender:
         now = monotonic()
         with self.lock:
             lane = self._lanes.get(partition) or self._new_lane(partition)
+            if lane.pending and now - lane.pending[0].since > _STUCK_SECONDS:
+                batch = batch.apart()
             lane.pending.append(Entry(lane, batch, receipt, size, now, now + self.options.delivery_timeout))
             self._bytes += size
             channel = self._line_up(lane)

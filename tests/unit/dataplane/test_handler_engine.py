@@ -14,12 +14,13 @@ import pytest
 from confluent_kafka import Message
 
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.copyjob import Frame, Plan, Progress, Started
+from legacy_mm.copyjob import Frame, Gap, Plan, Progress, Started
 from legacy_mm.dataplane import partition_counts, records_engine
 from legacy_mm.dataplane.handler_engine import HandlerEngine
 from legacy_mm.dataplane.patience import Beat
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
+from legacy_mm.kafka.reader import OutOfRange
 from legacy_mm.kafka.sender import FailedSend
 from legacy_mm.model import Outgoing, TopicPartition
 
@@ -53,6 +54,8 @@ class Reader:
     """Gives one batch, and calls back when it is asked for more."""
 
     batch: Sequence[Any] = ()
+    gaps: Sequence[OutOfRange] = ()
+    unled = False
     exhausted: Callable[[], None]
 
     def __init__(self, *_: object) -> None:
@@ -67,8 +70,9 @@ class Reader:
             Reader.exhausted()
         return batch
 
-    def take_gaps(self) -> list[Any]:
-        return []
+    def take_gaps(self) -> list[OutOfRange]:
+        gaps, Reader.gaps = Reader.gaps, ()
+        return list(gaps)
 
     def partitions(self, topic: str) -> int:
         return 8
@@ -184,6 +188,18 @@ def test_a_record_is_safe_with_the_last_of_its_targets(
     """Invariant A: a stop in the middle of a fan-out leaves its source offset unsafe."""
     monkeypatch.setattr(Sender, "limit", limit)
     assert Run(tmp_path).over(b"1", b"0", b"3", b"0", b"1").safe == safe
+
+
+def test_what_is_safe_before_a_gap_is_reported_before_it(tmp_path: Path) -> None:
+    """Invariant B: reported behind it, it would be taken for what is safe after the partition goes on elsewhere."""
+    Reader.gaps = [OutOfRange(HERE, 11, 0, 5, "it was cut", -1)]
+    frames = Run(tmp_path).over(b"1").frames
+    (gap,) = (number for number, frame in enumerate(frames) if isinstance(frame, Gap))
+    before, after = (
+        [frame.offsets for frame in some if isinstance(frame, Progress) and frame.offsets]
+        for some in (frames[:gap], frames[gap:])
+    )
+    assert (before, after) == ([{HERE: 11}], [])
 
 
 def test_what_came_before_a_failure_is_sent_and_not_reported_safe(tmp_path: Path) -> None:

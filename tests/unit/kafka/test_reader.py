@@ -7,12 +7,14 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, KafkaException
 
+from legacy_mm.clock import Deadline
+from legacy_mm.copyjob import Started
 from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka import reader
 from legacy_mm.kafka.reader import PartitionReader
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 
 PARTITION = TopicPartition("t", 0)
 CUT = (
@@ -27,6 +29,7 @@ class Consumer:
 
     def __init__(self, errors: list[Any]) -> None:
         self._errors = errors
+        self.no_offsets: dict[int, int] = {}
 
     def poll(self, timeout: float) -> Any:
         return self._errors.pop(0)
@@ -34,12 +37,15 @@ class Consumer:
     def consume(self, count: int, timeout: float) -> list[Any]:
         return []
 
-    def assign(self, partitions: list[Any]) -> None: ...
+    def assign(self, partitions: list[Any]) -> None:
+        self.assigned = {partition.partition: partition.offset for partition in partitions}
 
     def position(self, partitions: list[Any]) -> list[Any]:
-        return [SimpleNamespace(offset=2000)]
+        return [SimpleNamespace(topic=place.topic, partition=place.partition, offset=2000) for place in partitions]
 
     def get_watermark_offsets(self, partition: Any, timeout: float) -> tuple[int, int]:
+        if error := self.no_offsets.get(partition.partition):
+            raise KafkaException(KafkaError(error))
         return 0, 1500
 
 
@@ -66,6 +72,34 @@ def test_a_gap_has_an_offset(
     (gap,) = reading.take_gaps()
     assert (gap.partition, gap.reason) == (PARTITION, text)
     assert (gap.wanted, gap.low, gap.high, gap.parts_at) == expected
+
+
+def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    consumer = Consumer([])
+    monkeypatch.setattr(reader, "Consumer", lambda _: consumer)
+    reading = PartitionReader({}, 1.0, print)
+    consumer.no_offsets = {1: KafkaError._TIMED_OUT, 2: KafkaError.LEADER_NOT_AVAILABLE}
+    first, second, third = (TopicPartition("t", number) for number in range(3))
+    assert reading.start({first: LATEST, second: LATEST, third: EARLIEST}) == Started({first: 1500}, {first: 0})
+    assert consumer.assigned == {0: 1500}
+    assert reading.take_started() is None
+    consumer.no_offsets.clear()
+    reading._resolve_at = Deadline.after(0)
+    assert reading.take_started() == Started({second: 1500, third: 0}, {second: 0, third: 0})
+    assert consumer.assigned == {0: 2000, 1: 1500, 2: 0}
+    assert not reading.unled
+
+
+@pytest.mark.parametrize("code", [KafkaError._TIMED_OUT, KafkaError.TOPIC_AUTHORIZATION_FAILED])
+def test_where_no_start_is_known_or_one_never_will_be_reading_does_not_begin(
+    monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    consumer = Consumer([])
+    monkeypatch.setattr(reader, "Consumer", lambda _: consumer)
+    consumer.no_offsets = {1: code}
+    others = {PARTITION: 5} if code != KafkaError._TIMED_OUT else {}
+    with pytest.raises(TimeoutError):
+        PartitionReader({}, 1.0, print).start({**others, TopicPartition("t", 1): EARLIEST})
 
 
 def test_records_come_before_the_error_that_follows_them(monkeypatch: pytest.MonkeyPatch) -> None:

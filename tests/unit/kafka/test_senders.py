@@ -135,6 +135,8 @@ def test_the_senders_share_the_memory_but_each_can_hold_the_largest_record() -> 
     assert {sender.properties["queue.buffering.max.kbytes"] for sender in group.now} == {"5120"}
     group = Group(queue_buffering_max_kbytes="1000", message_max_bytes=str(5 << 20)).divided()
     assert {sender.properties["queue.buffering.max.kbytes"] for sender in group.now} == {"1000"}
+    # librdkafka would have such a record wait for room for ever
+    assert {sender.properties["message.max.bytes"] for sender in group.made} == {str(1000 << 10)}
 
 
 @pytest.mark.parametrize("outgoing", [False, True])

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire import failures
 from legacy_mm.wire.append_options import options_from
 from legacy_mm.wire.appender import Appender
@@ -79,3 +80,17 @@ def test_a_refused_batch_that_may_have_arrived_has_used_its_sequence_numbers(bef
     assert appender.take_refused() == [entry]
     appender.drop(entry)
     assert sent(appender).batch.header.producer_id == producer
+
+
+def test_what_waits_for_long_keeps_no_more_in_memory_than_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch is a view into the whole answer that it came in."""
+    now = 100.0
+    monkeypatch.setattr("legacy_mm.wire.appender.monotonic", lambda: now)
+    appender = make()
+    answers = [memoryview(bytearray(build([Row(0, NOW, b"k", b"v")]).buffer)) for _ in range(3)]
+    for seconds, answer in zip((0.0, 0.2, 0.3), answers, strict=True):
+        now = 100.0 + seconds
+        appender.append(PLACE, RecordBatch.read(answer), "receipt")
+    waiting = appender._lanes[PLACE].pending
+    pinned = [entry.batch.buffer.obj is answer.obj for entry, answer in zip(waiting, answers, strict=True)]
+    assert pinned == [True, True, False]

@@ -93,6 +93,7 @@ def nobody_leads(error: BaseException | None) -> bool:
     return isinstance(error, KafkaException) and error.args[0].code() in {
         KafkaError._TIMED_OUT,
         KafkaError._TRANSPORT,
+        KafkaError._UNKNOWN_PARTITION,  # of a topic whose other partitions are led
         KafkaError.LEADER_NOT_AVAILABLE,
         KafkaError.NOT_LEADER_FOR_PARTITION,
     }

@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import change_topic, leader
+from legacy_mm.testbed.records import change_topic, end_offsets, leader
 from legacy_mm.testbed.waiting import wait_until
 from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
@@ -33,6 +33,12 @@ def broker_of(cluster: Cluster, topic: str) -> Any:
     return next(broker for broker in cluster.brokers if broker.node == node)
 
 
+def all_in_sync(cluster: Cluster) -> bool:
+    topics = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0}).list_topics(timeout=30).topics
+    rows = [row for topic in topics.values() for row in topic.partitions.values()]
+    return all(len(row.isrs) == len(row.replicas) for row in rows)
+
+
 @BY_TOOL
 @pytest.mark.scenario(8)
 def test_a_leader_of_the_source_is_killed(three: Cluster, target: Any, make_scene: Callable[..., Scene]) -> None:
@@ -48,6 +54,26 @@ def test_a_leader_of_the_source_is_killed(three: Cluster, target: Any, make_scen
     scene.wait_committed(RECORDS + 1_000)
     stop(tool)
     assert scene.differences(allow_duplicates=True) == []
+
+
+@BY_TOOL
+def test_a_partition_without_a_leader_keeps_no_other_from_being_copied(
+    three: Cluster, target: Any, make_scene: Callable[..., Scene]
+) -> None:
+    """The group is new, so where each partition begins has to be asked; the leader that is away comes back later."""
+    scene = make_scene(three, target, 6_000, partitions=6)
+    broker = broker_of(three, scene.topic)
+    wait_until(lambda: all_in_sync(three), PATIENCE, "all replicas, also of the committed offsets, to be in sync")
+    ends = end_offsets(three.bootstrap, scene.topic)
+    lost = {number for number in ends if leader(three.bootstrap, scene.topic, number) == broker.node}
+    broker.kill()
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_committed(sum(end for number, end in ends.items() if number not in lost))
+    broker.restart()
+    three.wait_ready()
+    scene.wait_committed(6_000)
+    stop(tool)
+    assert scene.differences(allow_duplicates=False) == []
 
 
 @BY_TOOL

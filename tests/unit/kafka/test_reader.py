@@ -78,7 +78,7 @@ def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(monkeypatc
     consumer = Consumer([])
     monkeypatch.setattr(reader, "Consumer", lambda _: consumer)
     reading = PartitionReader({}, 1.0, print)
-    consumer.no_offsets = {1: KafkaError._TIMED_OUT, 2: KafkaError.LEADER_NOT_AVAILABLE}
+    consumer.no_offsets = {1: KafkaError._TIMED_OUT, 2: KafkaError._UNKNOWN_PARTITION}
     first, second, third = (TopicPartition("t", number) for number in range(3))
     assert reading.start({first: LATEST, second: LATEST, third: EARLIEST}) == Started({first: 1500}, {first: 0})
     assert consumer.assigned == {0: 1500}

@@ -214,7 +214,7 @@ def _complaint(name: str) -> Callable[[logging.LogRecord], None]:
         if not said.is_set():
             said.set()
             error = sys.exc_info()[1]
-            with suppress(OSError, ValueError):
+            with suppress(OSError, ValueError, AttributeError):
                 sys.stderr.write(f"Log appender {name} cannot write: {error}\n")
 
     return complain

@@ -155,6 +155,16 @@ def test_a_full_disk_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == "Log appender file cannot write: [Errno 28] No space left on device\n"
 
 
+@pytest.mark.parametrize("settings", [LogSettings(), to_file(Path("/dev/full"))])
+def test_without_a_console_a_line_that_cannot_be_written_is_lost(
+    settings: LogSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python has None where a process was started with a closed descriptor."""
+    monkeypatch.setattr("sys.stderr", None)
+    logs.configure(settings, {})
+    logging.getLogger("a").error("x")
+
+
 def test_json_for_the_console_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     console = Appender("out", Console(), BARE)
     file = Appender("file", LogFile(str(tmp_path / "mm.log")), BARE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import logging
@@ -10,6 +11,7 @@ import threading
 import warnings
 from datetime import datetime
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -135,6 +137,54 @@ def test_a_file_rolled_by_date_is_moved_under_the_name_of_its_own_period(tmp_pat
     logging.getLogger("a").handle(record)
     assert (tmp_path / f"mm.log.{datetime.now():%Y-%m-%d}").read_text() == "INFO today (a)\n"
     assert path.read_text() == "INFO tomorrow (a)\n"
+
+
+def test_a_file_that_cannot_be_rolled_by_size_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The older file is moved once for as many lines as a file has, not for each."""
+    path = tmp_path / "mm.log"
+    logs.configure(to_file(path, max_bytes=60, backups=2, rolled=f"{path}.%i.gz"), {})
+    (tmp_path / "mm.log.1.gz").write_bytes(b"older")
+    (tmp_path / "mm.log.2.gz").mkdir()
+    for number in range(4):
+        logging.getLogger("a").info("line %d of many", number)
+    assert path.read_text() == "".join(f"INFO line {number} of many (a)\n" for number in range(4))
+    (complaint,) = capsys.readouterr().err.splitlines()
+    assert complaint.startswith("Log appender file cannot roll its file: ")
+    assert (tmp_path / "mm.log.1.gz").read_bytes() == b"older"
+    (tmp_path / "mm.log.2.gz").rmdir()
+    logging.getLogger("a").info("line %d of many", 4)
+    assert path.read_text() == "INFO line 4 of many (a)\n"
+    assert (tmp_path / "mm.log.2.gz").read_bytes() == b"older"
+
+
+def test_a_full_disk_leaves_no_part_of_a_packed_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mm.log"
+    logs.configure(to_file(path, max_bytes=30, rolled=f"{path}.%i.gz"), {})
+
+    def fail(plain: IO[bytes], packed: IO[bytes]) -> None:
+        packed.write(plain.read(5))
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfileobj", fail)
+    for number in range(3):
+        logging.getLogger("a").info("line %d of many", number)
+    assert [file.name for file in tmp_path.iterdir()] == ["mm.log"]
+    assert len(path.read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize("append", [True, False])
+def test_a_file_that_cannot_be_rolled_by_date_goes_on(
+    append: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mm.log"
+    logs.configure(to_file(path, dated=True, append=append, rolled=f"{path}/no/%d{{yyyy-MM-dd}}"), {})
+    logging.getLogger("a").info("today")
+    for text in ("tomorrow", "later"):
+        record = logging.LogRecord("a", logging.INFO, "x.py", 1, text, (), None)
+        record.created += 86_400
+        logging.getLogger("a").handle(record)
+    assert path.read_text() == "INFO today (a)\nINFO tomorrow (a)\nINFO later (a)\n"
+    assert capsys.readouterr().err.count("Log appender file cannot roll its file: ") == 1
 
 
 def test_a_file_that_cannot_be_opened_is_said_and_the_console_is_used(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from legacy_mm import events
@@ -18,7 +18,7 @@ from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
-from legacy_mm.copyjob import Started
+from legacy_mm.copyjob import Gap, Started
 from legacy_mm.errors import LegacyMMError, SendFailure, StreamFailure
 from legacy_mm.group import CommitProblem, Member, MembershipListener
 from legacy_mm.metrics.registry import StreamMetrics
@@ -241,7 +241,9 @@ class Stream(threading.Thread):
             if self._owned and monotonic() >= self._retry_at:
                 self._start_job()
             return
+        gaps = self._job.take_gaps()  # first: what was safe before a gap was reported before it
         self._note_reports()
+        self._answer(gaps)
         trouble = self._job.trouble()
         if trouble is not None:
             self._recover(trouble)
@@ -287,15 +289,15 @@ class Stream(threading.Thread):
         if self._receipts is not None:
             for copied in job.take_copied():
                 self._receipts.copied(copied)
-        gaps = job.take_gaps()  # first: what was safe before a gap was reported before it
         self._commits.note({p: offset for p, offset in job.take_safe().items() if p in self._owned})
-        answers: dict[TopicPartition, int] = {}
-        for gap in gaps:
-            partition = TopicPartition(gap.topic, gap.partition)
-            answers[partition] = self._guard.after(gap)
-        if answers:
+
+    def _answer(self, gaps: Sequence[Gap]) -> None:
+        """Only while the job goes on: gaps of one that ends are found again by whoever copies there next."""
+        answers = {TopicPartition(gap.topic, gap.partition): self._guard.after(gap) for gap in gaps}
+        if answers and self._job is not None:
             self._commits.restart(answers)
-            job.resume(answers)
+            self._starts |= answers  # its `Started` comes later, or never
+            self._job.resume(answers)
 
     def _note_resets(self, started: Started) -> None:
         """Say where partitions without a committed offset begin, and what they skip."""

@@ -25,7 +25,8 @@ from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 
 _POLL_SECONDS = 0.1
-_REPLANS = 3
+_REPLAN_PAUSES = (0.0, 2.0, 4.0)
+"""One for each new try: what fails them all within a moment, such as a full /tmp, may be over then."""
 _REPLANS_SECONDS = 300.0
 _RETRY_SECONDS = 1.0
 _EXIT_OF_LOST_SECONDS = 1.0
@@ -89,7 +90,7 @@ class Stream(threading.Thread):
         self._reset: frozenset[TopicPartition] = frozenset()
         self._unacknowledged: dict[TopicPartition, int] = {}
         self._retry_at = 0.0
-        self._replans: deque[float] = deque(maxlen=_REPLANS)
+        self._replans: deque[float] = deque(maxlen=len(_REPLAN_PAUSES))
         self._stop_deadline: Deadline | None = None
         self._commit_at_stop = True
 
@@ -338,9 +339,11 @@ class Stream(threading.Thread):
         if trouble.fatal:
             raise SendFailure(trouble.reason) if trouble.kind == "SendFailure" else StreamFailure(trouble.reason)
         now = monotonic()
-        if len(self._replans) == _REPLANS and now - self._replans[0] < _REPLANS_SECONDS:
-            raise StreamFailure(f"the copy job failed {_REPLANS + 1} times within 5 minutes: {trouble.reason}")
+        replans = sum(now - at < _REPLANS_SECONDS for at in self._replans)
+        if replans == len(_REPLAN_PAUSES):
+            raise StreamFailure(f"the copy job failed {replans + 1} times within 5 minutes: {trouble.reason}")
         self._replans.append(now)
+        self._retry_at = now + _REPLAN_PAUSES[replans]
         events.emit(events.COPY_LOST, stream=self.index, reason=trouble.reason)
         self._finish_killed(job)
 

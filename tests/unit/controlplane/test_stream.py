@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
 from legacy_mm.clock import Deadline
+from legacy_mm.controlplane import stream
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import Trouble
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
@@ -167,3 +169,24 @@ def test_a_gap_that_is_met_while_the_job_stops_is_left_to_the_next_one(bench: Be
 
     bench.run(stop_at_gap)
     assert (bench.commits, bench.gaps, bench.jobs[0].resumed) == ([{P: 8}], [], [])
+
+
+def test_each_new_try_comes_after_a_longer_pause(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The membership is polled meanwhile, once a second here; what does not pass in that time ends the mirror."""
+    polls = 0
+    tries: list[int] = []
+
+    def second() -> None:
+        nonlocal polls
+        polls += 1
+        if len(bench.jobs) > len(tries):
+            tries.append(polls)
+        bench.job.failed = LOST
+
+    monkeypatch.setattr(stream, "monotonic", lambda: 1000.0 + polls)
+    bench.run(*[second] * 20)
+    assert [after - before for before, after in pairwise(tries)] == [1 + 1, 1 + 2, 1 + 4], (
+        "a poll sees that it failed, a later one starts it"
+    )
+    (failure,) = bench.failures
+    assert str(failure) == "the copy job failed 4 times within 5 minutes: its worker is gone"

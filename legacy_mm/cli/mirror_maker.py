@@ -37,7 +37,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
     variables = environment.read(os.environ, java_words)
     if variables.debug:
         say(sys.stdout, f"{variables.debug}\n")
-    signals = lifecycle.Signals()
+    signals = lifecycle.Signals(OwnOptions().shutdown_timeout_ms / 1000)
     log_settings = configure_logs(argv, os.environ)
     grammar = command_line.grammar_asked_for(argv, os.environ)
     if grammar.deprecated:
@@ -66,6 +66,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
     if isinstance(outcome, NothingToDo):
         startup.report_nothing_to_do()
         return 0
+    signals.shutdown_timeout = outcome.flows[0].shutdown_timeout
     quiet = log_settings.level_of(logs.JAVA) > DEBUG
     with java_process.listed(argv, outcome.flows[0].spark.jvm.options):
         return (mirror or partial(_mirror, quiet=quiet))(outcome, signals)
@@ -98,7 +99,7 @@ def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
     host = wiring.Host(shared, streams, (*mbean_names.BEANS, *MIRROR_MAKER_2_BEANS), quiet=quiet)
     listener = host.listener(shared.listener)
     mirrors = [wiring.build_mirror(each, host, listener) for each in flows]
-    return lifecycle.run(mirrors, host, signals, shared.shutdown_timeout)
+    return lifecycle.run(mirrors, host, signals)
 
 
 def _print(notes: Iterable[Note]) -> None:

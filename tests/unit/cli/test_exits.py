@@ -30,6 +30,20 @@ os.environ["LEGACY_MM_LEGACY_RELEASE"] = "2.8.2"
 words = ["--consumer.config", "c", "--producer.config", "p", "--whitelist", "t"]
 exit_with(lambda: mirror_maker.run(words, mirror=lambda outcome, signals: 143))
 """
+HANGING = """
+import os, signal, threading
+from legacy_mm import lifecycle
+from legacy_mm.cli import mirror_maker
+from legacy_mm.cli.exits import exit_with
+
+def hang(outcome, signals):
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait()
+
+lifecycle._OVERDUE_SECONDS = 0.0
+words = ["--consumer.config", "c", "--producer.config", "p", "--include", "t", "--shutdown.timeout.ms", "1000"]
+exit_with(lambda: mirror_maker.run(words, mirror=hang))
+"""
 UNBUFFERED = "PYTHONUNBUFFERED"
 """What would write each word at once, and leave nothing to be flushed."""
 REDIRECTIONS = ["", "> /dev/full", "2> /dev/full", "> /dev/full 2>&1", ">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"]
@@ -47,12 +61,18 @@ def test_what_cannot_be_flushed_changes_no_exit_code(redirections: str, tmp_path
     assert (done.returncode, "Traceback" in done.stderr) == (143, False)
 
 
-@pytest.mark.parametrize("redirections", REDIRECTIONS)
-def test_a_mirror_starts_without_a_console(redirections: str, tmp_path: Path) -> None:
-    """This release says a warning of its own before it does."""
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where the clients' files are."""
     (tmp_path / "c").write_text("bootstrap.servers=127.0.0.1:1\ngroup.id=g\n")
     (tmp_path / "p").write_text("bootstrap.servers=127.0.0.1:1\n")
-    done = python(redirections, tmp_path, "-c", STARTING)
+    return tmp_path
+
+
+@pytest.mark.parametrize("redirections", REDIRECTIONS)
+def test_a_mirror_starts_without_a_console(redirections: str, folder: Path) -> None:
+    """This release says a warning of its own before it does."""
+    done = python(redirections, folder, "-c", STARTING)
     assert done.returncode == 143, done.stderr
     assert ("WARNING: The default partition" in done.stderr) == ("2>" not in redirections)
 
@@ -70,3 +90,7 @@ def test_what_is_held_open_is_for_the_processes_that_we_start(tmp_path: Path) ->
     codes = [python("<&- >&- 2>&-", tmp_path, "-c", program).returncode for program in (asking, holding)]
     assert codes[0] != 0
     assert codes[1] == 0
+
+
+def test_a_start_that_hangs_ends_after_the_shutdown_timeout(folder: Path) -> None:
+    assert python("", folder, "-c", HANGING).returncode == 143

@@ -34,7 +34,7 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class Signals:
     """The first of TERM, INT, HUP that arrives; one that was ignored when we started stays ignored (nohup).
 
-    One that arrives during the start waits for its end, as the stop is then orderly, but no longer than a stop may take.
+    One that arrives during the start waits for its end, for an orderly stop, but no longer than a stop may take.
     """
 
     def __init__(self, shutdown_timeout: float, end: Callable[[int], object] = os._exit) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import sys
 
 from legacy_mm.cli.mirror_maker import main
-from legacy_mm.compat import java_process
+from legacy_mm.compat import console, java_process
 
 if __name__ == "__main__":
+    console.hold_open()
     words = sys.argv[1:]
     if java_process.CLASS_NAME in words:
         java_process.take_on()

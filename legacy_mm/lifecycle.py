@@ -1,7 +1,9 @@
 """Start, wait, stop: signals, the one deadline, and which exit code a run earns.
 
 Only the main process reacts to signals; handlers do nothing but note the number. The main thread owns the deadline:
-whatever a stream is stuck in, the process ends `_GRACE_SECONDS` after it at the latest.
+whatever a stream is stuck in, the process ends `_GRACE_SECONDS` after it at the latest. Whatever the main thread itself
+is stuck in (a start that hangs, a log pipe that nobody reads), another thread ends the process `_OVERDUE_SECONDS` after
+the deadline: the JVM and the workers' daemon end then, too, because their standard input closes.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ import os
 import queue
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FrameType
 
@@ -25,29 +27,49 @@ _LOOK_SECONDS = 0.2
 _STOP_LOOK_SECONDS = 0.05
 _JVM_SECONDS = 3.0
 _GRACE_SECONDS = 1.0
+_OVERDUE_SECONDS = 1.8
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 class Signals:
-    """The first of TERM, INT, HUP that arrives; one that was ignored when we started stays ignored (nohup)."""
+    """The first of TERM, INT, HUP that arrives; one that was ignored when we started stays ignored (nohup).
 
-    def __init__(self) -> None:
+    One that arrives during the start waits for its end, for an orderly stop, but no longer than a stop may take.
+    """
+
+    def __init__(self, shutdown_timeout: float, end: Callable[[int], object] = os._exit) -> None:
+        """`end` is called with the exit code when the process has not ended in time."""
         self.arrived: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self.shutdown_timeout = shutdown_timeout
+        self._codes: queue.SimpleQueue[int] = queue.SimpleQueue()
+        threading.Thread(target=self._end_overdue, args=(end,), name="stop-deadline", daemon=True).start()
         for number in _SIGNALS:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._note)
 
     def _note(self, number: int, _: FrameType | None) -> None:
         self.arrived.put(number)
+        self.limit(128 + number)
+
+    def limit(self, code: int) -> None:
+        """The process is to end with this code: from now on, the first time, it has the shutdown timeout for that."""
+        self._codes.put(code)
+
+    def _end_overdue(self, end: Callable[[int], object]) -> None:
+        code = self._codes.get()
+        threading.Event().wait(self.shutdown_timeout + _OVERDUE_SECONDS)
+        end(code)
 
 
-def run(first: Sequence[Mirror], host: Host, signals: Signals, shutdown_timeout: float) -> int:
+def run(first: Sequence[Mirror], host: Host, signals: Signals) -> int:
     """Run the mirrors until a signal, or a failure of any; the exit code the old tool would have given."""
-    mirrors = list(first)
+    mirrors, shutdown_timeout = list(first), signals.shutdown_timeout
     for mirror in mirrors:
         mirror.start()
     host.phase = Phase.RUNNING
-    ending = _wait(mirrors, host, signals, shutdown_timeout)
+    ending = _wait(mirrors, host, signals)
+    code = _exit_code(ending)
+    signals.limit(code)
     host.phase = Phase.STOPPING if isinstance(ending, int) else Phase.FAILED
     deadline = Deadline.after(shutdown_timeout)
     events.emit(events.SHUTDOWN_STARTED)
@@ -63,12 +85,16 @@ def run(first: Sequence[Mirror], host: Host, signals: Signals, shutdown_timeout:
     events.emit(events.CLOSING)
     host.close(Deadline.after(_JVM_SECONDS if complete else _GRACE_SECONDS))
     events.emit(events.SHUTDOWN_FINISHED)
+    return code
+
+
+def _exit_code(ending: int | BaseException) -> int:
     if isinstance(ending, int):
         return 128 + ending
     return ending.exit_code if isinstance(ending, LegacyMMError) else StreamFailure.exit_code
 
 
-def _wait(mirrors: list[Mirror], host: Host, signals: Signals, shutdown_timeout: float) -> int | BaseException:
+def _wait(mirrors: list[Mirror], host: Host, signals: Signals) -> int | BaseException:
     """Until a signal or a failure; meanwhile each mirror whose key stores have changed is replaced by its successor."""
     while True:
         try:
@@ -80,12 +106,12 @@ def _wait(mirrors: list[Mirror], host: Host, signals: Signals, shutdown_timeout:
                     return mirror.failures.get()
             if (error := host.failure()) is not None:
                 return mirrors[0].report_failure(error)
-            _renew(mirrors, signals, shutdown_timeout)
+            _renew(mirrors, signals)
 
 
-def _renew(mirrors: list[Mirror], signals: Signals, seconds: float) -> None:
+def _renew(mirrors: list[Mirror], signals: Signals) -> None:
     for place, mirror in enumerate(mirrors):
-        if (make := mirror.successor()) is None or not _make_room(mirror, signals, seconds):
+        if (make := mirror.successor()) is None or not _make_room(mirror, signals):
             continue
         try:
             mirrors[place] = make()
@@ -94,8 +120,9 @@ def _renew(mirrors: list[Mirror], signals: Signals, seconds: float) -> None:
             mirrors[place].failures.put(mirror.report_failure(error))
 
 
-def _make_room(mirror: Mirror, signals: Signals, seconds: float) -> bool:
+def _make_room(mirror: Mirror, signals: Signals) -> bool:
     """Stop the mirror as a signal does, with all that was copied committed; False when it is not to be replaced."""
+    seconds = signals.shutdown_timeout
     deadline = Deadline.after(seconds)
     mirror.stop(deadline, commit=True)
     while not mirror.stopped() and not deadline.expired():

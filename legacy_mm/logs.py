@@ -196,49 +196,74 @@ def _open(appender: Appender) -> logging.Handler:
     handler: logging.StreamHandler[Any]
     if isinstance(target, LogFile):
         Path(target.path).parent.mkdir(parents=True, exist_ok=True)
-        handler = _open_file(target)
+        handler = _open_file(target, _complaint(appender.name, "roll its file"))
     else:
         handler = logging.StreamHandler(sys.stdout if target and target.stream == "stdout" else sys.stderr)
     handler.terminator = ""  # the layout ends its lines itself
     handler.setFormatter(_Formatter(formatter(appender.layout)))
     handler.setLevel(appender.threshold)
-    vars(handler)["handleError"] = _complaint(appender.name)
+    vars(handler)["handleError"] = _complaint(appender.name, "write")
     return handler
 
 
-def _complaint(name: str) -> Callable[[logging.LogRecord], None]:
-    """What to do when a line cannot be written: say so once, go on."""
+def _complaint(name: str, what: str) -> Callable[..., None]:
+    """What to do when a line cannot be written, or a file not be rolled: say so once, go on."""
     said = threading.Event()
 
-    def complain(_: logging.LogRecord) -> None:
+    def complain(_: logging.LogRecord | None = None) -> None:
         if not said.is_set():
             said.set()
             error = sys.exc_info()[1]
-            with suppress(OSError, ValueError):
-                sys.stderr.write(f"Log appender {name} cannot write: {error}\n")
+            with suppress(OSError, ValueError, AttributeError):
+                sys.stderr.write(f"Log appender {name} cannot {what}: {error}\n")
 
     return complain
 
 
-def _open_file(file: LogFile) -> logging.FileHandler:
+def _open_file(file: LogFile, complain: Callable[[], None]) -> logging.FileHandler:
     mode = "a" if file.append else "w"
     rolled = file.rolled or f"{file.path}.%i"
     if file.max_bytes:
-        sized = RotatingFileHandler(file.path, mode, file.max_bytes, max(1, file.backups), encoding="utf-8")
+        sized = _SizedFile(file.path, mode, file.max_bytes, max(1, file.backups), complain)
         sized.namer = lambda name: str(rolled_path(rolled, datetime.now(), int(name.rpartition(".")[2])))
         sized.rotator = _move
         return sized
     if file.dated:
-        return _DatedFile(file.path, mode, rolled)
+        return _DatedFile(file.path, mode, rolled, complain)
     return logging.FileHandler(file.path, mode, encoding="utf-8")
 
 
-class _DatedFile(BaseRotatingHandler):
-    """Rolled when the name that its date pattern makes of the present time changes, as log4j does it."""
+class _SizedFile(RotatingFileHandler):
+    """Rolled when it is full. Where that fails it goes on, and is tried again when as much has been added: each try
+    moves the older files."""
 
-    def __init__(self, path: str, mode: str, rolled: str) -> None:
+    def __init__(self, path: str, mode: str, size: int, backups: int, complain: Callable[[], None]) -> None:
+        super().__init__(path, mode, size, backups, encoding="utf-8")
+        self._size = size
+        self._complain = complain
+
+    def doRollover(self) -> None:  # noqa: N802 - Python's name
+        """Move the files, and begin a new one."""
+        try:
+            super().doRollover()
+            self.maxBytes = self._size
+        except OSError:
+            self._complain()
+            self.maxBytes += self._size
+            self.stream = self._open()
+
+
+class _DatedFile(BaseRotatingHandler):
+    """Rolled when the name that its date pattern makes of the present time changes, as log4j does it.
+
+    Where that fails it goes on, and is tried again at the end of the new period.
+    """
+
+    def __init__(self, path: str, mode: str, rolled: str, complain: Callable[[], None]) -> None:
         begun = Path(path).stat().st_mtime if Path(path).exists() else epoch_ms() / 1000
         super().__init__(path, mode, encoding="utf-8")
+        self.mode = "a"
+        self._complain = complain
         self._rolled = rolled
         self._name = self._name_at(begun)
 
@@ -248,8 +273,11 @@ class _DatedFile(BaseRotatingHandler):
 
     def doRollover(self) -> None:  # noqa: N802 - Python's name
         """Move the file to the name of its period and begin a new one."""
-        self.close()
-        _move(self.baseFilename, str(self._name))
+        try:
+            self.close()
+            _move(self.baseFilename, str(self._name))
+        except OSError:
+            self._complain()
         self._name = self._name_at(epoch_ms() / 1000)
         self.stream = self._open()
 
@@ -263,8 +291,12 @@ def _move(source: str, destination: str) -> None:
         return
     Path(destination).parent.mkdir(parents=True, exist_ok=True)
     if destination.endswith(".gz"):
-        with Path(source).open("rb") as plain, gzip.open(destination, "wb") as packed:
-            shutil.copyfileobj(plain, packed)
+        try:
+            with Path(source).open("rb") as plain, gzip.open(destination, "wb") as packed:
+                shutil.copyfileobj(plain, packed)
+        except OSError:
+            Path(destination).unlink(missing_ok=True)  # a part of it, on a full disk
+            raise
         Path(source).unlink()
     else:
         Path(source).replace(destination)

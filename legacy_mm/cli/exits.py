@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NoReturn
 
 from legacy_mm.compat import messages, startup
@@ -28,9 +29,12 @@ def exit_with(run: Callable[[], int]) -> NoReturn:
         _tool_logger().error("Internal error: %s: %s", type(error).__name__, error)
         _tool_logger().debug("", exc_info=error)
         code = INTERNAL_ERROR
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError, AttributeError):  # a full disk, nobody who reads, a closed descriptor
+                stream.flush()
+    finally:
+        os._exit(code)
 
 
 def _tool_logger() -> logging.Logger:

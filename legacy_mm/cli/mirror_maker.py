@@ -15,6 +15,7 @@ from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment, java_process, mbean_names, messages, startup
 from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.console import say
 from legacy_mm.compat.log4j import configuration
 from legacy_mm.compat.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.compat.releases import CURRENT
@@ -35,9 +36,8 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
     """The exit code of the old tool for these words; `mirror` does the mirroring."""
     variables = environment.read(os.environ, java_words)
     if variables.debug:
-        sys.stdout.write(f"{variables.debug}\n")
-        sys.stdout.flush()
-    signals = lifecycle.Signals()
+        say(sys.stdout, f"{variables.debug}\n")
+    signals = lifecycle.Signals(OwnOptions().shutdown_timeout_ms / 1000)
     log_settings = configure_logs(argv, os.environ)
     grammar = command_line.grammar_asked_for(argv, os.environ)
     if grammar.deprecated:
@@ -57,15 +57,16 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
         _print(notes)
         return startup.report(error, grammar)
     if isinstance(outcome, Help):
-        (sys.stderr if outcome.exit_code else sys.stdout).write(outcome.text)
+        say(sys.stderr if outcome.exit_code else sys.stdout, outcome.text)
         return outcome.exit_code
     if isinstance(outcome, Version):
-        sys.stdout.write(f"{outcome.text}\n")
+        say(sys.stdout, f"{outcome.text}\n")
         return 0
     _print(notes)
     if isinstance(outcome, NothingToDo):
         startup.report_nothing_to_do()
         return 0
+    signals.shutdown_timeout = outcome.flows[0].shutdown_timeout
     quiet = log_settings.level_of(logs.JAVA) > DEBUG
     with java_process.listed(argv, outcome.flows[0].spark.jvm.options):
         return (mirror or partial(_mirror, quiet=quiet))(outcome, signals)
@@ -98,7 +99,7 @@ def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
     host = wiring.Host(shared, streams, (*mbean_names.BEANS, *MIRROR_MAKER_2_BEANS), quiet=quiet)
     listener = host.listener(shared.listener)
     mirrors = [wiring.build_mirror(each, host, listener) for each in flows]
-    return lifecycle.run(mirrors, host, signals, shared.shutdown_timeout)
+    return lifecycle.run(mirrors, host, signals)
 
 
 def _print(notes: Iterable[Note]) -> None:
@@ -106,4 +107,4 @@ def _print(notes: Iterable[Note]) -> None:
         if note.logger:
             logging.getLogger(note.logger).log(note.level, "%s", note.text)
         else:
-            sys.stderr.write(note.text + "\n")
+            say(sys.stderr, note.text + "\n")

@@ -55,7 +55,8 @@ def listed(words: Sequence[str], java_options: Sequence[str]) -> Iterator[None]:
         yield
     finally:
         if descriptor >= 0 and file is not None:
-            file.unlink(missing_ok=True)
+            with suppress(OSError):
+                file.unlink()
             os.close(descriptor)
 
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 
 from legacy_mm.compat import messages
+from legacy_mm.compat.console import say
 from legacy_mm.compat.releases import Grammar
 from legacy_mm.errors import ConfigurationError, InvalidPattern, LegacyMMError, StreamFailure, UsageError
 from legacy_mm.log_secrets import Secrets
@@ -21,9 +22,9 @@ class PlainRefusal(ConfigurationError):
 def report(error: LegacyMMError, grammar: Grammar) -> int:
     """Say why there is no mirror, and what of ours may help; the exit code."""
     if isinstance(error, UsageError):
-        sys.stderr.write(f"{error}\n{grammar.option_table()}")
+        say(sys.stderr, f"{error}\n{grammar.option_table()}")
     elif isinstance(error, PlainRefusal) and not grammar.refusals_logged:
-        sys.stdout.write(f"{error}\n")
+        say(sys.stdout, f"{error}\n")
     elif isinstance(error, PlainRefusal):
         _log(logging.ERROR, messages.TOOL, str(error))
     elif isinstance(error, StreamFailure):
@@ -31,7 +32,7 @@ def report(error: LegacyMMError, grammar: Grammar) -> int:
     elif grammar.catches_errors:
         _log(logging.ERROR, messages.TOOL, messages.START_FAILED.text, str(error))
     else:
-        sys.stderr.write(f'Exception in thread "main" {Secrets().hidden(str(error))}\n')
+        say(sys.stderr, f'Exception in thread "main" {Secrets().hidden(str(error))}\n')
     _say_last(error.last_words)
     for line in getattr(error, "__notes__", ()):
         _log(logging.WARNING, messages.OWN, line)

@@ -91,8 +91,11 @@ class Commits:
         self, done: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]
     ) -> CommitProblem | None:
         """The outcome of a commit; LOST is for the caller to act on. Raises StreamFailure for a hopeless one."""
-        for partition in (*done, *failed):
+        for partition in failed:
             self._sent.pop(partition, None)
+        for partition, offset in done.items():
+            if self._sent.get(partition) == offset:  # else a newer commit is under way
+                del self._sent[partition]
         self._durable |= {partition: offset for partition, offset in done.items() if partition in self._safe}
         if done:
             self._last_success_ms = epoch_ms()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import queue
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 from legacy_mm import events
@@ -18,14 +18,15 @@ from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
-from legacy_mm.copyjob import Started
+from legacy_mm.copyjob import Gap, Started
 from legacy_mm.errors import LegacyMMError, SendFailure, StreamFailure
 from legacy_mm.group import CommitProblem, Member, MembershipListener
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 
 _POLL_SECONDS = 0.1
-_REPLANS = 3
+_REPLAN_PAUSES = (0.0, 2.0, 4.0)
+"""One for each new try: what fails them all within a moment, such as a full /tmp, may be over then."""
 _REPLANS_SECONDS = 300.0
 _RETRY_SECONDS = 1.0
 _EXIT_OF_LOST_SECONDS = 1.0
@@ -89,7 +90,7 @@ class Stream(threading.Thread):
         self._reset: frozenset[TopicPartition] = frozenset()
         self._unacknowledged: dict[TopicPartition, int] = {}
         self._retry_at = 0.0
-        self._replans: deque[float] = deque(maxlen=_REPLANS)
+        self._replans: deque[float] = deque(maxlen=len(_REPLAN_PAUSES))
         self._stop_deadline: Deadline | None = None
         self._commit_at_stop = True
 
@@ -241,7 +242,9 @@ class Stream(threading.Thread):
             if self._owned and monotonic() >= self._retry_at:
                 self._start_job()
             return
+        gaps = self._job.take_gaps()  # first: what was safe before a gap was reported before it
         self._note_reports()
+        self._answer(gaps)
         trouble = self._job.trouble()
         if trouble is not None:
             self._recover(trouble)
@@ -287,15 +290,15 @@ class Stream(threading.Thread):
         if self._receipts is not None:
             for copied in job.take_copied():
                 self._receipts.copied(copied)
-        gaps = job.take_gaps()  # first: what was safe before a gap was reported before it
         self._commits.note({p: offset for p, offset in job.take_safe().items() if p in self._owned})
-        answers: dict[TopicPartition, int] = {}
-        for gap in gaps:
-            partition = TopicPartition(gap.topic, gap.partition)
-            answers[partition] = self._guard.after(gap)
-        if answers:
+
+    def _answer(self, gaps: Sequence[Gap]) -> None:
+        """Only while the job goes on: gaps of one that ends are found again by whoever copies there next."""
+        answers = {TopicPartition(gap.topic, gap.partition): self._guard.after(gap) for gap in gaps}
+        if answers and self._job is not None:
             self._commits.restart(answers)
-            job.resume(answers)
+            self._starts |= answers  # its `Started` comes later, or never
+            self._job.resume(answers)
 
     def _note_resets(self, started: Started) -> None:
         """Say where partitions without a committed offset begin, and what they skip."""
@@ -336,9 +339,11 @@ class Stream(threading.Thread):
         if trouble.fatal:
             raise SendFailure(trouble.reason) if trouble.kind == "SendFailure" else StreamFailure(trouble.reason)
         now = monotonic()
-        if len(self._replans) == _REPLANS and now - self._replans[0] < _REPLANS_SECONDS:
-            raise StreamFailure(f"the copy job failed {_REPLANS + 1} times within 5 minutes: {trouble.reason}")
+        replans = sum(now - at < _REPLANS_SECONDS for at in self._replans)
+        if replans == len(_REPLAN_PAUSES):
+            raise StreamFailure(f"the copy job failed {replans + 1} times within 5 minutes: {trouble.reason}")
         self._replans.append(now)
+        self._retry_at = now + _REPLAN_PAUSES[replans]
         events.emit(events.COPY_LOST, stream=self.index, reason=trouble.reason)
         self._finish_killed(job)
 

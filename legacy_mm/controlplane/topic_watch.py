@@ -47,6 +47,7 @@ class TopicWatch(threading.Thread):
         self._on_failure = on_failure
         self._stopping = threading.Event()
         self._existing: frozenset[str] | None = None
+        self._mirrored: frozenset[str] | None = None
 
     def existing_topics(self) -> frozenset[str] | None:
         """All topics of the last look; None before the first."""
@@ -57,23 +58,13 @@ class TopicWatch(threading.Thread):
         self._stopping.set()
 
     def run(self) -> None:
-        """Look, match, tell, wait."""
+        """Look, wait."""
         try:
             # first of all: a pattern that does not compile ends the mirror, whether or not the source answers
             choice = self._make_choice()
             lister = self._make_lister()
-            mirrored: frozenset[str] | None = None
             while not self._stopping.is_set():
-                topics = self._look(lister, choice)
-                if topics is not None:
-                    self._existing = topics
-                    found = choice.of(topics)
-                    if found != mirrored:
-                        mirrored = found
-                        events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")
-                        self._on_change(found)
-                    self._compare_ids(lister, found)
-                self._stopping.wait(_RETRY_SECONDS if topics is None else self._interval)
+                self._stopping.wait(self._interval if self._look(lister, choice) else _RETRY_SECONDS)
         except InvalidPattern as error:
             events.emit(events.PATTERN_INVALID, pattern=self._pattern_text)
             self._on_failure(0, error)
@@ -88,12 +79,20 @@ class TopicWatch(threading.Thread):
                 self._ids[topic] = now
                 self._guard.recreated(topic, before, now)
 
-    def _look(self, lister: TopicLister, choice: TopicChoice) -> frozenset[str] | None:
+    def _look(self, lister: TopicLister, choice: TopicChoice) -> bool:
+        """Match, tell; False where the source did not answer, or not to the end."""
         try:
             topics = frozenset(lister.topics())
+            found = choice.of(topics)
             if self._existing is None and self._before_first is not None:
-                self._before_first(choice.of(topics))
-            return topics
+                self._before_first(found)
+            self._existing = topics
+            if found != self._mirrored:
+                self._mirrored = found
+                events.emit(events.TOPICS_CHANGED, topics=", ".join(sorted(found)) or "none")
+                self._on_change(found)
+            self._compare_ids(lister, found)
         except HostError as error:
             events.emit(events.CLIENT_ERROR, client=self.name, text=str(error))
-            return None
+            return False
+        return True

@@ -188,8 +188,11 @@ class ChannelServer:
         if holder is None or answer is None:
             connection.sendall(encode(Refused(reason)))
             raise ChannelError(reason)
-        peer.send(answer)
-        _receive_without_limit(connection)
+        with ExitStack() as unless_sent:
+            unless_sent.callback(holder.closed)
+            peer.send(answer)
+            _receive_without_limit(connection)
+            unless_sent.pop_all()
         return holder, peer
 
     def _beat(self) -> None:

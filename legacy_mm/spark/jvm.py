@@ -58,7 +58,7 @@ class Jvm:
         self._settings = settings
         self._environment = environment
         self._connecting = threading.Lock()
-        self._folder = tempfile.TemporaryDirectory(prefix="legacy_mm-jvm-")
+        self._folder = tempfile.TemporaryDirectory(prefix="legacy_mm-jvm-", ignore_cleanup_errors=True)
         self._connection_info = Path(self._folder.name) / "gateway"
         self._java = find_java(settings.java_home)
         self._executable = Path(self._folder.name) / _NAME

@@ -43,7 +43,7 @@ from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import ConnectionLost
 from legacy_mm.wire.groups import portions
-from legacy_mm.wire.survey import EVERY_TOPIC, asking, partition_counts
+from legacy_mm.wire.survey import asking, every_topic, partition_counts
 
 _TOPIC = 2
 _SET, _DELETE = 0, 1
@@ -159,7 +159,7 @@ class WireAdmin:
 
     def _listing(self, deadline: Deadline) -> Any:
         with self._asking("listing topics", deadline) as cluster:
-            return cluster.call_any(EVERY_TOPIC)
+            return every_topic(cluster)
 
     def _rows(
         self,
@@ -191,7 +191,7 @@ class WireAdmin:
         """As the controller answers, which may be another broker meanwhile."""
         while True:
             try:
-                rows = told(cluster.call(cluster.call_any(EVERY_TOPIC).controller_id, request()), some)
+                rows = told(cluster.call(every_topic(cluster).controller_id, request()), some)
                 if deadline.expired() or all(row.error_code != _NOT_CONTROLLER for row in rows):
                     return rows
             except ConnectionLost:

@@ -20,7 +20,7 @@ from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.wire.topology import Topology
 
 _CLIENT_ID = "legacy_mm-topics"
-EVERY_TOPIC = MetadataRequest(topics=None, allow_auto_topic_creation=False, min_version=1)
+_EVERY_TOPIC = MetadataRequest(topics=None, allow_auto_topic_creation=False, min_version=1)
 
 
 class WireTopicLister:
@@ -41,7 +41,7 @@ class WireTopicLister:
 
     def _look(self) -> Any:
         with asking("listing topics"), closing(Cluster(self._properties, self._timeout)) as cluster:
-            return cluster.call_any(EVERY_TOPIC)
+            return every_topic(cluster)
 
 
 class WireSurvey:
@@ -53,7 +53,7 @@ class WireSurvey:
     def partitions(self, deadline: Deadline) -> dict[str, int]:
         """Topic -> number of partitions, of all topics the principal may see."""
         with asking("listing topics"), self._cluster(deadline) as cluster:
-            return partition_counts(cluster.call_any(EVERY_TOPIC))
+            return partition_counts(every_topic(cluster))
 
     def views(
         self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
@@ -89,8 +89,16 @@ def log_ends(
         raise HostError(f"reading the ends of logs failed: {error}") from error
 
 
+def every_topic(cluster: Cluster) -> Any:
+    """A broker's answer about all topics; raises ConnectionLost where it knows no broker yet, and so no topic."""
+    listing = cluster.call_any(_EVERY_TOPIC)
+    if not listing.brokers:
+        raise ConnectionLost("a broker that has just started knows nothing of its cluster")
+    return listing
+
+
 def partition_counts(listing: Any) -> dict[str, int]:
-    """Topic -> number of partitions, of the topics that an answer to `EVERY_TOPIC` tells without an error."""
+    """Topic -> number of partitions, of the topics that `every_topic` tells without an error."""
     return {topic.name: len(topic.partitions) for topic in listing.topics if for_code(topic.error_code) is NoError}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import signal
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -46,9 +47,28 @@ class StandIn:
 
 
 @pytest.fixture
-def signals(monkeypatch: pytest.MonkeyPatch) -> lifecycle.Signals:
-    monkeypatch.setattr(signal, "signal", lambda number, handler: None)
-    return lifecycle.Signals()
+def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Callable[[int, None], None]]:
+    """What the process would do at a signal."""
+    installed: dict[int, Callable[[int, None], None]] = {}
+    monkeypatch.setattr(signal, "signal", installed.__setitem__)
+    return installed
+
+
+@pytest.fixture
+def ended() -> queue.SimpleQueue[int]:
+    """The codes with which the process was ended because its time was over."""
+    return queue.SimpleQueue()
+
+
+@pytest.fixture
+def signals(handlers: object, ended: queue.SimpleQueue[int]) -> lifecycle.Signals:
+    return lifecycle.Signals(30.0, ended.put)
+
+
+@pytest.fixture
+def no_time(signals: lifecycle.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    signals.shutdown_timeout = 0.0
+    monkeypatch.setattr(lifecycle, "_OVERDUE_SECONDS", 0.0)
 
 
 def run(signals: lifecycle.Signals, failing: int | None = None) -> tuple[int, list[str], set[float]]:
@@ -67,7 +87,7 @@ def run(signals: lifecycle.Signals, failing: int | None = None) -> tuple[int, li
         watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None)
         return Mirror(streams, lambda on_failure: watch)
 
-    return lifecycle.run([mirror(0), mirror(1)], HOST, signals, 30.0), calls, deadlines
+    return lifecycle.run([mirror(0), mirror(1)], HOST, signals), calls, deadlines
 
 
 def test_a_signal_stops_all_side_by_side(signals: lifecycle.Signals) -> None:
@@ -98,7 +118,7 @@ def test_a_mirror_with_changed_stores_gives_way_to_its_successor(signals: lifecy
         return mirror(1, None, lambda: signals.arrived.put(signal.SIGTERM))
 
     first = mirror(0, Renewal(watch, successor), lambda: None)
-    assert lifecycle.run([first], HOST, signals, 30.0) == 143
+    assert lifecycle.run([first], HOST, signals) == 143
     assert calls == ["start 0", "stop 0, commit True", "join 0", "start 1", "stop 1, commit True", "join 1"]
 
 
@@ -121,7 +141,7 @@ def test_a_mirror_that_fails_while_it_stops_has_no_successor(signals: lifecycle.
         raise AssertionError
 
     mirror = Mirror(streams, lambda on_failure: watch, renewal=Renewal(watch, successor))
-    assert lifecycle.run([mirror], HOST, signals, 30.0) == 255
+    assert lifecycle.run([mirror], HOST, signals) == 255
 
 
 def test_a_successor_that_cannot_be_made_ends_the_mirror(signals: lifecycle.Signals) -> None:
@@ -136,7 +156,7 @@ def test_a_successor_that_cannot_be_made_ends_the_mirror(signals: lifecycle.Sign
         lambda on_failure: watch,
         renewal=Renewal(watch, successor),
     )
-    assert lifecycle.run([mirror], HOST, signals, 30.0) == HostError.exit_code
+    assert lifecycle.run([mirror], HOST, signals) == HostError.exit_code
     assert calls.count("stop 0, commit True") == 1
 
 
@@ -146,3 +166,42 @@ def test_a_failure_of_any_ends_all_without_a_commit(signals: lifecycle.Signals, 
     assert code == 255
     assert calls[2:4] == ["stop 0, commit False", "stop 1, commit False"]
     assert HOST.phase is Phase.FAILED
+
+
+@pytest.mark.usefixtures("signals", "no_time")
+def test_a_signal_ends_a_start_that_hangs(
+    handlers: dict[int, Callable[[int, None], None]], ended: queue.SimpleQueue[int]
+) -> None:
+    """No mirror ever runs."""
+    handlers[signal.SIGHUP](signal.SIGHUP, None)
+    handlers[signal.SIGTERM](signal.SIGTERM, None)
+    assert ended.get(timeout=10) == 129
+
+
+@pytest.mark.usefixtures("no_time")
+@pytest.mark.parametrize("code", [143, 255])
+def test_a_stop_that_hangs_is_ended(
+    code: int,
+    signals: lifecycle.Signals,
+    handlers: dict[int, Callable[[int, None], None]],
+    ended: queue.SimpleQueue[int],
+) -> None:
+    """The main thread comes no further; here it does once the process would be gone."""
+    watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None)
+    seen: list[int] = []
+
+    class Hanging(StandIn):
+        def stop(self, deadline: Deadline, *, commit: bool) -> None:
+            seen.append(ended.get(timeout=10))
+
+    def streams(on_failure: OnFailure) -> list[Any]:
+        def begin() -> None:
+            if code == 143:
+                handlers[signal.SIGTERM](signal.SIGTERM, None)
+            else:
+                on_failure(0, StreamFailure("it fails"))
+
+        return [Hanging(0, [], set(), begin)]
+
+    assert lifecycle.run([Mirror(streams, lambda on_failure: watch)], HOST, signals) == code
+    assert seen == [code]

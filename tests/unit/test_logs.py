@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import logging
@@ -10,6 +11,7 @@ import threading
 import warnings
 from datetime import datetime
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -137,6 +139,54 @@ def test_a_file_rolled_by_date_is_moved_under_the_name_of_its_own_period(tmp_pat
     assert path.read_text() == "INFO tomorrow (a)\n"
 
 
+def test_a_file_that_cannot_be_rolled_by_size_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The older file is moved once for as many lines as a file has, not for each."""
+    path = tmp_path / "mm.log"
+    logs.configure(to_file(path, max_bytes=60, backups=2, rolled=f"{path}.%i.gz"), {})
+    (tmp_path / "mm.log.1.gz").write_bytes(b"older")
+    (tmp_path / "mm.log.2.gz").mkdir()
+    for number in range(4):
+        logging.getLogger("a").info("line %d of many", number)
+    assert path.read_text() == "".join(f"INFO line {number} of many (a)\n" for number in range(4))
+    (complaint,) = capsys.readouterr().err.splitlines()
+    assert complaint.startswith("Log appender file cannot roll its file: ")
+    assert (tmp_path / "mm.log.1.gz").read_bytes() == b"older"
+    (tmp_path / "mm.log.2.gz").rmdir()
+    logging.getLogger("a").info("line %d of many", 4)
+    assert path.read_text() == "INFO line 4 of many (a)\n"
+    assert (tmp_path / "mm.log.2.gz").read_bytes() == b"older"
+
+
+def test_a_full_disk_leaves_no_part_of_a_packed_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "mm.log"
+    logs.configure(to_file(path, max_bytes=30, rolled=f"{path}.%i.gz"), {})
+
+    def fail(plain: IO[bytes], packed: IO[bytes]) -> None:
+        packed.write(plain.read(5))
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("shutil.copyfileobj", fail)
+    for number in range(3):
+        logging.getLogger("a").info("line %d of many", number)
+    assert [file.name for file in tmp_path.iterdir()] == ["mm.log"]
+    assert len(path.read_text().splitlines()) == 3
+
+
+@pytest.mark.parametrize("append", [True, False])
+def test_a_file_that_cannot_be_rolled_by_date_goes_on(
+    append: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mm.log"
+    logs.configure(to_file(path, dated=True, append=append, rolled=f"{path}/no/%d{{yyyy-MM-dd}}"), {})
+    logging.getLogger("a").info("today")
+    for text in ("tomorrow", "later"):
+        record = logging.LogRecord("a", logging.INFO, "x.py", 1, text, (), None)
+        record.created += 86_400
+        logging.getLogger("a").handle(record)
+    assert path.read_text() == "INFO today (a)\nINFO tomorrow (a)\nINFO later (a)\n"
+    assert capsys.readouterr().err.count("Log appender file cannot roll its file: ") == 1
+
+
 def test_a_file_that_cannot_be_opened_is_said_and_the_console_is_used(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -153,6 +203,16 @@ def test_a_full_disk_is_said_once(capsys: pytest.CaptureFixture[str]) -> None:
     for _ in range(3):
         logging.getLogger("a").info("x")
     assert capsys.readouterr().err == "Log appender file cannot write: [Errno 28] No space left on device\n"
+
+
+@pytest.mark.parametrize("settings", [LogSettings(), to_file(Path("/dev/full"))])
+def test_without_a_console_a_line_that_cannot_be_written_is_lost(
+    settings: LogSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python has None where a process was started with a closed descriptor."""
+    monkeypatch.setattr("sys.stderr", None)
+    logs.configure(settings, {})
+    logging.getLogger("a").error("x")
 
 
 def test_json_for_the_console_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

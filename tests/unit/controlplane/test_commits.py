@@ -150,3 +150,18 @@ def test_one_commit_at_a_time(bench: Bench) -> None:
     bench.commits.settled({A: 5}, {})
     bench.later(61)
     assert bench.sent == [{A: 5}, {A: 9}]
+
+
+def test_the_outcome_of_an_older_commit_is_not_that_of_the_last_one(bench: Bench) -> None:
+    """At the stop an interval's commit may be under way; the last one fails then, and is tried again."""
+    bench.commits.note({A: 5})
+    bench.later(61)
+    bench.commits.note({A: 9})
+    bench.commits.commit()
+    bench.commits.settled({A: 5}, {})
+    assert bench.commits.waiting()
+    bench.commits.settled({}, {A: (CommitProblem.RETRY, "timed out")})
+    bench.later(0.1)
+    assert bench.sent == [{A: 5}, {A: 9}, {A: 9}]
+    bench.commits.settled({A: 9}, {})
+    assert not bench.commits.waiting()

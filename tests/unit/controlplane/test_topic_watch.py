@@ -92,6 +92,35 @@ def test_what_comes_first_is_tried_again_until_it_succeeds(monkeypatch: pytest.M
     assert done == ["a, ab", "a, ab", "a, ab", "changed"]
 
 
+def test_ids_that_do_not_come_are_asked_for_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The topics were told already, and are told once."""
+    monkeypatch.setattr("legacy_mm.controlplane.topic_watch._RETRY_SECONDS", 0.0)
+    told: queue.SimpleQueue[frozenset[str]] = queue.SimpleQueue()
+    failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
+
+    class Silent(Cluster):
+        def topic_ids(self, topics: Iterable[str]) -> dict[str, str]:
+            ids = super().topic_ids(topics)
+            if self.looks == 1:
+                raise HostError("no answer")
+            return ids
+
+    cluster = Silent()
+    topic_watch = watch(
+        lister=lambda: cluster, on_change=told.put, on_failure=lambda stream, error: failures.put(error)
+    )
+    topic_watch.start()
+    wait_until(lambda: cluster.looks >= 2 or not failures.empty(), 10, "another look")
+    topic_watch.stop()
+    topic_watch.join(10)
+    assert failures.empty()
+    assert told.get(timeout=10) == {"a", "ab"}
+    assert told.empty()
+    assert "no answer" in caplog.text
+
+
 def test_a_pattern_that_does_not_compile_ends_it_before_it_looks() -> None:
     failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
 

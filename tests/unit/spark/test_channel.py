@@ -87,6 +87,21 @@ def test_each_end_notices_when_the_other_is_gone(holder: Holder, task: Peer) -> 
     assert holder.gone.wait(WAIT)
 
 
+def test_a_task_that_is_gone_before_its_plan_comes_is_told_as_closed(
+    holder: Holder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was admitted, so its stream waits for its end."""
+
+    def fail(peer: Peer, frame: Frame) -> None:
+        raise ChannelError("control channel closed")
+
+    monkeypatch.setattr(Peer, "send", fail)
+    with pytest.raises(ChannelError):
+        present(holder.ticket, Plan)
+    assert holder.peer is not None
+    assert holder.gone.wait(WAIT)
+
+
 def test_a_wrong_key_gets_nothing_and_spoils_nothing(holder: Holder) -> None:
     with pytest.raises(ChannelError, match="wrong proof"):
         present(replace(holder.ticket, key=b"guess"), Plan)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -112,3 +114,14 @@ def test_a_share_of_a_small_memory_is_raised(start: Start, caplog: pytest.LogCap
 def test_an_option_that_fails_for_itself_ends_the_start_with_its_reason(option: str, words: str, start: Start) -> None:
     with pytest.raises(HostError, match=words):
         start(JvmSettings((option,))).connect()
+
+
+def test_a_folder_that_cannot_be_removed_ends_nothing(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    jvm = start(JvmSettings())
+    (folder,) = tmp_path.glob("legacy_mm-jvm-*")
+    shutil.rmtree(folder)
+    folder.touch()
+    jvm.stop(Deadline.after(10))

@@ -1,0 +1,192 @@
+"""A stream on the test's own thread: its membership is a script, its copy jobs are stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.controlplane import stream
+from legacy_mm.controlplane.commits import Commits
+from legacy_mm.controlplane.copy_job import Trouble
+from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
+from legacy_mm.controlplane.stream import Stream
+from legacy_mm.copyjob import Gap, Started
+from legacy_mm.model import Offsets, TopicPartition
+
+P = TopicPartition("orders", 0)
+COMMITTED = 5
+GAP = Gap("orders", 0, wanted=8, low=150, high=400, reason="Broker: Offset out of range")
+LOST = Trouble("Lost", "its worker is gone", fatal=False)
+
+
+class Job:
+    """A copy job that reports what the test puts into it, and ends when it is told to."""
+
+    worker = "here:1"
+
+    def __init__(self, offsets: Offsets) -> None:
+        self.partitions = frozenset(offsets)
+        self.unacknowledged: dict[TopicPartition, int] = {}
+        self.started = [Started(dict(offsets), dict(offsets))]
+        self.safe: dict[TopicPartition, int] = {}
+        self.gaps: list[Gap] = []
+        self.gaps_at_stop: list[Gap] = []
+        self.failed: Trouble | None = None
+        self.resumed: list[Offsets] = []
+
+    def take_started(self) -> list[Started]:
+        taken, self.started = self.started, []
+        return taken
+
+    def take_safe(self) -> dict[TopicPartition, int]:
+        taken, self.safe = self.safe, {}
+        return taken
+
+    def take_gaps(self) -> list[Gap]:
+        taken, self.gaps = self.gaps, []
+        return taken
+
+    def resume(self, offsets: Offsets) -> None:
+        self.resumed.append(dict(offsets))
+
+    def trouble(self) -> Trouble | None:
+        return self.failed
+
+    def stop(self, deadline: Deadline) -> None:
+        self.gaps += self.gaps_at_stop
+
+    def wait_over(self, deadline: Deadline) -> bool:
+        return True
+
+    def kill(self) -> None:
+        """It is over anyway."""
+
+    def release(self) -> None:
+        """Nothing is held."""
+
+
+class Nothing:
+    """Metrics that nobody reads."""
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        return lambda *_: None
+
+
+class Bench:
+    """A stream that is assigned `P` at once; each further poll is a step of the test, the last one the stop."""
+
+    name = "member"
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+        self.begun: list[Offsets] = []
+        self.commits: list[Offsets] = []
+        self.gaps: list[int] = []
+        self.failures: list[BaseException] = []
+        self.steps: list[Callable[[], object]] = []
+        metrics: Any = Nothing()
+        self.stream = Stream(
+            0,
+            pattern="orders",
+            member=lambda listener: self,
+            commits=lambda send: Commits(0, 60.0, 60.0, send, lambda: None),
+            positions=SourceGroupPositions("earliest", 1.0),
+            guard=GapGuard("earliest", self.gaps.append, self.gaps.append, fail=False),
+            receipts=None,
+            commit_starts=False,
+            start_copy=self._start_copy,
+            adapt=lambda trouble: False,
+            revoke_seconds=1.0,
+            metrics=metrics,
+            on_failure=lambda index, error: self.failures.append(error),
+        )
+
+    @property
+    def job(self) -> Job:
+        return self.jobs[-1]
+
+    def run(self, *steps: Callable[[], object]) -> None:
+        assigned = partial(self.stream.assigned, frozenset({P}))
+        self.steps = [assigned, *steps, partial(self.stream.stop, Deadline.after(10), commit=True)]
+        self.stream.run()
+
+    def _start_copy(self, generation: int, offsets: Offsets) -> Any:
+        self.begun.append(dict(offsets))
+        self.jobs.append(Job(offsets))
+        return self.job
+
+    def poll(self, timeout: float) -> None:
+        if self.steps:
+            self.steps.pop(0)()
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        raise AssertionError
+
+    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
+        return dict.fromkeys(partitions, COMMITTED)
+
+    def commit(self, offsets: Offsets) -> None:
+        self.commits.append(dict(offsets))
+        self.steps.append(lambda: self.stream.committed(offsets, {}))
+
+    def close(self) -> None:
+        """Nobody is told."""
+
+
+@pytest.fixture
+def bench() -> Bench:
+    return Bench()
+
+
+def test_what_is_safe_is_committed_at_the_stop(bench: Bench) -> None:
+    bench.run(lambda: bench.job.safe.update({P: 8}))
+    assert (bench.begun, bench.commits, bench.failures) == ([{P: COMMITTED}], [{P: 8}], [])
+
+
+def test_a_job_that_fails_behind_a_gap_is_followed_by_one_that_begins_behind_it(bench: Bench) -> None:
+    """The worker died before it said that it goes on there."""
+
+    def meet_gap() -> None:
+        bench.job.safe[P] = 8
+        bench.job.gaps.append(GAP)
+
+    bench.run(meet_gap, lambda: setattr(bench.job, "failed", LOST), lambda: None)
+    assert bench.jobs[0].resumed == [{P: 150}]
+    assert (bench.begun, bench.gaps) == ([{P: COMMITTED}, {P: 150}], [142])
+
+
+def test_a_gap_that_is_met_while_the_job_stops_is_left_to_the_next_one(bench: Bench) -> None:
+    """What was safe before it is committed; it is not counted twice."""
+
+    def stop_at_gap() -> None:
+        bench.job.safe[P] = 8
+        bench.job.gaps_at_stop.append(GAP)
+
+    bench.run(stop_at_gap)
+    assert (bench.commits, bench.gaps, bench.jobs[0].resumed) == ([{P: 8}], [], [])
+
+
+def test_each_new_try_comes_after_a_longer_pause(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The membership is polled meanwhile, once a second here; what does not pass in that time ends the mirror."""
+    polls = 0
+    tries: list[int] = []
+
+    def second() -> None:
+        nonlocal polls
+        polls += 1
+        if len(bench.jobs) > len(tries):
+            tries.append(polls)
+        bench.job.failed = LOST
+
+    monkeypatch.setattr(stream, "monotonic", lambda: 1000.0 + polls)
+    bench.run(*[second] * 20)
+    assert [after - before for before, after in pairwise(tries)] == [1 + 1, 1 + 2, 1 + 4], (
+        "a poll sees that it failed, a later one starts it"
+    )
+    (failure,) = bench.failures
+    assert str(failure) == "the copy job failed 4 times within 5 minutes: its worker is gone"

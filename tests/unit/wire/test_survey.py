@@ -1,0 +1,40 @@
+"""What a cluster that cannot be asked by librdkafka has, and what is no answer."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.survey import WireSurvey, WireTopicLister
+
+ADDRESS = {"bootstrap.servers": "127.0.0.1:1"}
+BROKER = SimpleNamespace(node_id=1, host="here", port=9092, rack=None)
+TOPIC = SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=[])
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """What any broker answers."""
+    given = SimpleNamespace(brokers=[BROKER], topics=[TOPIC])
+    monkeypatch.setattr(Cluster, "call_any", lambda cluster, request: given)
+    return given
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: WireTopicLister(ADDRESS, 1.0).topics(),
+        lambda: list(WireSurvey(ADDRESS).partitions(Deadline.after(1.0))),
+    ],
+)
+def test_an_answer_without_brokers_is_none(ask: Any, answer: SimpleNamespace) -> None:
+    """A broker that has just started knows no topics: all of them would seem to be gone."""
+    assert ask() == ["orders"]
+    answer.brokers, answer.topics = [], []
+    with pytest.raises(HostError, match="listing topics failed"):
+        ask()

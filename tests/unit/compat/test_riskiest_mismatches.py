@@ -95,7 +95,6 @@ def test_rule_7_one_key_per_property_whatever_its_alias(alias: str, name: str) -
         ("consumer", {"max.poll.interval.ms": "2147483647"}),
         ("consumer", {"request.timeout.ms": "305000"}),
         ("consumer", {"connections.max.idle.ms": "9223372036854775807"}),
-        ("consumer", {"client.dns.lookup": "default"}),
         ("consumer", {"metadata.max.age.ms": "9223372036854775807"}),
         ("producer", {"linger.ms": "30000", "delivery.timeout.ms": "60000"}),
         ("producer", {"compression.type": "zstd", "compression.zstd.level": "22"}),

@@ -161,6 +161,14 @@ def test_risk_6_nothing_is_lost_or_reordered_by_a_default() -> None:
         apply("producer", BASE | {"librdkafka.enable.idempotence": "false"})
 
 
+def test_max_block_bounds_the_wait_for_a_topic_alone() -> None:
+    """Quirk max-block-bounds-one-wait."""
+    assert properties("producer", max_block_ms="5000") == {
+        **properties("producer"),
+        "topic.metadata.propagation.max.ms": "5000",
+    }
+
+
 def test_risk_9_what_the_old_tool_could_copy_fits() -> None:
     assert properties("producer")["message.max.bytes"] == "1048576"
     read = properties("consumer", fetch_max_bytes="1000")

@@ -234,3 +234,19 @@ def test_the_environment_reaches_java_and_the_login(tool: Tool, tmp_path: Path) 
     assert [note.text for note in tool.notes if "512 MB" in note.text] == [
         "-Xmx64m is raised to 512 MB, the least that Spark takes."
     ]
+
+
+def test_java_s_network_properties_do_not_reach_the_clients(tool: Tool) -> None:
+    """Quirk java-network-properties."""
+    words = (
+        "-Djava.security.krb5.realm=R",
+        "-Djava.security.krb5.kdc=k",
+        "-Dhttps.proxyHost=p",
+        "-Djava.net.preferIPv4Stack=true",
+    )
+    plain, given = tool(), tool(variables={"KAFKA_OPTS": " ".join(words)})
+    assert isinstance(plain, Run)
+    assert isinstance(given, Run)
+    assert given.flows[0].spark.jvm.options == words
+    for one, other in zip(plain.flows, given.flows, strict=True):
+        assert (one.source, one.target) == (other.source, other.target)

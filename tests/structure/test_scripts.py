@@ -184,7 +184,8 @@ def test_run_class_without_words_prints_its_usage(checkout: Path) -> None:
 def test_the_log_folder_is_that_of_the_kafka_and_python_knows_it(
     checkout: Path, variables: dict[str, str], folder: str
 ) -> None:
-    done = run(checkout / "bin" / "kafka-run-class.sh", CLASS, "x", environment={"LOG_DIR": "", **variables})
+    named = [f"{name}={text}" for name, text in variables.items()]
+    done = run("env", "-u", "LOG_DIR", *named, checkout / "bin" / "kafka-run-class.sh", CLASS)
     assert f"\nlogs {folder.format(checkout)}\n" in done.stdout
 
 

@@ -60,13 +60,18 @@ fi
 class=$(class_among "$@")
 [ "$class" = kafka.tools.MirrorMaker ] || hand_over "$@"
 
-LOG_DIR=${LOG_DIR:-$(dirname -- "$here")/logs}
-name='' daemon='' gc_log='' console=''
+home=${LEGACY_MM_KAFKA_HOME:-${KAFKA_HOME:-$(dirname -- "$here")}}
+LOG_DIR=${LOG_DIR:-$home/logs}
+export LOG_DIR # our log4j reader takes it for kafka.logs.dir, which the old script passed
+name='' daemon='' gc_log=${GC_LOG_ENABLED-} console=''
 while :; do
     case $1 in
         -name) name=$2 console=$LOG_DIR/$2.out && shift 2 ;;
         -daemon) daemon=yes && shift ;;
-        -loggc) gc_log=yes && shift ;;
+        -loggc)
+            [ -n "${KAFKA_GC_LOG_OPTS-}" ] || gc_log=true
+            shift
+            ;;
         *) break ;;
     esac
 done
@@ -74,7 +79,7 @@ find_python
 if [ -n "${KAFKA_LOG4J_OPTS-}" ]; then # only then did the old script make the folder (contract 2.2)
     mkdir -p -- "$LOG_DIR"
 fi
-if [ -n "$gc_log" ] && [ -z "${KAFKA_GC_LOG_OPTS-}" ]; then
+if [ "$gc_log" = true ]; then
     KAFKA_GC_LOG_OPTS="-Xlog:gc*:file=$LOG_DIR/$name-gc.log:time,tags:filecount=10,filesize=100M"
     export KAFKA_GC_LOG_OPTS
 fi

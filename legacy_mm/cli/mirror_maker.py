@@ -38,7 +38,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
     if variables.debug:
         say(sys.stdout, f"{variables.debug}\n")
     signals = lifecycle.Signals(OwnOptions().shutdown_timeout_ms / 1000)
-    log_settings = configure_logs(argv, os.environ)
+    log_settings = configure_logs(argv, os.environ, java_words)
     grammar = command_line.grammar_asked_for(argv, os.environ)
     if grammar.deprecated:
         logging.getLogger(messages.TOOL).warning(messages.DEPRECATED.text)
@@ -72,7 +72,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
         return (mirror or partial(_mirror, quiet=quiet))(outcome, signals)
 
 
-def configure_logs(argv: Sequence[str], variables: Mapping[str, str]) -> LogSettings:
+def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words: Sequence[str] = ()) -> LogSettings:
     """An explicit level wins over the log4j file, the file over our default; all of it before the first line."""
     options, grammar, own_words = OwnOptions(), CURRENT, []
     with suppress(LegacyMMError):  # here and below: `run` finds it again, and says it in its turn
@@ -80,7 +80,7 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str]) -> LogSett
         own_words = command_line.parse(argv, grammar).own_words
     with suppress(LegacyMMError):
         options = read_own_options(own_words, variables)
-    found = configuration.read(variables)
+    found = configuration.read(variables, java_words)
     settings = found.settings
     if options.log_level is not None:
         settings = settings.with_root_level(LEVELS[options.log_level])

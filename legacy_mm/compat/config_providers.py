@@ -1,4 +1,5 @@
-"""`config.providers`: values that a file only names, as `${provider:path:key}`, looked up as Kafka's clients do.
+"""`config.providers`: values that a file only names, as `${provider:path:key}`, looked up as Kafka's clients do, which
+here, and only here, keep blanks around names.
 
 What no declared provider knows stays as it is written. A value that was looked up is a secret.
 """
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from legacy_mm.compat import properties_file
-from legacy_mm.compat.client_properties.rule import config_exception, trim
+from legacy_mm.compat.client_properties.rule import config_exception
 from legacy_mm.errors import ConfigurationError
 
 _PROVIDERS = "config.providers"
@@ -50,10 +51,10 @@ def resolve(properties: Mapping[str, str]) -> Resolved:
 
 def _declared(properties: Mapping[str, str]) -> dict[str, Callable[[str, str], str | None]]:
     declared = {}
-    for name in map(trim, properties.get(_PROVIDERS, "").split(",")):
+    for name in properties.get(_PROVIDERS, "").split(","):
         row = f"{_PROVIDERS}.{name}.class"
         if row in properties:
-            declared[name] = _provider(row, trim(properties[row]), _parameters(properties, f"{_PROVIDERS}.{name}."))
+            declared[name] = _provider(row, properties[row], _parameters(properties, f"{_PROVIDERS}.{name}."))
     return declared
 
 
@@ -76,8 +77,8 @@ def _from_file(parameters: Parameters, path: str, key: str) -> str | None:
     if not path or not _is_allowed(parameters, path):
         return None
     try:
-        return properties_file.load(path).properties.get(key)
-    except ConfigurationError:
+        return properties_file.loads(Path(path).read_bytes(), "utf-8").get(key)
+    except (OSError, ValueError, ConfigurationError):
         raise config_exception(f"Could not read properties from file {path}") from None
 
 

@@ -1,13 +1,14 @@
 """The variables of the old start script, and what it made of them (contract 2.2).
 
-The script put unquoted variables on Java's command line, so each is split at blanks, and quotes are plain characters.
-A variable that is unset or empty leaves our own choice in force.
+The script put unquoted variables on Java's command line, so each is split at blanks, and quotes are plain characters;
+not so in those that Java itself read. A variable that is unset or empty leaves our own choice in force.
 """
 
 from __future__ import annotations
 
 import logging
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -20,6 +21,8 @@ _MAXIMUM_HEAP = re.compile(r"(?:-Xmx|-XX:MaxHeapSize=)(\d+)([kmgt]?)", re.IGNORE
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _SECRET_PROPERTY = re.compile(r"-D[^=]*(?:password|passphrase|secret|token)[^=]*=(.+)", re.IGNORECASE | re.DOTALL)
 _CLASS_PATH = ("-cp", "-classpath", "--class-path")
+_LOGGING = "-Dlog4j"
+"""Such words are for the log of the mirror (`compat/log4j`); Java, and Spark in it, have a log of our own."""
 _JMX = "-Dcom.sun.management.jmxremote"
 _JMX_DEFAULT = f"{_JMX}=true {_JMX}.authenticate=false {_JMX}.ssl=false"
 
@@ -39,17 +42,9 @@ class Environment:
 
 
 def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment:
-    """The settings for Java; `words` are Java options that stood before the class name, which came last."""
+    """The settings for Java; `words` are Java options that stood before the class name."""
     debugging = _debug_options(variables)
-    texts = (
-        variables.get("KAFKA_HEAP_OPTS", ""),
-        variables.get("KAFKA_JVM_PERFORMANCE_OPTS", ""),
-        variables.get("KAFKA_GC_LOG_OPTS", ""),
-        _jmx_options(variables),
-        debugging,
-        variables.get("KAFKA_OPTS", ""),
-    )
-    asked = [*(word for text in texts for word in _BLANKS.findall(text)), *words]
+    asked = [word for word in java_words(variables, words) if not word.startswith(_LOGGING)]
     asked, class_path = _without_class_path(asked)
     options = tuple(_with_enough_heap(option) for option in asked)
     small = next((option for option, kept in zip(asked, options, strict=True) if option != kept), None)
@@ -58,8 +53,43 @@ def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment
         notes=() if small is None else (_raised(small),),
         debug=f"Enabling Java debug options: {debugging}" if debugging else None,
         secrets=tuple(found[1] for option in options if (found := _SECRET_PROPERTY.fullmatch(option))),
-        kafka_home=variables.get("LEGACY_MM_KAFKA_HOME") or variables.get("KAFKA_HOME", ""),
+        kafka_home=kafka_home(variables),
     )
+
+
+def java_words(variables: Mapping[str, str], words: Sequence[str] = ()) -> list[str]:
+    """All options that the old tool's Java had, in their order: of two that set the same thing the later one held."""
+    script = (
+        variables.get("KAFKA_HEAP_OPTS", ""),
+        variables.get("KAFKA_JVM_PERFORMANCE_OPTS", ""),
+        variables.get("KAFKA_GC_LOG_OPTS", ""),
+        _jmx_options(variables),
+        variables.get("KAFKA_LOG4J_OPTS", ""),
+        _debug_options(variables),
+        variables.get("KAFKA_OPTS", ""),
+    )
+    return [
+        *_quoted_words(variables.get("JAVA_TOOL_OPTIONS", "")),
+        *_quoted_words(variables.get("JDK_JAVA_OPTIONS", "")),
+        *(word for text in script for word in _BLANKS.findall(text)),
+        *words,
+        *_quoted_words(variables.get("_JAVA_OPTIONS", "")),
+    ]
+
+
+def kafka_home(variables: Mapping[str, str]) -> str:
+    """The installation that this one stands before; empty if none is named."""
+    return variables.get("LEGACY_MM_KAFKA_HOME") or variables.get("KAFKA_HOME", "")
+
+
+def _quoted_words(text: str) -> list[str]:
+    """Of a variable that Java itself read: quotes of both kinds keep words together, and nothing is escaped."""
+    words = shlex.shlex(text, posix=True, punctuation_chars=False)
+    words.whitespace_split, words.commenters, words.escape = True, "", ""
+    try:
+        return list(words)
+    except ValueError:  # a quote that is not closed, with which Java did not start
+        return text.split()
 
 
 def _jmx_options(variables: Mapping[str, str]) -> str:

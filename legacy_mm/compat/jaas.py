@@ -2,23 +2,25 @@ r"""Logins: `sasl.jaas.config`, or the entry `KafkaClient` of the file that `-Dj
 
 The property is read as Kafka's `JaasConfig` reads it: `<module> <flag> (<option>=<value>)* ;`. A file holds entries
 `<name> { <module> ... };`. The words are those of `java.io.StreamTokenizer`: quotes of both kinds with `\n` and octal
-escapes that may not span lines, three ways of comments, and numbers, which are no values unless quoted. Errors never
-hold a word of the text, because it holds a password.
+escapes that may not span lines, three ways of comments, and numbers, which are no values unless quoted. Of a file's
+values, Java expands `${...}`. Errors never hold a word of the text, because it holds a password.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from legacy_mm.compat import config_providers
 from legacy_mm.errors import ConfigurationError
 
 LOGIN_FILE = "java.security.auth.login.config"
 """The system property that names a login file."""
 _ENTRY = "KafkaClient"
+_NOT_READ = "java.lang.SecurityException: java.io.IOException: "
 _FLAGS = ("REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL")
 _TOKEN = re.compile(
     r"""
@@ -32,6 +34,8 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?|.)", re.DOTALL)
+_REFERENCE = re.compile(r"\$\{(?:(?P<kept>\{.*?\}\}|\{.*)|(?P<name>[^}]*)\})", re.DOTALL)
+"""Of a system property; what begins with two braces stays as it is."""
 _LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 Kind = Literal["text", "number", "sign"]
@@ -81,20 +85,20 @@ def parse(text: str) -> LoginModule:
     return LoginModule(module.text, options)
 
 
-def with_login(properties: Mapping[str, str], path: str | None) -> dict[str, str]:
-    """The properties of a client, with the login file's entry where they want SASL and name no login themselves."""
-    protocol = properties.get("security.protocol", "").strip().upper()
-    if path is None or not protocol.startswith("SASL_") or properties.get("sasl.jaas.config"):
+def with_login(properties: Mapping[str, str], path: str | None, system: Mapping[str, str]) -> dict[str, str]:
+    """The properties of a client, with the login file's entry where they want SASL and name no login themselves.
+
+    `system` are Java's system properties.
+    """
+    if path is None or not _wants_login(config_providers.resolve(properties).properties):
         return dict(properties)
     # Java also takes an address, and a second equals sign for: this file alone
     file = Path(re.sub(r"^file:(?://(?=/))?", "", path.removeprefix("=")))
     try:
-        text = file.read_text()
+        text = file.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise ConfigurationError(
-            f"java.lang.SecurityException: java.io.IOException: {file} ({error.strerror})"
-        ) from None
-    return {**properties, "sasl.jaas.config": _entry(text, path)}
+        raise ConfigurationError(f"{_NOT_READ}{file} ({error.strerror})") from None
+    return {**properties, "sasl.jaas.config": _entry(text, path, system)}
 
 
 def no_entry(path: str | None) -> str:
@@ -105,7 +109,12 @@ def no_entry(path: str | None) -> str:
     )
 
 
-def _entry(text: str, path: str) -> str:
+def _wants_login(properties: Mapping[str, str]) -> bool:
+    protocol = properties.get("security.protocol", "").strip().upper()
+    return protocol.startswith("SASL_") and not properties.get("sasl.jaas.config")
+
+
+def _entry(text: str, path: str, system: Mapping[str, str]) -> str:
     """The entry's content, written as a `sasl.jaas.config`."""
     tokens = list(_tokens(text))
     opening, closing = Token("sign", "{"), Token("sign", "}")
@@ -113,8 +122,32 @@ def _entry(text: str, path: str) -> str:
         if token == Token("text", _ENTRY) and tokens[position + 1] == opening:
             content = tokens[position + 2 :]
             if closing in content:
-                return " ".join(_written(token) for token in content[: content.index(closing)])
+                return " ".join(map(_written, _expanded(content[: content.index(closing)], system)))
     raise ConfigurationError(no_entry(path))
+
+
+def _expanded(tokens: Sequence[Token], system: Mapping[str, str]) -> Iterator[Token]:
+    """The tokens with the system properties that values refer to."""
+    names = (Token("text", ""), Token("text", ""), *tokens)  # a value's name stands two before it
+    for name, equals, token in zip(names, names[1:], tokens, strict=False):
+        is_value = token.kind == "text" and equals == Token("sign", "=")
+        yield Token("text", _expand(token.text, name.text, system)) if is_value else token
+
+
+def _expand(value: str, option: str, system: Mapping[str, str]) -> str:
+    def found(reference: re.Match[str]) -> str:
+        if reference["kept"] is not None:
+            return reference.group()
+        if reference["name"] == "/":
+            return "/"
+        if reference["name"] not in system:
+            raise ConfigurationError(f"{_NOT_READ}unable to expand a property in the option {option}")
+        return system[reference["name"]]
+
+    expanded = _REFERENCE.sub(found, value)
+    if value and not expanded:
+        raise ConfigurationError(f"{_NOT_READ}the option {option} is expanded to an empty value")
+    return expanded
 
 
 def _written(token: Token) -> str:

@@ -19,6 +19,8 @@ import jproperties
 
 from legacy_mm.errors import ConfigurationError
 
+_ENCODING = "iso-8859-1"
+"""Of a stream in Java; a reader has its own."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLANK = " \t\f"
 _ESCAPE = re.compile(
@@ -91,9 +93,9 @@ def load(path: str, errors: FileErrors = PATH_ERRORS) -> PropertiesFile:
     return PropertiesFile(path, _last_ones(entries), {entry.name: entry.line for entry in entries})
 
 
-def loads(content: bytes) -> dict[str, str]:
-    """Properties of a file's bytes."""
-    return _last_ones(parse(content))
+def loads(content: bytes, encoding: str = _ENCODING) -> dict[str, str]:
+    """Properties of a file's bytes; raises UnicodeDecodeError where they are not of the encoding."""
+    return _last_ones(parse(content, encoding))
 
 
 def load_entries(path: str, errors: FileErrors = PATH_ERRORS) -> list[Entry]:
@@ -117,10 +119,10 @@ def load_entries(path: str, errors: FileErrors = PATH_ERRORS) -> list[Entry]:
         raise
 
 
-def parse(content: bytes) -> list[Entry]:
+def parse(content: bytes, encoding: str = _ENCODING) -> list[Entry]:
     """Every entry of a file's bytes, in order."""
     entries = []
-    for number, line in _logical_lines(content.decode("iso-8859-1")):
+    for number, line in _logical_lines(content.decode(encoding)):
         reader = jproperties.Properties()
         try:
             reader.load(_plain(line))

@@ -7,6 +7,7 @@ from __future__ import annotations
 from legacy_mm.compat.quirk import Quirk
 from legacy_mm.compat.quirks_of_engines import ENGINE_QUIRKS
 from legacy_mm.compat.quirks_of_features import FEATURE_QUIRKS
+from legacy_mm.compat.quirks_of_java import JAVA_QUIRKS
 from legacy_mm.compat.quirks_of_plugins import PLUGIN_QUIRKS
 from legacy_mm.compat.relevance import (
     any_of,
@@ -20,6 +21,7 @@ from legacy_mm.compat.relevance import (
     idempotent,
     producer,
     producer_default,
+    producer_other_than,
     refused,
     said,
     several_consumer_files,
@@ -234,6 +236,15 @@ QUIRKS = (
         producer_default("max.block.ms"),
     ),
     Quirk(
+        "max-block-bounds-one-wait",
+        "a send that waits longer than max.block.ms, for a topic, for room or for a target that is away, fails: it "
+        "ends with 255, or drops the record",
+        "max.block.ms bounds the wait for a topic that is missing; for room and for the target the mirror waits",
+        "nothing is lost or ended by a target that is slow; delivery.timeout.ms still bounds what was sent",
+        "tests/unit/compat/test_riskiest_mismatches.py::test_max_block_bounds_the_wait_for_a_topic_alone",
+        producer_other_than("max.block.ms", "9223372036854775807"),
+    ),
+    Quirk(
         "stop-deadline",
         "a stop with the target or the coordinator away never ends",
         "ends after --shutdown.timeout.ms (30 s) and says what was not committed",
@@ -348,20 +359,7 @@ QUIRKS = (
         "the later habits are the safer ones, and no working call depends on the earlier",
         _SCRIPT + "test_recorded_case",
     ),
-    Quirk(
-        "java-defaults",
-        "256 MB of heap, the G1 collector and local JMX, unless variables say otherwise",
-        "our own choice for Spark's driver, 512 MB at least; what a variable sets holds",
-        "it is another Java program; JMX costs time at the start and is there as soon as JMX_PORT or KAFKA_JMX_OPTS is",
-        _SCRIPT + "test_recorded_case",
-    ),
-    Quirk(
-        "java-options-left-out",
-        "an option that Java does not know ends the start with exit 1",
-        "it is left out with a WARN line, and a JAVA_HOME below 17 is passed over",
-        "an environment written for Java 8 must start",
-        "tests/unit/spark/test_jvm.py::test_default_options_of_every_release",
-    ),
+    *JAVA_QUIRKS,
     Quirk(
         "reconnect-pause",
         "a client tries a broker that is away after 50 ms, then doubles the pause up to reconnect.backoff.max.ms (1 s)",
@@ -375,12 +373,5 @@ QUIRKS = (
         "there is no such folder",
         "the program is a Python package",
         _SCRIPT + "test_recorded_case",
-    ),
-    Quirk(
-        "bare-java",
-        "java -cp ... kafka.tools.MirrorMaker",
-        "write kafka-run-class.sh for java: it takes the same words, Java options and class path included",
-        "a jar could only start this program as a second process",
-        "tests/structure/test_scripts.py::test_java_options_before_the_class_stay_before_it",
     ),
 )

@@ -104,6 +104,8 @@ class Grammar:
     empty_pattern_fails: bool = False
     group_demanded: bool = False
     """A stream without group.id fails as it subscribes; before, no group was the group of that empty name."""
+    dns_lookup_default: bool = True
+    """client.dns.lookup may be `default`, which was the first of a name's addresses."""
 
     @property
     def name(self) -> str:
@@ -193,7 +195,7 @@ _CHANGES: tuple[tuple[Version, Mapping[str, Any]], ...] = (
     ),
     ((2, 3), {"version": "commit"}),
     ((2, 6), {"empty_pattern_fails": True}),
-    ((3,), {"topics_missing": messages.INCLUDE_MISSING, "deprecated": True}),
+    ((3,), {"topics_missing": messages.INCLUDE_MISSING, "deprecated": True, "dns_lookup_default": False}),
     ((3, 5), {"version": "plain"}),
 )
 """What changed with which release; `_OLDEST` is what was there first."""

@@ -121,6 +121,11 @@ def producer_default(name: str) -> Applies:
     return lambda command: bool(command.producer) and name not in command.producer
 
 
+def producer_other_than(name: str, value: str) -> Applies:
+    """The producer file has it, with another value."""
+    return lambda command: command.producer.get(name, value).strip() != value
+
+
 def both(one: Applies, other: Applies) -> Applies:
     """One and the other."""
     return lambda command: one(command) and other(command)

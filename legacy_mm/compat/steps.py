@@ -20,6 +20,7 @@ from legacy_mm.compat.messages import HOOK, ONE_LIST_WANTED, OWN
 from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.releases import Step
 from legacy_mm.compat.startup import PlainRefusal
+from legacy_mm.compat.system_properties import system_properties
 from legacy_mm.config.catalogue import OwnOptions
 from legacy_mm.errors import ConfigurationError
 
@@ -28,6 +29,7 @@ _NO_EFFECT = {
     "queue.size": "there is no queue between the clients",
     "new.producer": "it is the only producer",
 }
+_DNS_LOOKUP = "client.dns.lookup"
 _OFFSETS_IN_ZOOKEEPER = (
     "Offsets that the group has in ZooKeeper are not seen: where Kafka has none for it, auto.offset.reset decides."
 )
@@ -70,8 +72,11 @@ class Start:
 
     def client(self, side: Side, properties: Mapping[str, str], streams: int, *, literal: bool = False) -> Translated:
         """A client's properties, with the login and the Kerberos realms that files named in KAFKA_OPTS have for it."""
-        named = self.environment.jvm.system_property
-        read = apply(side, jaas.with_login(properties, named(jaas.LOGIN_FILE)), streams=streams, literal=literal)
+        named, system = self.environment.jvm.system_property, system_properties(self.environment.jvm.options)
+        if self.line.grammar.dns_lookup_default and properties.get(_DNS_LOOKUP, "").strip() == "default":
+            properties = {**properties, _DNS_LOOKUP: "use_all_dns_ips"}
+        with_login = jaas.with_login(properties, named(jaas.LOGIN_FILE), system)
+        read = apply(side, with_login, streams=streams, literal=literal)
         return replace(read, properties=kerberos.with_realms(read.properties, named(kerberos.REALMS)))
 
     @property

@@ -26,7 +26,7 @@ def is_python(name: str, class_path: Sequence[str] = ()) -> bool:
     """Whether the name is Python's; everything else is a Java class."""
     if _SCRIPT.fullmatch(name) or ":" in name:
         return True
-    package, dot, _ = name.rpartition(".")
+    package, dot, attribute = name.rpartition(".")
     if not dot:
         return False
     _extend_path(class_path)
@@ -34,7 +34,17 @@ def is_python(name: str, class_path: Sequence[str] = ()) -> bool:
         spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):
         return False
-    return spec is not None and spec.origin is not None  # a folder of Java classes looks like a namespace package
+    if spec is None or spec.origin is None:  # a folder of Java classes looks like a namespace package
+        return False
+    return _has(package, attribute)
+
+
+def _has(package: str, attribute: str) -> bool:
+    """Packages of Java have names of Python's modules, too; a module that cannot be imported is Python's to report."""
+    try:
+        return hasattr(importlib.import_module(package), attribute)
+    except Exception:
+        return True
 
 
 def load_handler(settings: HandlerSettings, java: Callable[[HandlerSettings], BatchHandler]) -> BatchHandler:

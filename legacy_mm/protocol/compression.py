@@ -92,7 +92,7 @@ def _compress_snappy(data: memoryview, level: int | None) -> Bytes:
 
 
 def _compress_lz4(data: memoryview, level: int | None) -> Bytes:
-    level = _LZ4_FAST if level in (None, _LZ4_DEFAULT) else level
+    level = _LZ4_FAST if level in (None, -1, _LZ4_DEFAULT) else level
     frame = cramjam.lz4.Compressor(level=level, content_checksum=False, block_linked=False)
     frame.compress(bytes(data))  # it takes nothing else
     return memoryview(frame.finish())

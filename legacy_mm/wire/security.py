@@ -49,6 +49,8 @@ def unsupported(properties: Mapping[str, str]) -> str | None:
     foreign = next((name for name in tls.NOT_HERE if properties.get(name)), None)
     if protocol.endswith("ssl") and foreign:
         return f"{foreign} is known to librdkafka only"
+    if protocol.endswith("ssl") and (reason := tls.unusable_suites(properties)):
+        return reason
     if not protocol.startswith("sasl"):
         return None
     name = _mechanism_name(properties)

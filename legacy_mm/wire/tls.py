@@ -1,7 +1,11 @@
-"""TLS as librdkafka's properties say it. A context is made for each connection, so that renewed files count at once."""
+"""TLS as librdkafka's properties say it. A context is made for each connection, so that renewed files count at once.
+
+Java accepts what OpenSSL's own list at level 1 does; Python's default list leaves out static RSA, CBC and short keys.
+"""
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -12,6 +16,15 @@ from legacy_mm.errors import ConfigurationError
 NOT_HERE = ("ssl.keystore.location", "ssl.engine.location", "ssl.providers", "ssl.curves.list", "ssl.sigalgs.list")
 """Properties of librdkafka that Python's ssl has no way to follow."""
 _SYSTEM = "probe"
+_LEVEL = "@SECLEVEL="
+_IANA = re.compile(r"\b(?:TLS|SSL)_(\w+?)_WITH_(\w+)")
+_EXCHANGES = {"RSA": "", "DH_anon": "ADH-", "ECDH_anon": "AECDH-"}
+_CIPHER_WORDS = (
+    (re.compile(r"^3DES_EDE_CBC"), "DES_CBC3"),
+    (re.compile(r"(?<=POLY1305)_SHA256$|_CBC(?=_SHA)"), ""),
+    (re.compile(r"(?<=AES|RIA|LIA|CCM)_(?=\d)"), ""),
+)
+"""What OpenSSL's names leave out or join, in this order."""
 
 
 def context(properties: Mapping[str, str]) -> ssl.SSLContext:
@@ -33,6 +46,20 @@ def context(properties: Mapping[str, str]) -> ssl.SSLContext:
             reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
             raise ConfigurationError(f"{used} cannot be used: {reason}") from None
     return made
+
+
+def openssl_names(suites: str) -> str:
+    """A list of suites with OpenSSL's names in place of Java's (IANA's): before 3.2 OpenSSL knows only its own."""
+    return _IANA.sub(lambda found: _exchange(found[1]) + _cipher(found[2]), suites)
+
+
+def unusable_suites(properties: Mapping[str, str]) -> str | None:
+    """One sentence if none of the suites asked for can be used; else None."""
+    try:
+        _ciphers(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), properties)
+    except ssl.SSLError:
+        return "ssl.cipher.suites names none that Python's ssl has"
+    return None
 
 
 def trust(made: ssl.SSLContext, pem: str | None, location: str | None) -> None:
@@ -69,8 +96,18 @@ def _identity(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:
 
 
 def _ciphers(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:
-    if suites := properties.get("ssl.cipher.suites"):
-        made.set_ciphers(suites)
+    suites = openssl_names(properties.get("ssl.cipher.suites") or "DEFAULT")
+    made.set_ciphers(suites if _LEVEL in suites else f"{suites}:{_LEVEL}1")
+
+
+def _exchange(name: str) -> str:
+    return _EXCHANGES.get(name, name.replace("_", "-") + "-")
+
+
+def _cipher(name: str) -> str:
+    for words, short in _CIPHER_WORDS:
+        name = words.sub(short, name)
+    return name.replace("_", "-")
 
 
 _STEPS: Mapping[tuple[str, ...], Callable[[ssl.SSLContext, Mapping[str, str]], None]] = {

@@ -14,6 +14,7 @@ PROGRAM = """#!/bin/sh
 echo "pid $$"
 echo "folder $(pwd)"
 echo "gc $KAFKA_GC_LOG_OPTS"
+echo "logs $LOG_DIR"
 for word; do echo "<$word>"; done
 """
 TO_PYTHON = ["-P", "-m", "legacy_mm"]

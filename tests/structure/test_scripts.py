@@ -171,6 +171,44 @@ def test_run_class_without_words_prints_its_usage(checkout: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (1, usage, "")
 
 
+@pytest.mark.parametrize(
+    ("variables", "folder"),
+    [
+        ({}, "{}/logs"),
+        ({"KAFKA_HOME": "/kafka"}, "/kafka/logs"),
+        ({"KAFKA_HOME": "/kafka", "LEGACY_MM_KAFKA_HOME": "/old"}, "/old/logs"),
+        ({"KAFKA_HOME": "/kafka", "LOG_DIR": "/var/log/x"}, "/var/log/x"),
+    ],
+    ids=["ours", "home", "ours before home", "named"],
+)
+def test_the_log_folder_is_that_of_the_kafka_and_python_knows_it(
+    checkout: Path, variables: dict[str, str], folder: str
+) -> None:
+    named = [f"{name}={text}" for name, text in variables.items()]
+    done = run("env", "-u", "LOG_DIR", *named, checkout / "bin" / "kafka-run-class.sh", CLASS)
+    assert f"\nlogs {folder.format(checkout)}\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "options"),
+    [
+        ([], {"GC_LOG_ENABLED": "true"}, "-Xlog:gc*:file=/l/-gc.log:time,tags:filecount=10,filesize=100M"),
+        (
+            ["-name", "mm"],
+            {"GC_LOG_ENABLED": "true", "KAFKA_GC_LOG_OPTS": "-Dgc"},
+            "-Xlog:gc*:file=/l/mm-gc.log:time,tags:filecount=10,filesize=100M",
+        ),
+        (["-loggc"], {"GC_LOG_ENABLED": "false", "KAFKA_GC_LOG_OPTS": "-Dgc"}, "-Dgc"),
+        ([], {"GC_LOG_ENABLED": "false"}, ""),
+    ],
+)
+def test_the_garbage_collection_log_by_variable(
+    checkout: Path, words: list[str], variables: dict[str, str], options: str
+) -> None:
+    done = run(checkout / "bin" / "kafka-run-class.sh", *words, CLASS, environment={"LOG_DIR": "/l", **variables})
+    assert f"\ngc {options}\n" in done.stdout
+
+
 def test_daemon_writes_its_file_only_into_a_folder_that_is_there(checkout: Path) -> None:
     script = checkout / "bin" / "kafka-run-class.sh"
     words = (script, "-daemon", "-name", "mm", CLASS, "x")

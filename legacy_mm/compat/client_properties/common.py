@@ -12,7 +12,6 @@ from legacy_mm.compat.client_properties.rule import (
     Emitted,
     Forgotten,
     Harmless,
-    Mapped,
     Number,
     Ours,
     Reading,
@@ -147,15 +146,8 @@ RULES: Rules = (
     ),
     Rule(
         "client.dns.lookup",
-        Text(("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only", "default")),
-        Mapped(
-            "client.dns.lookup",
-            {
-                "use_all_dns_ips": "use_all_dns_ips",
-                "resolve_canonical_bootstrap_servers_only": ("resolve_canonical_bootstrap_servers_only"),
-                "default": "use_all_dns_ips",
-            },
-        ),
+        Text(("use_all_dns_ips", "resolve_canonical_bootstrap_servers_only")),
+        Same(),
     ),
     Rule(
         "config.providers",

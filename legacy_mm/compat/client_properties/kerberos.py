@@ -5,7 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from legacy_mm.compat.client_properties.rule import Emitted, Harmless, PartOf, Reading, Rule, Rules, Text
+from legacy_mm.compat.client_properties.double import Double
+from legacy_mm.compat.client_properties.rule import (
+    Emitted,
+    Harmless,
+    Number,
+    PartOf,
+    Reading,
+    Rule,
+    Rules,
+    Text,
+)
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import KERBEROS
 
@@ -65,8 +75,13 @@ def _path(written: str) -> str:
 RULES: Rules = (
     Rule(_SERVICE, Text(), PartOf("sasl.mechanism")),
     *(
-        Rule(f"sasl.kerberos.{name}", Text(), Harmless(_RENEWED))
-        for name in ("kinit.cmd", "min.time.before.relogin", "ticket.renew.jitter", "ticket.renew.window.factor")
+        Rule(f"sasl.kerberos.{name}", kind, Harmless(_RENEWED))
+        for name, kind in (
+            ("kinit.cmd", Text()),
+            ("min.time.before.relogin", Number(long=True)),
+            ("ticket.renew.jitter", Double()),
+            ("ticket.renew.window.factor", Double()),
+        )
     ),
 )
 """Rows that only logins with a ticket read."""

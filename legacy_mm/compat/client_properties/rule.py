@@ -18,13 +18,15 @@ from legacy_mm.compat.messages import CONSUMER_CONFIG, PRODUCER_CONFIG
 from legacy_mm.errors import ConfigurationError
 
 Side = Literal["consumer", "producer"]
-Value = str | int | bool | tuple[str, ...]
+Value = str | int | float | bool | tuple[str, ...]
 Emitted = Mapping[str, str]
 
+SHORT_MAX = 2**15 - 1
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
 _JAVA_BLANKS = "".join(map(chr, range(0x21)))
 _NUMBER = re.compile(r"[+-]?[0-9]+")
+_LIMITS = {"SHORT": SHORT_MAX, "INT": INT_MAX, "LONG": LONG_MAX}
 
 
 class Ours(NamedTuple):
@@ -77,37 +79,47 @@ class ValueType(Protocol):
         ...
 
 
-def _invalid(name: str, value: object, why: str) -> ConfigurationError:
+def invalid(name: str, value: object, why: str) -> ConfigurationError:
+    """The error of a value that is none of its type."""
     return config_exception(f"Invalid value {value} for configuration {name}: {why}")
+
+
+def check_range(name: str, value: float, low: float | None, high: float | None) -> None:
+    """Raise ConfigurationError, in Java's words, for a number outside."""
+    if low is not None and value < low:
+        raise invalid(name, value, f"Value must be at least {low}")
+    if high is not None and value > high:
+        raise invalid(name, value, f"Value must be no more than {high}")
 
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """INT or LONG, decimal only."""
+    """SHORT, INT or LONG, decimal only."""
 
     low: int | None = None
     high: int | None = None
     long: bool = False
+    short: bool = False
 
     @property
     def allowed(self) -> str:
         """Both ends; Java's own where the property has none."""
-        limit = LONG_MAX if self.long else INT_MAX
+        limit = _LIMITS[self._kind]
         low = -limit - 1 if self.low is None else self.low
         return f"a whole number from {low} to {limit if self.high is None else self.high}"
 
     def parse(self, name: str, text: str) -> int:
         """Digits with a sign, within Java's range and the property's."""
-        limit = LONG_MAX if self.long else INT_MAX
-        kind = "LONG" if self.long else "INT"
+        limit = _LIMITS[self._kind]
         if not _NUMBER.fullmatch(text) or not -limit - 1 <= int(text) <= limit:
-            raise _invalid(name, text, f"Not a number of type {kind}")
+            raise invalid(name, text, f"Not a number of type {self._kind}")
         value = int(text)
-        if self.low is not None and value < self.low:
-            raise _invalid(name, value, f"Value must be at least {self.low}")
-        if self.high is not None and value > self.high:
-            raise _invalid(name, value, f"Value must be no more than {self.high}")
+        check_range(name, value, self.low, self.high)
         return value
+
+    @property
+    def _kind(self) -> str:
+        return "LONG" if self.long else "SHORT" if self.short else "INT"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +131,7 @@ class Boolean:
     def parse(self, name: str, text: str) -> bool:
         """Nothing but these two words."""
         if text.lower() not in ("true", "false"):
-            raise _invalid(name, text, "Expected value to be either true or false")
+            raise invalid(name, text, "Expected value to be either true or false")
         return text.lower() == "true"
 
 
@@ -141,12 +153,12 @@ class Text:
     def parse(self, name: str, text: str) -> str:
         """The word as Java would keep it; words of any case in lower case."""
         if self.non_empty and not text:
-            raise _invalid(name, text, "String must be non-empty")
+            raise invalid(name, text, "String must be non-empty")
         if self.any_case and text.lower() not in (word.lower() for word in self.valid):
             words = ", ".join(self.valid)
-            raise _invalid(name, text, f"String must be one of (case insensitive): {words}")
+            raise invalid(name, text, f"String must be one of (case insensitive): {words}")
         if self.valid and not self.any_case and text not in self.valid:
-            raise _invalid(name, text, f"String must be one of: {', '.join(self.valid)}")
+            raise invalid(name, text, f"String must be one of: {', '.join(self.valid)}")
         return text.lower() if self.any_case else text
 
 

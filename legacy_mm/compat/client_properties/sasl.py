@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from legacy_mm.compat import jaas
 from legacy_mm.compat.client_properties import bearer, kerberos
+from legacy_mm.compat.client_properties.double import Double
 from legacy_mm.compat.client_properties.rule import (
     Computed,
     Emitted,
     Forgotten,
     Harmless,
+    Number,
     PartOf,
     Reading,
     Refused,
@@ -96,16 +98,16 @@ RULES: Rules = (
     Rule("sasl.enabled.mechanisms", Text(), Forgotten()),
     Rule("sasl.kerberos.principal.to.local.rules", Text(), Forgotten()),
     *(
-        Rule(f"sasl.login.{name}", Text(), Harmless(_ONLY_OAUTH))
-        for name in (
-            "connect.timeout.ms",
-            "read.timeout.ms",
-            "refresh.buffer.seconds",
-            "refresh.min.period.seconds",
-            "refresh.window.factor",
-            "refresh.window.jitter",
-            "retry.backoff.max.ms",
-            "retry.backoff.ms",
+        Rule(f"sasl.login.{name}", kind, Harmless(_ONLY_OAUTH))
+        for name, kind in (
+            ("connect.timeout.ms", Number()),
+            ("read.timeout.ms", Number()),
+            ("refresh.buffer.seconds", Number(0, 3600, short=True)),
+            ("refresh.min.period.seconds", Number(0, 900, short=True)),
+            ("refresh.window.factor", Double(0.5, 1.0)),
+            ("refresh.window.jitter", Double(0.0, 0.25)),
+            ("retry.backoff.max.ms", Number(long=True)),
+            ("retry.backoff.ms", Number(long=True)),
         )
     ),
     *bearer.RULES,

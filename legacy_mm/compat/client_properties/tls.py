@@ -135,7 +135,7 @@ def _read(path: str) -> str:
 
 def _host_check(reading: Reading) -> Emitted:
     word = reading.text("ssl.endpoint.identification.algorithm", "https").lower()
-    if word not in ("", "none", "https"):
+    if word not in ("", "https"):
         raise ConfigurationError("ssl.endpoint.identification.algorithm is either https or empty (no check)")
     if word != "https":
         reading.note(

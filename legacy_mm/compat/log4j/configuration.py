@@ -1,14 +1,15 @@
 """Which log4j configuration the environment names, and what it says.
 
-The variables are those that `kafka-run-class.sh` gave to Java, where the last `-D` of a name won. As log4j did, a
-file that is missing or broken does not stop the mirror: one line says so, and logging goes to the console.
+It is the one that Java was given, where the last `-D` of a name won; else that of the Kafka installation which this
+tool stands before, as its script had it. As log4j did, a file that is missing or broken does not stop the mirror: one
+line says so, and logging goes to the console.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
@@ -16,20 +17,25 @@ from xml.etree import ElementTree
 import yaml
 
 from legacy_mm.compat import properties_file
+from legacy_mm.compat.environment import java_words, kafka_home
 from legacy_mm.compat.log4j import version1, version2
 from legacy_mm.compat.log4j.found import Found, NotUnderstood, lookup
+from legacy_mm.compat.system_properties import system_properties
 from legacy_mm.errors import ConfigurationError
 
-_VARIABLES = ("KAFKA_JVM_PERFORMANCE_OPTS", "KAFKA_LOG4J_OPTS", "KAFKA_OPTS")
-"""In the order of Java's command line."""
 _LOCATIONS = ("log4j.configuration", "log4j.configurationFile", "log4j2.configurationFile")
 """The first one given counts: the old tool had log4j 1."""
+_TOOLS_FILE = "tools-log4j.properties"
 
 
-def read(environment: Mapping[str, str]) -> Found:
-    """How to log, as far as the environment says so."""
-    system = system_properties(environment)
+def read(environment: Mapping[str, str], words: Sequence[str] = ()) -> Found:
+    """How to log, as far as the environment and the Java options before the class name say so."""
+    home = kafka_home(environment)
+    logs = environment.get("LOG_DIR") or str(Path(home or sys.prefix) / "logs")
+    system = {"kafka.logs.dir": logs} | system_properties(java_words(environment, words))
     location = next((system[name] for name in _LOCATIONS if system.get(name)), None)
+    if location is None and home and not environment.get("KAFKA_LOG4J_OPTS"):
+        location = _tools_file(Path(home))
     if location is None:
         return Found()
     try:
@@ -41,14 +47,11 @@ def read(environment: Mapping[str, str]) -> Found:
     return Found(problems=(f"Could not read the log4j configuration {location}: {why}; logging to the console",))
 
 
-def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
-    """Java's system properties, as far as they come from the variables; `kafka.logs.dir` is always there."""
-    found = {"kafka.logs.dir": environment.get("LOG_DIR") or str(Path(sys.prefix) / "logs")}
-    for word in " ".join(environment.get(name, "") for name in _VARIABLES).split():
-        if word.startswith("-D"):
-            name, _, value = word.removeprefix("-D").partition("=")
-            found[name] = value
-    return found
+def _tools_file(home: Path) -> str | None:
+    """What the start script of an installation names, Apache's or Confluent's."""
+    folders = (home / "config", home.parent / "etc" / "kafka", home / "etc" / "kafka")
+    files = (folder / _TOOLS_FILE for folder in folders)
+    return next((str(file) for file in files if file.is_file()), None)
 
 
 def _path(location: str) -> Path:

@@ -16,7 +16,7 @@ from legacy_mm.compat.log4j.found import (
     substituted,
     whole,
 )
-from legacy_mm.config.log_settings import ALL, Appender, Console, Layout, LogFile, LoggerSettings, LogSettings
+from legacy_mm.config.log_settings import ALL, DEBUG, Appender, Console, Layout, LogFile, LoggerSettings, LogSettings
 
 _APPENDER = "log4j.appender."
 _LOGGER_PREFIXES = ("log4j.logger.", "log4j.category.")
@@ -37,7 +37,9 @@ def read_properties(properties: Mapping[str, str], find: Lookup) -> Found:
     resolved = {name.strip(): substituted(text, find) for name, text in properties.items()}
     loggers = dict(_loggers(resolved))
     if "" not in loggers:
-        raise NotUnderstood("it has no log4j.rootLogger")
+        if not any(logger.appenders for logger in loggers.values()):
+            raise NotUnderstood("it has no log4j.rootLogger, and no other logger with an appender")
+        loggers[""] = LoggerSettings(DEBUG)  # as log4j makes it
     problems: list[str] = []
     appenders: dict[str, Appender] = {}
     floor = level_named(resolved.get("log4j.threshold", "")) or ALL

@@ -12,9 +12,9 @@ from legacy_mm.errors import ConfigurationError
 
 PACKAGE = "org.apache.kafka.common.config.provider."
 DECLARED = {
-    "config.providers": "file, dir,env",
+    "config.providers": "file,dir,env",
     "config.providers.file.class": PACKAGE + "FileConfigProvider",
-    "config.providers.dir.class": f" {PACKAGE}DirectoryConfigProvider ",
+    "config.providers.dir.class": PACKAGE + "DirectoryConfigProvider",
     "config.providers.env.class": PACKAGE + "EnvVarConfigProvider",
 }
 
@@ -64,6 +64,23 @@ def test_what_nobody_knows_stays(folder: Path, text: str) -> None:
     assert look_up(text) == text
 
 
+def test_files_are_utf_8(folder: Path) -> None:
+    (folder / "own.properties").write_bytes(b"password=\xc3\xa9\n")
+    reference = f"${{file:{folder}/own.properties:password}}"
+    assert look_up(reference) == "\u00e9"
+    (folder / "own.properties").write_bytes(b"password=\xe9\n")
+    with pytest.raises(ConfigurationError, match="Could not read properties from file"):
+        look_up(reference)
+
+
+def test_blanks_belong_to_the_names(folder: Path) -> None:
+    """As AbstractConfig of 3.9.1 took them."""
+    kept = resolve({**DECLARED, "config.providers": "file, env", "x": "${env:MIRROR_NAME}"})
+    assert kept.properties["x"] == "${env:MIRROR_NAME}"
+    blank = {"config.providers": "a, env", "config.providers. env.class": PACKAGE + "EnvVarConfigProvider"}
+    assert resolve({**blank, "x": "${ env:MIRROR_NAME}"}).properties["x"] == "from-the-environment"
+
+
 def test_nothing_is_looked_up_without_a_declaration(folder: Path) -> None:
     text = "${env:MIRROR_NAME}"
     assert resolve({"x": text}).properties == {"x": text}
@@ -86,6 +103,10 @@ def test_parameters_limit_what_is_read(folder: Path) -> None:
         ({"x": "${file:/nowhere.properties:user}"}, "Could not read properties from file /nowhere.properties"),
         ({"x": "${env:/path:NAME}"}, "Path is not supported for EnvVarConfigProvider, invalid value '/path'"),
         ({"config.providers.file.class": "com.acme.Vault"}, "Invalid value com.acme.Vault for configuration config"),
+        (
+            {"config.providers.file.class": f" {PACKAGE}FileConfigProvider"},
+            f"Invalid value  {PACKAGE}FileConfigProvider ",
+        ),
         ({"config.providers.file.param.allowed.paths": "relative"}, "Path relative is not absolute"),
         ({"config.providers.file.param.allowed.paths": "/nowhere"}, "Path /nowhere does not exist"),
     ],

@@ -25,13 +25,30 @@ def test_the_order_is_that_of_the_old_command_line() -> None:
         "-Dword",
         KAFKA_OPTS="-Dopts",
         KAFKA_JMX_OPTS="-Djmx",
+        KAFKA_LOG4J_OPTS="-Dkafka.logs.dir=/l",
+        JAVA_TOOL_OPTIONS="-Dtool",
+        JDK_JAVA_OPTIONS="-Djdk",
+        _JAVA_OPTIONS="-Dlast",
         KAFKA_GC_LOG_OPTS="-Dgc",
         KAFKA_JVM_PERFORMANCE_OPTS="-Dperformance",
         KAFKA_HEAP_OPTS="-Xmx2g",
         KAFKA_DEBUG="y",
         JAVA_DEBUG_OPTS="-agentlib:x",
     )
-    assert found == ("-Xmx2g", "-Dperformance", "-Dgc", "-Djmx", "-agentlib:x", "-Dopts", "-Dword")
+    script = ("-Xmx2g", "-Dperformance", "-Dgc", "-Djmx", "-Dkafka.logs.dir=/l", "-agentlib:x", "-Dopts", "-Dword")
+    assert found == ("-Dtool", "-Djdk", *script, "-Dlast")
+
+
+@pytest.mark.parametrize("variable", ["JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"])
+def test_quotes_keep_words_together_in_the_variables_of_java_itself(variable: str) -> None:
+    words = """ -Da="b c" '-Dd=e "f"'\t-Dg=h\\i #j """
+    assert options(**{variable: words}) == ("-Da=b c", '-Dd=e "f"', "-Dg=h\\i", "#j")
+    assert options(**{variable: '-Da="b -Dc'}) == ('-Da="b', "-Dc")
+
+
+def test_the_log_s_own_words_are_not_for_spark() -> None:
+    words = "-Dlog4j.configuration=file:x -Dlog4j2.configurationFile=y -Da=b"
+    assert options(*words.split(), KAFKA_LOG4J_OPTS=words, KAFKA_OPTS=words) == ("-Da=b",) * 3
 
 
 def test_variables_are_split_at_blanks_and_quotes_are_characters() -> None:

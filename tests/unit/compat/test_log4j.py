@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 from pathlib import Path
 
 import pytest
@@ -60,9 +62,7 @@ def test_the_broker_s_file() -> None:
     settings = found.settings
     console, file = settings.appenders_of("kafka.tools.MirrorMaker$")
     assert console.target == Console("stdout")
-    assert file.target == LogFile(
-        f"{LOGS}/server.log", dated=True, rolled=f"{LOGS}/server.log%d{{'.'yyyy-MM-dd-HH}}"
-    )
+    assert file.target == LogFile(f"{LOGS}/server.log", dated=True, rolled=f"{LOGS}/server.log%d{{'.'yyyy-MM-dd-HH}}")
     assert [appender.name for appender in settings.appenders_of("state.change.logger.x")] == ["stateFile"]
     assert settings.level_of("anything") == INFO
 
@@ -100,9 +100,7 @@ def test_xml_of_version_1() -> None:
         "": LoggerSettings(INFO, ("rolling", "mail")),
         "kafka.tools": LoggerSettings(DEBUG, ("rolling",), additive=False),
     }
-    assert found.problems == (
-        "Log appender mail (org.apache.log4j.net.SMTPAppender) is not supported: it is left out",
-    )
+    assert found.problems == ("Log appender mail (org.apache.log4j.net.SMTPAppender) is not supported: it is left out",)
 
 
 def test_the_tools_file_of_kafka_4() -> None:
@@ -150,9 +148,7 @@ def test_version_2_in_short_form(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("variable", ["KAFKA_LOG4J_OPTS", "KAFKA_OPTS"])
-@pytest.mark.parametrize(
-    "option", ["log4j.configuration", "log4j.configurationFile", "log4j2.configurationFile"]
-)
+@pytest.mark.parametrize("option", ["log4j.configuration", "log4j.configurationFile", "log4j2.configurationFile"])
 @pytest.mark.parametrize("form", ["file:{}", "file://{}", "{}"])
 def test_where_a_file_is_named(variable: str, option: str, form: str) -> None:
     path = form.format(FILES / "strimzi.properties")
@@ -163,6 +159,61 @@ def test_the_last_one_named_counts() -> None:
     missing = "-Dlog4j.configuration=file:/nowhere"
     found = reading(FILES / "strimzi.properties", KAFKA_OPTS=missing)
     assert "/nowhere" in found.problems[0]
+
+
+def test_words_before_the_class_name_count() -> None:
+    named = ["-Xmx1g", f"-Dlog4j.configuration=file:{FILES / 'strimzi.properties'}"]
+    assert read({"KAFKA_LOG4J_OPTS": "-Dlog4j.configuration=file:/nowhere"}, named).settings.level_of("x") == INFO
+
+
+@pytest.mark.parametrize(
+    ("home", "folder"),
+    [("kafka", "kafka/config"), ("kafka", "kafka/etc/kafka"), ("kafka/usr", "kafka/etc/kafka")],
+    ids=["Apache's", "Confluent's archive", "Confluent's package"],
+)
+@pytest.mark.parametrize("variable", ["LEGACY_MM_KAFKA_HOME", "KAFKA_HOME"])
+def test_without_a_file_that_is_named_the_installation_s_own_counts(
+    tmp_path: Path, home: str, folder: str, variable: str
+) -> None:
+    environment = {variable: str(tmp_path / home)}
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / "tools-log4j2.yaml").touch()  # Kafka 4 has only that
+    assert read(environment) == Found()
+    (tmp_path / folder / "tools-log4j.properties").write_bytes((FILES / "strimzi.properties").read_bytes())
+    assert read(environment).settings.level_of("x") == INFO
+    assert read({**environment, "KAFKA_LOG4J_OPTS": "-Dx=y"}) == Found()
+
+
+def test_the_log_folder_is_that_of_the_installation_unless_it_is_named(tmp_path: Path) -> None:
+    environment = {"KAFKA_LOG4J_OPTS": f"-Dlog4j.configuration={FILES / 'broker-log4j.properties'}", "KAFKA_HOME": "/k"}
+    for more, folder in (({}, "/k/logs"), ({"LOG_DIR": LOGS}, LOGS), ({"KAFKA_OPTS": "-Dkafka.logs.dir=/d"}, "/d")):
+        _, file = read(environment | more).settings.appenders_of("x")
+        assert isinstance(file.target, LogFile)
+        assert file.target.path == f"{folder}/server.log"
+
+
+def test_what_every_java_knows_can_stand_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    user = pwd.getpwuid(os.getuid())
+    found = written(
+        tmp_path,
+        "log4j.rootLogger=INFO, a",
+        "log4j.appender.a=org.apache.log4j.FileAppender",
+        "log4j.appender.a.File=${user.home}|${user.dir}|${user.name}|${java.io.tmpdir}",
+    )
+    assert found.settings.appenders["a"].target == LogFile(f"{user.pw_dir}|{tmp_path}|{user.pw_name}|/tmp")
+
+
+def test_without_a_root_logger_the_root_is_log4j_s_own(tmp_path: Path) -> None:
+    found = written(
+        tmp_path,
+        "log4j.logger.kafka=INFO, a",
+        "log4j.appender.a=org.apache.log4j.ConsoleAppender",
+    )
+    assert found.problems == ()
+    assert (found.settings.level_of("x"), found.settings.level_of("kafka.tools")) == (DEBUG, INFO)
+    assert found.settings.appenders_of("x") == ()
+    assert [appender.name for appender in found.settings.appenders_of("kafka.tools")] == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -228,7 +279,9 @@ def test_levels_are_inherited_and_the_repository_s_threshold_holds(tmp_path: Pat
 
 def test_environment_and_defaults_in_values(tmp_path: Path) -> None:
     file = tmp_path / "l.properties"
-    file.write_text("log4j.rootLogger=${env:LEVEL}, ${sys:name:-${fallback}}\nfallback=out\n"
-                    "log4j.appender.out=org.apache.log4j.ConsoleAppender\n")
+    file.write_text(
+        "log4j.rootLogger=${env:LEVEL}, ${sys:name:-${fallback}}\nfallback=out\n"
+        "log4j.appender.out=org.apache.log4j.ConsoleAppender\n"
+    )
     found = reading(file, LEVEL="ERROR")
     assert found.settings.loggers[""] == LoggerSettings(ERROR, ("out",))

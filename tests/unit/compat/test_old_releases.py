@@ -29,13 +29,9 @@ class Tool:
 
     def __call__(self, release: str, *words: str, consumer: str = ZOOKEEPER, producer: str = "") -> Translation:
         (self._folder / "c").write_text(consumer)
-        (self._folder / "p").write_text(
-            producer or "bootstrap.servers=127.0.0.1:2\nmetadata.broker.list=127.0.0.1:2\n"
-        )
+        (self._folder / "p").write_text(producer or "bootstrap.servers=127.0.0.1:2\nmetadata.broker.list=127.0.0.1:2\n")
         self.notes.clear()
-        return translate(
-            [*FILES, *words], lambda own: read_own_options(own, {}), self.notes, grammar_of(release)
-        )
+        return translate([*FILES, *words], lambda own: read_own_options(own, {}), self.notes, grammar_of(release))
 
     def settings(self, release: str, *words: str, **files: str) -> Settings:
         result = self(release, *words, **files)
@@ -129,10 +125,9 @@ def test_zookeeper_consumer_file(tool: Tool) -> None:
     assert source.offset_reset == "earliest"
     assert source.properties["partition.assignment.strategy"] == "roundrobin"
     assert source.properties["fetch.message.max.bytes"] == "7000"
-    assert (
-        "Property auto.commit.enable is overridden to true - data loss or message reordering is possible."
-        in [note.text for note in tool.notes]
-    )
+    assert "Property auto.commit.enable is overridden to true - data loss or message reordering is possible." in [
+        note.text for note in tool.notes
+    ]
     with pytest.raises(ConfigurationError, match=r"Wrong value latest of auto\.offset\.reset in ConsumerConfig"):
         tool("1.1", "--whitelist", "t", BROKERS, consumer=ZOOKEEPER + "auto.offset.reset=latest\n")
 
@@ -231,3 +226,18 @@ def test_overridden_producer_properties(tool: Tool, release: str, names: list[st
     tool(release, "--new.consumer", "--whitelist", "t", consumer=KAFKA, producer=producer)
     said = [note.text.split()[1] for note in tool.notes if "overridden" in note.text]
     assert said == names
+
+
+@pytest.mark.parametrize(("release", "known"), [("2.8", True), ("3.0", False), ("3.9", False)])
+def test_the_dns_lookup_of_before_3_0(tool: Tool, release: str, known: bool) -> None:
+    files = {
+        "consumer": "bootstrap.servers=127.0.0.1:1\ngroup.id=g\nclient.dns.lookup=default\n",
+        "producer": "bootstrap.servers=127.0.0.1:2\nclient.dns.lookup=default\n",
+    }
+    if not known:
+        with pytest.raises(ConfigurationError, match=r"Invalid value default for configuration client\.dns\.lookup"):
+            tool(release, "--whitelist", "t", **files)
+        return
+    made = tool.settings(release, "--whitelist", "t", **files)
+    assert made.source.properties["client.dns.lookup"] == "use_all_dns_ips"
+    assert made.target.properties["client.dns.lookup"] == "use_all_dns_ips"

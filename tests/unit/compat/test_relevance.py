@@ -9,7 +9,7 @@ from legacy_mm.compat.relevance import Command, always
 
 QUIET = {
     "linger.ms": "0",
-    "max.block.ms": "1",
+    "max.block.ms": "9223372036854775807",
     "batch.size": "262144",
     "max.in.flight.requests.per.connection": "5",
     "compression.type": "none",
@@ -34,6 +34,7 @@ def test_nothing_read_nothing_said() -> None:
     [
         (Command(producer=QUIET, streams=2), "buffer-memory-divided"),
         (Command(producer=QUIET | {"max.in.flight.requests.per.connection": "1"}), "in-flight-by-meaning"),
+        (Command(producer=QUIET | {"max.block.ms": "60000"}), "max-block-bounds-one-wait"),
         (Command(producer=QUIET | {"batch.size": "100"}), "batch-size-by-meaning"),
         (Command(producer={name: QUIET[name] for name in QUIET if name != "compression.type"}), "codec-of-the-source"),
         (Command(producer=QUIET, consumers=[READ | {"enable.auto.commit": " TRUE"}]), "auto-commit-after-copy"),

@@ -95,7 +95,6 @@ def test_rule_7_one_key_per_property_whatever_its_alias(alias: str, name: str) -
         ("consumer", {"max.poll.interval.ms": "2147483647"}),
         ("consumer", {"request.timeout.ms": "305000"}),
         ("consumer", {"connections.max.idle.ms": "9223372036854775807"}),
-        ("consumer", {"client.dns.lookup": "default"}),
         ("consumer", {"metadata.max.age.ms": "9223372036854775807"}),
         ("producer", {"linger.ms": "30000", "delivery.timeout.ms": "60000"}),
         ("producer", {"compression.type": "zstd", "compression.zstd.level": "22"}),
@@ -160,6 +159,14 @@ def test_risk_6_nothing_is_lost_or_reordered_by_a_default() -> None:
     assert int(got["topic.metadata.propagation.max.ms"]) > 30 * 60 * 1000
     with pytest.raises(ConfigurationError, match="keeps the order"):
         apply("producer", BASE | {"librdkafka.enable.idempotence": "false"})
+
+
+def test_max_block_bounds_the_wait_for_a_topic_alone() -> None:
+    """Quirk max-block-bounds-one-wait."""
+    assert properties("producer", max_block_ms="5000") == {
+        **properties("producer"),
+        "topic.metadata.propagation.max.ms": "5000",
+    }
 
 
 def test_risk_9_what_the_old_tool_could_copy_fits() -> None:

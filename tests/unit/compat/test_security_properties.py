@@ -98,12 +98,17 @@ def test_an_empty_host_check_is_off_with_one_warning() -> None:
     assert not checked.reading.notes
 
 
+@pytest.mark.parametrize("word", ["none", "NONE", "ldap"])
+def test_a_host_check_that_java_does_not_have_is_refused(word: str) -> None:
+    """Java reads `none`, and then fails every handshake: Unknown identification algorithm: none."""
+    with pytest.raises(ConfigurationError, match="is either https or empty"):
+        producer(security_protocol="SSL", ssl_endpoint_identification_algorithm=word)
+
+
 def test_tls_versions() -> None:
     """Quirk tls-versions."""
     said = producer(security_protocol="SSL", ssl_enabled_protocols="TLSv1.2")
     assert said.reading.notes[0].level == logging.WARNING
-    assert not producer(
-        security_protocol="SSL", ssl_enabled_protocols="TLSv1.2,TLSv1.3"
-    ).reading.notes
+    assert not producer(security_protocol="SSL", ssl_enabled_protocols="TLSv1.2,TLSv1.3").reading.notes
     with pytest.raises(ConfigurationError, match="not supported yet"):
         producer(security_protocol="SSL", ssl_enabled_protocols="TLSv1.3")

@@ -44,9 +44,7 @@ class Tool:
         environment = read(variables or {})
         return translate(argv, lambda own: read_own_options(own, {}), self.notes, environment=environment)
 
-    def settings(
-        self, *words: str, consumer: str = CONSUMER, producer: str = PRODUCER, include: str = "t"
-    ) -> Settings:
+    def settings(self, *words: str, consumer: str = CONSUMER, producer: str = PRODUCER, include: str = "t") -> Settings:
         result = self(*words, consumer=consumer, producer=producer, include=include)
         assert isinstance(result, Run)
         return result.flows[0]
@@ -106,9 +104,7 @@ def test_producer_file(tool: Tool) -> None:
 
 @pytest.mark.parametrize(("kind", "synchronous"), [("sync", True), ("sync ", False), ("a", False)])
 def test_producer_type(tool: Tool, kind: str, synchronous: bool) -> None:
-    target = tool.settings(
-        "--abort.on.send.failure", "false", producer=f"{PRODUCER}producer.type={kind}\n"
-    ).target
+    target = tool.settings("--abort.on.send.failure", "false", producer=f"{PRODUCER}producer.type={kind}\n").target
     assert target.synchronous is synchronous
     assert target.abort_on_send_failure is synchronous
     assert not [note for note in tool.notes if "producer.type" in note.text]
@@ -121,10 +117,7 @@ def test_enable_auto_commit(tool: Tool) -> None:
     assert tool.settings("--offset.commit.interval.ms=100", consumer=file).commit_interval == 0.1
     assert tool.settings(consumer=file).source.properties["enable.auto.commit"] == "false"
     texts = [note.text for note in tool.notes]
-    assert (
-        "Property enable.auto.commit is overridden to true - data loss or message reordering is "
-        "possible."
-    ) in texts
+    assert ("Property enable.auto.commit is overridden to true - data loss or message reordering is possible.") in texts
 
 
 @pytest.mark.parametrize("interval", ["0", "-5"])
@@ -226,10 +219,10 @@ def test_the_environment_reaches_java_and_the_login(tool: Tool, tmp_path: Path) 
     """Both clients take the login of the file, its password is a secret, and the heap is spoken of."""
     (tmp_path / "jaas.conf").write_text(
         "KafkaClient { org.apache.kafka.common.security.plain.PlainLoginModule required "
-        'username="u" password="hush"; };'
+        'username="u" password="${mirror.word}"; };'
     )
     sasl = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
-    options = "-Djava.security.auth.login.config=jaas.conf -Djavax.net.ssl.keyStorePassword=hush2"
+    options = "-Djava.security.auth.login.config=jaas.conf -Dmirror.word=hush -Djavax.net.ssl.keyStorePassword=hush2"
     variables = {"KAFKA_OPTS": options, "KAFKA_HEAP_OPTS": "-Xmx64m", "CLASSPATH": "h.jar"}
     run = tool(consumer=CONSUMER + sasl, producer=PRODUCER + sasl, variables=variables)
     assert isinstance(run, Run)
@@ -241,3 +234,19 @@ def test_the_environment_reaches_java_and_the_login(tool: Tool, tmp_path: Path) 
     assert [note.text for note in tool.notes if "512 MB" in note.text] == [
         "-Xmx64m is raised to 512 MB, the least that Spark takes."
     ]
+
+
+def test_java_s_network_properties_do_not_reach_the_clients(tool: Tool) -> None:
+    """Quirk java-network-properties."""
+    words = (
+        "-Djava.security.krb5.realm=R",
+        "-Djava.security.krb5.kdc=k",
+        "-Dhttps.proxyHost=p",
+        "-Djava.net.preferIPv4Stack=true",
+    )
+    plain, given = tool(), tool(variables={"KAFKA_OPTS": " ".join(words)})
+    assert isinstance(plain, Run)
+    assert isinstance(given, Run)
+    assert given.flows[0].spark.jvm.options == words
+    for one, other in zip(plain.flows, given.flows, strict=True):
+        assert (one.source, one.target) == (other.source, other.target)

@@ -95,6 +95,18 @@ def test_java_classes(name: str) -> None:
     assert not is_python(name)
 
 
+@pytest.mark.parametrize("name", ["kafka.consumer.MyHandler", "test.MyHandler", "code.H", "kafka.MyHandler"])
+def test_java_packages_may_have_names_of_python_modules(name: str) -> None:
+    assert not is_python(name)
+
+
+def test_a_module_that_cannot_be_imported_is_python_s(tmp_path: Path) -> None:
+    (tmp_path / "of_mine_9.py").write_text("raise RuntimeError('broken')\n")
+    assert is_python("of_mine_9.Named", [str(tmp_path)])
+    with pytest.raises(HandlerFailure, match=r"of_mine_9\.Named cannot be loaded: RuntimeError: broken"):
+        handled("of_mine_9.Named", class_path=[str(tmp_path)])
+
+
 def test_a_folder_of_java_classes_is_no_package(tmp_path: Path) -> None:
     (tmp_path / "some_java").mkdir()
     assert not is_python("some_java.Rename", [str(tmp_path)])

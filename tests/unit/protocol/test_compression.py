@@ -47,6 +47,7 @@ def test_a_higher_level_makes_less(codec: Codec, levels: tuple[int, ...]) -> Non
 def test_the_default_level_of_lz4_is_java_s_fast_compressor() -> None:
     text = memoryview(b"".join(b"%d " % (number * number) for number in range(20_000)))
     assert compress(Codec.LZ4, text, 9) == compress(Codec.LZ4, text)
+    assert compress(Codec.LZ4, text, -1) == compress(Codec.LZ4, text), "as librdkafka writes it"
 
 
 def test_blocks_of_lz4_are_separate_as_java_demands() -> None:

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from legacy_mm import events
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.copy_job import CopyJob, PairSink, Trouble
-from legacy_mm.copyjob import Plan
+from legacy_mm.copyjob import LEASE_SECONDS, Plan
 from legacy_mm.errors import EngineUnfit
 from legacy_mm.features import Names
 from legacy_mm.metrics.registry import StreamMetrics
@@ -101,7 +101,16 @@ class Copies:
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)
         embedded = settings.spark.embedded
-        job = CopyJob(ticket, plan, self._channel, self._runner, metrics, embedded=embedded, pairs=self._pairs)
+        job = CopyJob(
+            ticket,
+            plan,
+            self._channel,
+            self._runner,
+            metrics,
+            embedded=embedded,
+            pairs=self._pairs,
+            unattended_seconds=max(LEASE_SECONDS, settings.source.max_poll_interval - 2 * LEASE_SECONDS),
+        )
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
 

@@ -83,7 +83,9 @@ class CopyJob:
         *,
         embedded: bool,
         pairs: PairSink | None = None,
+        unattended_seconds: float = float("inf"),
     ) -> None:
+        """`unattended_seconds`: so long after the stream's thread has last looked after it the task must end."""
         self.ticket = ticket
         self.partitions = frozenset(plan.offsets)
         self.worker = "not started"
@@ -95,7 +97,8 @@ class CopyJob:
         self._embedded = embedded
         self._pairs = pairs
         self._changed = threading.Condition()
-        self._since = monotonic()
+        self._unattended_seconds = unattended_seconds
+        self._since = self._attended = monotonic()
         self._heard: float | None = None
         self._peer: Peer | None = None
         self._pid: tuple[int, int] | None = None
@@ -162,6 +165,10 @@ class CopyJob:
             self._closed, self._closed_at = True, monotonic()
             self._changed.notify_all()
 
+    def attended(self) -> bool:
+        """Invariant D: a stream that hangs loses its partitions, and could not stop the task that copies them."""
+        return monotonic() - self._attended < self._unattended_seconds
+
     def _spark_ended(self, reason: str) -> None:
         with self._changed:
             self._spark_over = True
@@ -201,6 +208,7 @@ class CopyJob:
 
     def trouble(self) -> Trouble | None:
         """Why it cannot go on, or None while all is well."""
+        self._attended = monotonic()
         with self._changed:
             if self._trouble is not None:
                 return self._trouble
@@ -234,6 +242,7 @@ class CopyJob:
         """Wait until it is over or the deadline; kills the worker of a task that does not end by itself."""
         exit_by: Deadline | None = None
         while not self.is_over() and not deadline.expired():
+            self._attended = monotonic()
             with self._changed:
                 ending = self._stopped or self._trouble is not None or self._closed
                 if not ending:

@@ -84,6 +84,9 @@ class TicketHolder(Protocol):
     def closed(self) -> None:
         """The channel of the admitted task is closed."""
 
+    def attended(self) -> bool:
+        """Whether somebody looks after the task, and its lease is to be renewed. Called by another thread."""
+
 
 class ChannelServer:
     """Listens for copy tasks; one per process."""
@@ -92,7 +95,7 @@ class ChannelServer:
         self._tls = tls
         self._certificate = certificate
         self._holders: dict[int, TicketHolder] = {}
-        self._peers: set[Peer] = set()
+        self._peers: dict[Peer, TicketHolder] = {}
         self._numbers = 0
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -156,7 +159,7 @@ class ChannelServer:
                 return
             unless_proven.pop_all()
         with self._lock:
-            self._peers.add(peer)
+            self._peers[peer] = holder
         try:
             while (frame := peer.receive()) is not None:
                 holder.received(frame)
@@ -164,7 +167,7 @@ class ChannelServer:
             events.emit(events.PEER_REFUSED, peer=f"{address[0]}:{address[1]}", reason=error)
         finally:
             with self._lock:
-                self._peers.discard(peer)
+                del self._peers[peer]
             peer.close()
             holder.closed()
 
@@ -197,13 +200,14 @@ class ChannelServer:
 
     def _beat(self) -> None:
         while not self._closed.wait(BEAT_SECONDS):
-            for peer in self._snapshot():
-                with suppress(ChannelError):
-                    peer.send(Lease())
+            for peer, holder in self._snapshot().items():
+                if holder.attended():
+                    with suppress(ChannelError):
+                        peer.send(Lease())
 
-    def _snapshot(self) -> list[Peer]:
+    def _snapshot(self) -> dict[Peer, TicketHolder]:
         with self._lock:
-            return list(self._peers)
+            return dict(self._peers)
 
 
 def present(ticket: Ticket, kind: type[Answer]) -> tuple[Peer, Answer]:

@@ -47,6 +47,10 @@ class ConnectionGiver:
     def closed(self) -> None:
         """A task has what it needs."""
 
+    def attended(self) -> bool:
+        """It reads, and nobody has to stop it."""
+        return True
+
     def close(self) -> None:
         """From now on nobody is answered."""
         self._channel.close()

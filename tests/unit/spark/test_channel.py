@@ -28,6 +28,7 @@ class Holder:
         self.peer: Peer | None = None
         self.frames: queue.Queue[Frame] = queue.Queue()
         self.gone = threading.Event()
+        self.looked_after = True
 
     def admit(self, peer: Peer, hello: Hello) -> Plan | None:
         if self.peer is not None:
@@ -40,6 +41,9 @@ class Holder:
 
     def closed(self) -> None:
         self.gone.set()
+
+    def attended(self) -> bool:
+        return self.looked_after
 
 
 @pytest.fixture
@@ -80,6 +84,19 @@ def test_the_plan_comes_once_and_frames_flow_both_ways(holder: Holder, task: Pee
 
 def test_the_lease_is_renewed_without_being_asked(task: Peer) -> None:
     assert isinstance(task.receive(), Lease)
+
+
+def test_a_task_that_nobody_looks_after_loses_its_lease(server: ChannelServer, holder: Holder, task: Peer) -> None:
+    forgotten = Holder(server.new_ticket("a->b", 1, 1))
+    forgotten.looked_after = False
+    server.expect(forgotten)
+    peer, _ = present(forgotten.ticket, Plan)
+    assert isinstance(task.receive(), Lease)
+    assert isinstance(task.receive(), Lease)
+    assert forgotten.peer is not None
+    forgotten.peer.send(Stop(2.0))
+    assert peer.receive() == Stop(2.0)
+    peer.close()
 
 
 def test_each_end_notices_when_the_other_is_gone(holder: Holder, task: Peer) -> None:

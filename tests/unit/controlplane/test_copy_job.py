@@ -1,0 +1,33 @@
+"""What the driver knows of a copy job, without a task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.controlplane import copy_job
+from legacy_mm.controlplane.copy_job import CopyJob
+from legacy_mm.copyjob import Plan, Ticket
+
+PLAN = Plan({}, {}, {}, {}, 5.0, 60.0, True, False, False)
+TICKET = Ticket("here", 1, b"key", "", "a->b", 0, 1, 1)
+
+
+def test_a_job_is_attended_as_long_as_its_stream_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Invariant D: a stream that hangs cannot stop the task when the group gives its partitions to others."""
+    now = 100.0
+    monkeypatch.setattr(copy_job, "monotonic", lambda: now)
+    nobody: Any = None
+    job = CopyJob(TICKET, PLAN, nobody, nobody, nobody, embedded=True, unattended_seconds=290.0)
+    now += 289.0
+    assert job.attended()
+    job.trouble()
+    now += 289.0
+    assert job.attended()
+    job.wait_over(Deadline.after(0.05))
+    now += 289.0
+    assert job.attended()
+    now += 2.0
+    assert not job.attended()

@@ -21,6 +21,7 @@ from legacy_mm.model import Offsets, TopicPartition
 P = TopicPartition("orders", 0)
 COMMITTED = 5
 GAP = Gap("orders", 0, wanted=8, low=150, high=400, reason="Broker: Offset out of range")
+CUT = Gap("orders", 0, wanted=COMMITTED, low=0, high=4, reason="Broker: Offset out of range", parts_at=4)
 LOST = Trouble("Lost", "its worker is gone", fatal=False)
 
 
@@ -158,6 +159,13 @@ def test_a_job_that_fails_behind_a_gap_is_followed_by_one_that_begins_behind_it(
     bench.run(meet_gap, lambda: setattr(bench.job, "failed", LOST), lambda: None)
     assert bench.jobs[0].resumed == [{P: 150}]
     assert (bench.begun, bench.gaps) == ([{P: COMMITTED}, {P: 150}], [142])
+
+
+def test_where_the_log_was_cut_copying_goes_on_there_also_after_a_restart(bench: Bench) -> None:
+    """By then the log may have grown over the offset that was committed, with other records below it."""
+    bench.run(lambda: bench.job.gaps.append(CUT))
+    assert bench.jobs[0].resumed == [{P: 4}]
+    assert bench.commits == [{P: 4}]
 
 
 def test_a_gap_that_is_met_while_the_job_stops_is_left_to_the_next_one(bench: Bench) -> None:

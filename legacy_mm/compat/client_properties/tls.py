@@ -135,12 +135,12 @@ def _read(path: str) -> str:
 
 def _host_check(reading: Reading) -> Emitted:
     word = reading.text("ssl.endpoint.identification.algorithm", "https").lower()
-    if word not in ("", "https"):
+    if word not in ("", "none", "https"):
         raise ConfigurationError("ssl.endpoint.identification.algorithm is either https or empty (no check)")
     if word != "https":
         reading.note(
-            "ssl.endpoint.identification.algorithm is empty: names of brokers are not checked against their "
-            "certificates.",
+            f"ssl.endpoint.identification.algorithm is {word or 'empty'}: names of brokers are not checked against "
+            "their certificates.",
             logging.WARNING,
         )
     return {"ssl.endpoint.identification.algorithm": "https" if word == "https" else "none"}

@@ -98,11 +98,14 @@ def test_an_empty_host_check_is_off_with_one_warning() -> None:
     assert not checked.reading.notes
 
 
-@pytest.mark.parametrize("word", ["none", "NONE", "ldap"])
-def test_a_host_check_that_java_does_not_have_is_refused(word: str) -> None:
-    """Java reads `none`, and then fails every handshake: Unknown identification algorithm: none."""
+def test_a_host_check_called_none_is_off_and_named_so() -> None:
+    """As the contract has it. Java reads the word, and then fails every handshake."""
+    unchecked = producer(security_protocol="SSL", ssl_endpoint_identification_algorithm="NONE")
+    assert unchecked.properties["ssl.endpoint.identification.algorithm"] == "none"
+    (said,) = unchecked.reading.notes
+    assert said.text.startswith("ssl.endpoint.identification.algorithm is none: names of brokers are not checked")
     with pytest.raises(ConfigurationError, match="is either https or empty"):
-        producer(security_protocol="SSL", ssl_endpoint_identification_algorithm=word)
+        producer(security_protocol="SSL", ssl_endpoint_identification_algorithm="ldap")
 
 
 def test_tls_versions() -> None:

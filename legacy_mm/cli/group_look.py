@@ -59,6 +59,7 @@ def _settings(line: Sequence[str]) -> Settings:
 
 def _flow_groups(settings: Settings, names: Names) -> FlowGroups:
     source, target = settings.source_admin_properties, settings.target_admin_properties
+    read = settings.source.properties
     syncs = settings.features.offset_syncs
     assert syncs is not None
     at = source if syncs.location == "source" else target
@@ -75,7 +76,7 @@ def _flow_groups(settings: Settings, names: Names) -> FlowGroups:
     mirrored = Source(
         GroupAdmin("source", source),
         SourceSurvey(source),
-        admin_properties(settings.source.properties),
+        {**admin_properties(read), "isolation.level": read.get("isolation.level", "read_uncommitted")},
         settings.source.group_id,
     )
     translation = GroupTranslation(mirrored, ClusterView(there, SourceSurvey(target)), known, copies)

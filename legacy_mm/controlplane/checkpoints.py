@@ -44,7 +44,8 @@ class SourceGroups:
     def __init__(self, admin: GroupAdmin, accepted: Callable[[str], bool], refresh: float | None) -> None:
         """`refresh`: seconds between two looks for groups; None: they are looked for once."""
         self._admin = admin
-        self._accepted = accepted
+        self.accepted = accepted
+        """Whether a group of this name has checkpoints."""
         self._refresh = refresh
         self._groups: frozenset[str] | None = None
         self._look_at = 0.0
@@ -52,7 +53,7 @@ class SourceGroups:
     def offsets(self, deadline: Deadline) -> tuple[Mapping[str, GroupOffsets], Mapping[str, str]]:
         """What each has committed, and of those that are not told, why; raises LegacyMMError."""
         if self._groups is None or (self._refresh is not None and monotonic() >= self._look_at):
-            self._groups = frozenset(filter(self._accepted, self._admin.groups(deadline)))
+            self._groups = frozenset(filter(self.accepted, self._admin.groups(deadline)))
             self._look_at = monotonic() + (self._refresh or 0.0)
         return self._admin.offsets(self._groups, deadline)
 
@@ -179,11 +180,12 @@ class Checkpoints(threading.Thread):
                     yield Checkpoint(group, remote, partition.partition, offset, translated, metadata)
 
     def _mine(self) -> Known:
-        """The checkpoints of partitions that are copied here."""
+        """The checkpoints of partitions that are copied here; none that a group had before it was excluded."""
         held = {TopicPartition(self._remote(topic), number) for topic, number in self._held()}
         return {
             group: {place: found[place] for place in found.keys() & held}
             for group, found in self._emitter.known().items()
+            if self._groups.accepted(group)
         }
 
     def _told(self, duty: str, run: Callable[[], None]) -> None:

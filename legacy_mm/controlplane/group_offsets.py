@@ -13,7 +13,7 @@ from legacy_mm.policies.checkpoint_rule import GroupState, TargetGroup, offsets_
 from legacy_mm.protocol.mirror_records import Checkpoint
 from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
 
-_STATES = {EMPTY: GroupState.EMPTY, DEAD: GroupState.ABSENT}
+_IDLE = (EMPTY, DEAD)
 _NONE: GroupOffsets = {}
 _TOLD = 3
 
@@ -39,11 +39,12 @@ class TargetGroups:
 
     def _look(self, groups: list[str], deadline: Deadline) -> tuple[dict[str, TargetGroup], dict[str, str]]:
         states, untold = self._admin.states(groups, deadline)
-        empty = [group for group, state in states.items() if state == EMPTY]
-        offsets, unread = self._admin.offsets(empty, deadline)
+        # of those that no broker has listed, too: theirs may be away, and only a coordinator knows that there is none
+        idle = [group for group, state in states.items() if state in _IDLE]
+        offsets, unread = self._admin.offsets(idle, deadline)
         found = {
             group: TargetGroup(
-                _STATES.get(state, GroupState.IN_USE),
+                GroupState.EMPTY if state in _IDLE else GroupState.IN_USE,
                 {place: committed.offset for place, committed in offsets.get(group, _NONE).items()},
             )
             for group, state in states.items()

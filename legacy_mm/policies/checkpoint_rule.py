@@ -12,10 +12,8 @@ from legacy_mm.model import OffsetPair, TopicPartition
 class GroupState(Enum):
     """What a look at the target's group coordinator found."""
 
-    ABSENT = auto()
-    """There is no such group, or it is dead."""
     EMPTY = auto()
-    """It has no members."""
+    """It has no members, or there is no such group."""
     IN_USE = auto()
     """It has members, or is about to."""
     UNKNOWN = auto()
@@ -45,8 +43,6 @@ def offsets_to_set(group: TargetGroup, translated: Mapping[TopicPartition, int])
     MirrorMaker 2 takes a group that it could not describe, or saw in use, for one that does not exist, and rewinds it
     when it has become empty meanwhile; here such a group waits for the next look.
     """
-    if group.state is GroupState.ABSENT:
-        return dict(translated)
     if group.state is not GroupState.EMPTY:
         return {}
     return {

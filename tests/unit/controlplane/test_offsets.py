@@ -73,18 +73,20 @@ class Groups:
     def __init__(self, **offsets: Mapping[TopicPartition, int]) -> None:
         self.committed = {group: dict(found) for group, found in offsets.items()}
         self.in_use: set[str] = set()
+        self.unlisted: set[str] = set()
         self.untold: dict[str, str] = {}
 
     def groups(self, deadline: Deadline) -> frozenset[str]:
         return frozenset(self.committed)
 
     def states(self, groups: list[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
-        known = {group: EMPTY if group in self.committed else DEAD for group in groups}
+        listed = self.committed.keys() - self.unlisted
+        known = {group: EMPTY if group in listed else DEAD for group in groups}
         return known | dict.fromkeys(self.in_use & known.keys(), "Stable"), {}
 
     def offsets(self, groups: frozenset[str], deadline: Deadline) -> tuple[dict[str, Any], dict[str, str]]:
         return {
-            group: {place: CommittedOffset(offset, "m") for place, offset in self.committed[group].items()}
+            group: {place: CommittedOffset(offset, "m") for place, offset in self.committed.get(group, {}).items()}
             for group in groups
             if group not in self.untold
         }, self.untold
@@ -294,6 +296,25 @@ def test_a_group_whose_offsets_are_not_told_does_not_keep_the_others_back(troubl
     with Here(source, None, Topic(), (90, 40)) as here:
         wait_until(lambda: here.topic.written and troubles(), SECONDS, "both")
     assert troubles()[0] == "group secret: not authorized"
+
+
+def test_a_group_whose_broker_is_away_is_compared_all_the_same() -> None:
+    """No broker that answers lists it, and by the time its offsets are committed its coordinator is back."""
+    target = Groups(ahead={PLACE: 500})
+    target.unlisted = {"ahead"}
+    metrics = OffsetMetrics(Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str)))
+    known = {group: {PLACE: Checkpoint(group, *PLACE, 1_000, 100, "m")} for group in ("ahead", "new")}
+    TargetGroups(target, metrics).follow(known, Deadline.after(SECONDS))  # type: ignore[arg-type]
+    assert target.committed == {"ahead": {PLACE: 500}, "new": {PLACE: 100}}
+
+
+def test_a_group_that_was_excluded_is_left_alone_at_the_target() -> None:
+    """Its checkpoints from before are still in the topic; `mirror` is not accepted."""
+    known = Topic(*(Checkpoint(group, *PLACE, 1_000, 100, "m").encode() for group in ("mirror", "g")))
+    target = Groups(mirror={PLACE: 0}, g={PLACE: 0})
+    with Here(Groups(g={ONE: 0}), target, known, (100, 50)):
+        wait_until(lambda: target.committed["g"][PLACE] == 100, SECONDS, "the group that is not excluded")
+    assert target.committed["mirror"] == {PLACE: 0}
 
 
 def test_groups_at_the_target_follow_and_never_go_back() -> None:

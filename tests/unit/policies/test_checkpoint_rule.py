@@ -49,7 +49,6 @@ def test_a_store_that_has_grown_coarser_emits_nothing_until_the_group_goes_back(
 @pytest.mark.parametrize(
     ("group", "given"),
     [
-        (TargetGroup(GroupState.ABSENT), {A: 101, B: 51}),
         (TargetGroup(GroupState.EMPTY), {A: 101, B: 51}),
         (TargetGroup(GroupState.EMPTY, {A: None, B: 51}), {A: 101}),
         (TargetGroup(GroupState.EMPTY, {A: 100, B: 52}), {A: 101}),
@@ -65,4 +64,4 @@ def test_only_absent_and_empty_groups_move_and_never_back(group: TargetGroup, gi
 
 
 def test_a_group_without_checkpoints_is_left_alone() -> None:
-    assert offsets_to_set(TargetGroup(GroupState.ABSENT), {}) == {}
+    assert offsets_to_set(TargetGroup(GroupState.EMPTY), {}) == {}

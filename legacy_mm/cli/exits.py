@@ -7,10 +7,10 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from contextlib import suppress
 from typing import NoReturn
 
 from legacy_mm.compat import messages, startup
+from legacy_mm.compat.console import say
 from legacy_mm.compat.releases import CURRENT
 from legacy_mm.errors import LegacyMMError
 
@@ -30,9 +30,8 @@ def exit_with(run: Callable[[], int]) -> NoReturn:
         _tool_logger().debug("", exc_info=error)
         code = INTERNAL_ERROR
     try:
-        for stream in (sys.stdout, sys.stderr):
-            with suppress(OSError, ValueError, AttributeError):  # a full disk, nobody who reads, a closed descriptor
-                stream.flush()
+        say(sys.stdout)
+        say(sys.stderr)
     finally:
         os._exit(code)
 

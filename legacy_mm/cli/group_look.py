@@ -59,7 +59,6 @@ def _settings(line: Sequence[str]) -> Settings:
 
 def _flow_groups(settings: Settings, names: Names) -> FlowGroups:
     source, target = settings.source_admin_properties, settings.target_admin_properties
-    read = settings.source.properties
     syncs = settings.features.offset_syncs
     assert syncs is not None
     at = source if syncs.location == "source" else target
@@ -76,8 +75,9 @@ def _flow_groups(settings: Settings, names: Names) -> FlowGroups:
     mirrored = Source(
         GroupAdmin("source", source),
         SourceSurvey(source),
-        {**admin_properties(read), "isolation.level": read.get("isolation.level", "read_uncommitted")},
+        admin_properties(settings.source.properties),
         settings.source.group_id,
+        settings.source.committed_only,
     )
     translation = GroupTranslation(mirrored, ClusterView(there, SourceSurvey(target)), known, copies)
     cluster = LibrdkafkaAdmin("target", target).cluster_id(Deadline.after(_ASK_SECONDS))

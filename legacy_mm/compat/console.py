@@ -22,7 +22,7 @@ def hold_open() -> None:
             setattr(sys, name, os.fdopen(descriptor, mode, encoding="utf-8"))
 
 
-def say(stream: TextIO, text: str) -> None:
+def say(stream: TextIO, text: str = "") -> None:
     """Write and flush; a full disk, a reader that is gone or a closed descriptor (None) is no failure of ours."""
     with suppress(OSError, ValueError, AttributeError):
         stream.write(text)

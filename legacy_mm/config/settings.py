@@ -71,6 +71,11 @@ class SourceSettings:
     name: str = "source"
     """Tells it from the other sources of this process."""
 
+    @property
+    def committed_only(self) -> bool:
+        """Records of transactions that were aborted, or are open, are not copied."""
+        return self.properties["isolation.level"] == "read_committed"
+
 
 @dataclass(frozen=True, slots=True)
 class TargetSettings:

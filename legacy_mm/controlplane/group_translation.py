@@ -39,6 +39,8 @@ class Source(ClusterView):
     """Of the mirror's consumers."""
     mirror: str
     """The mirror's own group."""
+    committed_only: bool
+    """The mirror copies no record of a transaction that was aborted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,6 @@ class GroupTranslation:
         self.target = target
         self._known = known
         self._copies = copies
-        self._committed_only = source.properties.get("isolation.level") == "read_committed"
 
     def positions(self, group: str, deadline: Deadline) -> list[Position]:
         """Of each partition that the group has committed; raises LegacyMMError, also when there is none."""
@@ -151,7 +152,9 @@ class GroupTranslation:
         return self._known.maps.of(place)
 
     def _has_records(self, place: TopicPartition, begin: int, end: int) -> bool:
-        return begin < end and has_records(self.source.properties, *place, begin, end, committed=self._committed_only)
+        return begin < end and has_records(
+            self.source.properties, *place, begin, end, committed=self.source.committed_only
+        )
 
     def _refresh(self, deadline: Deadline) -> None:
         self._known.syncs.refresh(deadline)

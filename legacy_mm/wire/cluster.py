@@ -152,18 +152,18 @@ class Cluster:
 
         Waits for leaders. Raises RequestRefused, or ClusterUnreachable when some are not found in time.
         """
-        found = self.offsets_of_led(partitions, which, self._timeout)
+        found = self.offsets_of_led(partitions, which)
         for partition in partitions:
             if partition not in found:
                 raise ClusterUnreachable(f"no offset of {partition} within {self._timeout:g} s")
         return found
 
     def offsets_of_led(
-        self, partitions: Collection[TopicPartition], which: int, seconds: float
+        self, partitions: Collection[TopicPartition], which: int, *, patient: bool = True
     ) -> dict[TopicPartition, int]:
-        """As `offsets`, without those that nobody leads, or whose leader does not answer, for so long."""
+        """As `offsets`, without those that nobody leads, or whose leader does not answer; `patient`: waits for them."""
         self.watch({partition.topic for partition in partitions})
-        deadline = Deadline.after(seconds)
+        deadline = Deadline.after(self._timeout if patient else 0.0)
         found: dict[TopicPartition, int] = {}
         while missing := [partition for partition in partitions if partition not in found]:
             found.update(self._offsets_now(missing, which))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from legacy_mm.protocol.fetch_messages import FetchOptions
 
 
 def options_from(properties: Mapping[str, str], backlog: int) -> FetchOptions:
     """What librdkafka's consumer properties say about fetching; Java's defaults where they say nothing."""
-    number: Callable[[str, int], int] = lambda name, default: int(properties.get(name, default))  # noqa: E731
+
+    def number(name: str, default: int) -> int:
+        return int(properties.get(name, default))
+
     return FetchOptions(
         max_wait_ms=number("fetch.wait.max.ms", 500),
         min_bytes=number("fetch.min.bytes", 1),

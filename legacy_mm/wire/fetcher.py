@@ -32,8 +32,6 @@ from legacy_mm.wire.truncation import ReadEpochs
 
 _RETRY_SECONDS = 0.1
 _ATTEND_SECONDS = 0.5
-_RESOLVE_SECONDS = 4.0
-"""For leaders to be found when reading begins; then the partitions that have one go ahead."""
 _REPLICA_SECONDS = 300.0
 """How long a leader's advice to read from a nearer replica holds, as in Java with its default `metadata.max.age.ms`."""
 _NOBODY = None, UNKNOWN_EPOCH
@@ -89,7 +87,7 @@ class Fetcher:
         """
         self.cluster.watch({partition.topic for partition in offsets})
         logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
-        found = self._resolved(logical, _RESOLVE_SECONDS)
+        found = self._resolved(logical, patient=True)
         self.unled = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
         actual = {partition: offset for partition, offset in offsets.items() if partition not in logical}
         actual |= found.offsets
@@ -104,7 +102,7 @@ class Fetcher:
             return None
         self._resolve_at = monotonic() + _ATTEND_SECONDS
         led = {partition: offset for partition, offset in self.unled.items() if self.cluster.leader(partition)}
-        found = self._resolved(led, 0.0)
+        found = self._resolved(led, patient=False)
         if not found.offsets:
             self.cluster.stale()
             return None
@@ -112,10 +110,10 @@ class Fetcher:
         self.resume(found.offsets)
         return found
 
-    def _resolved(self, logical: Offsets, seconds: float) -> Started:
-        lows = self.cluster.offsets_of_led(logical, EARLIEST, seconds)
+    def _resolved(self, logical: Offsets, *, patient: bool) -> Started:
+        lows = self.cluster.offsets_of_led(logical, EARLIEST, patient=patient)
         latest = [partition for partition in lows if logical[partition] == LATEST]
-        highs = self.cluster.offsets_of_led(latest, LATEST, seconds)
+        highs = self.cluster.offsets_of_led(latest, LATEST, patient=patient)
         lows = {
             partition: low for partition, low in lows.items() if logical[partition] == EARLIEST or partition in highs
         }

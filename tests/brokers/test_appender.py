@@ -15,12 +15,12 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
-from legacy_mm.testbed.records import create_topic
+from legacy_mm.testbed.records import create_topic, delete_topic
 from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire.append_options import options_from
 from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import ConnectionLost
+from legacy_mm.wire.errors import ConnectionLost, ProducerForgotten
 from legacy_mm.wire.traffic import Traffic
 
 pytestmark = pytest.mark.brokers
@@ -87,3 +87,33 @@ def test_little_and_much_in_any_mixture_all_arrive_in_order(appender: Appender, 
     await_(appender.wait_empty)
     take()
     assert arrived == {number: [(turn, turn) for turn in range(count)] for number, count in appended.items()}
+
+
+def test_a_refused_batch_is_not_taken_for_stored_by_a_broker_that_has_forgotten_its_producer(
+    appender: Appender, target: Any, topic: Callable[[], str]
+) -> None:
+    """It takes any sequence number then, so that an answer to a later batch says nothing of those before it."""
+    name, compacted = topic(), {"cleanup.policy": "compact"}
+    place = TopicPartition(name, 0)
+    create_topic(target.bootstrap, name, partitions=1, config=compacted)
+    appender.cluster.watch([name])
+    appender.append(place, keyed(b"first"), "first")
+    wait_until(lambda: appender.wait_empty(0.1), SECONDS, "the first batch to arrive")
+    delete_topic(target.bootstrap, name)
+    create_topic(target.bootstrap, name, partitions=1, config=compacted)
+    for receipt, key in (("refused", None), ("second", b"second"), ("third", b"third")):
+        appender.append(place, keyed(key), receipt)
+
+    def is_known() -> bool:
+        with suppress(ProducerForgotten):
+            appender.tend()
+            return bool(appender.take_refused())
+        return True
+
+    wait_until(is_known, SECONDS, "the refused batch to be told, or that nobody knows")
+    assert "refused" not in [receipt for receipt, _ in appender.take_acknowledged()]
+
+
+def keyed(key: bytes | None) -> RecordBatch:
+    """Without a key a compacted topic refuses it."""
+    return batch_of(SingleRecord(1, key, b"value", ()), Codec.NONE)

@@ -96,6 +96,13 @@ def test_settings_from_the_consumer_file(tool: Tool) -> None:
     assert "client.id" not in source.properties
 
 
+@pytest.mark.parametrize(("level", "committed"), [("", False), ("read_committed", True), ("read_uncommitted", False)])
+def test_whether_aborted_records_are_copied(tool: Tool, level: str, committed: bool) -> None:
+    """Asked by the copying, and by a cut-over that waits for it."""
+    line = f"isolation.level={level}\n" if level else ""
+    assert tool.settings(consumer=CONSUMER + line).source.committed_only is committed
+
+
 def test_producer_file(tool: Tool) -> None:
     target = tool.settings(producer=PRODUCER + "client.id=pp\nenable.idempotence=true\n").target
     assert target.properties["client.id"] == "pp"

@@ -65,7 +65,7 @@ class OneBroker:
         return dict.fromkeys(partitions, {EARLIEST: 10, LATEST: 90}[which])
 
     def offsets_of_led(
-        self, partitions: Collection[TopicPartition], which: int, seconds: float
+        self, partitions: Collection[TopicPartition], which: int, *, patient: bool
     ) -> dict[TopicPartition, int]:
         return self.offsets([partition for partition in partitions if partition not in self.unled], which)
 

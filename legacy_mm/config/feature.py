@@ -13,6 +13,8 @@ class Relation:
 
     name: str
     because: str
+    by_name: bool = False
+    """Its default does not count."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,8 @@ class _Flags:
 
     def _check(self, row: Feature) -> None:
         for other in row.needs:
-            if self._values[row.name] and not self._values[other.name]:
+            missing = not self._values[other.name] or (other.by_name and not self._given(other.name))
+            if self._values[row.name] and missing:
                 raise ConfigurationError(f"{row.name}=true needs {other.name}, because {other.because}")
 
     def _naming(self) -> NamingSettings:

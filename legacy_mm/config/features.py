@@ -148,7 +148,10 @@ FEATURES = (
             "ends the mirror. For mirrors in both directions that keep names.",
             "legacy_mm.handlers.built_in",
         ),
-        needs=(Relation("source.cluster.alias", "it stands in the path"),),
+        needs=(
+            Relation("source.cluster.alias", "it stands in the path"),
+            Relation("target.cluster.alias", "a path with it in it is a circle", by_name=True),
+        ),
         step=6,
         changes="records at the target have one header more; they are copied one by one, which is slower",
     ),

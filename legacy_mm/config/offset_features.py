@@ -33,7 +33,7 @@ _HEARTBEAT_ROWS = (
         synonyms=("emit.heartbeats",),
         needs=(Relation("source.cluster.alias", "a heartbeat says which flow it is of"),),
         rights=(
-            "Read on the topics of heartbeats",
+            "Read and DescribeConfigs on the topics of heartbeats",
             "Create on the cluster or on topic heartbeats, Write on topic heartbeats",
         ),
         step=7,
@@ -47,8 +47,9 @@ _HEARTBEAT_ROWS = (
             "heartbeats.replication.enabled",
             "false",
             "true|false",
-            "The source's heartbeats topics, copies of copies too, are mirrored whatever the pattern says, under the "
-            "source's alias; where this is not given, as emit.heartbeats.enabled. (MirrorMaker 2: true.)",
+            "The source's heartbeats topics, copies of copies too (their names end with .heartbeats), are mirrored "
+            "whatever the pattern says, under the source's alias; where this is not given, as emit.heartbeats.enabled. "
+            "(MirrorMaker 2: true.)",
             "legacy_mm.features",
             type=boolean,
         ),
@@ -68,6 +69,7 @@ _SYNC_ROWS = (
         needs=(
             Relation("preserve.partitions", "the records of a partition must stay in one partition"),
             Relation("source.cluster.alias", "names of topics tell whose offsets they hold"),
+            Relation("target.cluster.alias", "two targets of one source must not share them", by_name=True),
         ),
         rights=(
             "Create on the cluster or on topic mm2-offset-syncs.TARGET.internal, Write on that topic",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.administration import ClusterAdmin
-from legacy_mm.controlplane.internal_topics import COMPACTED
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Look
+from legacy_mm.policies.config_filter import TopicProperty
 
 
 class HeartbeatCopies:
@@ -28,11 +28,27 @@ class HeartbeatCopies:
         self._are_brought = are_brought
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
-        """What must be made, whichever topics a canary has; raises HostError."""
+        """What must be made, whichever topics a canary has; raises HostError.
+
+        A topic of the user's may be called like a copy of heartbeats: none is compacted but those that are so at the
+        source.
+        """
         found = {
-            self._remote_name(topic): partitions
+            self._remote_name(topic): (topic, partitions)
             for topic, partitions in self._source.topics(deadline).items()
             if self._are_brought(topic)
         }
-        missing = found.keys() - self._target.topics(deadline).keys() if found else set()
-        return Look(tuple(CreateTopic(name, found[name], BROKER_DEFAULT, COMPACTED) for name in sorted(missing)))
+        missing = sorted(found.keys() - self._target.topics(deadline).keys()) if found else []
+        told, _ = self._source.properties([found[name][0] for name in missing], deadline)
+        return Look(
+            tuple(
+                CreateTopic(name, partitions, BROKER_DEFAULT, _cleanup(told.get(topic, ())))
+                for name in missing
+                for topic, partitions in (found[name],)
+            )
+        )
+
+
+def _cleanup(properties: Iterable[TopicProperty]) -> dict[str, str]:
+    """How the source removes old records; nothing where it does not tell."""
+    return {row.name: row.value for row in properties if row.name == "cleanup.policy" and row.value is not None}

@@ -11,6 +11,7 @@ import queue
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.controlplane.exact_offsets import ExactOffsets
 from legacy_mm.copyjob import UNKNOWN, Run
@@ -42,25 +43,36 @@ class OffsetSyncs(threading.Thread):
         self._held: dict[TopicPartition, PartitionSyncs] = {}
         self._unsent: dict[TopicPartition, list[OffsetPair]] = {}
         self._end: Deadline | None = None
+        self._over = False
 
     def started(self, offsets: Offsets) -> None:
         """These partitions are copied from here on."""
-        self._told.put(lambda: self._start(offsets))
+        self._tell(lambda: self._start(offsets))
 
     def copied(self, runs: Sequence[Run]) -> None:
         """Acknowledged records."""
-        self._told.put(lambda: self._take(runs))
+        self._tell(lambda: self._take(runs))
 
     def ended(self, partitions: Collection[TopicPartition]) -> None:
         """These are not copied here any more: what is known of them is written down."""
-        self._told.put(lambda: self._let_go(partitions))
+        self._tell(lambda: self._let_go(partitions))
 
     def held(self) -> frozenset[TopicPartition]:
         """The partitions that are copied here."""
         return frozenset(self._held)
 
     def run(self) -> None:
-        """Until `finish`: take, send, and at each flush promote."""
+        """Until `finish`; what should not happen is told and ends the pairs, never the mirror."""
+        try:
+            self._work()
+        except Exception as error:  # noqa: BLE001 - told
+            reason = f"{type(error).__name__}: {error}; no more pairs are written before a restart"
+            events.emit(events.DUTY_FAILED, duty="offset-syncs", reason=reason)
+        finally:
+            self._over = True
+
+    def _work(self) -> None:
+        """Take, send, and at each flush promote."""
         flush_at = monotonic() + self._flush_interval
         while self._end is None:
             self._take_told(_ROUND_SECONDS)
@@ -79,6 +91,10 @@ class OffsetSyncs(threading.Thread):
         self._end = deadline
         self._told.put(lambda: None)
         self.join(deadline.remaining())
+
+    def _tell(self, news: Callable[[], None]) -> None:
+        if not self._over:
+            self._told.put(news)
 
     def _take_told(self, seconds: float) -> None:
         """What was told up to now, or within these seconds if that is nothing."""

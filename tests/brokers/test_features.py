@@ -101,7 +101,7 @@ def test_topics_are_made_renamed_and_grow(
     stop(tool)
     assert f"[topic-creation] create topic {remote}" in tool.output()
     assert not {name, barred, f"west.{been_there}"} & set(list_topics(target.bootstrap))
-    assert overrides(target.bootstrap, f"west.{chain}") == {"cleanup.policy": "compact"}
+    assert overrides(target.bootstrap, f"west.{chain}") == {"cleanup.policy": "delete"}  # as at the source
     assert overrides(target.bootstrap, "heartbeats") == {"cleanup.policy": "compact"}
     assert list_topics(target.bootstrap)["heartbeats"] == 1
     beats = heartbeats(target)

@@ -73,7 +73,7 @@ def test_topics_for_heartbeats(run: Run, line: tuple[str, ...], source: Any, tar
     """The target's own are nothing that an earlier naming left behind."""
     chain = f"{line[-1]}.heartbeats"
     for cluster in (source, target):
-        create_topic(cluster.bootstrap, chain, 2)
+        create_topic(cluster.bootstrap, chain, 2, config={"cleanup.policy": "compact"})
     flags = ("--heartbeats.replication.enabled", "true", "--source.cluster.alias", "west")
     _, said, _ = run("plan", *flags, "--", *line)
     assert [each.strip() for each in said.splitlines() if chain in each] == [

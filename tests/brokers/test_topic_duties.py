@@ -25,7 +25,6 @@ from legacy_mm.config.features import DEFAULT_EXCLUDE
 from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
-from legacy_mm.controlplane.internal_topics import COMPACTED
 from legacy_mm.errors import HostError
 from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
@@ -188,12 +187,16 @@ def test_what_the_brokers_refuse_is_told_of_that_topic_alone(flow: Flow, topic: 
     assert outcomes[1].error.startswith("Unable to replicate the partition 3 time(s)")
 
 
-def test_copies_of_heartbeats_have_a_topic_whatever_is_mirrored(flow: Flow, topic: Callable[..., str]) -> None:
-    name = f"{topic()}.heartbeats"
-    create_topic(flow.source.bootstrap, name, 2)
+@pytest.mark.parametrize("cleanup", ["compact", "delete"])
+def test_copies_of_heartbeats_have_a_topic_whatever_is_mirrored(
+    flow: Flow, topic: Callable[..., str], cleanup: str
+) -> None:
+    """Old records go from it as from the source's, which may be data of the user's that is only called like them."""
+    name, config = f"{topic()}.heartbeats", {"cleanup.policy": cleanup}
+    create_topic(flow.source.bootstrap, name, 2, config=config)
     outcomes = flow.done(FeatureSettings(replicate_heartbeats=True))
-    assert changes(outcomes) == [CreateTopic(f"A.{name}", 2, -1, COMPACTED)]
-    assert overrides(flow.target.bootstrap, f"A.{name}") == COMPACTED
+    assert changes(outcomes) == [CreateTopic(f"A.{name}", 2, -1, config)]
+    assert overrides(flow.target.bootstrap, f"A.{name}") == config
 
 
 @pytest.mark.parametrize("source_defaults", [False, True])

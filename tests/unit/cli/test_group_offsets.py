@@ -14,7 +14,8 @@ from legacy_mm.policies.group_position import Answer, How
 from legacy_mm.wire.groups import CommittedOffset
 
 LINE = ("--", "kafka-mirror-maker.sh", "--consumer.config", "c.properties", "--producer.config", "p.properties")
-SYNCS = ("--emit.offset-syncs.enabled", "true", "--preserve.partitions", "true", "--source.cluster.alias", "a")
+ALIASES = ("--source.cluster.alias", "a", "--target.cluster.alias", "b")
+SYNCS = ("--emit.offset-syncs.enabled", "true", "--preserve.partitions", "true", *ALIASES)
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,10 @@ def test_two_ways_to_handle_are_refused(settings: Settle) -> None:
     ("flags", "words"),
     [
         (("--rename.topics", "true"), "DefaultReplicationPolicy and a message handler exclude each other"),
-        (("--detect.loops", "true"), "--message.handler and detect.loops exclude each other"),
+        (
+            ("--detect.loops", "true", "--target.cluster.alias", "b"),
+            "--message.handler and detect.loops exclude each other",
+        ),
     ],
 )
 def test_flags_that_a_handler_excludes(settings: Settle, flags: tuple[str, ...], words: str) -> None:
@@ -80,10 +83,10 @@ def test_flags_that_a_handler_excludes(settings: Settle, flags: tuple[str, ...],
 
 
 def test_loops_are_detected_by_a_step(settings: Settle) -> None:
-    words = ("--handler.step", "keep.partition", "--detect.loops", "true", "--source.cluster.alias", "a")
-    handler = settings(*words).handler
+    aliases = ("--source.cluster.alias", "a", "--target.cluster.alias", "b")
+    handler = settings("--handler.step", "keep.partition", "--detect.loops", "true", *aliases).handler
     assert handler is not None
-    assert handler.steps == ("keep.partition", "loop.guard=a>target")
+    assert handler.steps == ("keep.partition", "loop.guard=a>b")
 
 
 def test_the_class_path_of_the_environment_comes_first(settings: Settle) -> None:

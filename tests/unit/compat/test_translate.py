@@ -260,7 +260,8 @@ def test_java_s_network_properties_do_not_reach_the_clients(tool: Tool) -> None:
 
 
 def test_offset_syncs_want_to_be_told_where_records_are(tool: Tool) -> None:
-    words = ("--source.cluster.alias", "west", "--preserve.partitions", "true", "--emit.offset-syncs.enabled", "true")
+    aliases = ("--source.cluster.alias", "west", "--target.cluster.alias", "east")
+    words = (*aliases, "--preserve.partitions", "true", "--emit.offset-syncs.enabled", "true")
     assert tool.settings(*words).features.offset_syncs is not None
     with pytest.raises(ConfigurationError, match=r"emit\.offset-syncs\.enabled=true and acks=0 exclude each other"):
         tool(*words, producer=PRODUCER + "acks=0\n")

@@ -108,7 +108,16 @@ def test_files_of_the_clients_hold_flags_too() -> None:
         ({"source.cluster.alias": "a>b"}, "source.cluster.alias=a>b is not possible, because"),
         ({"detect.loops": "true"}, "detect.loops=true needs source.cluster.alias, because"),
         (
-            {"detect.loops": "true", "rename.topics": "true", "source.cluster.alias": "a"},
+            {"detect.loops": "true", "source.cluster.alias": "a"},
+            "detect.loops=true needs target.cluster.alias, because a path with it in it is a circle",
+        ),
+        (
+            {
+                "detect.loops": "true",
+                "rename.topics": "true",
+                "source.cluster.alias": "a",
+                "target.cluster.alias": "b",
+            },
             "exclude each other, because with it names tell",
         ),
         ({"emit.heartbeats.enabled": "true"}, "emit.heartbeats.enabled=true needs source.cluster.alias, because"),
@@ -120,6 +129,10 @@ def test_files_of_the_clients_hold_flags_too() -> None:
         (
             {"emit.offset-syncs.enabled": "true", "preserve.partitions": "true"},
             "emit.offset-syncs.enabled=true needs source.cluster.alias, because",
+        ),
+        (
+            {"emit.offset-syncs.enabled": "true", "preserve.partitions": "true", "source.cluster.alias": "a"},
+            "emit.offset-syncs.enabled=true needs target.cluster.alias, because two targets of one source",
         ),
         ({"emit.checkpoints.enabled": "true"}, "needs emit.offset-syncs.enabled, because offsets are translated"),
         ({"sync.group.offsets.enabled": "true"}, "needs emit.checkpoints.enabled, because"),

@@ -163,6 +163,18 @@ def test_syncs_that_find_no_room_wait(syncs: OffsetSyncs, syncs_topic: Topic) ->
     assert OffsetSync("t", 1, 7, 3) in found
 
 
+def test_what_should_not_happen_is_told_and_later_pairs_do_not_pile_up(
+    syncs: OffsetSyncs, syncs_topic: Topic, troubles: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(syncs_topic, "send", lambda key, value: 1 // 0)
+    syncs.started({ONE: 0})
+    syncs.copied([Run("t", 0, 0, 0, 1)])
+    syncs.join(SECONDS)
+    assert [words.partition(":")[0] for words in troubles()] == ["ZeroDivisionError"]
+    syncs.copied([Run("t", 0, 1, 1, 1)])
+    assert syncs._told.empty()
+
+
 def test_maps_are_written_down_and_go_on_in_another_process(maps_topic: Topic) -> None:
     first = exact(maps_topic)
     first.started({ONE: 10})

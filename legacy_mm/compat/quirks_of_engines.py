@@ -49,6 +49,13 @@ ENGINE_QUIRKS = (
         login_of_our_own,
     ),
     Quirk(
+        "header-names-that-are-not-utf-8",
+        "copies such a record, with another name for the header",
+        "records (handlers, --engine records): ends with 255 and names the record; batches copies it as it is",
+        "librdkafka's Python client gives none of the headers of such a record, and none may be lost",
+        "tests/brokers/test_records_engine.py::test_a_header_that_the_client_cannot_read_is_named",
+    ),
+    Quirk(
         "target-without-producer-ids",
         "since 3.0 a target of before 0.11 ends it with 255, unless the file has enable.idempotence=false",
         "one line, and it goes on without idempotence, one request in flight; enable.idempotence=true ends it, too",

@@ -28,8 +28,12 @@ class SafeOffsets:
         self._moved: set[TopicPartition] = set()
 
     def sent(self, offsets: Offsets) -> None:
-        """Everything below these was given to the producer."""
+        """Below these everything was given to the producer."""
         self._sent |= offsets
+
+    def positions(self) -> Offsets:
+        """Everything below these was given to the producer."""
+        return self._sent
 
     def safe(self) -> Offsets:
         """Below these everything is acknowledged."""

@@ -18,7 +18,7 @@ from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.joining import Arrived, Joiner
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.pace import Pace
-from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, too_few
+from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, missing_seconds, too_few
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
 from legacy_mm.dataplane.patience import Beat, Patience
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
@@ -63,7 +63,7 @@ class BatchesEngine:
         self._fetcher = Fetcher(self._source, self._fetch_options, backlog, self._read)
         options = append_options.options_from(target)
         self._appender = Appender(self._target, options, self._written)
-        self._missing_topic_seconds = int(target.get("topic.metadata.propagation.max.ms", 30_000)) / 1000
+        self._missing_topic_seconds = missing_seconds(target)
         limit = options.request_bytes
         self._router = Router(RouteOptions.of(target, limit, measure=plan.pairs))
         joined = min(limit, options.batch_bytes)

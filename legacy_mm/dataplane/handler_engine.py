@@ -7,6 +7,7 @@ record's own fan-out is made again by the next owner.
 
 from __future__ import annotations
 
+import gc
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from typing import Any
 from legacy_mm import events
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.copyjob import Frame, Plan, Progress
-from legacy_mm.dataplane.partition_counts import Move
+from legacy_mm.dataplane.partition_counts import Move, NamedPartitions, missing_seconds
 from legacy_mm.dataplane.records_engine import RecordsEngine
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import Record
@@ -26,6 +27,8 @@ from legacy_mm.handlers.quarantine import quarantine_of
 from legacy_mm.kafka.reader import columns, last_offsets
 from legacy_mm.model import Columns, Offsets, Outgoing, TopicPartition
 from legacy_mm.spark.java import compiler_jars, find_java
+
+_YOUNG_OBJECTS = 100_000
 
 
 class HandlerEngine(RecordsEngine):
@@ -47,6 +50,13 @@ class HandlerEngine(RecordsEngine):
         self._ends: list[int] = []
         self._done = 0
         self._left_open: set[Move] = set()
+        self._named = NamedPartitions(self._sender.partitions, missing_seconds(plan.target))
+
+    def _tame_collector(self) -> None:
+        """User code may make cycles; the messages alone would start the collector every few hundred records."""
+        gc.enable()
+        gc.freeze()
+        gc.set_threshold(_YOUNG_OBJECTS)
 
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
@@ -55,6 +65,9 @@ class HandlerEngine(RecordsEngine):
             with self._beat:
                 self._batch, self._ends = self._handle(columns(self._sources))
             if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_a_moment):
+                return
+            named = {(topic, number) for topic, _, _, _, number, _ in self._batch if number is not None}
+            if not self._named.are_there(named, self._wait_a_moment):
                 return
         before = self._sent
         try:

@@ -5,7 +5,7 @@ The `batches` engine has both clusters' metadata at hand and asks by itself; the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import StreamFailure
@@ -22,6 +22,43 @@ def too_few(topic: str, count: int, wanted: int) -> StreamFailure:
         f"preserve.partitions: {topic} has {count} partitions at the target and {wanted} at the source; "
         f"give it {wanted}, or leave preserve.partitions off"
     )
+
+
+def missing_seconds(target: Mapping[str, str]) -> float:
+    """So long a topic, or a partition, that is not there at the target is waited for (`max.block.ms`)."""
+    return int(target.get("topic.metadata.propagation.max.ms", 30_000)) / 1000
+
+
+class NamedPartitions:
+    """That target topics have the partitions which a handler names."""
+
+    def __init__(self, at_target: Callable[[str], int | None], seconds: float) -> None:
+        """`at_target` as for `PartitionCounts`; for so long a partition that is not there is waited for."""
+        self._at_target = at_target
+        self._seconds = seconds
+        self._known: dict[str, int] = {}
+
+    def are_there(self, named: Iterable[tuple[str, int]], go_on_waiting: Callable[[], bool]) -> bool:
+        """Whether records for these partitions may be sent; False when waiting was given up.
+
+        One that stays away is let through: the producer says so in the old tool's words.
+        """
+        return all(
+            self._is_there(topic, number, go_on_waiting)
+            for topic, number in named
+            if number >= self._known.get(topic, 0)
+        )
+
+    def _is_there(self, topic: str, number: int, go_on_waiting: Callable[[], bool]) -> bool:
+        deadline = Deadline.after(self._seconds)
+        while number >= self._count(topic) and not deadline.expired():
+            if not go_on_waiting():
+                return False
+        return True
+
+    def _count(self, topic: str) -> int:
+        self._known[topic] = self._at_target(topic) or 0
+        return self._known[topic]
 
 
 class PartitionCounts:

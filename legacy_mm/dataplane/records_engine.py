@@ -18,14 +18,14 @@ from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.copyjob import BEAT_SECONDS, Copied, Frame, Gap, Pairs, Plan, Progress, Started, Statistics
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
-from legacy_mm.dataplane.partition_counts import Move, PartitionCounts
+from legacy_mm.dataplane.partition_counts import Move, PartitionCounts, missing_seconds
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
 from legacy_mm.dataplane.patience import Beat
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
 from legacy_mm.errors import StreamFailure
-from legacy_mm.kafka.reader import PartitionReader, by_partition, last_offsets
+from legacy_mm.kafka.reader import PartitionReader, by_partition, last_offsets, unreadable
 from legacy_mm.kafka.sender import RecordSender, Refused
 from legacy_mm.kafka.senders import Senders
 from legacy_mm.model import Offsets, TopicPartition
@@ -34,7 +34,6 @@ READ_SECONDS = 0.1
 _FLUSH_SLICE = 0.05
 _BARRIER_SECONDS = 5.0
 _LAST_SECONDS = 20.0
-_MS = 1000
 
 
 class RecordsEngine:
@@ -60,15 +59,15 @@ class RecordsEngine:
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
         self._arrived: list[Any] = []
-        missing_seconds = int(plan.target.get("topic.metadata.propagation.max.ms", 30_000)) / _MS
         self._counts = (
-            PartitionCounts(self._reader.partitions, self._sender.partitions, missing_seconds)
+            PartitionCounts(self._reader.partitions, self._sender.partitions, missing_seconds(plan.target))
             if self._in_place
             else None
         )
         self._zero_seen: set[TopicPartition] = set()
         self._safe = SafeOffsets()
         self._tally = Tally() if plan.receipts else None
+        self._fresh: list[Any] = []
         self._batch: list[Any] = []
         self._sent = 0
         self._records = 0
@@ -100,13 +99,16 @@ class RecordsEngine:
 
         Raises SendFailure, StreamFailure.
         """
-        gc.disable()
+        self._tame_collector()
         with self._beat:
             started = self._reader.start(self._start)
         self._report(started)
         self._next_barrier = monotonic() + self._barrier_interval
         while not self._stopping.is_set():
-            self._copy_some()
+            try:
+                self._copy_some()
+            except SystemError as error:
+                raise unreadable(self._fresh, error) from error
             self._failures.raise_if_ending(self._sender.fatal())
             divide = self._records > 0 and self._sender.undecided
             if (divide or monotonic() >= self._next_barrier) and self._barrier() and divide:
@@ -128,11 +130,16 @@ class RecordsEngine:
         """After `run`: throw away what is not sent yet."""
         self._sender.purge()
 
+    def _tame_collector(self) -> None:
+        """Nothing here makes cycles."""
+        gc.disable()
+
     def _read(self) -> list[Any]:
         """What the source has; where it fails, what was read before is copied first."""
         try:
             with self._beat:
-                return self._reader.read(READ_SECONDS)
+                self._fresh = self._reader.read(READ_SECONDS)
+                return self._fresh
         except StreamFailure:
             if not self._stopping.is_set():
                 self.stop(_LAST_SECONDS)
@@ -224,9 +231,11 @@ class RecordsEngine:
             self._barrier()
             self._send_progress(blocked=False)
             self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason, gap.parts_at))
+        if self._sent < len(self._batch):
+            return  # where reading goes on is known only with nothing in hand
         while self._resume:
             resumed = self._resume.pop(0)
-            self._reader.resume(resumed)
+            self._reader.resume(resumed, self._safe.positions())
             for partition in resumed:
                 self._safe.restart(partition)
                 if self._meters is not None:
@@ -234,7 +243,7 @@ class RecordsEngine:
             self._report(Started(resumed))
         if self._reader.unled:
             with self._beat:
-                started = self._reader.take_started()
+                started = self._reader.take_started(self._safe.positions())
             if started is not None:
                 self._report(started)
 

@@ -52,6 +52,21 @@ _OF_THE_RECORD = {
     KafkaError.INVALID_RECORD,
     KafkaError._INVALID_DIFFERENT_RECORD,
 }
+_READ_LATER = {
+    KafkaError.LEADER_NOT_AVAILABLE,
+    KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.REQUEST_TIMED_OUT,
+    KafkaError.BROKER_NOT_AVAILABLE,
+    KafkaError.REPLICA_NOT_AVAILABLE,
+    KafkaError.NETWORK_EXCEPTION,
+    KafkaError.KAFKA_STORAGE_ERROR,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
+    KafkaError.OFFSET_NOT_AVAILABLE,
+    KafkaError.UNKNOWN_TOPIC_ID,
+    KafkaError.INCONSISTENT_TOPIC_ID,
+}
 _LOGIN_REFUSED = {KafkaError._AUTHENTICATION, KafkaError._SSL}
 _NOT_THE_BROKERS_WORD = ("Local: ", "SSL transport error", "Failed to acquire SASL OAUTHBEARER token")
 """In the text of a failed login: the connection broke on the way, or a token service did not answer."""
@@ -79,13 +94,13 @@ def ends_membership(error: KafkaError) -> bool:
 
 
 def ends_reading(error: KafkaError) -> bool:
-    """True for errors after which a copying client cannot go on (authorization and the like)."""
-    return bool(error.fatal()) or error.code() in {
-        KafkaError.TOPIC_AUTHORIZATION_FAILED,
-        KafkaError.GROUP_AUTHORIZATION_FAILED,
-        KafkaError._BAD_MSG,
-        KafkaError._BAD_COMPRESSION,
-    }
+    """True for errors after which a copying client cannot go on: of a broker all but those that pass, as in Java."""
+    code = error.code()
+    return (
+        bool(error.fatal())
+        or code in (KafkaError._BAD_MSG, KafkaError._BAD_COMPRESSION)
+        or (code > 0 and code not in _READ_LATER)
+    )
 
 
 def nobody_leads(error: BaseException | None) -> bool:

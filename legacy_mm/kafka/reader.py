@@ -17,7 +17,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 from legacy_mm.clock import Deadline
 from legacy_mm.copyjob import Started, Statistics
 from legacy_mm.errors import StreamFailure
-from legacy_mm.kafka.client import ErrorLines, client_properties, count_partitions, ours
+from legacy_mm.kafka.client import ErrorLines, client_properties, count_partitions
 from legacy_mm.kafka.errors import ends_reading, is_out_of_range, nobody_leads
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import EARLIEST, LATEST, Columns, Offsets, TopicPartition
@@ -97,14 +97,17 @@ class PartitionReader:
         self._assign()
         return Started(dict(self._starts), found.lows)
 
-    def take_started(self) -> Started | None:
-        """Where partitions begin that nobody led before, as soon as somebody does; to be asked while there are any."""
+    def take_started(self, positions: Offsets) -> Started | None:
+        """Where partitions begin that nobody led before, as soon as somebody does; to be asked while there are any.
+
+        `positions` as for `resume`.
+        """
         if not self._resolve_at.expired():
             return None
         found = self._resolved(patient=False)
         self._resolve_at = Deadline.after(_RESOLVE_SECONDS)
         if found.offsets:
-            self.resume(found.offsets)
+            self.resume(found.offsets, positions)
         return found if found.offsets else None
 
     def read(self, timeout: float) -> list[Any]:
@@ -136,13 +139,12 @@ class PartitionReader:
         gaps, self._gaps = self._gaps, []
         return gaps
 
-    def resume(self, offsets: Offsets) -> None:
-        """Go on with partitions that waited.
+    def resume(self, offsets: Offsets, positions: Offsets) -> None:
+        """Go on with partitions that waited; `positions`: one past what `read` handed over of the others.
 
-        librdkafka refuses to seek a partition that failed, so everything is assigned anew from where it is.
+        librdkafka refuses to seek a partition that failed, so everything is assigned anew from where it is. Its own
+        positions do not tell: an error that it hands over counts in them like a record.
         """
-        known = [ClientPartition(*partition) for partition in self._starts]
-        positions = {ours(entry): entry.offset for entry in self._consumer.position(known) if entry.offset >= 0}
         self._waiting -= offsets.keys()
         self._starts |= {**positions, **offsets}
         self._assign()
@@ -187,6 +189,8 @@ class PartitionReader:
                 self._gaps.append(self._gap(partition, record.offset(), error.str()))
             elif ends_reading(error):
                 return StreamFailure(f"reading {record.topic()}-{record.partition()} failed: {error.str()}")
+            else:
+                self._errors.tell(f"{record.topic()}-{record.partition()}: {error.str()}", error.name())
         return None
 
     def _gap(self, partition: TopicPartition, offset: int | None, reason: str) -> OutOfRange:
@@ -210,6 +214,24 @@ def last_offsets(records: Sequence[Any]) -> dict[TopicPartition, int]:
         return {TopicPartition(topics[0], numbers[0]): records[-1].offset() + 1}
     last = dict(zip(zip(topics, numbers, strict=True), records, strict=True))
     return {TopicPartition(*place): record.offset() + 1 for place, record in last.items()}
+
+
+def unreadable(records: Iterable[Any], error: SystemError) -> StreamFailure:
+    """The failure that names the record of these with a header whose name is not UTF-8.
+
+    confluent-kafka raises `error` once for it; from then on its headers have a name that is no object.
+    """
+    place = next(
+        (
+            f"{record.topic()}-{record.partition()} at offset {record.offset()}"
+            for record in records
+            if "(<NULL>, " in repr(record.headers())
+        ),
+        "a record",
+    )
+    return StreamFailure(
+        f"{place} has a header whose name is not UTF-8 ({error.__cause__}); only --engine batches copies it"
+    )
 
 
 def places_of(records: Sequence[Any]) -> Iterator[TopicPartition]:

@@ -90,7 +90,7 @@ class RecordSender:
         self._on_failure = on_failure
         self._on_zero_timestamp = on_zero_timestamp
         self._fatal: KafkaError | None = None
-        self._full = False
+        self._stuck = False
         self._topic = ""
         self._on_delivered = on_delivered
         self._on_refused = on_refused
@@ -131,7 +131,8 @@ class RecordSender:
     def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Sequence[Any] | None = None) -> int:
         """As `send`, for what a handler made: topic, partition and timestamp are as it says.
 
-        `origins`: what each was made of, for `on_refused`.
+        `origins`: what each was made of, for `on_refused`. Raises TypeError, ValueError or OverflowError for what is no
+        record.
         """
         rest = records[begin:]
         if not rest:
@@ -150,7 +151,7 @@ class RecordSender:
             repeat(None) if origins is None else map(partial, repeat(self._on_outgoing), origins[begin:]),
             repeat(None),
             [time if time and time > 0 else 0 for time in timestamps],
-            [list(pairs) if pairs else None for pairs in headers],
+            [_encodable(pairs) if pairs else None for pairs in headers],
         )
         while (refused := self._queue(sends, waiting)) is not None:
             left = length_hint(waiting) + 1
@@ -160,23 +161,32 @@ class RecordSender:
 
     def _queue(self, sends: Iterator[None], waiting: Iterator[Any]) -> KafkaError | None:
         """Until all is queued, the queue is full or a record is refused; `waiting` tells how far it came."""
-        self._full = False
+        self._stuck = False
+        refused: KafkaError | None = None
         try:
             deque(sends, maxlen=0)
-            self._producer.poll(0)
         except BufferError:
-            self._full = True
-            self._producer.poll(_QUEUE_FULL_SECONDS)
+            self._stuck = True
         except KafkaException as error:
-            return error.args[0]  # type: ignore[no-any-return]
-        return None
+            refused = error.args[0]
+            self._stuck = refused.code() == KafkaError._FATAL  # of the producer, not of this record
+        self._serve(self._producer.poll, _QUEUE_FULL_SECONDS if self._stuck else 0)
+        return None if self._stuck else refused
 
     def _first_unsent(self, total: int, waiting: Iterator[Any]) -> int:
-        return total - length_hint(waiting) - self._full
+        return total - length_hint(waiting) - self._stuck
 
     def flush(self, seconds: float) -> bool:
         """Send what is queued and wait for it; True when nothing is unacknowledged."""
-        return int(self._producer.flush(seconds)) == 0
+        return self._serve(self._producer.flush, seconds)
+
+    def _serve(self, serve: Callable[[float], int], seconds: float) -> bool:
+        """Let librdkafka tell what happened; what ends the producer is raised, not told to `_on_error`."""
+        try:
+            return serve(seconds) == 0
+        except KafkaException as error:
+            self._end(error.args[0])
+            return False
 
     def purge(self) -> None:
         """Throw away what is queued and in flight."""
@@ -242,13 +252,16 @@ class RecordSender:
             self._failed(origin, record.topic(), record.key(), record.value(), error)
 
     def _failed(self, origin: Any, topic: str, key: bytes | None, value: bytes | None, error: KafkaError) -> None:
+        if error.code() == KafkaError._FATAL:
+            self._end(error)
+            return
         failed = FailedSend(
             topic,
             _size(key),
             _size(value),
             error.str(),
             error.name(),
-            fatal=bool(error.fatal()) or error.code() == KafkaError._FATAL,
+            fatal=bool(error.fatal()),
             refuses_idempotence=refuses_idempotence(error),
             of_the_record=refuses_the_record(error),
         )
@@ -257,9 +270,21 @@ class RecordSender:
 
     def _on_error(self, error: KafkaError) -> None:
         if error.fatal() or error.code() == KafkaError._FATAL or refuses_idempotence(error) or refuses_login(error):
-            self._fatal = self._fatal or error
+            self._end(error)
         self._errors(error)
+
+    def _end(self, error: KafkaError) -> None:
+        """This producer can send no more; that it is so says less than why."""
+        if self._fatal is None or self._fatal.code() == KafkaError._FATAL:
+            self._fatal = error
 
 
 def _size(data: bytes | None) -> int | None:
     return None if data is None else len(data)
+
+
+def _encodable(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[str, bytes | None]]:
+    """As the producer wants them; a name that is not Unicode, which would crash it, is a ValueError."""
+    for name, _ in headers:
+        name.encode()
+    return list(headers)

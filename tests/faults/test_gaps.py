@@ -130,6 +130,25 @@ def test_a_topic_is_deleted_and_made_again(
 
 
 @BY_TOOL
+def test_a_target_topic_is_deleted_and_made_again(
+    source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene]
+) -> None:
+    """What comes meanwhile waits for it. What it had is gone."""
+    target = own_clusters(properties={"auto.create.topics.enable": "false"})
+    scene = make_scene(source, target, 4_000)
+    tool = scene.mirror(*COMMIT_OFTEN)
+    scene.wait_committed(4_000)
+    delete_topic(target.bootstrap, scene.topic)
+    scene.load(1_000, seed=9)
+    create_topic(target.bootstrap, scene.topic, partitions=4)
+    scene.wait_for(1_000)
+    scene.wait_committed(5_000)
+    stop(tool)
+    verdict = scene.verdict()
+    assert (verdict.count("lost"), verdict.count("reordered")) == (4_000, 0)
+
+
+@BY_TOOL
 @pytest.mark.scenario(25)
 def test_a_partition_is_added(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     scene = make_scene(source, target, 4_000)

@@ -22,7 +22,7 @@ from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.kafka.reader import OutOfRange
 from legacy_mm.kafka.sender import FailedSend
-from legacy_mm.model import Outgoing, TopicPartition
+from legacy_mm.model import Offsets, Outgoing, TopicPartition
 
 HERE = TopicPartition("t", 0)
 SCRIPT = """
@@ -47,6 +47,25 @@ class Place(MessageHandler):
     def handle(self, record):
         return [record.to("copy")._replace(partition=int(record.value)), record.to("other")]
 """
+CYCLES = """
+import sys
+import weakref
+from legacy_mm.handlers.api import MessageHandler
+
+class Node:
+    pass
+
+class Leave(MessageHandler):
+    '''As many nodes that know themselves as the value says; drops the record when those of the first are gone.'''
+
+    def handle(self, record):
+        for _ in range(int(record.value)):
+            node = Node()
+            node.itself = node
+        made = sys.modules["made"]
+        made.append(weakref.ref(node))
+        return [record.to("copy")] if made[0]() else []
+"""
 TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
 
 
@@ -56,6 +75,7 @@ class Reader:
     batch: Sequence[Any] = ()
     gaps: Sequence[OutOfRange] = ()
     unled = False
+    resumed: tuple[int, Offsets]
     exhausted: Callable[[], None]
 
     def __init__(self, *_: object) -> None:
@@ -73,6 +93,9 @@ class Reader:
     def take_gaps(self) -> list[OutOfRange]:
         gaps, Reader.gaps = Reader.gaps, ()
         return list(gaps)
+
+    def resume(self, offsets: Offsets, positions: Offsets) -> None:
+        Reader.resumed = (len(Sender.sent), dict(positions))
 
     def partitions(self, topic: str) -> int:
         return 8
@@ -202,6 +225,33 @@ def test_what_is_safe_before_a_gap_is_reported_before_it(tmp_path: Path) -> None
     assert (before, after) == ([{HERE: 11}], [])
 
 
+def test_a_partition_goes_on_elsewhere_only_with_nothing_of_it_in_hand(tmp_path: Path) -> None:
+    """Records of before a cut that are sent behind it would count as copied in the log that came after it."""
+    run = Run(tmp_path)
+    run.engine.resume({HERE: 3})
+    run.over(*5 * [b"1"])
+    assert Reader.resumed == (5, {HERE: 15})
+
+
+def test_a_partition_that_the_handler_names_is_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+
+    def partitions(sender: Sender, topic: str) -> int:
+        sent.append(len(Sender.sent))
+        return 4 if len(sent) < 3 else 6
+
+    monkeypatch.setattr(Sender, "partitions", partitions)
+    run = Run(tmp_path, PLACE).over(b"5", b"3")
+    assert sent == [0, 0, 0]
+    assert sent_to() == [("copy", 5), ("other", None), ("copy", 3), ("other", None)]
+    assert run.safe == 12
+
+
+def test_cycles_that_a_handler_makes_are_collected(tmp_path: Path) -> None:
+    """Copying without a handler makes none, so the collector is off there."""
+    assert Run(tmp_path, CYCLES).over(b"150000", b"150000", b"1").last.filtered >= 1
+
+
 def test_what_came_before_a_failure_is_sent_and_not_reported_safe(tmp_path: Path) -> None:
     """Ledger: handler-exceptions-alike. It is flushed, and no offset since the last commit is committed."""
     run = Run(tmp_path)
@@ -267,7 +317,7 @@ def test_partitions_are_preserved_where_the_handler_says_nothing_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor is the quarantine topic meant, which need not have as many."""
-    monkeypatch.setattr(Sender, "counts", {"other": 8}, raising=False)
+    monkeypatch.setattr(Sender, "counts", {"copy": 8, "other": 8}, raising=False)
     run = Run(tmp_path, PLACE, preserve=True, failed=True, topic="q").over(b"5", b"x", b"7")
     assert sent_to() == [("copy", 5), ("other", 0), ("q", None), ("copy", 7), ("other", 0)]
     assert run.safe == 13

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from legacy_mm.dataplane import partition_counts
-from legacy_mm.dataplane.partition_counts import PartitionCounts
+from legacy_mm.dataplane.partition_counts import NamedPartitions, PartitionCounts
 from legacy_mm.errors import StreamFailure
 
 
@@ -72,3 +72,16 @@ def test_clusters_that_do_not_answer_are_no_reason_to_fail() -> None:
 
 def test_a_topic_that_stays_away_is_left_to_the_producer() -> None:
     assert PartitionCounts(Answers(4), Answers(0), 0.0).suffice([("t", 0, "t")], give_up_after(0))
+
+
+@pytest.mark.parametrize("before", [2, 0, None], ids=["too few", "not there", "no answer"])
+def test_a_partition_that_a_handler_names_is_waited_for(before: int | None) -> None:
+    target = Answers(before, 4)
+    named = NamedPartitions(target, 60.0)
+    assert not named.are_there([("t", 3)], give_up_after(0))
+    assert named.are_there([("t", 3), ("t", 0)], give_up_after(0))
+    assert target.asked == 2, "once for all that it has"
+
+
+def test_a_named_partition_that_stays_away_is_left_to_the_producer() -> None:
+    assert NamedPartitions(Answers(2), 0.0).are_there([("t", 3)], give_up_after(0))

@@ -82,11 +82,11 @@ def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(monkeypatc
     first, second, third = (TopicPartition("t", number) for number in range(3))
     assert reading.start({first: LATEST, second: LATEST, third: EARLIEST}) == Started({first: 1500}, {first: 0})
     assert consumer.assigned == {0: 1500}
-    assert reading.take_started() is None
+    assert reading.take_started({first: 1700}) is None
     consumer.no_offsets.clear()
     reading._resolve_at = Deadline.after(0)
-    assert reading.take_started() == Started({second: 1500, third: 0}, {second: 0, third: 0})
-    assert consumer.assigned == {0: 2000, 1: 1500, 2: 0}
+    assert reading.take_started({first: 1700}) == Started({second: 1500, third: 0}, {second: 0, third: 0})
+    assert consumer.assigned == {0: 1700, 1: 1500, 2: 0}, "from what was handed over, whatever librdkafka counts"
     assert not reading.unled
 
 
@@ -100,6 +100,35 @@ def test_where_no_start_is_known_or_one_never_will_be_reading_does_not_begin(
     others = {PARTITION: 5} if code != KafkaError._TIMED_OUT else {}
     with pytest.raises(TimeoutError):
         PartitionReader({}, 1.0, print).start({**others, TopicPartition("t", 1): EARLIEST})
+
+
+@pytest.mark.parametrize(
+    ("code", "ends"),
+    [
+        (KafkaError.INVALID_MSG, True),
+        (KafkaError.UNSUPPORTED_COMPRESSION_TYPE, True),
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, True),
+        (KafkaError.UNKNOWN, False),
+        (KafkaError.NOT_LEADER_FOR_PARTITION, False),
+        (KafkaError._UNKNOWN_PARTITION, False),
+    ],
+)
+def test_an_error_ends_the_reading_as_in_java_or_is_told(
+    code: int, ends: bool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """librdkafka asks again for ever, whatever a broker says."""
+    error = KafkaError(code)
+    message = SimpleNamespace(error=lambda: error, topic=lambda: "t", partition=lambda: 0)
+    monkeypatch.setattr(reader, "Consumer", lambda _: Consumer([message]))
+    monkeypatch.setattr(reader, "_error", lambda record: record.error())
+    reading = PartitionReader({}, 1.0, print)
+    if ends:
+        with pytest.raises(StreamFailure, match="reading t-0 failed: "):
+            reading.read(0.0)
+    else:
+        assert reading.read(0.0) == []
+        (line,) = caplog.records
+        assert vars(line)["fields"]["text"] == f"t-0: {error.str()}"
 
 
 def test_records_come_before_the_error_that_follows_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,77 @@
+"""What only librdkafka's way between two real brokers can show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.copyjob import Progress
+from legacy_mm.errors import StreamFailure
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.single_record import SingleRecord, batch_of
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import create_topic, end_offsets, grow_topic
+from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.wire.append_options import options_from
+from legacy_mm.wire.appender import Appender
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.traffic import Traffic
+from tests.fixtures.copying import PATIENCE, Start
+
+pytestmark = pytest.mark.brokers
+KEEP = asdict(HandlerSettings("", steps=("keep.partition",)))
+
+
+@pytest.fixture
+def name(topic: Callable[[], str]) -> str:
+    return topic()
+
+
+@pytest.mark.parametrize("exists", [True, False], ids=["too small", "made by the broker"])
+def test_a_partition_that_a_handler_names_is_waited_for(
+    source: Any, target: Any, name: str, start_copying: Start, exists: bool
+) -> None:
+    """As Java's producer waits for metadata with it; librdkafka would refuse the record at once."""
+    create_topic(source.bootstrap, name, partitions=6)
+    load(source.bootstrap, name, 3_000, 100, partitions=6)
+    if exists:
+        create_topic(target.bootstrap, name, partitions=2)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 6, engine="records", handler=KEEP)
+    wait_until(lambda: any(progress.blocked for progress in copying.of(Progress)), PATIENCE, "it to wait")
+    grow_topic(target.bootstrap, name, 6)
+    copying.wait_safe(3_000)
+    assert copying.stop() == {}
+    assert end_offsets(target.bootstrap, name) == end_offsets(source.bootstrap, name)
+
+
+class Latin(str):
+    """A text that is written in another code."""
+
+    def encode(self, *_: Any) -> bytes:
+        """Not UTF-8."""
+        return super().encode("latin-1")
+
+
+@pytest.mark.parametrize("handler", [None, KEEP], ids=["plain", "handler"])
+def test_a_header_that_the_client_cannot_read_is_named(
+    source: Any, target: Any, name: str, start_copying: Start, handler: Any
+) -> None:
+    create_topic(source.bootstrap, name, partitions=1)
+    cluster = Cluster({"bootstrap.servers": source.bootstrap}, PATIENCE)
+    cluster.watch([name])
+    appender = Appender(cluster, options_from({"enable.idempotence": "false"}), Traffic("producer", print))
+    for header in ("plain", Latin("größe")):
+        batch = batch_of(SingleRecord(1, b"k", b"v", ((header, b"x"),)), Codec.NONE)
+        appender.append(TopicPartition(name, 0), batch, None)
+    wait_until(lambda: appender.wait_empty(0.1), PATIENCE, "the records")
+    appender.purge()
+    cluster.close()
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, engine="records", handler=handler)
+    wait_until(copying.over, PATIENCE, "the end")
+    assert isinstance(copying.error, StreamFailure)
+    assert f"{name}-0 at offset 1 has a header whose name is not UTF-8 ('utf-8' codec can't" in str(copying.error)

@@ -1,0 +1,68 @@
+"""What a sender makes of a producer that can send no more; librdkafka is the real one, without a broker."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import confluent_kafka
+import pytest
+from confluent_kafka import KafkaError, Message
+
+from legacy_mm.kafka.sender import FailedSend, RecordSender
+
+DENIED = KafkaError.CLUSTER_AUTHORIZATION_FAILED
+AFTER_THE_HEAD_OF_AN_OBJECT = 16
+"""Where confluent-kafka's clients keep librdkafka's handle."""
+
+
+@pytest.fixture
+def failed() -> list[FailedSend]:
+    return []
+
+
+@pytest.fixture
+def sender(failed: list[FailedSend]) -> Iterator[RecordSender]:
+    properties = {"bootstrap.servers": "127.0.0.1:1", "enable.idempotence": "true"}
+    made = RecordSender(properties, {"t": "t"}, failed.append, print, lambda _: None)
+    yield made
+    made.purge()
+
+
+def deny(sender: RecordSender) -> None:
+    """As a broker that gives no producer id."""
+    (found,) = Path(confluent_kafka.__file__).parents[1].glob("confluent_kafka.libs/librdkafka*")
+    library = ctypes.CDLL(str(found))
+    handle = ctypes.c_void_p.from_address(id(sender._producer) + AFTER_THE_HEAD_OF_AN_OBJECT)
+    assert library.rd_kafka_test_fatal_error(handle, ctypes.c_int(DENIED), b"denied") == 0
+
+
+RECORD = Message(topic="t", partition=0, offset=7, key=b"k", value=b"v", timestamp=(1, 99))
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda sender: sender.send([]),
+        lambda sender: sender.send([RECORD]),
+        lambda sender: sender.send_outgoing([("t", b"k", b"v", (), None, 99)]),
+        lambda sender: sender.flush(0.01),
+    ],
+    ids=["idle", "record", "outgoing", "flush"],
+)
+def test_what_ends_the_producer_is_no_failure_of_a_record(
+    sender: RecordSender, failed: list[FailedSend], ask: Callable[[RecordSender], int]
+) -> None:
+    """confluent-kafka raises it where librdkafka is asked for news, and says only that it is so where records come."""
+    deny(sender)
+    assert ask(sender) == 0
+    broken = sender.fatal()
+    assert broken is not None
+    assert (broken.code, broken.refuses_idempotence, failed) == ("CLUSTER_AUTHORIZATION_FAILED", True, [])
+
+
+@pytest.mark.parametrize("name", ["\ud800", "a\udcff"])
+def test_a_header_name_that_is_no_unicode_is_an_error_and_not_a_crash(sender: RecordSender, name: str) -> None:
+    with pytest.raises(ValueError, match="surrogates not allowed"):
+        sender.send_outgoing([("t", b"k", b"v", ((name, b"x"),), None, 99)])

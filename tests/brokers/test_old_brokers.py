@@ -120,6 +120,17 @@ def test_to_an_old_broker(
     supported(f"broker {release}", "as target", engine="records" if release == "0.10.2.2" else "batches")
 
 
+@pytest.mark.parametrize("old", ["0.10.2.2"], indirect=True)
+def test_records_that_are_there_before_the_answer_are_none_of_its_victims(
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool
+) -> None:
+    """The producer asks for its id while records are queued."""
+    kind = load(source.bootstrap, topic(), 50_000, 100)
+    job = Job(source, old, [kind], group, our_tool)
+    assert job.run("--engine", "records").count(WITHOUT_IDEMPOTENCE) == 1
+    job.check()
+
+
 @pytest.mark.parametrize("old", ["1.1.1"], indirect=True)
 def test_a_codec_that_the_target_is_too_old_for(
     old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool

@@ -84,7 +84,7 @@ def producers(copying: Copying) -> set[int]:
     }
 
 
-@pytest.mark.parametrize("plan", [{}, HANDLER], ids=["plain", "handler"])
+@pytest.mark.parametrize("plan", [{}, pytest.param(HANDLER, marks=pytest.mark.slow)], ids=["plain", "handler"])
 def test_several_producers_keep_order_and_make_nothing_twice(
     source: Any, far: Far, begin: Begin, plan: dict[str, Any]
 ) -> None:

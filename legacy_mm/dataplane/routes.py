@@ -132,7 +132,7 @@ class Router:
         """New batches, and lone records that are too large for any."""
         options = self._options
         if not header.has_time:
-            header = header._replace(base_timestamp=epoch_ms())
+            header = header.with_append_time(epoch_ms())
         fits = largest <= options.limit
         made = records.regroup(
             header,

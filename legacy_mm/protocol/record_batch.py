@@ -88,6 +88,10 @@ class Header(NamedTuple):
         """Whether the broker set the timestamps."""
         return bool(self.attributes & _LOG_APPEND_BIT)
 
+    def with_append_time(self, timestamp: int) -> Header:
+        """As a broker sets the time of all its records, whatever their own is."""
+        return self._replace(attributes=self.attributes | _LOG_APPEND_BIT, max_timestamp=timestamp)
+
     @property
     def has_time(self) -> bool:
         """Whether any of its records has a timestamp."""

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.clock import epoch_ms
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
@@ -17,7 +18,8 @@ from tests.unit.protocol.batches import NOW, Row, build, changed, decode
 from tests.unit.protocol.batches import rows as some_rows
 
 OPTIONS = RouteOptions(codec=None, level=None, limit=1 << 20)
-LOG_APPEND = 0x08
+LOG_APPEND, DELETE_HORIZON = 0x08, 0x40
+TOMORROW = epoch_ms() + 86_400_000
 
 
 def route(
@@ -117,6 +119,20 @@ def test_records_without_a_time_get_the_present() -> None:
     batch = build([Row(0, -1, b"k", b"v")])
     found = contents(route(batch, target=1).batches)
     assert found[0][3] > NOW
+
+
+@pytest.mark.parametrize("in_place", [False, True], ids=["by key", "in place"])
+@pytest.mark.parametrize("codec", list(Codec))
+@pytest.mark.parametrize("base", [-5, TOMORROW], ids=["below -1", "a delete horizon"])
+def test_without_a_time_the_deltas_of_the_records_say_nothing(base: int, codec: Codec, in_place: bool) -> None:
+    rows = [Row(0, base, b"k", b"before"), Row(1, -1, b"k", b"v"), Row(2, -9, None, b"w")]
+    batch = changed(build(rows, base_offset=50, codec=codec, attributes=DELETE_HORIZON), max_timestamp=-1)
+    begun = epoch_ms()
+    found = Router(OPTIONS).route("t", 0, batch, 51, 1, 2, in_place=in_place)
+    sent = contents(found.batches)
+    assert {value for _, _, value, _ in sent} == {b"v", b"w"}
+    assert all(begun <= time <= epoch_ms() for *_, time in sent)
+    assert {made.header.codec for _, made, _ in found.batches} == {codec}
 
 
 @pytest.mark.parametrize("codec", list(Codec))

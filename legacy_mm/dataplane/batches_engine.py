@@ -67,7 +67,8 @@ class BatchesEngine:
         limit = options.request_bytes
         self._router = Router(RouteOptions.of(target, limit, measure=plan.pairs))
         joined = min(limit, options.batch_bytes)
-        self._joiner = Joiner(joined, self._router.decompress, check_crcs=source.get("check.crcs") == "true")
+        self._joiner = Joiner(joined, self._router.decompress)
+        self._check_crcs = source.get("check.crcs") == "true"
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
         aside = QuarantineSettings(**plan.quarantine)
@@ -151,10 +152,11 @@ class BatchesEngine:
     def _copy(self, fetched: Fetched) -> None:
         partition, begin, batches, aborted, _ = fetched
         committed = CommittedOnly(aborted, self._router.decompress) if self._fetch_options.committed_only else None
+        data = with_data(batches, committed, check_crcs=self._check_crcs)
         topic, unopened = self._plan.names[partition.topic], partition.topic in self._in_place
         sent, before = 0, self._records
         try:
-            for arrived in self._joiner.join(topic, with_data(batches, committed), unopened=unopened):
+            for arrived in self._joiner.join(topic, data, unopened=unopened):
                 self._send(partition, arrived, begin)
                 sent += 1
                 if self._stopping.is_set():

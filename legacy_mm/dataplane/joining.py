@@ -37,15 +37,14 @@ class Arrived(NamedTuple):
 class Joiner:
     """Joins batches of one partition. Remembers for each target topic what that found too large. For one thread."""
 
-    def __init__(self, limit: int, decompress: Decompressor, *, check_crcs: bool) -> None:
+    def __init__(self, limit: int, decompress: Decompressor) -> None:
         """`limit`: the most bytes of a batch that is made of several, if that is less than we would make."""
         self._most = min(limit, _MOST)
         self._limits: dict[str, int] = {}
         self._decompress = decompress
-        self._check_crcs = check_crcs
 
     def join(self, topic: str, batches: Iterable[RecordBatch], *, unopened: bool = False) -> Iterator[Arrived]:
-        """The same records in the same order, for this target topic; CorruptRecords after the last sound batch.
+        """The same records in the same order, for this target topic; what ends `batches` comes after all before it.
 
         `unopened`: what is compressed stays as it is.
         """
@@ -54,8 +53,6 @@ class Joiner:
         size = 0
         try:
             for batch in batches:
-                if self._check_crcs:
-                    batch.check_crc()
                 codec = batch.header.codec
                 may_join = _is_little(batch) and not (unopened and codec is not Codec.NONE)
                 fits = group and size + len(batch.buffer) <= limit and _belong_together(group, batch)

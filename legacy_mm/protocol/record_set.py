@@ -3,7 +3,7 @@
     for item in read_batches(records):
         if isinstance(item, Tail): ...       # cut off, or in a format from before 0.11
         else: batches.append(item)
-    for batch in with_data(batches, committed): ...  # no transaction's marker, and nothing that was aborted
+    for batch in with_data(batches, committed, check_crcs=True): ...  # no marker, nothing that was aborted
 
 With `read_committed`, `CommittedOnly` has to see every batch, control batches too, in order.
 """
@@ -47,7 +47,7 @@ class Tail(NamedTuple):
 def read_batches(records: memoryview) -> Iterator[RecordBatch | Tail]:
     """The batches of a record set, then a Tail if bytes are left; CorruptRecords after the last sound one.
 
-    Checksums are not looked at: call `check_crc` of each batch.
+    Checksums are not looked at: `with_data` does that.
     """
     at, end = 0, len(records)
     while at < end:
@@ -110,9 +110,16 @@ class CommittedOnly:
         return bool(kind == _ABORT)
 
 
-def with_data(batches: Iterable[RecordBatch], committed: CommittedOnly | None) -> Iterator[RecordBatch]:
-    """Those whose records are to be copied."""
+def with_data(
+    batches: Iterable[RecordBatch], committed: CommittedOnly | None, *, check_crcs: bool
+) -> Iterator[RecordBatch]:
+    """Those whose records are to be copied; CorruptRecords after the last sound batch.
+
+    A batch is believed to hold no data only if its checksum is right.
+    """
     for batch in batches:
+        if check_crcs:
+            batch.check_crc()
         admitted = committed is None or committed.admits(batch)
         if admitted and batch.header.records and not batch.header.is_control:
             yield batch

@@ -14,14 +14,15 @@ from legacy_mm.dataplane.joining import Arrived, Joiner
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import NO_PRODUCER, Header, RecordBatch, assemble
+from legacy_mm.protocol.record_set import with_data
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode, rows
 
 LOG_APPEND, TRANSACTIONAL, DELETE_HORIZON = 0x08, 0x10, 0x40
 MORE_THAN_A_LITTLE = 70_000
 
 
-def joiner(limit: int = 1 << 20, *, check_crcs: bool = True) -> Joiner:
-    return Joiner(limit, Decompressor(), check_crcs=check_crcs)
+def joiner(limit: int = 1 << 20) -> Joiner:
+    return Joiner(limit, Decompressor())
 
 
 def join(batches: Iterable[RecordBatch], *, limit: int = 1 << 20, unopened: bool = False) -> list[Arrived]:
@@ -162,11 +163,11 @@ def test_a_compacted_batchs_delete_horizon_is_not_taken_for_a_time() -> None:
 def test_with_a_wrong_checksum_what_came_before_is_handed_out_first() -> None:
     first, second, broken = in_a_row([2, 2, 2])
     broken = RecordBatch(broken.header._replace(crc=1), broken.buffer)
-    arrived = joiner().join("t", [first, second, broken])
+    arrived = joiner().join("t", with_data([first, second, broken], None, check_crcs=True))
     assert next(arrived).batch.header.records == 4
     with pytest.raises(CorruptRecords, match="checksum"):
         next(arrived)
-    (unchecked,) = joiner(check_crcs=False).join("t", [first, second, broken])
+    (unchecked,) = joiner().join("t", with_data([first, second, broken], None, check_crcs=False))
     assert unchecked.batch.header.records == 6
 
 

@@ -12,7 +12,7 @@ from kafka.record.memory_records import MemoryRecordsBuilder
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.protocol.record_set import CommittedOnly, Ending, Tail, read_batches
+from legacy_mm.protocol.record_set import CommittedOnly, Ending, Tail, read_batches, with_data
 from tests.unit.protocol.batches import NOW, Row, build, changed, decompress
 
 ROWS = [Row(number, NOW, b"key", b"value") for number in range(3)]
@@ -144,3 +144,29 @@ def test_a_control_record_without_a_type_is_corrupt(key: bytes | None) -> None:
     batch = changed(build([Row(0, NOW, key, b"")], attributes=TRANSACTIONAL | CONTROL), producer_id=1)
     with pytest.raises(CorruptRecords, match="control record"):
         CommittedOnly([], decompress).admits(batch)
+
+
+def damaged(**fields: int) -> RecordBatch:
+    """A data batch whose header has become another one, with the checksum of before."""
+    sound = build(ROWS, base_offset=13)
+    return RecordBatch(sound.header._replace(**fields), changed(sound, **fields).buffer)
+
+
+def test_what_holds_no_data_is_left_out() -> None:
+    emptied = changed(THREE[2], records=0)
+    assert list(with_data([THREE[0], marker(1, 13, COMMIT), emptied], None, check_crcs=True)) == [THREE[0]]
+    dead = [in_transaction(1, 0), in_transaction(2, 1)]
+    assert list(with_data(dead, CommittedOnly([(1, 0)], decompress), check_crcs=True)) == dead[1:]
+
+
+@pytest.mark.parametrize(
+    "fields", [{"attributes": CONTROL}, {"records": 0}, {"producer_id": 1, "attributes": TRANSACTIONAL}]
+)
+def test_a_damaged_batch_that_seems_to_hold_no_data_is_corrupt(fields: dict[str, int]) -> None:
+    """It would be passed over, and what it held be lost."""
+    batches = [THREE[0], damaged(**fields)]
+    found = with_data(batches, CommittedOnly([(1, 13)], decompress), check_crcs=True)
+    assert next(found) == THREE[0]
+    with pytest.raises(CorruptRecords, match="offset 13: checksum"):
+        next(found)
+    assert list(with_data(batches, CommittedOnly([(1, 13)], decompress), check_crcs=False)) == [THREE[0]]

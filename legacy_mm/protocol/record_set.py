@@ -1,8 +1,6 @@
 """What a fetch response holds for one partition: record batches, the last one often cut off; and which of them count.
 
-    for item in read_batches(records):
-        if isinstance(item, Tail): ...       # cut off, or in a format from before 0.11
-        else: batches.append(item)
+    batches = whole_batches(answer)
     for batch in with_data(batches, committed, check_crcs=True): ...  # no marker, nothing that was aborted
 
 With `read_committed`, `CommittedOnly` has to see every batch, control batches too, in order.
@@ -16,8 +14,9 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from legacy_mm.errors import CorruptRecords
+from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.protocol.compression import Decompressor
+from legacy_mm.protocol.fetch_messages import FetchedPartition
 from legacy_mm.protocol.record_batch import HEADER_SIZE, LOG_OVERHEAD, MAGIC, RecordBatch
 from legacy_mm.protocol.records import first_key
 
@@ -72,6 +71,25 @@ def read_batches(records: memoryview) -> Iterator[RecordBatch | Tail]:
             raise CorruptRecords(f"record batch at offset {base_offset}: format {magic}, length {length}")
         yield RecordBatch.read(records[at:after])
         at = after
+
+
+def whole_batches(answer: FetchedPartition) -> list[RecordBatch]:
+    """Those in front of whatever is no whole batch. Brokers send the first one whole, however big it is.
+
+    Where it is broken, or in an old format, CorruptRecords or EngineUnfit says so. Behind others such a batch is left
+    for the next answer, which begins with it.
+    """
+    batches: list[RecordBatch] = []
+    try:
+        for item in read_batches(answer.records):
+            if isinstance(item, RecordBatch):
+                batches.append(item)
+            elif item.ending is Ending.OLD_FORMAT and not batches:
+                raise EngineUnfit(f"{answer.partition} holds messages in format {item.magic}")
+    except CorruptRecords as error:
+        if not batches:
+            raise CorruptRecords(f"{answer.partition}: {error}") from error
+    return batches
 
 
 class CommittedOnly:

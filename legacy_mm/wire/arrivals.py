@@ -48,16 +48,16 @@ class Arrivals:
     def take(self, timeout: float, work: Work) -> Fetched | None:
         """The next record set, or None after `timeout` seconds; meanwhile readers may do the `work` themselves.
 
-        Raises what ended a reader, or the work.
+        Raises what ended a reader, when nothing waits that came before, or the work.
         """
         with self._changed:
             self._work = work
             self._changed.wait_for(lambda: self._waiting or self._error is not None, timeout)
             self._work = None
             self._changed.wait_for(lambda: not self._lent)
-            if self._error is not None:
-                raise self._error
             if not self._waiting:
+                if self._error is not None:
+                    raise self._error
                 return None
             fetched = self._waiting.popleft()
             self.waiting_bytes -= fetched.size
@@ -65,9 +65,14 @@ class Arrivals:
             return fetched
 
     def add(self, arrived: Sequence[Fetched]) -> Work | None:
-        """Take over what an answer held; else what the caller is to `do` with it himself. Under the lock."""
+        """Take over what an answer held; else what the caller is to `do` with it himself. Under the lock.
+
+        After a failure nothing is.
+        """
+        if self._error is not None:
+            return None
         size = sum(fetched.size for fetched in arrived)
-        idle = self._work is not None and not (self._waiting or self._lent or self._error is not None)
+        idle = self._work is not None and not (self._waiting or self._lent)
         if idle and arrived and size <= _LITTLE:
             self._lent = True
             return self._work
@@ -77,18 +82,20 @@ class Arrivals:
         return None
 
     def do(self, work: Work, arrived: Sequence[Fetched]) -> None:
-        """The work of the thread that waits. Once it has failed nothing else is given out."""
+        """The work of the thread that waits. Once it has failed nothing is given out, not even what waits."""
         try:
             work(arrived)
         except Exception as error:  # noqa: BLE001 - `take` raises it
-            self.failed(error)
+            with self._changed:
+                self._waiting.clear()
+                self.failed(error)
         with self._changed:
             self._lent = False
             if self._work is None:
                 self._changed.notify_all()
 
     def failed(self, error: BaseException) -> None:
-        """Let `take` raise this."""
+        """Let `take` raise this, behind what waits."""
         with self._changed:
             self._error = self._error or error
             self._changed.notify_all()

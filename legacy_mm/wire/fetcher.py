@@ -14,12 +14,11 @@ from typing import NamedTuple
 
 from legacy_mm.clock import monotonic
 from legacy_mm.copyjob import Started
-from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamFailure
+from legacy_mm.errors import EngineUnfit, LegacyMMError, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
-from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.protocol.record_set import Ending, read_batches
+from legacy_mm.protocol.record_set import whole_batches
 from legacy_mm.wire import failures
 from legacy_mm.wire.arrivals import Arrivals, Fetched, Work
 from legacy_mm.wire.cluster import Cluster
@@ -186,9 +185,18 @@ class Fetcher:
         return [want for want in asked if want.partition not in doubted]
 
     def answered(self, asked: Iterable[Wanted], partitions: Iterable[FetchedPartition]) -> None:
-        """Take over what a broker answered; partitions that brought records are asked for last the next time."""
+        """Take over what a broker answered; partitions that brought records are asked for last the next time.
+
+        What ends the reading of one of them is raised when the others are taken over.
+        """
         positions = {want.partition: want.offset for want in asked}
-        found = [self._sort_out(answer, positions[answer.partition]) for answer in partitions]
+        found: list[tuple[Fetched, int] | None] = []
+        troubles: list[LegacyMMError] = []
+        for answer in partitions:
+            try:
+                found.append(self._sort_out(answer, positions[answer.partition]))
+            except (StreamFailure, EngineUnfit) as error:
+                troubles.append(error)
         arrived: list[Fetched] = []
         with self._changed:
             self._asked.difference_update(positions)
@@ -203,6 +211,8 @@ class Fetcher:
             work = self._arrivals.add(arrived)
         if work is not None:
             self._arrivals.do(work, arrived)
+        if troubles:
+            raise troubles[0]
 
     def unanswered(self, asked: Iterable[Wanted]) -> None:
         """A request came to nothing: its partitions may be asked for again, after a pause."""
@@ -267,22 +277,9 @@ class Fetcher:
             return None
         end = answer.last_stable_offset if self.options.committed_only else answer.high_watermark
         self.traffic.note_log(partition, position, answer.log_start_offset, end)
-        batches = self._batches(answer)
+        batches = whole_batches(answer)
         next_offset = batches[-1].header.next_offset if batches else position
         return Fetched(partition, position, batches, answer.aborted, len(answer.records)), max(next_offset, position)
-
-    def _batches(self, answer: FetchedPartition) -> list[RecordBatch]:
-        """The whole batches of an answer. Brokers send the first one whole, however big it is."""
-        batches: list[RecordBatch] = []
-        try:
-            for item in read_batches(answer.records):
-                if isinstance(item, RecordBatch):
-                    batches.append(item)
-                elif item.ending is Ending.OLD_FORMAT and not batches:
-                    raise EngineUnfit(f"{answer.partition} holds messages in format {item.magic}")
-        except CorruptRecords as error:
-            raise CorruptRecords(f"{answer.partition}: {error}") from error
-        return batches
 
     def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
         if failures.is_out_of_range(error):

@@ -149,3 +149,25 @@ def test_after_a_failure_nothing_is_given_out(reader: Reader) -> None:
     with pytest.raises(CorruptRecords, match="t-0"):
         reader.arrivals.take(0.0, refuse)
     assert begun == [(fetched(A, 0),)]
+
+
+def test_what_waits_when_a_reader_fails_is_handed_over_first(reader: Reader) -> None:
+    """And nothing that comes later: other readers would put the failure off for ever."""
+    assert not reader.answered(fetched(A, 0))
+    reader.arrivals.failed(CorruptRecords("t-1"))
+    assert not reader.answered(fetched(A, 1))
+    assert reader.arrivals.take(0.0, refuse) == fetched(A, 0)
+    with pytest.raises(CorruptRecords, match="t-1"):
+        reader.arrivals.take(0.0, refuse)
+
+
+def test_what_comes_while_work_fails_is_not_handed_over(reader: Reader) -> None:
+    def work(arrived: Sequence[Fetched]) -> None:
+        assert not reader.answered(fetched(A, 1))
+        raise CorruptRecords("t-0")
+
+    taker = Taker(reader.arrivals, work)
+    with reader.changed:  # before the thread that waits can look
+        assert reader.answered(fetched(A, 0))
+    with pytest.raises(CorruptRecords, match="t-0"):
+        taker.result()

@@ -236,6 +236,30 @@ def test_a_broken_record_set_names_its_partition(fetcher: Fetcher) -> None:
         fetcher.answered(asked(fetcher), [answer(A, struct.pack(">qi", 20, 3) + bytes(60))])
 
 
+BROKEN = struct.pack(">qi", 23, 3) + bytes(60)
+
+
+def test_what_is_sound_before_a_broken_batch_is_handed_out_first(fetcher: Fetcher) -> None:
+    fetcher.answered(asked(fetcher), [answer(A, batch_at(20) + BROKEN)])
+    assert [batch.header.base_offset for batch in taken(fetcher).batches] == [20]
+    wanted = asked(fetcher)
+    assert next(want.offset for want in wanted if want.partition == A) == 23
+    with pytest.raises(CorruptRecords, match="t-0: record batch at offset 23"):
+        fetcher.answered(wanted, [answer(A, BROKEN)])
+
+
+@pytest.mark.parametrize("trouble", [answer(B, BROKEN), answer(B, error=NOT_AUTHORIZED)], ids=["broken", "forbidden"])
+def test_one_partition_s_trouble_comes_behind_the_records_of_the_others(
+    fetcher: Fetcher, trouble: FetchedPartition
+) -> None:
+    with pytest.raises(StreamFailure, match="t-1") as raised:
+        fetcher.answered(asked(fetcher), [trouble, answer(A, batch_at(20)), answer(C, batch_at(20))])
+    fetcher.failed(raised.value)
+    assert [taken(fetcher).partition for _ in range(2)] == [A, C]
+    with pytest.raises(StreamFailure, match="t-1"):
+        taken(fetcher)
+
+
 def test_who_is_closed_asks_nobody(fetcher: Fetcher) -> None:
     fetcher.close()
     assert asked(fetcher) == []

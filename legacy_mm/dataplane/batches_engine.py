@@ -61,7 +61,8 @@ class BatchesEngine:
         backlog = int(source.get("queued.max.messages.kbytes", 32 << 10)) << 10
         self._fetch_options = fetch_options.options_from(source, backlog)
         self._fetcher = Fetcher(self._source, self._fetch_options, backlog, self._read)
-        options = append_options.options_from(target)
+        aside = QuarantineSettings(**plan.quarantine)
+        options = append_options.options_from(target, sets_aside=aside.refused)
         self._appender = Appender(self._target, options, self._written)
         self._missing_topic_seconds = missing_seconds(target)
         limit = options.request_bytes
@@ -71,7 +72,6 @@ class BatchesEngine:
         self._check_crcs = source.get("check.crcs") == "true"
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
-        aside = QuarantineSettings(**plan.quarantine)
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
         self._without_topic = ""
         self._halving = False

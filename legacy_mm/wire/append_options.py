@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 _ALWAYS = (1 << 31) - 1
+_THRICE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,10 +27,15 @@ class AppendOptions:
     retry_pause: float
     retries: int
     """How often a batch is sent again, whatever the reason."""
+    damaged: int
+    """How often in a row a broker may call a batch damaged before that is a refusal."""
 
 
-def options_from(properties: Mapping[str, str]) -> AppendOptions:
-    """What librdkafka's producer properties say about sending; its and Java's defaults where they say nothing."""
+def options_from(properties: Mapping[str, str], *, sets_aside: bool = False) -> AppendOptions:
+    """What librdkafka's producer properties say about sending; its and Java's defaults where they say nothing.
+
+    `sets_aside`: there is a quarantine for what is refused.
+    """
 
     def number(name: str, default: int) -> int:
         return int(properties.get(name, default))
@@ -47,4 +53,5 @@ def options_from(properties: Mapping[str, str]) -> AppendOptions:
         delivery_timeout=delivery / 1000 if delivery else inf,
         retry_pause=number("retry.backoff.ms", 100) / 1000,
         retries=number("retries", _ALWAYS),
+        damaged=_THRICE if sets_aside else _ALWAYS,
     )

@@ -121,10 +121,7 @@ class Appender:
     def replace(self, refused: Entry, batches: Iterable[tuple[RecordBatch, Any]]) -> None:
         """Send these instead, at the same place in the order."""
         with self.lock:
-            entries = [
-                Entry(refused.lane, batch, receipt, len(batch.buffer), refused.since, refused.deadline)
-                for batch, receipt in batches
-            ]
+            entries = [refused.part(batch, receipt) for batch, receipt in batches]
             self._bytes += sum(entry.size for entry in entries) - refused.size
             refused.lane.replace_held(entries)
             self._queue(refused.lane)
@@ -181,6 +178,9 @@ class Appender:
 
     def failed(self, entry: Entry, error: int, reason: str) -> None:
         """The target did not take it, or the connection broke (error 0). Under the lock."""
+        entry.damaged = entry.damaged + 1 if failures.is_damaged(error) else 0
+        if entry.damaged >= self.options.damaged:
+            error = failures.INVALID_RECORD
         only_follows = entry.lane.recovering and failures.is_out_of_order(error)
         final = error and not failures.is_retriable(error)
         if not only_follows and (final or entry.attempts >= self.options.retries):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from legacy_mm.clock import monotonic
@@ -220,7 +220,7 @@ class Channel(threading.Thread):
             appended, throttle = messages.decode(request.version, body)
             self._settle(request, appended, len(body), throttle)
 
-    def _settle(self, request: _Request, appended: Iterable[messages.Appended], size: int, throttle: int) -> None:
+    def _settle(self, request: _Request, appended: Sequence[messages.Appended], size: int, throttle: int) -> None:
         now = monotonic()
         owner = self._owner
         entries = {entry.lane.partition: entry for entry in request.entries}
@@ -237,6 +237,10 @@ class Channel(threading.Thread):
             for entry in entries.values():
                 owner.failed(entry, 0, "")
             self.wake()
+        for answer in appended:
+            if failures.is_damaged(answer.error):
+                told = failures.text(answer.error)
+                owner.traffic.on_trouble(f"{answer.partition} did not take a batch, which is tried again: {told}")
 
     def _take_back(self, link: _Link) -> list[_Request]:
         """What was under way on a broken connection, once; a new one is made for what comes next."""

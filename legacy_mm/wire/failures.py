@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka import errors as kafka_errors
 
-UNKNOWN_TOPIC, TIMED_OUT, TOO_LARGE = 3, 7, 10
+UNKNOWN_TOPIC, TIMED_OUT, TOO_LARGE, INVALID_RECORD = 3, 7, 10, 87
 _UNKNOWN, _OUT_OF_RANGE, _CORRUPT = -1, 1, 2
 _OUT_OF_ORDER, _DUPLICATE = 45, 46
 _UNKNOWN_MEMBER, _TOPIC_FORBIDDEN, _GROUP_FORBIDDEN = 25, 29, 30
@@ -12,7 +12,7 @@ _PRODUCER_UNKNOWN = {_OUT_OF_ORDER, 47, 59, 90}
 """Out of order, invalid epoch, unknown producer id, fenced: the broker and this producer id have lost each other."""
 _SIZES = {TOO_LARGE, 18}
 """Record too large, batch too large for a segment."""
-_OF_THE_RECORD = {*_SIZES, 32, 87}
+_OF_THE_RECORD = {*_SIZES, 32, INVALID_RECORD}
 """Also its timestamp, and whatever else a broker finds in a record."""
 _LEAVES_OPEN = {_UNKNOWN, 0, 6, TIMED_OUT, 13, 20, 56}
 """Nobody knows (a broken connection is 0), no leader any more, too few replicas after the append, a failing disk."""
@@ -23,6 +23,11 @@ _FOR_ALL_RECORDS = {29, 31, 35, 43, 53, 76}
 def is_retriable(code: int) -> bool:
     """Whether a later try may succeed; also for a batch that was damaged on its way."""
     return code == _CORRUPT or bool(kafka_errors.for_code(code).retriable)
+
+
+def is_damaged(code: int) -> bool:
+    """Whether the broker found the batch damaged; before 2.4 also where a record lacks the key its topic wants."""
+    return code == _CORRUPT
 
 
 def is_unknown(code: int) -> bool:

@@ -41,10 +41,16 @@ class Entry:
     reason: str = ""
     attempts: int = 0
     """How often it was sent again."""
+    damaged: int = 0
+    """How often in a row the broker called it damaged, or what it was a part of."""
     doubtful: bool = False
     """Once it failed in a way that leaves open whether the broker has it."""
     denied: bool = False
     """The last time the broker said for certain that it has not taken it."""
+
+    def part(self, batch: RecordBatch, receipt: Any) -> Entry:
+        """Some of its records, to be sent in its place."""
+        return Entry(self.lane, batch, receipt, len(batch.buffer), self.since, self.deadline, damaged=self.damaged)
 
 
 class Lane:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 
+from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.testbed.comparison import same_records
 from legacy_mm.testbed.load import Loaded, load, load_kinds
 from legacy_mm.testbed.records import committed, create_topic, end_offsets, read_all
@@ -187,3 +190,27 @@ def test_the_old_tool_ends_where_ours_goes_on(
     assert tool.wait(COPIED) == 255
     assert "The broker must be version 0.11 or later" in tool.output()
     assert sum(end_offsets(old.bootstrap, name).values()) == 0
+
+
+@pytest.mark.parametrize("old", ["1.1.1"], indirect=True)
+def test_a_record_that_lacks_its_key_is_set_aside(
+    old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool, tmp_path: Path
+) -> None:
+    """Such a broker calls it damaged, as if it might fare better the next time."""
+    name, file = topic(), tmp_path / "aside.jsonl"
+    create_topic(source.bootstrap, name, partitions=1)
+    create_topic(old.bootstrap, name, partitions=1, config={"cleanup.policy": "compact"})
+    writer = Producer({"bootstrap.servers": source.bootstrap, "linger.ms": 200})
+    for number in range(300):
+        writer.produce(name, b"%d" % number, None if number in (0, 77) else b"k")
+    assert writer.flush(30) == 0
+    tool = our_tool(
+        {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": old.bootstrap},
+        *("--whitelist", name, "--send.on.error", "quarantine", "--quarantine.file", str(file)),
+    )
+    wait_until(lambda: sum(end_offsets(old.bootstrap, name).values()) == 298, COPIED, "the others")
+    assert tool.stop(STOPPED) == 143
+    assert [record.offset for record in read_file(file)] == [0, 77]
+    assert committed(source.bootstrap, group, [name]) == {(name, 0): 300}
+    assert f"{name}-0 did not take a batch, which is tried again: CORRUPT_MESSAGE" in tool.output()

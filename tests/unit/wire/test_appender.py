@@ -8,16 +8,18 @@ from typing import Any
 import pytest
 
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire import failures
 from legacy_mm.wire.append_options import options_from
 from legacy_mm.wire.appender import Appender
+from legacy_mm.wire.channel import Channel, _Request
 from legacy_mm.wire.lane import Entry
 from legacy_mm.wire.traffic import Traffic
 from tests.unit.protocol.batches import NOW, Row, build
 
 PLACE = TopicPartition("t", 0)
-LEADER_GONE, NOT_ENOUGH_REPLICAS, BROKEN, FORBIDDEN = 6, 19, 0, 29
+LEADER_GONE, NOT_ENOUGH_REPLICAS, BROKEN, FORBIDDEN, DAMAGED = 6, 19, 0, 29, 2
 
 
 class Cluster:
@@ -33,8 +35,11 @@ class Cluster:
         return None
 
 
-def make(**properties: str) -> Appender:
-    return Appender(Cluster(), options_from(properties), Traffic("producer", print))  # type: ignore[arg-type]
+def make(*, sets_aside: bool = False, **properties: str) -> Appender:
+    """`properties`: with _ for a dot."""
+    known = {name.replace("_", "."): text for name, text in properties.items()}
+    options = options_from(known, sets_aside=sets_aside)
+    return Appender(Cluster(), options, Traffic("producer", print))  # type: ignore[arg-type]
 
 
 def sent(appender: Appender) -> Entry:
@@ -69,7 +74,7 @@ def test_a_batch_is_sent_again_as_often_as_the_file_says(retries: str, error: in
 )
 def test_a_refused_batch_that_may_have_arrived_has_used_its_sequence_numbers(before: int, producer: int) -> None:
     """Under the same id the broker would take the next batch of that size for it, and say that it has it."""
-    appender = make(**{"enable.idempotence": "true"})
+    appender = make(enable_idempotence="true")
     ids: Any = SimpleNamespace(current=(7, 0), acquire=lambda: (8, 0))
     appender._ids = ids
     entry = sent(appender)
@@ -80,6 +85,36 @@ def test_a_refused_batch_that_may_have_arrived_has_used_its_sequence_numbers(bef
     assert appender.take_refused() == [entry]
     appender.drop(entry)
     assert sent(appender).batch.header.producer_id == producer
+
+
+def test_where_there_is_a_quarantine_a_batch_that_is_called_damaged_thrice_is_refused() -> None:
+    """Brokers before 2.4 call it so where a record lacks the key that a compacted topic wants."""
+    appender = make(sets_aside=True)
+    entry = sent(appender)
+    lane = appender._lanes[PLACE]
+    for error in (DAMAGED, DAMAGED, BROKEN, DAMAGED, DAMAGED):
+        fail(appender, entry, error)
+        assert appender.take_refused() == []
+        assert lane.begin() is entry
+    fail(appender, entry, DAMAGED)
+    assert [(each, each.refusal) for each in appender.take_refused()] == [(entry, failures.INVALID_RECORD)]
+    assert failures.may_spare_some(entry.refusal)
+    assert failures.refuses_the_record(entry.refusal)
+    appender.replace(entry, [(build([Row(0, NOW, key, b"v")]), key) for key in (None, b"k")])
+    fail(appender, lane.begin(), DAMAGED)
+    assert [each.receipt for each in appender.take_refused()] == [None], "it was part of one that is"
+
+
+def test_without_a_quarantine_what_is_called_damaged_is_sent_again_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """As in Java, for which it was damaged on its way."""
+    appender = make()
+    entry = sent(appender)
+    channel = Channel(appender, 1)
+    for _ in range(10):
+        channel._settle(_Request([entry], 9, 0.0, 0), [Appended(PLACE, DAMAGED, -1, "")], 0, 0)
+        assert appender.take_refused() == []
+        assert appender._lanes[PLACE].begin() is entry
+    assert "t-0 did not take a batch, which is tried again: CORRUPT_MESSAGE: " in capsys.readouterr().out
 
 
 def test_what_waits_for_long_keeps_no_more_in_memory_than_itself(monkeypatch: pytest.MonkeyPatch) -> None:

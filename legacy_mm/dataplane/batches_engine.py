@@ -161,8 +161,8 @@ class BatchesEngine:
                 sent += 1
                 if self._stopping.is_set():
                     return
-        except CorruptRecords as error:
-            raise CorruptRecords(f"{partition}: {error}") from error
+        except (EngineUnfit, CorruptRecords) as error:
+            raise type(error)(f"{partition}: {error}") from error
         self._read.passed(partition, batches[-1].header.next_offset)
         self._pace.copied(len(batches), sent, self._records - before)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from legacy_mm.clock import epoch_ms
+from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
@@ -86,14 +87,14 @@ class Router:
         """The way of a data batch, from offset `begin` on; `source` and `target` are numbers of partitions.
 
         `in_place`: its records keep the number of their partition. `codec`: what is kept where the user's files say
-        nothing; None: that of the batch. Raises CorruptRecords.
+        nothing; None: that of the batch. Raises CorruptRecords; EngineUnfit where it is too much to open.
         """
         header = batch.header
         codec = next(found for found in (self._options.codec, codec, header.codec) if found is not None)
         if in_place and codec is header.codec and self._passes_unseen(batch, begin):
             offsets = range(header.base_offset, header.next_offset)
             return Route([Placed(partition, batch, offsets)], [], header.records, header.next_offset)
-        data = self.decompress(header.codec, batch.payload)
+        data = self._opened(batch)
         found = records.survey(header, data, partition, 0 if in_place else target)
         contents = records.measure(header, data, begin) if self._options.measure else None
         stays = in_place or (partition < target and (target <= source or not found.keyless))
@@ -156,7 +157,7 @@ class Router:
     def halve(self, refused: Placed) -> list[Placed]:
         """The records of a batch that the target refused, in two batches or a few."""
         header = refused.batch.header
-        data = self.decompress(header.codec, refused.batch.payload)
+        data = self._opened(refused.batch)
         limit = HEADER_SIZE + len(data) // 2
         placement = Placement.all_to(refused.partition)
         halves = []
@@ -173,15 +174,23 @@ class Router:
 
     def sizes(self, batch: RecordBatch) -> list[tuple[int | None, int | None]]:
         """Key and value sizes of the records of a batch; None for null."""
-        return list(records.sizes(batch.header, self.decompress(batch.header.codec, batch.payload)))
+        return list(records.sizes(batch.header, self._opened(batch)))
 
     def single(self, batch: RecordBatch) -> SingleRecord:
         """The record of a batch that has one; raises CorruptRecords."""
-        return first_record(batch.header, self.decompress(batch.header.codec, batch.payload))
+        return first_record(batch.header, self._opened(batch))
 
     def batch_of(self, record: SingleRecord) -> RecordBatch:
         """A batch of its own for a record, compressed where the producer compresses."""
         return batch_of(record, self._options.codec or Codec.NONE, self._options.level)
+
+    def _opened(self, batch: RecordBatch) -> memoryview:
+        """Its records. What is sound and cannot be had may be beyond our limit, and the other engine has none."""
+        try:
+            return self.decompress(batch.header.codec, batch.payload)
+        except CorruptRecords as error:
+            batch.check_crc()
+            raise EngineUnfit(str(error)) from error
 
     def _turn(self, topic: str, partitions: int, count: int) -> int:
         """The partition of the first of `count` null keys, so that they go round and round."""

@@ -119,6 +119,8 @@ def use(header: Header, records: memoryview) -> None:
                 again = survey(one.batch.header, one.batch.payload, one.partition, 0)
                 assert (again.records, again.dense) == (one.batch.header.records, True)
                 one.batch.check_crc()
+        if header.last_offset_delta >= 1 << 30:
+            return  # nobody joins what reaches so far
         joined = join([Opened(header, records), Opened(header._replace(base_offset=header.next_offset), records)])
         again = survey(joined.header, joined.payload, 1, 3)
         assert (again.records, again.elsewhere) == (2 * found.records, 2 * found.elsewhere)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.copyjob import BEAT_SECONDS, Frame, Gap, Pairs, Plan, Progress, Started
+from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Frame, Gap, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.joining import Arrived, Joiner
@@ -23,7 +23,7 @@ from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
 from legacy_mm.dataplane.patience import Beat, Patience
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
-from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures
+from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsendable
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.kafka.client import ErrorLines
 from legacy_mm.kafka.errors import broker_error
@@ -174,7 +174,7 @@ class BatchesEngine:
         least = max(count, source.partition + 1) if in_place else 1
         try:
             partitions = self._partitions(topic, least)
-        except _Unsendable as error:
+        except Unsendable as error:
             self._fail(topic, batch, error.code)
             self._failures.raise_if_ending(None)
             self._pieces.open(source, batch.header.next_offset, 0)
@@ -207,7 +207,7 @@ class BatchesEngine:
     def _partitions(self, topic: str, least: int) -> int:
         """How many the target topic has, created if need be; waits for it, and a moment for it to have `least`.
 
-        0: we stop. Raises _Unsendable; StreamFailure when there are too few.
+        0: we stop. Raises Unsendable; StreamFailure when there are too few.
         """
         if self._appending and (count := self._target.partitions(topic)) >= least:
             return count
@@ -228,7 +228,7 @@ class BatchesEngine:
             else:
                 problem = failures.for_good(self._target.problem(topic))
                 if problem or missing.expired():
-                    raise _Unsendable(problem or failures.UNKNOWN_TOPIC)
+                    raise Unsendable(problem or failures.UNKNOWN_TOPIC)
             self._target.stale()
             self._tend(blocked=True)
             self._target.wait_for_refresh(_WAIT_SECONDS)
@@ -249,16 +249,15 @@ class BatchesEngine:
 
     def _tend(self, *, blocked: bool) -> None:
         self._appender.tend()
+        refused = self._appender.take_refused()  # first: it comes behind what its lane has acknowledged
         for part, base_offset in self._appender.take_acknowledged():
             if isinstance(part, Aside):
                 self._pieces.acknowledged(part.piece)
                 continue
-            if self._pairs is not None and part.piece.partition.topic in self._in_place:
-                self._pairs.batch(part.piece.partition, part.offsets, base_offset)
+            self._note(part, base_offset)
             if self._meters is not None:
                 self._meters.acknowledged(part.piece.partition, len(part.offsets), part.times)
             self._pieces.acknowledged(part.piece)
-        refused = self._appender.take_refused()
         self._halving = bool(refused)
         for each in refused:
             self._deal_with(each)
@@ -270,6 +269,10 @@ class BatchesEngine:
                 self._report(statistics)
         if self._meters is not None and (measured := self._meters.statistics_when_due(self._safe.safe())):
             self._report(measured)
+
+    def _note(self, part: Part, base_offset: int) -> None:
+        if self._pairs is not None and part.piece.partition.topic in self._in_place:
+            self._pairs.batch(part.piece.partition, part.offsets, base_offset)
 
     def _deal_with(self, refused: Entry) -> None:
         """Halve a refused batch until a record stands alone; a lone one, or what no other batch can mend, failed."""
@@ -300,6 +303,8 @@ class BatchesEngine:
 
     def _drop(self, refused: Entry) -> None:
         """Also in a stop: what waits behind it is to be sent."""
+        if refused.may_have_arrived and isinstance(refused.receipt, Part):
+            self._note(refused.receipt, UNKNOWN)
         self._patience.ask(lambda: self._appender.drop(refused), at_least_once=True)
 
     def _put_aside(self) -> None:
@@ -312,7 +317,7 @@ class BatchesEngine:
         if not self._without_topic:
             try:
                 return self._partitions(topic, 1) or "the mirror stops"
-            except _Unsendable as error:
+            except Unsendable as error:
                 self._without_topic = broker_error(error.code)[0]
         return self._without_topic
 
@@ -384,14 +389,6 @@ class BatchesEngine:
     def _all_settled(self, seconds: float) -> bool:
         """Whether everything is at the target, or set aside."""
         return self._appender.wait_empty(seconds) and (self._refused is None or self._refused.is_empty())
-
-
-class _Unsendable(Exception):
-    """The target will not have this topic; `code` says why."""
-
-    def __init__(self, code: int) -> None:
-        super().__init__(code)
-        self.code = code
 
 
 def _tells(properties: Mapping[str, str]) -> Callable[[str], None]:

@@ -73,3 +73,11 @@ class ProducerBroken(SendFailure):
     """This producer can send no more, a new one can."""
 
     retriable = True
+
+
+class Unsendable(Exception):
+    """The target will not have this topic; `code` says why."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code

@@ -128,8 +128,7 @@ class Appender:
 
     def drop(self, refused: Entry) -> None:
         """Go on without it. Raises ConnectionLost, ClusterUnreachable when a later try may succeed."""
-        used_up = refused.doubtful or refused.refusal == failures.TIMED_OUT  # it may have arrived, with its numbers
-        producer = self._ids.acquire() if self._ids is not None and used_up else None
+        producer = self._ids.acquire() if self._ids is not None and refused.may_have_arrived else None
         with self.lock:
             self._bytes -= refused.size
             refused.lane.drop_held(producer)

@@ -17,6 +17,7 @@ from typing import Any
 
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.record_batch import NO_PRODUCER, Producer, RecordBatch
+from legacy_mm.wire import failures
 from legacy_mm.wire.errors import ProducerForgotten
 
 _SEQUENCES = 1 << 31
@@ -47,6 +48,11 @@ class Entry:
     """Once it failed in a way that leaves open whether the broker has it."""
     denied: bool = False
     """The last time the broker said for certain that it has not taken it."""
+
+    @property
+    def may_have_arrived(self) -> bool:
+        """Whether the broker, for all we know, has what was given up, and with it its sequence numbers."""
+        return self.doubtful or self.refusal == failures.TIMED_OUT
 
     def part(self, batch: RecordBatch, receipt: Any) -> Entry:
         """Some of its records, to be sent in its place."""

@@ -1,0 +1,90 @@
+"""What the `batches` engine makes of what its target answers; no socket, no Kafka."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from legacy_mm.copyjob import UNKNOWN, Pairs, Plan, Progress, Run
+from legacy_mm.dataplane.acks import Part
+from legacy_mm.dataplane.batches_engine import BatchesEngine
+from legacy_mm.model import TopicPartition
+from legacy_mm.wire.appender import Acknowledged
+from legacy_mm.wire.lane import Entry, Lane
+from tests.unit.protocol.batches import NOW, Row, build
+
+HERE = TopicPartition("t", 0)
+TIMED_OUT, FORBIDDEN = 7, 29
+RECORDS = 3
+
+
+class Target:
+    """An appender whose answers come while it is asked for them: `arriving`, one turn after the other."""
+
+    def __init__(self, *arriving: Acknowledged | Entry) -> None:
+        self._arriving = list(arriving)
+        self._acknowledged: list[Acknowledged] = []
+        self._refused: list[Entry] = []
+
+    def tend(self) -> None:
+        """Nothing to do."""
+
+    def take_acknowledged(self) -> list[Acknowledged]:
+        found, self._acknowledged = self._acknowledged, []
+        for answer in self._arriving:
+            if isinstance(answer, Entry):
+                self._refused.append(answer)
+            else:
+                self._acknowledged.append(answer)
+        self._arriving = []
+        return found
+
+    def take_refused(self) -> list[Entry]:
+        found, self._refused = self._refused, []
+        return found
+
+    def drop(self, refused: Entry) -> None:
+        """Nothing waits behind it."""
+
+
+def told(refusal: int, *, doubtful: bool, in_place: bool = True) -> list[Run]:
+    """The pairs of two batches that arrived and of one between them that was given up; all of them are safe then."""
+    frames: list[Any] = []
+    brokers = {"bootstrap.servers": "one:1"}
+    flags: dict[str, Any] = {"pairs": True, "in_place": ["t"] if in_place else []}
+    plan = Plan({}, {}, brokers, brokers, 0.0, 1.0, abort_on_send_failure=False, synchronous=False, **flags)
+    engine = BatchesEngine(plan, frames.append)
+    first, lost, last = (
+        Part(engine._pieces.open(HERE, begin + RECORDS, 1), range(begin, begin + RECORDS), None)
+        for begin in range(0, 3 * RECORDS, RECORDS)
+    )
+    batch = build([Row(at, NOW, b"k", b"v") for at in range(RECORDS)])
+    refused = Entry(Lane(HERE, None, 1), batch, lost, len(batch.buffer), 0.0, 0.0, refusal=refusal, doubtful=doubtful)
+    for answers in ([Acknowledged(first, 100), refused], [Acknowledged(last, 103)]):
+        engine._appender = Target(*answers)  # type: ignore[assignment]
+        engine._tend(blocked=False)
+        engine._tend(blocked=False)
+    engine._send_progress(blocked=False)
+    safe: dict[TopicPartition, int] = {}
+    for frame in frames:
+        safe |= frame.offsets if isinstance(frame, Progress) else {}
+    assert safe == {HERE: 3 * RECORDS}
+    return [run for frame in frames if isinstance(frame, Pairs) for run in frame.runs]
+
+
+ARRIVED = [Run(*HERE, 0, 100, RECORDS), Run(*HERE, 2 * RECORDS, 103, RECORDS)]
+
+
+@pytest.mark.parametrize(("refusal", "doubtful"), [(TIMED_OUT, False), (FORBIDDEN, True)])
+def test_a_batch_that_is_given_up_and_may_have_arrived_is_told_as_unknown(refusal: int, doubtful: bool) -> None:
+    """As a hole it would let a group that is translated skip records that are there."""
+    assert told(refusal, doubtful=doubtful) == [ARRIVED[0], Run(*HERE, RECORDS, UNKNOWN, RECORDS), ARRIVED[1]]
+
+
+def test_a_batch_that_was_certainly_refused_is_a_hole() -> None:
+    assert told(FORBIDDEN, doubtful=False) == ARRIVED
+
+
+def test_partitions_that_are_not_preserved_have_no_pairs() -> None:
+    assert told(TIMED_OUT, doubtful=False, in_place=False) == []

@@ -15,7 +15,7 @@ from typing import Any
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.copyjob import BEAT_SECONDS, Copied, Frame, Gap, Pairs, Plan, Progress, Started, Statistics
+from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Copied, Frame, Gap, Pairs, Plan, Progress, Started, Statistics
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts, missing_seconds
@@ -250,7 +250,7 @@ class RecordsEngine:
     def _delivered(self, record: Any, offset: int) -> None:
         if self._pairs is not None and record.topic() in self._in_place:
             self._pairs.record(record.topic(), record.partition(), record.offset(), offset)
-            self._arrived.append(record)
+            self._arrived += [record] if offset != UNKNOWN else []
 
     def _note_arrived(self) -> None:
         """Measure what the target has acknowledged since the last call."""

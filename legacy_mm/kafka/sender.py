@@ -17,7 +17,7 @@ from typing import Any
 
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Message, Producer
 
-from legacy_mm.copyjob import Statistics
+from legacy_mm.copyjob import UNKNOWN, Statistics
 from legacy_mm.kafka.client import ErrorLines, Line, client_properties, count_partitions, measure_line
 from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login, refuses_the_record
 from legacy_mm.kafka.header_support import HeaderCheck
@@ -82,7 +82,8 @@ class RecordSender:
         """`in_place`: source topics whose records `send` leaves in their partition.
 
         `on_delivered` is called for each record that `send` was given, in the order of its partition, with its offset
-        at the target; about 1 us a record. `on_refused` is asked about a failed record before `on_failure` is told.
+        at the target, UNKNOWN if it failed and may be there nevertheless; about 1 us a record. `on_refused` is asked
+        about a failed record before `on_failure` is told.
         """
         self._names = names
         self._in_place = in_place
@@ -243,8 +244,8 @@ class RecordSender:
         self._on_outgoing(None, error, record)
 
     def _on_outcome(self, source: Any, error: KafkaError | None, record: Any) -> None:
-        if error is None and self._on_delivered is not None:
-            self._on_delivered(source, record.offset())
+        if self._on_delivered is not None and not (error is not None and refuses_the_record(error)):
+            self._on_delivered(source, record.offset() if error is None else UNKNOWN)
         self._on_outgoing(source, error, record)
 
     def _on_outgoing(self, origin: Any, error: KafkaError | None, record: Any) -> None:

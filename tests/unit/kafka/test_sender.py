@@ -10,7 +10,9 @@ import confluent_kafka
 import pytest
 from confluent_kafka import KafkaError, Message
 
+from legacy_mm.copyjob import UNKNOWN
 from legacy_mm.kafka.sender import FailedSend, RecordSender
+from legacy_mm.testbed.waiting import wait_until
 
 DENIED = KafkaError.CLUSTER_AUTHORIZATION_FAILED
 AFTER_THE_HEAD_OF_AN_OBJECT = 16
@@ -60,6 +62,17 @@ def test_what_ends_the_producer_is_no_failure_of_a_record(
     broken = sender.fatal()
     assert broken is not None
     assert (broken.code, broken.refuses_idempotence, failed) == ("CLUSTER_AUTHORIZATION_FAILED", True, [])
+
+
+def test_a_record_that_failed_and_may_have_arrived_has_no_known_place() -> None:
+    """Where offsets are translated it is no hole."""
+    told: list[tuple[Message, int]] = []
+    properties = {"bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": "10", "linger.ms": "0"}
+    ignored = (lambda _: None,) * 3
+    sender = RecordSender(properties, {"t": "t"}, *ignored, ["t"], lambda record, offset: told.append((record, offset)))
+    assert sender.send([RECORD]) == 1
+    wait_until(lambda: sender.flush(0.1), 20, "the time-out")
+    assert told == [(RECORD, UNKNOWN)]
 
 
 @pytest.mark.parametrize("name", ["\ud800", "a\udcff"])

@@ -17,10 +17,10 @@ from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection, properties_file, topic_pattern
 from legacy_mm.config import feature_flags, validate
 from legacy_mm.config.catalogue import EMBEDDED, OwnOptions, option_called
-from legacy_mm.config.feature_settings import FeatureSettings
 from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.features import Names
+from legacy_mm.handlers.built_in import GuardLoop
 from legacy_mm.spark.runner import first_line
 from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
@@ -38,6 +38,7 @@ _AS_THE_MIRROR = (
     "features.config",
     "feature.topics",
     "rename.topics",
+    "detect.loops",
     "source.cluster.alias",
     "target.cluster.alias",
     "replication.policy.class",
@@ -63,7 +64,8 @@ def _compare(options: argparse.Namespace) -> Outcome:
     own = _own_options(options)
     files = {"source": options.source_config, "target": options.target_config}
     connections = {side: client_connection.read(path) for side, path in files.items()}
-    features = _features(own, files)
+    written, read = (properties_file.load(files[side]).properties for side in ("target", "source"))
+    features = feature_flags.settings(own.features, feature_flags.given_in(written), feature_flags.given_in(read))
     try:
         from legacy_mm.verify.comparison import compare
         from legacy_mm.verify.connections import ConnectionGiver
@@ -85,6 +87,8 @@ def _compare(options: argparse.Namespace) -> Outcome:
             lambda found: _copies(names, found),
             _progress(stack),
             timed=not options.ignore_timestamps,
+            committed_only=read.get("isolation.level") == "read_committed",
+            without_header=GuardLoop.HEADER if features.detect_loops else "",
         )
 
 
@@ -98,12 +102,6 @@ def _own_options(options: argparse.Namespace) -> OwnOptions:
     own = read_own_options(words, os.environ)
     validate.check_spark_conf(own.spark_master, own.spark_conf)
     return own
-
-
-def _features(own: OwnOptions, files: Mapping[str, str]) -> FeatureSettings:
-    """The flags, with the mirror's precedence: also the client files may hold them."""
-    written, read = (properties_file.load(files[side]).properties for side in ("target", "source"))
-    return feature_flags.settings(own.features, feature_flags.given_in(written), feature_flags.given_in(read))
 
 
 def _started(host: SparkHost) -> Any:
@@ -145,8 +143,8 @@ def _lines(found: Outcome) -> Iterator[str]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="legacy-mm verify", allow_abbrev=False)
-    parser.add_argument("--source-config", required=True, help="a Java client's properties file for the source")
-    parser.add_argument("--target-config", required=True, help="the same for the target")
+    parser.add_argument("--source-config", required=True, help="the mirror's consumer file; isolation.level counts")
+    parser.add_argument("--target-config", required=True, help="a Java client's file for the target")
     parser.add_argument("--topics", required=True, help="a Java regular expression, as --include")
     parser.add_argument("--parallel", type=int, default=1, help="the more, the more slices are read at once (1)")
     parser.add_argument("--ignore-timestamps", action="store_true", help="for targets that stamp records themselves")

@@ -105,9 +105,9 @@ class GroupTranslation:
                 missing = Answer(How.NO_COPY if place.topic in copies else How.NOT_MIRRORED)
                 named = TopicPartition(copies.get(place.topic, place.topic), place.partition)
                 return Position(place, offset, named, missing)
-            end = target_ends[target][1]
-            found = self._answer(place, offset.offset, source_ends[place], end)
-            left = None if found.offset is None else max(0, end - found.offset)
+            there_ends = target_ends[target]
+            found = self._answer(place, offset.offset, source_ends[place], there_ends)
+            left = None if found.offset is None else max(0, there_ends[1] - found.offset)
             return Position(place, offset, target, found, left)
 
         with ThreadPoolExecutor(_SCANS) as pool:
@@ -135,8 +135,8 @@ class GroupTranslation:
         with ThreadPoolExecutor(_SCANS) as pool:
             return {place: lag for place, lag in zip(ends, pool.map(behind, ends), strict=True) if lag}
 
-    def _answer(self, place: TopicPartition, offset: int, ends: tuple[int, int], target_end: int) -> Answer:
-        low, end = ends
+    def _answer(self, place: TopicPartition, offset: int, ends: tuple[int, int], target: tuple[int, int]) -> Answer:
+        (low, end), (first, next_offset) = ends, target
         pairs = self._map(place)
         found = answer(
             offset,
@@ -144,8 +144,10 @@ class GroupTranslation:
             self._known.syncs.of(place),
             lambda begin, until: self._has_records(place, max(begin, low), until),
         )
-        if found.how is How.UNKNOWN and not self._has_records(place, low, end):
-            return Answer(How.NOTHING_TO_READ, target_end)
+        # what the source has removed since may still be at the target
+        all_read = offset >= end or first == next_offset
+        if found.how is How.UNKNOWN and all_read and not self._has_records(place, low, end):
+            return Answer(How.NOTHING_TO_READ, next_offset)
         return found
 
     def _map(self, place: TopicPartition) -> OffsetMap:

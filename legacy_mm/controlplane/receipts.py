@@ -12,7 +12,7 @@ import os
 import sys
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -114,6 +114,11 @@ class StreamReceipts:
         """Copying starts here: what was copied beyond will be copied again."""
         for partition, offset in offsets.items():
             self._copied[partition] = [portion for portion in self._copied[partition] if portion.end <= offset]
+
+    def released(self, partitions: Iterable[TopicPartition]) -> None:
+        """Not ours any more, and not committed: somebody else copies it again."""
+        for partition in partitions:
+            self._copied.pop(partition, None)
 
     def copied(self, frame: Copied) -> None:
         """A barrier was passed."""

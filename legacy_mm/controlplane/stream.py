@@ -215,12 +215,15 @@ class Stream(threading.Thread):
         self._say(events.LOST, gone)
         self._end_job(Deadline.after(min(self._revoke_seconds, _EXIT_OF_LOST_SECONDS)))
         self._release(gone)
+        if self._receipts is not None:
+            self._receipts.released(gone)
 
     def committed(self, offsets: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]) -> None:
         """Outcome of a commit, out of poll()."""
         self._metrics.commit_settled()
         if self._receipts is not None:
             self._receipts.committed(offsets)
+            self._receipts.released(failed.keys() - self._owned)
         if self._commits.settled(offsets, failed) is CommitProblem.LOST:
             self.lost(frozenset())
 

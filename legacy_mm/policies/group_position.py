@@ -21,7 +21,7 @@ class How(StrEnum):
     OFFSET_SYNC = "offset-sync"
     """By MirrorMaker 2's rule: some records may be read again."""
     NOTHING_TO_READ = "nothing-to-read"
-    """The source partition holds no record, so none was copied: the end at the target."""
+    """The source partition holds no record, and the group has read all there were, or the copy holds none either."""
     NOT_MIRRORED = "not-mirrored"
     NO_COPY = "no-copy"
     """The target has no such partition."""
@@ -50,7 +50,7 @@ class Answer:
             How.EXACT: "exactly",
             How.NEAREST_PAIR: f"by the nearest known pair, {pair}; some records may be read again",
             How.OFFSET_SYNC: f"by the offset sync {pair}; some records may be read again",
-            How.NOTHING_TO_READ: "the partition holds no records: the end at the target",
+            How.NOTHING_TO_READ: "the partition holds no records for it: the end at the target",
             How.NOT_MIRRORED: "the topic is not mirrored",
             How.NO_COPY: "the target has no such partition",
             How.TOO_OLD: f"older than all that is known, which begins at {oldest}",

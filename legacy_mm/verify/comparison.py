@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
 from legacy_mm.kafka.survey import SourceSurvey
 from legacy_mm.model import TopicPartition
 from legacy_mm.spark.tables import Slice, Tables
@@ -90,15 +92,20 @@ def compare(
     watch: Callable[[float], None] | None,
     *,
     timed: bool,
+    committed_only: bool = False,
+    without_header: str = "",
 ) -> Outcome:
-    """Compare topics of the source with their copies.
+    """Compare topics of the source with their copies; raises HostError when there are none.
 
     `named` chooses among the source's topics and says what they are called at the target, `secret` is good for the
     connections in a task, `watch` is told how much has been read, from 0 to 1, and from 0 again for what differs.
+    `committed_only`: the mirror copies no record of a transaction that was aborted. `without_header`: one that it adds.
     """
     surveys = {side: SourceSurvey(connections[side]) for side in SIDES}
     counts = {side: surveys[side].partitions(Deadline.after(_ASK_SECONDS)) for side in SIDES}
     names = named(counts["source"])
+    if not names:
+        raise HostError("nothing to compare: no topic of the source matches, or none may be seen")
     topics = {"source": {name: name for name in names}, "target": {there: here for here, there in names.items()}}
     slices: list[Slice] = []
     for side in SIDES:
@@ -106,28 +113,36 @@ def compare(
             TopicPartition(name, number) for name in topics[side] for number in range(counts[side].get(name, 0))
         ]
         ends = surveys[side].log_ends(partitions, Deadline.after(_ASK_SECONDS))
-        common = {"side": side, "timed": timed, "committed": side == "target"}
+        committed = committed_only or side == "target"
+        common = {"side": side, "timed": timed, "committed": committed, "without_header": without_header}
         slices += [{**common, "name": topics[side][cut["topic"]], **cut} for cut in _cuts(ends)]
-    if not slices:
-        return Outcome(names, (), ())
 
     def query(name: str, sql: str, read: list[Slice]) -> list[Mapping[str, Any]]:
         told = None if watch is None else lambda done: watch(done / len(read))
         return Tables(context, _TASK_MODULE, read, secret, _VIEW).query(name, sql, told)
 
-    totals = [Totals(**{**row, "hash": int(row["hash"]) % _HASHES}) for row in query("totals", _TOTALS, slices)]
+    held = query("totals", _TOTALS, slices) if slices else []
+    totals = [*_totals(held, names)]
     unequal = _unequal(totals)
     again = [cut for cut in slices if cut["name"] in unequal]
     differences = query("differences", _DIFFERENCES, again) if again else []
     return Outcome(names, tuple(totals), tuple(Difference(**row) for row in differences))
 
 
+def _totals(held: Iterable[Mapping[str, Any]], topics: Iterable[str]) -> Iterator[Totals]:
+    """Of every topic on both sides, also where there is no record."""
+    rows = {(row["topic"], row["side"]): row for row in held}
+    for topic, side in product(topics, SIDES):
+        row = rows.get((topic, side), {"records": 0, "hash": 0})
+        yield Totals(topic, side, row["records"], int(row["hash"]) % _HASHES)
+
+
 def _unequal(totals: Iterable[Totals]) -> frozenset[str]:
-    """The topics that do not hold as much on both sides."""
-    sides: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+    """The topics that do not hold the same on both sides."""
+    sides: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
     for found in totals:
-        sides[found.topic].append((found.records, found.hash))
-    return frozenset(topic for topic, held in sides.items() if len(held) < len(SIDES) or len(set(held)) > 1)
+        sides[found.topic].add((found.records, found.hash))
+    return frozenset(topic for topic, held in sides.items() if len(held) > 1)
 
 
 def _cuts(ends: Mapping[TopicPartition, tuple[int, int]]) -> Iterator[Slice]:

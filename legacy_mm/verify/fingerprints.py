@@ -27,18 +27,19 @@ def columns(part: Mapping[str, Any], secret: str) -> Iterator[dict[str, list[Any
             "partition": [part["partition"]] * count,
             "offset": [record.offset() for record in records],
             "hour": [record.timestamp()[1] // _HOUR_MS for record in records],
-            "fingerprint": [_fingerprint(record, timed=part["timed"]) for record in records],
+            "fingerprint": [_fingerprint(record, part["without_header"], timed=part["timed"]) for record in records],
         }
 
 
-def _fingerprint(record: Any, *, timed: bool) -> int:
+def _fingerprint(record: Any, without_header: str, *, timed: bool) -> int:
     """64 bits of a hash over key, value, headers and, where both sides keep it, the timestamp."""
     digest = hashlib.blake2b(digest_size=8)
     for content in (record.key(), record.value()):
         _add(digest, content)
     for name, content in record.headers() or ():
-        _add(digest, name.encode())
-        _add(digest, content)
+        if name != without_header:
+            _add(digest, name.encode())
+            _add(digest, content)
     if timed:
         digest.update(_TIME.pack(record.timestamp()[1]))
     (number,) = _TIME.unpack(digest.digest())

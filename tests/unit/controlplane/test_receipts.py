@@ -72,6 +72,19 @@ def test_what_is_copied_again_is_told_once(path: Path) -> None:
     assert (row["source"], row["records"]) == ([0, 20], 20)
 
 
+def test_what_somebody_else_copies_again_is_not_told(path: Path) -> None:
+    receipts = Receipts(ReceiptSettings(str(path), 0))
+    stream = receipts.of_stream("a->b", 0)
+    stream.copied(Copied([portion(100, 200)], {}))
+    stream.released([HERE])
+    stream.started({HERE: 300})
+    stream.copied(Copied([portion(300, 400)], {}))
+    stream.committed({HERE: 400})
+    receipts.close()
+    row, _ = lines(path)
+    assert (row["source"], row["records"]) == ([300, 400], 100)
+
+
 def test_nobody_else_may_read_it_and_it_rotates(path: Path) -> None:
     path.write_text("")
     path.chmod(0o644)

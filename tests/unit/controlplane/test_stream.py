@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from itertools import pairwise
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,7 +16,8 @@ from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import Trouble
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.stream import Stream
-from legacy_mm.copyjob import Gap, Started
+from legacy_mm.copyjob import Copied, Gap, Started
+from legacy_mm.group import CommitProblem
 from legacy_mm.model import Offsets, TopicPartition
 
 P = TopicPartition("orders", 0)
@@ -43,6 +45,9 @@ class Job:
     def take_started(self) -> list[Started]:
         taken, self.started = self.started, []
         return taken
+
+    def take_copied(self) -> list[Copied]:
+        return []
 
     def take_safe(self) -> dict[TopicPartition, int]:
         taken, self.safe = self.safe, {}
@@ -147,6 +152,23 @@ def bench() -> Bench:
 def test_what_is_safe_is_committed_at_the_stop(bench: Bench) -> None:
     bench.run(lambda: bench.job.safe.update({P: 8}))
     assert (bench.begun, bench.commits, bench.failures) == ([{P: COMMITTED}], [{P: 8}], [])
+
+
+@pytest.mark.parametrize("how", ["lost", "last commit refused"])
+def test_receipts_forget_what_somebody_else_copies_again(bench: Bench, how: str) -> None:
+    receipts = Mock()
+    bench.stream._receipts = receipts
+
+    def let_go() -> None:
+        if how == "lost":
+            bench.stream.lost(frozenset())
+        else:
+            bench.stream.revoked(frozenset({P}))
+            bench.stream.committed({}, {P: (CommitProblem.REJOINING, "it is somebody else's")})
+
+    bench.run(lambda: None, let_go)
+    assert bench.failures == []
+    assert {P} in [set(call.args[0]) for call in receipts.released.mock_calls]
 
 
 def test_a_job_that_fails_behind_a_gap_is_followed_by_one_that_begins_behind_it(bench: Bench) -> None:

@@ -48,14 +48,16 @@ OTHERS = [
 ]
 
 
-def columns(monkeypatch: pytest.MonkeyPatch, records: list[Message], *, timed: bool) -> dict[str, Any]:
+def columns(
+    monkeypatch: pytest.MonkeyPatch, records: list[Message], *, timed: bool, without_header: str = ""
+) -> dict[str, Any]:
     def read_range(*_: object, **__: object) -> Iterator[list[Message]]:
         yield records
 
     monkeypatch.setattr(fingerprints, "read_range", read_range)
     monkeypatch.setattr(fingerprints, "connection_of", lambda secret, side: {})
     place = {"topic": "t", "name": "t", "partition": 3, "begin": 0, "end": 9, "committed": True, "side": "source"}
-    (found,) = fingerprints.columns({**place, "timed": timed}, "")
+    (found,) = fingerprints.columns({**place, "timed": timed, "without_header": without_header}, "")
     return found
 
 
@@ -69,3 +71,9 @@ def test_the_place_does_not_count_and_time_only_where_it_is_kept(monkeypatch: py
     same = [Message(), Message(o=9), Message(t=2_000)]
     assert len(set(columns(monkeypatch, same, timed=True)["fingerprint"])) == 2
     assert len(set(columns(monkeypatch, same, timed=False)["fingerprint"])) == 1
+
+
+def test_a_header_that_the_mirror_adds_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    copies = [Message(), Message(h=(*(Message().h or ()), ("path", b"west")))]
+    assert len(set(columns(monkeypatch, copies, timed=True, without_header="path")["fingerprint"])) == 1
+    assert len(set(columns(monkeypatch, copies, timed=True)["fingerprint"])) == 2

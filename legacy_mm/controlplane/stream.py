@@ -10,6 +10,7 @@ import queue
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Protocol
 
 from legacy_mm import events
@@ -140,6 +141,16 @@ class Stream(threading.Thread):
             if self._job is not None:
                 self._job.kill()
             self._on_failure(self.index, error)
+            with suppress(Exception):  # what ended the mirror has been told
+                self._leave_behind()
+
+    def _leave_behind(self) -> None:
+        """After a failure: the killed task is seen over, nothing is committed, and the group waits for no session."""
+        self._stop_deadline, self._commit_at_stop = Deadline.after(_KILL_SECONDS), False
+        if self._job is not None:
+            self._job.wait_over(self._stop_deadline)
+        if self._member is not None:
+            self._member.close()
 
     def _shut_down(self, deadline: Deadline) -> None:
         """Shutdown: (1) stop the task while the membership goes on polling; (2) commit and poll until the outcome or

@@ -42,7 +42,7 @@ from legacy_mm.wire.traffic import Traffic
 
 _WAIT_SECONDS = 0.1
 _LAST_SECONDS = 20.0
-_CALL_SECONDS = 4.0
+_CALL_SECONDS, _CONNECT_SECONDS = 4.0, 10.0
 """One question to a cluster; well below the time after which a silent task counts as stalled."""
 
 
@@ -55,7 +55,7 @@ class BatchesEngine:
         self._in_place = frozenset(plan.in_place)
         self._failures = SendFailures(abort=plan.abort_on_send_failure)
         source, target = plan.source, plan.target
-        self._source, self._target = Cluster(source, _CALL_SECONDS), Cluster(target, _CALL_SECONDS)
+        self._source, self._target = (Cluster(side, _CALL_SECONDS, _CONNECT_SECONDS) for side in (source, target))
         self._read = Traffic("consumer", _tells(source))
         self._written = Traffic("producer", _tells(target))
         backlog = int(source.get("queued.max.messages.kbytes", 32 << 10)) << 10

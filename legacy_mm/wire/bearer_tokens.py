@@ -28,7 +28,8 @@ Fetch = Callable[[], tuple[str, float]]
 _ASKED = "sasl.oauthbearer."
 _LIFE_USED = 0.8
 _EXTENSION = "extension_"
-_SECONDS = 20.0
+_SECONDS, _PAUSE_SECONDS = 20.0, 10.0
+"""A token service may take so long to answer; after it failed it is left alone for so long."""
 _HTTP = ("http://", "https://")
 
 
@@ -52,18 +53,23 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
         super().__init__()
         self._fetch, self._extensions = _source(properties)
         self._lock = Lock()
-        self._token, self._renew_at = "", float("-inf")
+        self._token, self._end, self._renew_at = "", float("-inf"), float("-inf")
 
     def token(self) -> str:
-        """A token that is good for a while; raises ConnectionLost when none can be had."""
+        """A token that is good for a while; raises ConnectionLost when none can be had.
+
+        One that cannot be renewed is good until its end.
+        """
         with self._lock:
             now = wall()
             if now >= self._renew_at:
                 try:
-                    self._token, end = self._fetch()
+                    self._token, self._end = self._fetch()
+                    self._renew_at = now + (self._end - now) * _LIFE_USED
                 except Exception as error:
-                    raise ConnectionLost(f"Failed to acquire SASL OAUTHBEARER token: {_said(error)}") from None
-                self._renew_at = now + (end - now) * _LIFE_USED
+                    if now >= self._end:
+                        raise ConnectionLost(f"Failed to acquire SASL OAUTHBEARER token: {_said(error)}") from None
+                    self._renew_at = now + _PAUSE_SECONDS
             return self._token
 
     def extensions(self) -> dict[str, str]:

@@ -37,10 +37,12 @@ class Cluster:
     have passed since the last time, so that whoever asks in a loop sets the pace.
     """
 
-    def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
+    def __init__(self, properties: Mapping[str, str], timeout: float, connecting: float = 0.0) -> None:
+        """`timeout` seconds are for each question, as many or `connecting` for TCP, TLS and login before it."""
         self._properties = dict(properties)
         self._security = Security(properties)
         self._timeout = timeout
+        self._connecting = max(timeout, connecting)
         self._bootstrap = _bootstrap(properties)
         age = int(properties.get("topic.metadata.refresh.interval.ms", _MAX_AGE_MS))
         self._max_age = age / 1000 if age >= 0 else float("inf")
@@ -266,7 +268,11 @@ class Cluster:
         asked = self._topics
         topics = [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(asked)]
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create, min_version=1)
-        self._topology = Topology.read(self.call_any(request), self._topology)
+        answer = self.call_any(request)
+        if not answer.brokers:
+            self._closed.wait(self._retry_pause)
+            raise ClusterUnreachable("a broker that has just started knows nothing of its cluster")
+        self._topology = Topology.read(answer, self._topology)
         self._refreshed = monotonic()
         self._due = self._refreshed + self._max_age if asked == self._topics else float("-inf")
 
@@ -283,7 +289,7 @@ class Cluster:
 
     def _connect(self, host: str, port: int, node: int | None) -> Connection:
         with self._reconnects.turn(host, port):
-            return connect_by(self._security, host, port, self._properties, node, within=self._timeout)
+            return connect_by(self._security, host, port, self._properties, node, within=self._connecting)
 
 
 class _Line:

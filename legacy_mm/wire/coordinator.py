@@ -40,6 +40,7 @@ class Coordinator:
                 return connection.call(request)
         except ConnectionLost:
             self.forget()
+            self._cluster.stale()
             raise
 
     def forget(self) -> None:
@@ -55,7 +56,12 @@ class Coordinator:
         if connection is not None and not connection.is_due():
             return connection
         self.forget()
-        connection = self._cluster.connect(self._find())
+        node = self._find()
+        try:
+            connection = self._cluster.connect(node)
+        except ConnectionLost:
+            self._cluster.stale()  # the same broker may have another address now
+            raise
         with self._lock:
             self._connection = connection
         return connection

@@ -96,6 +96,7 @@ class GroupSession:
         self.polled = self.heard
         """When the member's own thread was last here."""
         self._terms = terms
+        self._patience = terms.session_timeout / 3  # then another broker may keep the group
         self._cluster = cluster
         self._coordinator = Coordinator(cluster, terms.group)
         self._tell = tell
@@ -265,7 +266,7 @@ class GroupSession:
         self._next_beat = now + self._terms.heartbeat_interval
         self._done["heartbeats"] += 1
         try:
-            answer = self._coordinator.call(group_protocol.heartbeat(self._identity()), self._terms.session_timeout)
+            answer = self._coordinator.call(group_protocol.heartbeat(self._identity()), self._patience)
         except (ConnectionLost, ClusterUnreachable) as error:
             self._on_trouble(str(error))
             self._next_beat = monotonic() + self._terms.retry_pause
@@ -301,11 +302,13 @@ class GroupSession:
             self._tell(Rebalancing(self._generation))
 
     def _watch_topics(self) -> None:
-        """As the leader: topics that have more partitions now are shared out anew."""
+        """As the leader: topics that have more partitions now are shared out anew; those without any are looked for."""
         if self._generation == _NO_GENERATION or self._counts is None:
             return
         if any(self._cluster.partitions(topic) > count for topic, count in self._counts.items()):
             self._rebalancing()
+        elif not all(self._counts.values()):
+            self._cluster.stale()
 
     def _commit(self, generation: int, offsets: Offsets) -> CommitDone:
         if generation != self._generation:
@@ -315,9 +318,9 @@ class GroupSession:
         )
         try:
             try:
-                answer = self._coordinator.call(request, self._terms.session_timeout)
+                answer = self._coordinator.call(request, self._patience)
             except ConnectionLost:  # the same offsets once more do no harm
-                answer = self._coordinator.call(request, self._terms.session_timeout)
+                answer = self._coordinator.call(request, self._patience)
         except (ConnectionLost, ClusterUnreachable) as error:
             return _failed(offsets, CommitProblem.RETRY, str(error))
         outcome = dict(group_offsets.commit_outcome(answer))

@@ -6,6 +6,7 @@ One thread may send while another receives, and any thread may call `shut`. Whoe
 
 from __future__ import annotations
 
+import random
 import select
 import socket
 import ssl
@@ -14,11 +15,13 @@ from collections.abc import Mapping, Sequence
 from threading import Lock
 from typing import Protocol
 
+from legacy_mm.clock import Deadline
 from legacy_mm.protocol.compression import Bytes
 from legacy_mm.wire.errors import AuthenticationFailed
 
 MOMENT = 1.0
 """Seconds after which a blocked call raises BlockingIOError, so that its caller may look at the time."""
+_LEAST_SECONDS = 1.0
 _MOST_SEGMENTS = 512  # IOV_MAX is 1024
 _TLS_CHUNK = 64 << 10
 _BUFFERS = {
@@ -119,15 +122,25 @@ class TlsStream:
 
 
 def open_socket(host: str, port: int, properties: Mapping[str, str], seconds: float) -> socket.socket:
-    """A TCP connection to the first address of `host` that takes one; raises OSError."""
+    """A TCP connection to the first address of `host` that takes one, with what is left of the time; raises OSError.
+
+    Each address has its share of the time, but long enough for a long line: of very many some have no turn.
+    """
+    deadline = Deadline.after(seconds)
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    share = max(seconds / len(addresses), _LEAST_SECONDS)
+    if share * len(addresses) > seconds:
+        random.shuffle(addresses)
     refused: OSError | None = None
     for family, kind, protocol, _, address in addresses:
+        if deadline.expired():
+            break
         opened = socket.socket(family, kind, protocol)
         try:
             _prepare(opened, properties)
-            opened.settimeout(seconds / len(addresses))
+            opened.settimeout(min(share, deadline.remaining()))
             opened.connect(address)
+            opened.settimeout(deadline.remaining())
             return opened
         except OSError as error:
             opened.close()

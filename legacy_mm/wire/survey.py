@@ -74,17 +74,19 @@ class WireSurvey:
 def log_ends(
     properties: Mapping[str, str], topics: Collection[str], deadline: Deadline
 ) -> dict[TopicPartition, tuple[int, int]]:
-    """First offset and the next to be written, as `isolation.level` sees it, of each partition that has a leader.
+    """First offset and the next to be written, as `isolation.level` sees it, of every partition of these topics.
 
-    Raises HostError where there is no answer in time, StreamFailure where there will be none.
+    Raises HostError where one has no leader or there is no answer in time, StreamFailure where there will be none.
     """
     try:
         with closing(Cluster({**properties, "client.id": _CLIENT_ID}, deadline.remaining())) as cluster:
             cluster.watch(topics)
-            every = (TopicPartition(name, number) for name in topics for number in range(cluster.partitions(name)))
-            led = [partition for partition in every if cluster.leader(partition) is not None]
-            low, high = (cluster.offsets(led, which) for which in (EARLIEST, LATEST))
-            return {each: (low[each], high[each]) for each in led}
+            counts = {name: cluster.partitions(name) for name in topics}
+            if unseen := [name for name, count in counts.items() if not count]:
+                raise HostError(f"reading the ends of logs failed: topic {unseen[0]} has no partitions yet")
+            every = [TopicPartition(name, number) for name, count in counts.items() for number in range(count)]
+            low, high = (cluster.offsets(every, which) for which in (EARLIEST, LATEST))
+            return {each: (low[each], high[each]) for each in every}
     except ConnectionLost as error:
         raise HostError(f"reading the ends of logs failed: {error}") from error
 

@@ -5,11 +5,11 @@ Java accepts what OpenSSL's own list at level 1 does; Python's default list leav
 
 from __future__ import annotations
 
+import os
 import re
 import ssl
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 from legacy_mm.errors import ConfigurationError
 
@@ -88,11 +88,11 @@ def _identity(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:
     if location := properties.get("ssl.certificate.location"):
         made.load_cert_chain(location, properties.get("ssl.key.location"), password)
     elif chain := properties.get("ssl.certificate.pem"):
-        # Python's ssl reads keys from files only; this one has mode 0600 and is gone at once
-        with NamedTemporaryFile("w") as file:
+        # Python's ssl reads keys from files only; this one is in memory
+        with os.fdopen(os.memfd_create("key"), "w", encoding="utf-8") as file:
             file.write(properties.get("ssl.key.pem", "") + chain)
             file.flush()
-            made.load_cert_chain(file.name, password=password)
+            made.load_cert_chain(f"/proc/self/fd/{file.fileno()}", password=password)
 
 
 def _ciphers(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:

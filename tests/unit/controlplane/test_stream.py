@@ -95,6 +95,7 @@ class Bench:
         self.gaps: list[int] = []
         self.failures: list[BaseException] = []
         self.steps: list[Callable[[], object]] = []
+        self.left = False
         metrics: Any = Nothing()
         self.stream = Stream(
             0,
@@ -141,7 +142,8 @@ class Bench:
         self.steps.append(lambda: self.stream.committed(offsets, {}))
 
     def close(self) -> None:
-        """Nobody is told."""
+        self.left = True
+        self.stream.revoked(frozenset({P}))
 
 
 @pytest.fixture
@@ -169,6 +171,17 @@ def test_receipts_forget_what_somebody_else_copies_again(bench: Bench, how: str)
     bench.run(lambda: None, let_go)
     assert bench.failures == []
     assert {P} in [set(call.args[0]) for call in receipts.released.mock_calls]
+
+
+def test_a_stream_that_fails_leaves_the_group_and_commits_nothing(bench: Bench) -> None:
+    """Else the group would wait for it for a session, at each crash."""
+    bench.run(
+        lambda: bench.job.safe.update({P: 8}),
+        lambda: setattr(bench.job, "failed", Trouble("SendFailure", "it is too large", fatal=True)),
+    )
+    (failure,) = bench.failures
+    assert str(failure) == "it is too large"
+    assert (bench.left, bench.commits) == (True, [])
 
 
 def test_a_job_that_fails_behind_a_gap_is_followed_by_one_that_begins_behind_it(bench: Bench) -> None:

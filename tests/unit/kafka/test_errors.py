@@ -1,4 +1,4 @@
-"""Which of librdkafka's errors mean that a login is refused for good."""
+"""Which of librdkafka's errors mean that a login is refused for good, and what a failed commit means."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import pytest
 from confluent_kafka import KafkaError, Producer
 
 from legacy_mm.clock import Deadline
-from legacy_mm.kafka.errors import refusal, refuses_login
+from legacy_mm.group import CommitProblem
+from legacy_mm.kafka.errors import commit_problem, refusal, refuses_login
 
 UNVERIFIED = "SSL handshake failed: certificate verify failed: broker certificate could not be verified"
 ADVICE = ", verify that ssl.ca.location is correctly configured or root CA certificates are installed (after 2ms)"
@@ -34,6 +35,22 @@ ADVICE = ", verify that ssl.ca.location is correctly configured or root CA certi
 )
 def test_refused_logins(code: int, text: str, refused: bool) -> None:
     assert refuses_login(KafkaError(code, text)) is refused
+
+
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        (KafkaError.STALE_MEMBER_EPOCH, CommitProblem.REJOINING),
+        (KafkaError.REBALANCE_IN_PROGRESS, CommitProblem.REJOINING),
+        (KafkaError.FENCED_MEMBER_EPOCH, CommitProblem.LOST),
+        (KafkaError.UNKNOWN_MEMBER_ID, CommitProblem.LOST),
+        (KafkaError.NOT_COORDINATOR, CommitProblem.RETRY),
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, CommitProblem.FATAL),
+    ],
+)
+def test_what_becomes_of_a_commit_that_failed(code: int, problem: CommitProblem) -> None:
+    """With KIP-848 the epoch may grow between a commit and its arrival."""
+    assert commit_problem(KafkaError(code)) is problem
 
 
 def test_advice_on_foreign_properties_is_left_out() -> None:

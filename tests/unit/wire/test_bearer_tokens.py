@@ -56,6 +56,29 @@ def test_a_token_is_used_for_four_fifths_of_its_life(clock: list[float]) -> None
     assert tokens.token() != first
 
 
+def test_a_token_that_cannot_be_renewed_is_good_until_its_end(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service is not asked again for every connection meanwhile."""
+    tokens = Tokens({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"})
+    first, fetch, asked = tokens.token(), tokens._fetch, []
+
+    def away() -> Any:
+        asked.append(clock[0])
+        raise OSError("away")
+
+    monkeypatch.setattr(tokens, "_fetch", away)
+    for later in (81, 85, 92):
+        clock[0] = NOW + later
+        assert tokens.token() == first
+    assert asked == [NOW + 81, NOW + 92]
+    clock[0] = NOW + 103
+    with pytest.raises(ConnectionLost, match="away"):
+        tokens.token()
+    monkeypatch.setattr(tokens, "_fetch", fetch)
+    assert tokens.token() != first
+
+
 def test_a_service_is_asked_once(token_service: TokenService) -> None:
     tokens = Tokens(of(token_service.url))
     first = tokens.token()

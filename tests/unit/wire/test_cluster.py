@@ -111,6 +111,13 @@ def test_every_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(tried) == {("one", 1), ("::1", 2)}
 
 
+def test_a_broker_that_has_just_started_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It knows no brokers, and so no topics: all would seem to be gone."""
+    monkeypatch.setattr(Cluster, "call_any", lambda *_: SimpleNamespace(brokers=[], topics=[]))
+    with pytest.raises(ClusterUnreachable, match="knows nothing of its cluster"):
+        Cluster({**PROPERTIES, "retry.backoff.ms": "1"}, 1.0).refresh()
+
+
 def test_a_refusal_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     tried, connect = failing(ConnectionLost("away"), AuthenticationFailed("who are you?"))
     monkeypatch.setattr(module, "connect_by", connect)

@@ -10,7 +10,7 @@ import pytest
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.survey import WireSurvey, WireTopicLister
+from legacy_mm.wire.survey import WireSurvey, WireTopicLister, log_ends
 
 ADDRESS = {"bootstrap.servers": "127.0.0.1:1"}
 BROKER = SimpleNamespace(node_id=1, host="here", port=9092, rack=None)
@@ -38,3 +38,18 @@ def test_an_answer_without_brokers_is_none(ask: Any, answer: SimpleNamespace) ->
     answer.brokers, answer.topics = [], []
     with pytest.raises(HostError, match="listing topics failed"):
         ask()
+
+
+@pytest.mark.parametrize(
+    ("partitions", "said"),
+    [
+        ([], "topic orders has no partitions yet"),
+        ([SimpleNamespace(partition_index=0, leader_id=-1, leader_epoch=-1)], "no offset of orders-0 within"),
+    ],
+    ids=["not known yet", "without a leader"],
+)
+def test_no_partition_is_left_out_where_logs_end(answer: SimpleNamespace, partitions: list[Any], said: str) -> None:
+    """A group that starts at the ends of logs would copy it from its first record later."""
+    answer.topics = [SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=partitions)]
+    with pytest.raises(HostError, match=said):
+        log_ends(ADDRESS, ["orders"], Deadline.after(0.2))

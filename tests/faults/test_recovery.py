@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.testbed.records import members
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
@@ -143,11 +144,12 @@ def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene
 def test_a_record_that_cannot_be_sent_ends_the_mirror_without_a_commit(
     source: Any, target: Any, make_scene: Callable[..., Scene]
 ) -> None:
-    """abort.on.send.failure is on by default: 255, the old line, nothing committed."""
+    """abort.on.send.failure is on by default: 255, the old line, nothing committed, and no member left behind."""
     scene = make_scene(source, target, 1000)
     scene.load(1, size=2_000_000)
     tool = scene.mirror()
     assert tool.wait(60) == 255
+    assert members(source.bootstrap, scene.group) == 0
     assert f"Error when sending message to topic {scene.topic} with key: " in tool.output()
     assert scene.committed() == 0
 

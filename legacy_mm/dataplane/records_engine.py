@@ -108,7 +108,9 @@ class RecordsEngine:
             try:
                 self._copy_some()
             except SystemError as error:
-                raise unreadable(self._fresh, error) from error
+                if not isinstance(error.__cause__, UnicodeDecodeError):
+                    raise
+                raise unreadable(self._fresh, error.__cause__) from error
             self._failures.raise_if_ending(self._sender.fatal())
             divide = self._records > 0 and self._sender.undecided
             if (divide or monotonic() >= self._next_barrier) and self._barrier() and divide:

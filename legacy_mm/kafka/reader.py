@@ -216,21 +216,16 @@ def last_offsets(records: Sequence[Any]) -> dict[TopicPartition, int]:
     return {TopicPartition(*place): record.offset() + 1 for place, record in last.items()}
 
 
-def unreadable(records: Iterable[Any], error: SystemError) -> StreamFailure:
+def unreadable(records: Iterable[Any], error: UnicodeDecodeError) -> StreamFailure:
     """The failure that names the record of these with a header whose name is not UTF-8.
 
-    confluent-kafka raises `error` once for it; from then on its headers have a name that is no object.
+    confluent-kafka tells once, by a SystemError caused by `error`; from then on that name is no object.
     """
-    place = next(
-        (
-            f"{record.topic()}-{record.partition()} at offset {record.offset()}"
-            for record in records
-            if "(<NULL>, " in repr(record.headers())
-        ),
-        "a record",
-    )
+    record = next(record for record in records if "(<NULL>, " in repr(record.headers()))
+    place = TopicPartition(record.topic(), record.partition())
     return StreamFailure(
-        f"{place} has a header whose name is not UTF-8 ({error.__cause__}); only --engine batches copies it"
+        f"{place} at offset {record.offset()} has a header whose name is not UTF-8 ({error}); "
+        "only --engine batches copies it"
     )
 
 

@@ -134,7 +134,7 @@ def _handler(words: Sequence[str]) -> int:
 
 
 def _redrive(words: Sequence[str]) -> int:
-    from legacy_mm.cli.handler import redrive
+    from legacy_mm.cli.redrive import redrive
 
     return redrive(words)
 

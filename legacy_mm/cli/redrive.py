@@ -2,26 +2,30 @@
 
 It takes the mirror's command line behind `--`: its files say how to reach the target, its options which handler. The
 records of the quarantine, a file or a topic, are given to the handler again, as they were at the source, and what it
-makes of them is sent; with no handler, but `--send.on.error quarantine`, they are sent where the mirror does. A file
-that is sent is renamed, and of a topic offsets are committed, so that nothing is sent twice; a record on which the
-handler fails again stops it before anything is sent. A record that the target refuses again leaves the quarantine as
-it is, and the others are at the target.
+makes of them is sent; with no handler, but `--send.on.error quarantine`, they are sent where the mirror does. What is
+sent, and nothing else, goes out of the quarantine: of a topic offsets are committed, a file is taken away from the
+mirror first (`handlers/line_file.py`) and renamed when all of it is sent. A record on which the handler fails again
+stops it before anything is sent. With a record that the target refuses again nothing goes out of the quarantine,
+though the others are at the target.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from legacy_mm.cli.handler import handled, handler_of, ignore
 from legacy_mm.cli.old_line import flows_by_librdkafka, split, told
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
-from legacy_mm.errors import HostError, SendFailure, UsageError
+from legacy_mm.errors import HostError, LegacyMMError, SendFailure, UsageError
 from legacy_mm.features import Names
 from legacy_mm.handlers.api import Record
+from legacy_mm.handlers.line_file import take, was_taken
 from legacy_mm.handlers.quarantine import read_file, released
 from legacy_mm.kafka.backlog import Backlog
 from legacy_mm.kafka.sender import FailedSend, RecordSender
@@ -29,7 +33,6 @@ from legacy_mm.model import Outgoing
 from legacy_mm.spark.session import java_for
 
 _PATIENCE_SECONDS = 30.0
-_SENT = ".redriven"
 
 
 def redrive(words: Sequence[str]) -> int:
@@ -40,49 +43,68 @@ def redrive(words: Sequence[str]) -> int:
     return told(lambda: _redrive(parser.parse_args(own).file, line))
 
 
-class _File:
-    def __init__(self, path: Path) -> None:
-        self.name = str(path)
-        self._path = path
-
-    def records(self) -> list[Record]:
-        return list(read_file(self._path))
-
-    def done(self) -> str:
-        self._path.rename(f"{self.name}{_SENT}")
-        return f"the file is now {self.name}{_SENT}"
-
-
-class _Topic:
-    def __init__(self, name: str, settings: Settings) -> None:
-        self.name = name
-        self._group = f"{settings.source.group_id}-redrive"
-        self._backlog = Backlog(settings.target.properties, name, self._group, _PATIENCE_SECONDS)
-
-    def records(self) -> list[Record]:
-        return [released(Record(*row)) for batch in self._backlog.read() for row in batch.rows()]
-
-    def done(self) -> str:
-        self._backlog.done()
-        return f"group {self._group} has had all of {self.name}"
-
-
-def _quarantined(file: Path | None, settings: Settings) -> _File | _Topic:
-    if file is not None:
-        return _File(file)
-    if settings.quarantine.topic is None:
-        raise UsageError("name a file, or --quarantine.topic in the command line")
-    return _Topic(settings.quarantine.topic, settings)
-
-
 def _redrive(file: Path | None, line: Sequence[str]) -> int:
     settings = flows_by_librdkafka(line)[0]
-    quarantined = _quarantined(file, settings)
-    records = quarantined.records()
+    made = _making(settings)
+    for portion in _of_topic(settings) if file is None else _of_file(file):
+        try:
+            targets = made(portion.records)
+            _send(settings, targets)
+        except LegacyMMError as error:
+            raise type(error)(f"{error}; {portion.kept}") from error
+        print(f"{len(portion.records)} records redriven, {len(targets)} sent")
+    return 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Portion:
+    """Records that are out of the quarantine when the next portion is asked for."""
+
+    records: list[Record]
+    kept: str
+    """Where they are until then."""
+
+
+def _of_file(path: Path) -> Iterator[_Portion]:
+    """What an earlier redrive has left, and what the file holds now."""
+    left = was_taken(path)
+    try:
+        if left:
+            yield from _taken_from(path)
+        if not left or path.exists():
+            list(read_file(path))  # one that is no quarantine keeps its name
+            yield from _taken_from(path)
+    except OSError as error:
+        raise HostError(f"{path} cannot be taken: {error.strerror}") from error
+
+
+def _taken_from(path: Path) -> Iterator[_Portion]:
+    with take(path) as taken:
+        kept = f"the records are in {taken.path}, which the next redrive takes first"
+        yield _Portion(list(read_file(taken.path)), kept)
+        print(f"the file is now {taken.done()}")
+
+
+def _of_topic(settings: Settings) -> Iterator[_Portion]:
+    topic = settings.quarantine.topic
+    if topic is None:
+        raise UsageError("name a file, or --quarantine.topic in the command line")
+    group = f"{settings.source.group_id}-redrive"
+    backlog = Backlog(settings.target.properties, topic, group, _PATIENCE_SECONDS)
+    records = [released(Record(*row)) for batch in backlog.read() for row in batch.rows()]
+    yield _Portion(records, f"{topic} stays as it is")
+    backlog.done()
+    print(f"group {group} has had all of {topic}")
+
+
+def _making(settings: Settings) -> Callable[[Sequence[Record]], Sequence[Outgoing]]:
+    """What becomes of records."""
     if settings.handler is None and settings.quarantine.refused:
-        targets = _copies(settings, records)
-    else:
-        targets = handled(handler_of(settings), records)
+        return partial(_copies, settings)
+    return partial(handled, handler_of(settings))
+
+
+def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:
     failed: list[FailedSend] = []
     # with a record the target refuses its batch: here each has its own
     properties = {**settings.target.properties, "batch.num.messages": "1"}
@@ -90,13 +112,10 @@ def _redrive(file: Path | None, line: Sequence[str]) -> int:
     sent, deadline = 0, Deadline.after(_PATIENCE_SECONDS)
     while sent < len(targets) and not deadline.expired():
         sent = sender.send_outgoing(targets, sent)
-    kept = f"{quarantined.name} stays as it is"
     if not sender.flush(deadline.remaining()) or sent < len(targets):
-        raise HostError(f"the target did not acknowledge within {_PATIENCE_SECONDS:g} s: {kept}")
+        raise HostError(f"the target did not acknowledge within {_PATIENCE_SECONDS:g} s")
     if failed:
-        raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}; {kept}")
-    print(f"{len(records)} records redriven, {len(targets)} sent; {quarantined.done()}")
-    return 0
+        raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}")
 
 
 def _copies(settings: Settings, records: Sequence[Record]) -> Sequence[Outgoing]:

@@ -8,15 +8,14 @@ file each line is one record: JSON, bytes as base64.
 from __future__ import annotations
 
 import base64
-import errno
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Protocol
 
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.errors import ConfigurationError, HostError
+from legacy_mm.handlers import line_file
 from legacy_mm.handlers.api import Headers, Record, TargetRecord
 
 _PREFIX = "legacy_mm.quarantine."
@@ -59,19 +58,10 @@ class QuarantineFile:
             }
         )
         try:
-            self._append(f"{line}\n".encode())
+            line_file.append(Path(self._path), f"{line}\n".encode())
         except OSError as error:
             raise HostError(f"the quarantine {self._path} cannot be written: {error.strerror}") from error
         return []
-
-    def _append(self, line: bytes) -> None:
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        try:
-            if os.write(descriptor, line) < len(line):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def quarantine_of(settings: QuarantineSettings) -> Quarantine:

@@ -92,11 +92,12 @@ def test_quarantine_and_redrive(
     assert copied() == 2
     line = tool.command[1:]
     refused = legacy_mm("redrive", str(file), line=line)
-    assert (refused.returncode, file.exists()) == (255, True), refused.stderr
+    assert (refused.returncode, file.exists()) == (255, False), refused.stderr
+    assert "aside.jsonl.redriving, which the next redrive takes first" in refused.stderr
 
     script.write_text(PICKY.replace('b"bad"', "None"))
     assert legacy_mm("redrive", str(file), line=line).returncode == 0
-    assert not file.exists()
+    assert [each.name for each in tmp_path.glob("aside.jsonl*")] == ["aside.jsonl.redriven"]
     *_, last = read_all(target.bootstrap, f"copy-{name}")
     assert (last.value, last.key, last.headers, last.timestamp) == (b"bad", b"k", (("h", b"x"),), 1_700_000_000_000)
 

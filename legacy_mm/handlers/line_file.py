@@ -1,0 +1,95 @@
+"""A file of lines that some processes append to while another one takes its lines away: none is lost in between.
+
+Who appends opens the file by its name for each line, locks it, and opens it anew if the name does not mean it any
+more. Who takes the lines away renames the file under that lock to `FILE.redriving`; the next line begins a new FILE.
+Nothing is added to what was taken. When it is done with it is renamed once more, to `FILE.redriven`, or to
+`FILE.redriven.2` and so on: what had such a name keeps it.
+
+Each step is one rename, so wherever this ends, the lines are in FILE, in `FILE.redriving`, which is then the first to
+be taken again, or done with. Two who take lines away do so one after the other, by a lock that no append waits for.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, count
+from pathlib import Path
+
+_TAKEN, _DONE = ".redriving", ".redriven"
+
+
+def append(path: Path, line: bytes) -> None:
+    """Write to the disk; a file that is made has mode 0600. Raises OSError."""
+    with _held(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, fcntl.lockf) as descriptor:
+        if os.write(descriptor, line) < len(line):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Lines that nobody else adds to or takes."""
+
+    path: Path
+    _origin: Path
+
+    def done(self) -> Path:
+        """They are seen to; where they are now."""
+        numbers = chain([""], (f".{number}" for number in count(2)))
+        names = (self._origin.with_name(f"{self._origin.name}{_DONE}{number}") for number in numbers)
+        return self.path.rename(next(name for name in names if not name.exists()))
+
+
+def was_taken(path: Path) -> bool:
+    """Whether there are lines that were taken and not done with."""
+    return _taken(path).exists()
+
+
+@contextmanager
+def take(path: Path) -> Iterator[Taken]:
+    """The lines that were taken and not done with, else those that are in the file now; raises OSError."""
+    taken = _taken(path)
+    if not taken.exists():
+        _rename(path, taken)
+    with _held(taken, os.O_RDONLY, fcntl.flock):
+        yield Taken(taken, path)
+
+
+def _taken(path: Path) -> Path:
+    return path.with_name(f"{path.name}{_TAKEN}")
+
+
+def _rename(path: Path, taken: Path) -> None:
+    with _held(path, os.O_RDWR, fcntl.lockf):
+        if not taken.exists():
+            path.rename(taken)
+
+
+@contextmanager
+def _held(path: Path, flags: int, lock: Callable[[int, int], None]) -> Iterator[int]:
+    """A descriptor of what the name means as long as this is locked.
+
+    A `lockf` of this process ends when it closes any descriptor of the file; `flock` and `lockf` know nothing of each
+    other.
+    """
+    while True:
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            lock(descriptor, fcntl.LOCK_EX)
+            if _is_at(path, descriptor):
+                yield descriptor
+                return
+        finally:
+            os.close(descriptor)
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,123 @@
+"""What leaves the quarantine when `legacy-mm redrive` sends it on, with a target that is a list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.cli import redrive as command
+from legacy_mm.cli.redrive import redrive
+from legacy_mm.handlers.api import Record
+from legacy_mm.handlers.quarantine import QuarantineFile, read_file
+from legacy_mm.kafka.sender import FailedSend
+from legacy_mm.model import Outgoing
+from legacy_mm.testbed.java_files import write_properties
+
+TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
+
+
+class Target:
+    """Takes what it is sent, but for the value that it `refuses`; `meanwhile` something else happens."""
+
+    sent: list[Outgoing]
+    refuses: bytes | None
+    meanwhile: Callable[[], None]
+
+    def __init__(self, properties: dict[str, str], names: Any, on_failure: Callable[[FailedSend], None], *_: Any):
+        self._on_failure = on_failure
+
+    def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0) -> int:
+        Target.meanwhile()
+        for record in records[begin:]:
+            if record[2] == Target.refuses:
+                self._on_failure(TOO_LARGE)
+            else:
+                Target.sent.append(record)
+        return len(records)
+
+    def flush(self, seconds: float) -> bool:
+        return True
+
+
+@pytest.fixture(autouse=True)
+def target(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "RecordSender", Target)
+    monkeypatch.setattr(Target, "sent", [], raising=False)
+    monkeypatch.setattr(Target, "refuses", b"bad", raising=False)
+    monkeypatch.setattr(Target, "meanwhile", staticmethod(lambda: None), raising=False)
+
+
+class Aside:
+    """A quarantine file, and what redrive makes of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.file = folder / "aside.jsonl"
+        consumer = write_properties(folder / "consumer", {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"})
+        producer = write_properties(folder / "producer", {"bootstrap.servers": "127.0.0.1:1"})
+        self._line = ["--consumer.config", str(consumer), "--producer.config", str(producer), "--whitelist", "t"]
+
+    def add(self, *values: bytes) -> None:
+        """As a mirror does."""
+        for value in values:
+            QuarantineFile(str(self.file)).put(Record("t", 5, 7, 1, 99, b"k", value, ()), "too large")
+
+    def redrive(self, *words: str) -> int:
+        return redrive([str(self.file), "--", *self._line, *(words or ("--send.on.error", "quarantine"))])
+
+    def holds(self, ending: str = "") -> list[bytes | None]:
+        """The values in the file, or in one with such an ending."""
+        return [record.value for record in read_file(Path(f"{self.file}{ending}"))]
+
+
+@pytest.fixture
+def aside(tmp_path: Path) -> Aside:
+    return Aside(tmp_path)
+
+
+def values() -> list[bytes | None]:
+    """What was sent."""
+    return [record[2] for record in Target.sent]
+
+
+def test_what_is_set_aside_meanwhile_stays_in_the_quarantine(aside: Aside, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Invariant A: its source offset is committed."""
+    aside.add(b"1", b"2")
+    monkeypatch.setattr(Target, "meanwhile", staticmethod(lambda: aside.add(b"3")))
+    assert aside.redrive() == 0
+    assert (values(), aside.holds(), aside.holds(".redriven")) == ([b"1", b"2"], [b"3"], [b"1", b"2"])
+    monkeypatch.setattr(Target, "meanwhile", staticmethod(lambda: None))
+    assert aside.redrive() == 0
+    assert (values(), aside.holds(".redriven.2")) == ([b"1", b"2", b"3"], [b"3"])
+
+
+def test_what_was_not_sent_is_sent_the_next_time_and_what_came_since(
+    aside: Aside, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aside.add(b"1", b"bad")
+    assert aside.redrive() == 255
+    left = f"{aside.file}.redriving"
+    said = f"sending to t failed: too large; the records are in {left}, which the next redrive takes first"
+    assert said in capsys.readouterr().err
+    aside.add(b"3")
+    monkeypatch.setattr(Target, "refuses", None)
+    assert aside.redrive() == 0
+    assert values() == [b"1", b"1", b"bad", b"3"]
+    assert not aside.file.exists()
+    assert not Path(left).exists()
+
+
+def test_a_file_that_is_no_quarantine_keeps_its_name(aside: Aside, capsys: pytest.CaptureFixture[str]) -> None:
+    aside.file.write_text("group.id=g\n")
+    assert aside.redrive() == 1
+    assert "is no quarantined record" in capsys.readouterr().err
+    assert aside.file.read_text() == "group.id=g\n"
+
+
+def test_without_a_way_to_go_nothing_is_taken(aside: Aside) -> None:
+    """Nothing says that records were set aside without a handler."""
+    aside.add(b"1")
+    assert aside.redrive("--quarantine.topic", "q") == 1
+    assert aside.holds() == [b"1"]

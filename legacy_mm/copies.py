@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 
 from legacy_mm import events
@@ -96,7 +96,7 @@ class Copies:
             receipts=settings.receipts is not None,
             handler=None if settings.handler is None else asdict(settings.handler),
             quarantine=asdict(settings.quarantine),
-            in_place=self._in_place(names),
+            in_place=self._names.in_place(names),
             pairs=self._pairs is not None,
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)
@@ -117,11 +117,6 @@ class Copies:
     def _engine_required(self) -> bool:
         settings = self._settings
         return settings.engine != "auto" or only_batches(settings) is not None or settings.quarantine.refused
-
-    def _in_place(self, topics: Iterable[str]) -> list[str]:
-        """Those of these source topics whose partitions are preserved."""
-        preserve = self._settings.features.preserve_partitions
-        return [topic for topic in topics if preserve and topic in self._names.scope]
 
     def adapt(self, trouble: Trouble) -> bool:
         """Plan the next copy jobs in another way, if this trouble can be helped so."""

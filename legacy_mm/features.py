@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from legacy_mm import plugins
@@ -41,6 +41,11 @@ class Names:
     def at_target(self, topic: str) -> str:
         """What the copy of a mirrored topic is called."""
         return self.remote(topic) if topic in self.scope or self._has_heartbeats(topic) else topic
+
+    def in_place(self, topics: Iterable[str]) -> list[str]:
+        """Those of these source topics whose partitions are preserved."""
+        preserve = self._features.preserve_partitions
+        return [topic for topic in topics if preserve and topic in self.scope]
 
     def is_barred(self, topic: str) -> bool:
         """Internal, ours, or already been at the target."""

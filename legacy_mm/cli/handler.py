@@ -15,11 +15,11 @@ from legacy_mm.cli.old_line import flows_by_librdkafka, split, told
 from legacy_mm.config.settings import HandlerSettings, Settings
 from legacy_mm.errors import HandlerFailure, UsageError
 from legacy_mm.handlers.api import Record
-from legacy_mm.handlers.batches import BatchHandler
+from legacy_mm.handlers.batches import BatchHandler, Handled
 from legacy_mm.handlers.java import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.kafka.reader import PartitionReader, columns
-from legacy_mm.model import EARLIEST, Columns, Outgoing, TopicPartition
+from legacy_mm.model import EARLIEST, Columns, TopicPartition
 from legacy_mm.spark.java import compiler_jars, find_java
 from legacy_mm.spark.java_classes import HANDLER, with_interface
 
@@ -46,7 +46,7 @@ def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
     place = TopicPartition(asked.topic, asked.partition)
     for record in _records(settings, place, asked.begin, asked.records):
         print(f"{place} at {record.offset}: {record}")
-        for target in handled(made, [record]):
+        for target in handled(made, columns_of([record])).targets:
             print(f"  -> {target}")
     return 0
 
@@ -64,16 +64,19 @@ def handler_of(settings: Settings) -> BatchHandler:
     return load_handler(settings.handler, java)
 
 
-def handled(made: BatchHandler, records: Sequence[Record]) -> Sequence[Outgoing]:
-    """What it makes of these; raises HandlerFailure, which names the record."""
-    if not records:
-        return ()
-    outcome = made.handle(Columns(*zip(*records, strict=True)))
+def columns_of(records: Sequence[Record]) -> Columns:
+    """At least one record as a handler takes them."""
+    return Columns(*zip(*records, strict=True))
+
+
+def handled(made: BatchHandler, batch: Columns) -> Handled:
+    """What it makes of all of these; raises HandlerFailure, which names the record."""
+    outcome = made.handle(batch)
     if outcome.error is not None:
-        record = records[len(outcome.ends)]
+        record = Record(*next(batch.part(len(outcome.ends)).rows()))
         place = TopicPartition(record.topic, record.partition)
         raise HandlerFailure(f"the message handler failed on {place} at offset {record.offset}: {outcome.error}")
-    return outcome.targets
+    return outcome
 
 
 def _records(settings: Settings, place: TopicPartition, begin: int, count: int) -> Iterator[Record]:

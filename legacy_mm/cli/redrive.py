@@ -12,19 +12,20 @@ though the others are at the target.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from pathlib import Path
 
-from legacy_mm.cli.handler import handled, handler_of, ignore
+from legacy_mm.cli.handler import columns_of, handled, handler_of, ignore
 from legacy_mm.cli.old_line import flows_by_librdkafka, split, told
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.errors import HostError, LegacyMMError, SendFailure, UsageError
 from legacy_mm.features import Names
 from legacy_mm.handlers.api import Record
+from legacy_mm.handlers.batches import BatchHandler, PythonBatches, placed
 from legacy_mm.handlers.line_file import take, was_taken
 from legacy_mm.handlers.quarantine import read_file, released
 from legacy_mm.kafka.backlog import Backlog
@@ -45,14 +46,18 @@ def redrive(words: Sequence[str]) -> int:
 
 def _redrive(file: Path | None, line: Sequence[str]) -> int:
     settings = flows_by_librdkafka(line)[0]
-    made = _making(settings)
-    for portion in _of_topic(settings) if file is None else _of_file(file):
-        try:
-            targets = made(portion.records)
-            _send(settings, targets)
-        except LegacyMMError as error:
-            raise type(error)(f"{error}; {portion.kept}") from error
-        print(f"{len(portion.records)} records redriven, {len(targets)} sent")
+    with ExitStack() as stack:
+        # only a pattern needs Java
+        java = cache(lambda: stack.enter_context(java_for(settings.spark.jvm.java_home)))
+        names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
+        made = _handler(settings, names)
+        for portion in _of_topic(settings) if file is None else _of_file(file):
+            try:
+                targets = _targets(made, names, portion.records)
+                _send(settings, targets)
+            except LegacyMMError as error:
+                raise type(error)(f"{error}; {portion.kept}") from error
+            print(f"{len(portion.records)} records redriven, {len(targets)} sent")
     return 0
 
 
@@ -97,11 +102,21 @@ def _of_topic(settings: Settings) -> Iterator[_Portion]:
     print(f"group {group} has had all of {topic}")
 
 
-def _making(settings: Settings) -> Callable[[Sequence[Record]], Sequence[Outgoing]]:
-    """What becomes of records."""
+def _handler(settings: Settings, names: Names) -> BatchHandler:
     if settings.handler is None and settings.quarantine.refused:
-        return partial(_copies, settings)
-    return partial(handled, handler_of(settings))
+        return PythonBatches(lambda record: [record.to(names.at_target(record.topic))])
+    return handler_of(settings)
+
+
+def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Sequence[Outgoing]:
+    """What a mirror sends for these."""
+    if not records:
+        return ()
+    topics = {record.topic for record in records}
+    names.scope.look(topics)
+    batch = columns_of(records)
+    targets, _ = placed(batch, handled(made, batch), names.in_place(topics))
+    return targets
 
 
 def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:
@@ -116,19 +131,3 @@ def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:
         raise HostError(f"the target did not acknowledge within {_PATIENCE_SECONDS:g} s")
     if failed:
         raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}")
-
-
-def _copies(settings: Settings, records: Sequence[Record]) -> Sequence[Outgoing]:
-    """What a mirror without a handler sends for these."""
-    features, java_home = settings.features, settings.spark.jvm.java_home
-    with ExitStack() as stack:
-        # only a pattern needs Java
-        compiled = lambda pattern: stack.enter_context(java_for(java_home)).topic_matcher(pattern)  # noqa: E731
-        names = Names(settings.topics, features, compiled)
-        names.scope.look({record.topic for record in records})
-    made: list[Outgoing] = []
-    for record in records:
-        target = record.to(names.at_target(record.topic))
-        keeps_partition = features.preserve_partitions and record.topic in names.scope
-        made.append(target._replace(partition=record.partition) if keeps_partition else target)
-    return made

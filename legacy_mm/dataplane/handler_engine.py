@@ -20,7 +20,7 @@ from legacy_mm.dataplane.partition_counts import Move, NamedPartitions, missing_
 from legacy_mm.dataplane.records_engine import RecordsEngine
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import Record
-from legacy_mm.handlers.batches import BatchHandler, Handled
+from legacy_mm.handlers.batches import BatchHandler, Handled, placed
 from legacy_mm.handlers.java import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.quarantine import quarantine_of
@@ -97,7 +97,12 @@ class HandlerEngine(RecordsEngine):
             handled = self._handler.handle(rest)
             self._filtered += _dropped(handled)
             ends += [end + len(targets) for end in handled.ends] if targets else handled.ends
-            targets += handled.targets if self._counts is None else self._placed(rest, handled)
+            if self._counts is None:
+                targets += handled.targets
+            else:
+                in_place, left_open = placed(rest, handled, self._in_place)
+                targets += in_place
+                self._left_open |= left_open
             if handled.error is not None:
                 record = Record(*next(batch.part(len(ends)).rows()))
                 self._failed(record, handled.error, targets, ends)
@@ -110,19 +115,6 @@ class HandlerEngine(RecordsEngine):
     def _moves(self) -> set[Move]:
         moves, self._left_open = self._left_open, set()
         return moves
-
-    def _placed(self, batch: Columns, handled: Handled) -> list[Outgoing]:
-        """The targets; those whose partition the handler left open have that of their source."""
-        targets = list(handled.targets)
-        begin = 0
-        for source, number, end in zip(batch.topics, batch.partitions, handled.ends, strict=False):
-            for index in range(begin, end):
-                topic, key, value, headers, partition, timestamp = targets[index]
-                if partition is None and source in self._in_place:
-                    targets[index] = (topic, key, value, headers, number, timestamp)
-                    self._left_open.add((source, number, topic))
-            begin = end
-        return targets
 
     def _failed(self, record: Record, error: str, targets: list[Outgoing], ends: list[int]) -> None:
         place = TopicPartition(record.topic, record.partition)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -54,6 +54,26 @@ class PythonBatches:
                 handled = next(number for number, last in enumerate(ends) if last > place)
                 return _cut(targets, ends, handled, f"handle answered {type(target).__name__}, not TargetRecord")
         return Handled(targets, ends)
+
+
+def placed(
+    batch: Columns, handled: Handled, in_place: Container[str]
+) -> tuple[list[Outgoing], set[tuple[str, int, str]]]:
+    """The targets, with the source's partition where the handler names none and `in_place` has the source's topic.
+
+    Besides, which partitions those are, and where they go: source topic, partition, target topic.
+    """
+    targets = list(handled.targets)
+    moves: set[tuple[str, int, str]] = set()
+    begin = 0
+    for source, number, end in zip(batch.topics, batch.partitions, handled.ends, strict=False):
+        for index in range(begin, end):
+            topic, key, value, headers, partition, timestamp = targets[index]
+            if partition is None and source in in_place:
+                targets[index] = (topic, key, value, headers, number, timestamp)
+                moves.add((source, number, topic))
+        begin = end
+    return targets, moves
 
 
 def _cut(targets: Sequence[TargetRecord], ends: Sequence[int], handled: int, error: str) -> Handled:

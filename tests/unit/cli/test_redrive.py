@@ -121,3 +121,12 @@ def test_without_a_way_to_go_nothing_is_taken(aside: Aside) -> None:
     aside.add(b"1")
     assert aside.redrive("--quarantine.topic", "q") == 1
     assert aside.holds() == [b"1"]
+
+
+@pytest.mark.parametrize(("flags", "partition"), [((), None), (("--preserve.partitions", "true"), 5)])
+def test_what_a_handler_leaves_open_goes_where_the_mirror_sends_it(
+    aside: Aside, flags: tuple[str, ...], partition: int | None
+) -> None:
+    aside.add(b"1")
+    assert aside.redrive(*flags, "--handler.step", "rename.prefix=copy.") == 0
+    assert [(record[0], record[4]) for record in Target.sent] == [("copy.t", partition)]

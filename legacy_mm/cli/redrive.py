@@ -22,7 +22,7 @@ from legacy_mm.cli.handler import columns_of, handled, handler_of, ignore
 from legacy_mm.cli.old_line import flows_by_librdkafka, split, told
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
-from legacy_mm.errors import HostError, LegacyMMError, SendFailure, UsageError
+from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, SendFailure, UsageError
 from legacy_mm.features import Names
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, PythonBatches, placed
@@ -77,7 +77,7 @@ def _of_file(path: Path) -> Iterator[_Portion]:
         if left:
             yield from _taken_from(path)
         if not left or path.exists():
-            list(read_file(path))  # one that is no quarantine keeps its name
+            read_file(path)  # one that is no quarantine keeps its name
             yield from _taken_from(path)
     except OSError as error:
         raise HostError(f"{path} cannot be taken: {error.strerror}") from error
@@ -86,8 +86,12 @@ def _of_file(path: Path) -> Iterator[_Portion]:
 def _taken_from(path: Path) -> Iterator[_Portion]:
     with take(path) as taken:
         kept = f"the records are in {taken.path}, which the next redrive takes first"
-        yield _Portion(list(read_file(taken.path)), kept)
-        print(f"the file is now {taken.done()}")
+        records, torn = read_file(taken.path)
+        yield _Portion(records, kept)
+        now = taken.done()
+    print(f"the file is now {now}")
+    if torn:
+        raise ConfigurationError(f"{now} has torn lines, which were not sent: {', '.join(map(str, torn))}")
 
 
 def _of_topic(settings: Settings) -> Iterator[_Portion]:

@@ -5,6 +5,9 @@ more. Who takes the lines away renames the file under that lock to `FILE.redrivi
 Nothing is added to what was taken. When it is done with it is renamed once more, to `FILE.redriven`, or to
 `FILE.redriven.2` and so on: what had such a name keeps it.
 
+Who is killed while it writes leaves a torn line. The next line begins behind its own end of line, so that no other one
+is lost with it.
+
 Each step is one rename, so wherever this ends, the lines are in FILE, in `FILE.redriving`, which is then the first to
 be taken again, or done with. Two who take lines away do so one after the other, by a lock that no append waits for.
 """
@@ -20,13 +23,18 @@ from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
+_END = b"\n"
 _TAKEN, _DONE = ".redriving", ".redriven"
 
 
 def append(path: Path, line: bytes) -> None:
-    """Write to the disk; a file that is made has mode 0600. Raises OSError."""
-    with _held(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, fcntl.lockf) as descriptor:
-        if os.write(descriptor, line) < len(line):
+    """Write to the disk; a file that is made has mode 0600. Raises OSError, and the file is as before."""
+    with _held(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, fcntl.lockf) as descriptor:
+        size = os.fstat(descriptor).st_size
+        is_torn = size > 0 and os.pread(descriptor, 1, size - 1) != _END
+        written = (_END if is_torn else b"") + line + _END
+        if os.write(descriptor, written) < len(written):
+            os.ftruncate(descriptor, size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(descriptor)
 

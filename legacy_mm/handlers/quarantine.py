@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.errors import ConfigurationError, HostError
@@ -58,7 +57,7 @@ class QuarantineFile:
             }
         )
         try:
-            line_file.append(Path(self._path), f"{line}\n".encode())
+            line_file.append(Path(self._path), line.encode())
         except OSError as error:
             raise HostError(f"the quarantine {self._path} cannot be written: {error.strerror}") from error
         return []
@@ -69,22 +68,38 @@ def quarantine_of(settings: QuarantineSettings) -> Quarantine:
     return QuarantineFile(settings.file) if settings.topic is None else QuarantineTopic(settings.topic)
 
 
-def read_file(path: Path) -> Iterator[Record]:
-    """The records of a quarantine file as they were at the source; raises ConfigurationError."""
+class FileContents(NamedTuple):
+    """What can be read of a quarantine file."""
+
+    records: list[Record]
+    """As they were at the source."""
+    torn: list[int]
+    """The numbers of the lines that are no quarantined records."""
+
+
+def read_file(path: Path) -> FileContents:
+    """All of it; raises ConfigurationError when it cannot be read, or no line of it is a quarantined record."""
     try:
-        lines = path.read_text(encoding="ascii").splitlines()
-    except (OSError, UnicodeError) as error:
-        raise ConfigurationError(f"{path} cannot be read: {error}") from None
+        lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from None
+    found = FileContents([], [])
     for number, line in enumerate(lines, 1):
         try:
-            row = json.loads(line)
-            headers = tuple((name, _bytes(value)) for name, value in row["headers"])
-            quarantined = Record(
-                "", 0, 0, row["timestamp_type"], row["timestamp"], _bytes(row["key"]), _bytes(row["value"]), headers
-            )
-        except (ValueError, KeyError, TypeError) as error:
-            raise ConfigurationError(f"{path}, line {number} is no quarantined record: {error}") from None
-        yield released(quarantined)
+            found.records.append(_record(line))
+        except (ValueError, KeyError, TypeError, ConfigurationError):
+            found.torn.append(number)
+    if found.torn and not found.records:
+        raise ConfigurationError(f"{path} holds no quarantined record")
+    return found
+
+
+def _record(line: bytes) -> Record:
+    row = json.loads(line)
+    headers = tuple((name, _bytes(value)) for name, value in row["headers"])
+    return released(
+        Record("", 0, 0, row["timestamp_type"], row["timestamp"], _bytes(row["key"]), _bytes(row["value"]), headers)
+    )
 
 
 def released(record: Record) -> Record:

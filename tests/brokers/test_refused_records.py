@@ -135,7 +135,7 @@ def test_what_the_topic_does_not_take_is_in_the_file(
     quarantined(start_copying, source, target, name, engine, topic=f"{name}-aside", file=str(file))
     assert [record.value for record in read_all(target.bootstrap, name)] == rest
     assert read_all(target.bootstrap, f"{name}-aside") == []
-    found = list(read_file(file))
+    found = read_file(file).records
     assert offsets(found) == list(REFUSED)
     assert [record.value for record in found] == [odd(number)["value"] for number in REFUSED]
 
@@ -148,7 +148,7 @@ def test_a_topic_that_cannot_be_gives_way_to_the_file(
     create_topic(target.bootstrap, name, partitions=1, config={"message.timestamp.before.max.ms": "3600000"})
     file = tmp_path / "aside.jsonl"
     quarantined(start_copying, source, target, name, engine, topic="no topic's name", file=str(file))
-    assert offsets(read_file(file)) == list(REFUSED)
+    assert offsets(read_file(file).records) == list(REFUSED)
 
 
 @BOTH_ENGINES
@@ -160,7 +160,7 @@ def test_without_a_topic_the_file_takes_them(
     file = tmp_path / "aside.jsonl"
     quarantined(start_copying, source, target, name, engine, file=str(file))
     assert [record.value for record in read_all(target.bootstrap, name)] == rest
-    assert [(record.offset, record.timestamp) for record in read_file(file)] == [(n, OLD + n) for n in REFUSED]
+    assert [(record.offset, record.timestamp) for record in read_file(file).records] == [(n, OLD + n) for n in REFUSED]
 
 
 @pytest.mark.parametrize(

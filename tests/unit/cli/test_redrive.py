@@ -69,7 +69,7 @@ class Aside:
 
     def holds(self, ending: str = "") -> list[bytes | None]:
         """The values in the file, or in one with such an ending."""
-        return [record.value for record in read_file(Path(f"{self.file}{ending}"))]
+        return [record.value for record in read_file(Path(f"{self.file}{ending}")).records]
 
 
 @pytest.fixture
@@ -112,7 +112,7 @@ def test_what_was_not_sent_is_sent_the_next_time_and_what_came_since(
 def test_a_file_that_is_no_quarantine_keeps_its_name(aside: Aside, capsys: pytest.CaptureFixture[str]) -> None:
     aside.file.write_text("group.id=g\n")
     assert aside.redrive() == 1
-    assert "is no quarantined record" in capsys.readouterr().err
+    assert "holds no quarantined record" in capsys.readouterr().err
     assert aside.file.read_text() == "group.id=g\n"
 
 
@@ -130,3 +130,16 @@ def test_what_a_handler_leaves_open_goes_where_the_mirror_sends_it(
     aside.add(b"1")
     assert aside.redrive(*flags, "--handler.step", "rename.prefix=copy.") == 0
     assert [(record[0], record[4]) for record in Target.sent] == [("copy.t", partition)]
+
+
+def test_what_is_behind_a_torn_line_is_sent_and_the_line_is_named(
+    aside: Aside, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aside.add(b"1")
+    aside.file.write_bytes(aside.file.read_bytes() + aside.file.read_bytes()[:50])
+    aside.add(b"3")
+    assert aside.redrive() == 1
+    assert values() == [b"1", b"3"]
+    said = f"{aside.file}.redriven has torn lines, which were not sent: 2\n"
+    assert said in capsys.readouterr().err
+    assert not aside.file.exists()

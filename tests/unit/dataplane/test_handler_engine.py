@@ -272,7 +272,7 @@ def test_a_quarantined_record_is_on_the_disk_before_the_next(tmp_path: Path) -> 
     file = tmp_path / "q.jsonl"
     run = Run(tmp_path, failed=True, file=str(file)).over(b"x", b"1")
     assert file.stat().st_mode & 0o777 == 0o600
-    (record,) = read_file(file)
+    (record,) = read_file(file).records
     assert (record.topic, record.partition, record.offset, record.value, record.timestamp) == ("t", 0, 10, b"x", 99)
     assert (run.safe, len(Sender.sent)) == (12, 1)
 
@@ -291,7 +291,7 @@ def test_what_failed_and_what_was_refused_are_counted_together(tmp_path: Path, m
     monkeypatch.setattr(Sender, "refuses", "copy-0")
     file = tmp_path / "q.jsonl"
     run = Run(tmp_path, failed=True, refused=True, file=str(file)).over(b"1", b"x", b"0")
-    assert sorted(record.offset for record in read_file(file)) == [10, 11]
+    assert sorted(record.offset for record in read_file(file).records) == [10, 11]
     assert (run.safe, run.last.quarantined, Sender.sent) == (13, 2, [])
 
 

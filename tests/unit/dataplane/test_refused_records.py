@@ -158,7 +158,7 @@ def test_what_the_topic_does_not_take_is_in_the_file(settings: QuarantineSetting
     assert refused.send(messages(b"bad", b"1"), 0) == 2
     assert [each.value() for each in target.log["copy", 0]] == [b"1"]
     assert (refused.count, target.ending) == (1, [])
-    (record,) = read_file(Path(settings.file))
+    (record,) = read_file(Path(settings.file)).records
     assert (record.topic, record.partition, record.offset, record.value) == ("t", 0, 0, b"bad")
     assert "too large" in base64_of(settings.file)
 
@@ -176,12 +176,13 @@ def test_a_file_that_cannot_be_written_is_the_end(settings: QuarantineSettings) 
 
 
 def test_a_line_that_is_cut_short_is_the_end(settings: QuarantineSettings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A disk that becomes full takes the beginning of a line, and says nothing."""
+    """A disk that becomes full takes the beginning of a line, and says nothing; what it took goes again."""
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, line: write(descriptor, line[:5]))
     refused = between(replace(settings, topic=None), Target(large))
     with pytest.raises(HostError, match="cannot be written: No space left"):
         refused.send(messages(b"bad"), 0)
+    assert Path(settings.file).read_bytes() == b""
 
 
 def test_without_time_nothing_is_settled(settings: QuarantineSettings) -> None:
@@ -288,7 +289,7 @@ def test_a_batch_that_no_topic_takes_is_in_the_file(
     batches.add()
     batches.partitions = partitions
     batches.put()
-    (record,) = read_file(Path(settings.file))
+    (record,) = read_file(Path(settings.file)).records
     assert (record.offset, record.headers) == (7, (("h", b"x"),))
     assert (batches.sent, batches.safe.take_moved()) == ([], {HERE: 8})
 
@@ -298,4 +299,4 @@ def test_without_a_topic_it_is_safe_at_once(settings: QuarantineSettings) -> Non
     batches.add()
     assert batches.refused.is_empty()
     assert batches.safe.take_moved() == {HERE: 8}
-    assert len(list(read_file(Path(settings.file)))) == 1
+    assert len(read_file(Path(settings.file)).records) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -19,7 +20,7 @@ from pathlib import Path
 from legacy_mm.handlers.line_file import append
 
 for number in range({LINES}):
-    append(Path(sys.argv[1]), b"%s %d\\n" % (sys.argv[2].encode(), number))
+    append(Path(sys.argv[1]), b"%s %d" % (sys.argv[2].encode(), number))
 """
 
 
@@ -35,9 +36,9 @@ def taken_lines(file: Path) -> list[bytes]:
 
 
 def test_what_comes_while_lines_are_taken_is_in_a_new_file(file: Path) -> None:
-    append(file, b"1\n")
+    append(file, b"1")
     with take(file) as taken:
-        append(file, b"2\n")
+        append(file, b"2")
         assert taken.path.read_bytes() == b"1\n"
         taken.done()
     assert file.read_bytes() == b"2\n"
@@ -46,7 +47,7 @@ def test_what_comes_while_lines_are_taken_is_in_a_new_file(file: Path) -> None:
 
 def test_a_line_is_not_written_to_a_file_that_was_taken_meanwhile(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the opening of the file and its lock."""
-    append(file, b"1\n")
+    append(file, b"1")
     taken: list[list[bytes]] = []
     lock = fcntl.lockf
 
@@ -57,23 +58,23 @@ def test_a_line_is_not_written_to_a_file_that_was_taken_meanwhile(file: Path, mo
         lock(descriptor, how)
 
     monkeypatch.setattr(fcntl, "lockf", late)
-    append(file, b"2\n")
+    append(file, b"2")
     assert taken == [[b"1"]]
     assert file.read_bytes() == b"2\n"
 
 
 def test_what_was_taken_and_not_done_with_is_taken_first(file: Path) -> None:
-    append(file, b"1\n")
+    append(file, b"1")
     with pytest.raises(KeyboardInterrupt), take(file):
         raise KeyboardInterrupt
-    append(file, b"2\n")
+    append(file, b"2")
     assert was_taken(file)
     assert [taken_lines(file), taken_lines(file)] == [[b"1"], [b"2"]]
 
 
 def test_what_is_done_with_keeps_its_name(file: Path) -> None:
     for number in range(3):
-        append(file, b"%d\n" % number)
+        append(file, b"%d" % number)
         taken_lines(file)
     names = ("aside.jsonl.redriven", "aside.jsonl.redriven.2", "aside.jsonl.redriven.3")
     assert [file.with_name(name).read_bytes() for name in names] == [b"0\n", b"1\n", b"2\n"]
@@ -88,3 +89,20 @@ def test_each_line_of_several_processes_is_taken_once(file: Path) -> None:
             taken.update(taken_lines(file))
     assert [writer.returncode for writer in writers] == [0, 0]
     assert taken == Counter(b"%s %d" % (name, number) for name in (b"a", b"b") for number in range(LINES))
+
+
+def test_a_torn_line_takes_no_other_with_it(file: Path) -> None:
+    """The process was killed while it wrote."""
+    append(file, b"1")
+    file.write_bytes(file.read_bytes() + b"tor")
+    append(file, b"2")
+    assert file.read_bytes() == b"1\ntor\n2\n"
+
+
+def test_of_a_line_that_does_not_fit_nothing_is_left(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    append(file, b"1")
+    write = os.write
+    monkeypatch.setattr(os, "write", lambda descriptor, line: write(descriptor, line[:3]))
+    with pytest.raises(OSError, match="No space left"):
+        append(file, b"22222")
+    assert file.read_bytes() == b"1\n"

@@ -143,12 +143,13 @@ class Copies:
         with self._lock:
             if self._target.get("enable.idempotence") == "true":
                 events.emit(events.IDEMPOTENCE_REFUSED, reason=reason)
-                self._target = {
-                    **self._target,
-                    "enable.idempotence": "false",
-                    "max.in.flight.requests.per.connection": "1",
-                }
+                self._target = without_idempotence(self._target)
         return True
+
+
+def without_idempotence(target: Mapping[str, str]) -> Mapping[str, str]:
+    """Properties of a producer that keeps the order without a producer id."""
+    return {**target, "enable.idempotence": "false", "max.in.flight.requests.per.connection": "1"}
 
 
 def client_id(settings: Settings, stream: int) -> str:

@@ -12,16 +12,19 @@ though the others are at the target.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from legacy_mm import events
 from legacy_mm.cli.handler import columns_of, handled, handler_of, ignore
 from legacy_mm.cli.old_line import flows_by_librdkafka, split, told
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
+from legacy_mm.copies import without_idempotence
+from legacy_mm.dataplane.send_failure import IdempotenceRefused
 from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, SendFailure, UsageError
 from legacy_mm.features import Names
 from legacy_mm.handlers.api import Record
@@ -34,6 +37,9 @@ from legacy_mm.model import Outgoing
 from legacy_mm.spark.session import java_for
 
 _PATIENCE_SECONDS = 30.0
+_LOOK_SECONDS = 1.0
+_PORTION = 100
+"""So few that none waits in the queue until its time is over."""
 
 
 def redrive(words: Sequence[str]) -> int:
@@ -124,14 +130,38 @@ def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Seq
 
 
 def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:
+    """Raises SendFailure with the first record that the target refuses, when it has had the others, and HostError."""
+    properties = settings.target.properties
+    try:
+        _send_with(properties, targets)
+    except IdempotenceRefused as error:
+        if settings.target.idempotence_required:
+            raise
+        events.emit(events.IDEMPOTENCE_REFUSED, reason=error)
+        _send_with(without_idempotence(properties), targets)
+
+
+def _send_with(properties: Mapping[str, str], targets: Sequence[Outgoing]) -> None:
     failed: list[FailedSend] = []
     # with a record the target refuses its batch: here each has its own
-    properties = {**settings.target.properties, "batch.num.messages": "1"}
-    sender = RecordSender(properties, {}, failed.append, ignore, ignore)
-    sent, deadline = 0, Deadline.after(_PATIENCE_SECONDS)
-    while sent < len(targets) and not deadline.expired():
-        sent = sender.send_outgoing(targets, sent)
-    if not sender.flush(deadline.remaining()) or sent < len(targets):
-        raise HostError(f"the target did not acknowledge within {_PATIENCE_SECONDS:g} s")
+    sender = RecordSender({**properties, "batch.num.messages": "1"}, {}, failed.append, ignore, ignore)
+    for begin in range(0, len(targets), _PORTION):
+        _send_portion(sender, targets[begin : begin + _PORTION])
     if failed:
         raise SendFailure(f"sending to {failed[0].topic} failed: {failed[0].reason}")
+
+
+def _send_portion(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
+    """Until all are acknowledged or have failed; raises HostError when that does not go on any more."""
+    sent, left, patience = 0, len(targets), Deadline.after(_PATIENCE_SECONDS)
+    while left:
+        sent = sender.send_outgoing(targets, sent)
+        sender.flush(_LOOK_SECONDS)
+        if (ending := sender.fatal()) is not None:
+            failure = IdempotenceRefused if ending.refuses_idempotence else SendFailure
+            raise failure(f"sending to the target failed: {ending.reason}")
+        before, left = left, len(targets) - sent + sender.unacknowledged()
+        if left < before:
+            patience = Deadline.after(_PATIENCE_SECONDS)
+        elif patience.expired():
+            raise HostError(f"the target has acknowledged nothing for {_PATIENCE_SECONDS:g} s")

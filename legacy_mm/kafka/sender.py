@@ -189,6 +189,10 @@ class RecordSender:
             self._end(error.args[0])
             return False
 
+    def unacknowledged(self) -> int:
+        """How many records are queued or under way."""
+        return len(self._producer)
+
     def purge(self) -> None:
         """Throw away what is queued and in flight."""
         self._producer.purge(in_queue=True, in_flight=True, blocking=False)

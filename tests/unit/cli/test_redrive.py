@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from legacy_mm import clock
 from legacy_mm.cli import redrive as command
 from legacy_mm.cli.redrive import redrive
 from legacy_mm.handlers.api import Record
@@ -18,16 +20,27 @@ from legacy_mm.testbed.java_files import write_properties
 
 TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
 
+NO_PRODUCER_ID = replace(TOO_LARGE, reason="no right", fatal=True, refuses_idempotence=True)
+
 
 class Target:
-    """Takes what it is sent, but for the value that it `refuses`; `meanwhile` something else happens."""
+    """Takes what it is sent, but for the value that it `refuses`; `meanwhile` something else happens.
+
+    It acknowledges `at_once` so many records, and 20 s go by; `idempotent` False: it has no producer ids.
+    """
 
     sent: list[Outgoing]
     refuses: bytes | None
     meanwhile: Callable[[], None]
+    at_once = 1_000
+    most_waiting = 0
+    seconds = 0.0
+    idempotent = True
 
     def __init__(self, properties: dict[str, str], names: Any, on_failure: Callable[[FailedSend], None], *_: Any):
         self._on_failure = on_failure
+        self._waiting: list[Outgoing] = []
+        self._stuck = properties["enable.idempotence"] == "true" and not Target.idempotent
 
     def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0) -> int:
         Target.meanwhile()
@@ -35,17 +48,30 @@ class Target:
             if record[2] == Target.refuses:
                 self._on_failure(TOO_LARGE)
             else:
-                Target.sent.append(record)
+                self._waiting.append(record)
         return len(records)
 
     def flush(self, seconds: float) -> bool:
-        return True
+        Target.seconds += 20
+        Target.most_waiting = max(Target.most_waiting, len(self._waiting))
+        if not self._stuck:
+            Target.sent += self._waiting[: Target.at_once]
+            del self._waiting[: Target.at_once]
+        return not self._waiting
+
+    def unacknowledged(self) -> int:
+        return len(self._waiting)
+
+    def fatal(self) -> FailedSend | None:
+        return NO_PRODUCER_ID if self._stuck else None
 
 
 @pytest.fixture(autouse=True)
 def target(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "RecordSender", Target)
+    monkeypatch.setattr(clock, "monotonic", lambda: Target.seconds)
     monkeypatch.setattr(Target, "sent", [], raising=False)
+    monkeypatch.setattr(Target, "most_waiting", 0)
     monkeypatch.setattr(Target, "refuses", b"bad", raising=False)
     monkeypatch.setattr(Target, "meanwhile", staticmethod(lambda: None), raising=False)
 
@@ -56,8 +82,8 @@ class Aside:
     def __init__(self, folder: Path) -> None:
         self.file = folder / "aside.jsonl"
         consumer = write_properties(folder / "consumer", {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"})
-        producer = write_properties(folder / "producer", {"bootstrap.servers": "127.0.0.1:1"})
-        self._line = ["--consumer.config", str(consumer), "--producer.config", str(producer), "--whitelist", "t"]
+        self.producer = write_properties(folder / "producer", {"bootstrap.servers": "127.0.0.1:1"})
+        self._line = ["--consumer.config", str(consumer), "--producer.config", str(self.producer), "--whitelist", "t"]
 
     def add(self, *values: bytes) -> None:
         """As a mirror does."""
@@ -143,3 +169,41 @@ def test_what_is_behind_a_torn_line_is_sent_and_the_line_is_named(
     said = f"{aside.file}.redriven has torn lines, which were not sent: 2\n"
     assert said in capsys.readouterr().err
     assert not aside.file.exists()
+
+
+def test_as_long_as_the_target_acknowledges_records_it_is_waited_for(
+    aside: Aside, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aside.add(*(b"%d" % number for number in range(5)))
+    monkeypatch.setattr(Target, "at_once", 0)
+    assert aside.redrive() == 1
+    assert "the target has acknowledged nothing for 30 s; the records are in" in capsys.readouterr().err
+    monkeypatch.setattr(Target, "at_once", 1)
+    assert aside.redrive() == 0
+    assert len(Target.sent) == 5
+
+
+def test_few_records_wait_for_the_target_at_a_time(aside: Aside) -> None:
+    """Those that wait longer than `delivery.timeout.ms` fail."""
+    aside.add(*(b"%d" % number for number in range(250)))
+    assert aside.redrive() == 0
+    assert (len(Target.sent), Target.most_waiting) == (250, 100)
+
+
+def test_a_target_without_producer_ids_gets_the_records_as_from_the_mirror(
+    aside: Aside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Target, "idempotent", False)
+    aside.add(b"1")
+    assert aside.redrive() == 0
+    assert values() == [b"1"]
+
+
+def test_where_producer_ids_are_wanted_the_target_s_reason_is_told(
+    aside: Aside, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Target, "idempotent", False)
+    aside.add(b"1")
+    write_properties(aside.producer, {"bootstrap.servers": "127.0.0.1:1", "enable.idempotence": "true"})
+    assert aside.redrive() == 255
+    assert "sending to the target failed: no right; the records are in" in capsys.readouterr().err

@@ -6,7 +6,7 @@ to a successor that has read them (`lifecycle`), once the clusters have let some
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -28,17 +28,20 @@ Side = TypeVar("Side", SourceSettings, TargetSettings, AdminSettings)
 AnySide = SourceSettings | TargetSettings | AdminSettings
 
 
-def with_stores(settings: Settings, jvm: Jvm) -> Settings:
-    """All sides with what their stores hold; raises ConfigurationError, of Java's stores in Java's words."""
-    source, target = with_store(settings.source, jvm), with_store(settings.target, jvm)
+def with_stores(settings: Settings, java: Callable[[], Jvm]) -> Settings:
+    """All sides with what their stores hold; raises ConfigurationError, of Java's stores in Java's words.
+
+    `java` is asked for where there are stores that it has to read.
+    """
+    source, target = with_store(settings.source, java), with_store(settings.target, java)
     admins = (settings.source_admin, settings.target_admin)
-    source_admin, target_admin = (side and with_store(side, jvm) for side in admins)
+    source_admin, target_admin = (side and with_store(side, java) for side in admins)
     return replace(settings, source=source, target=target, source_admin=source_admin, target_admin=target_admin)
 
 
-def with_store(side: Side, jvm: Jvm) -> Side:
+def with_store(side: Side, java: Callable[[], Jvm]) -> Side:
     """One side."""
-    return replace(side, properties={**keystore.read(side.stores, jvm), **side.properties, **_pem(side.pem)})
+    return replace(side, properties={**keystore.read(side.stores, java), **side.properties, **_pem(side.pem)})
 
 
 def files(settings: Settings) -> frozenset[str]:

@@ -74,7 +74,7 @@ class Host:
     def with_stores(self, settings: Settings) -> Settings:
         """The settings with what their Java key stores hold; the host is closed when one cannot be read."""
         with self.closed_on_error():
-            return stores.with_stores(settings, self.spark.jvm)
+            return stores.with_stores(settings, lambda: self.spark.jvm)
 
     def with_plugins(self, settings: Settings) -> Settings:
         """The settings with a handler that can be made; the host is closed when it cannot."""
@@ -202,7 +202,7 @@ def _store_watch(written: Settings, settings: Settings, host: Host, used: Stamps
     before = stores.contents(settings)
 
     def read() -> Settings:
-        return replace(stores.with_stores(written, host.spark.jvm), handler=settings.handler)
+        return replace(stores.with_stores(written, lambda: host.spark.jvm), handler=settings.handler)
 
     def try_out(renewed: Settings) -> bool:
         if stores.contents(renewed) == before:

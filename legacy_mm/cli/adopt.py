@@ -61,7 +61,7 @@ def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
         raise UsageError("the command line has several sources: name one --consumer.config")
     wiring.check_addresses(flows[0])
     with java_for(flows[0].spark.jvm.java_home) as jvm:
-        settings = with_stores(flows[0], jvm)
+        settings = with_stores(flows[0], lambda: jvm)
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
         survey = SourceSurvey(settings.source.properties)
         counts = survey.partitions(_patience())

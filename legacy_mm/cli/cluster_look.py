@@ -34,7 +34,7 @@ class FlowClusters:
         """Raises ConfigurationError for names that cannot be made, or a key store that cannot be read."""
         self._settings = settings
         names = Names(settings.topics, settings.features, java.topic_matcher)
-        self._clusters = DutyClusters(with_stores(settings, java), names)
+        self._clusters = DutyClusters(with_stores(settings, lambda: java), names)
 
     def look(self) -> FlowPlan:
         """What each duty would change; raises LegacyMMError."""

@@ -45,7 +45,7 @@ def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
     wiring.check_addresses(settings)
     with java_for(settings.spark.jvm.java_home) as jvm:
         names = Names(settings.topics, settings.features, jvm.topic_matcher)
-        yield _flow_groups(stores.with_stores(settings, jvm), names)
+        yield _flow_groups(stores.with_stores(settings, lambda: jvm), names)
 
 
 def _settings(line: Sequence[str]) -> Settings:

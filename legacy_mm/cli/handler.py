@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from legacy_mm.cli.old_line import flows_by_librdkafka, split, told
+from legacy_mm.cli.old_line import flow_with_stores, split, told
 from legacy_mm.config.settings import HandlerSettings, Settings
 from legacy_mm.errors import HandlerFailure, UsageError
 from legacy_mm.handlers.api import Record
@@ -41,8 +41,9 @@ def handler(words: Sequence[str]) -> int:
 
 
 def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
-    (settings, *_) = flows_by_librdkafka(line if asked.handler is None else [*line, "--message.handler", asked.handler])
-    made = handler_of(settings)
+    asked_for = [] if asked.handler is None else ["--message.handler", asked.handler]
+    with flow_with_stores([*line, *asked_for]) as (settings, _):
+        made = handler_of(settings)
     place = TopicPartition(asked.topic, asked.partition)
     for record in _records(settings, place, asked.begin, asked.records):
         print(f"{place} at {record.offset}: {record}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import NoReturn
 
 from legacy_mm.cli.parser import read_own_options
@@ -14,6 +15,9 @@ from legacy_mm.compat.translate import Run, translate
 from legacy_mm.config.settings import Settings
 from legacy_mm.errors import ConfigurationError, LegacyMMError, UsageError
 from legacy_mm.policies.logins import beyond_librdkafka
+from legacy_mm.spark.jvm import Jvm
+from legacy_mm.spark.session import java_when_asked
+from legacy_mm.stores import with_stores
 
 
 class Parser(argparse.ArgumentParser):
@@ -48,6 +52,14 @@ def flows_by_librdkafka(line: Sequence[str]) -> tuple[Settings, ...]:
             if login := beyond_librdkafka(side.properties):
                 raise ConfigurationError(f"this command has no login by {login}")
     return flows
+
+
+@contextmanager
+def flow_with_stores(line: Sequence[str]) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:
+    """The first of `flows_by_librdkafka`, with what its key stores hold; and Java, for who asks for it."""
+    settings = flows_by_librdkafka(line)[0]
+    with java_when_asked(settings.spark.jvm.java_home) as java:
+        yield with_stores(settings, java), java
 
 
 def told(run: Callable[[], int], failed: int | None = None) -> int:

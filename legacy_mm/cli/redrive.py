@@ -13,14 +13,12 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from legacy_mm import events
 from legacy_mm.cli.handler import columns_of, handled, handler_of, ignore
-from legacy_mm.cli.old_line import flows_by_librdkafka, split, told
+from legacy_mm.cli.old_line import flow_with_stores, split, told
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.copies import without_idempotence
@@ -34,7 +32,6 @@ from legacy_mm.handlers.quarantine import read_file, released
 from legacy_mm.kafka.backlog import Backlog
 from legacy_mm.kafka.sender import FailedSend, RecordSender
 from legacy_mm.model import Outgoing
-from legacy_mm.spark.session import java_for
 
 _PATIENCE_SECONDS = 30.0
 _LOOK_SECONDS = 1.0
@@ -51,10 +48,7 @@ def redrive(words: Sequence[str]) -> int:
 
 
 def _redrive(file: Path | None, line: Sequence[str]) -> int:
-    settings = flows_by_librdkafka(line)[0]
-    with ExitStack() as stack:
-        # only a pattern needs Java
-        java = cache(lambda: stack.enter_context(java_for(settings.spark.jvm.java_home)))
+    with flow_with_stores(line) as (settings, java):
         names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
         made = _handler(settings, names)
         for portion in _of_topic(settings) if file is None else _of_file(file):

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cache
 
 from legacy_mm import source_clients, stores
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import JavaStores, Settings, SourceSettings
+from legacy_mm.config.settings import Settings, SourceSettings
 from legacy_mm.errors import InvalidPattern
 from legacy_mm.features import Names
 from legacy_mm.group import PartitionView
 from legacy_mm.model import TopicPartition
 from legacy_mm.spark.jvm import Jvm
-from legacy_mm.spark.session import java_for
+from legacy_mm.spark.session import java_when_asked
 
 _ASK_SECONDS = 5.0
 
@@ -41,17 +39,13 @@ class Topics:
 
 def look(flows: Sequence[Settings]) -> Topics:
     """Ask the sources; raises HostError when one does not answer, InvalidPattern when Java refuses the pattern."""
-    with ExitStack() as stack:
-        # no Java is started for nothing
-        java = cache(lambda: stack.enter_context(java_for(flows[0].spark.jvm.java_home)))
+    with java_when_asked(flows[0].spark.jvm.java_home) as java:
         starts = [start for settings in flows for start in _starts(settings, java, whose=len(flows) > 1)]
     return Topics(answered=True, partitions=tuple(starts))
 
 
 def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list[PartitionStart]:
-    source = settings.source
-    if source.stores != JavaStores():
-        source = stores.with_store(source, java())
+    source = stores.with_store(settings.source, java)
     survey = source_clients.survey(source.properties)
     counts = survey.partitions(Deadline.after(_ASK_SECONDS))
     names = _matching(settings, counts, java)

@@ -9,16 +9,14 @@ Everything else is for a replication policy of the user's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cache
 
 from legacy_mm.compat import client_connection
 from legacy_mm.config.feature_flags import client_naming
 from legacy_mm.config.feature_settings import NamingSettings
-from legacy_mm.config.settings import ClientProperties, JavaStores
+from legacy_mm.config.settings import ClientProperties
 from legacy_mm.spark import keystore
-from legacy_mm.spark.session import java_for
+from legacy_mm.spark.session import java_when_asked
 
 _CONNECTION = ("bootstrap.servers", "security.", "ssl.", "sasl.", "config.providers", "librdkafka.")
 _KINDS = ("admin.", "consumer.", "producer.")
@@ -38,14 +36,11 @@ def read(properties: Mapping[str, str]) -> ClientSettings:
 
     Raises ConfigurationError, and HostError where Java is needed and there is none.
     """
-    with ExitStack() as stack:
-        java = cache(lambda: stack.enter_context(java_for(None)))
+    with java_when_asked(None) as java:
 
         def connection(kind: str) -> ClientProperties:
             found = client_connection.translated(_of(kind, properties))
-            if found.stores == JavaStores():
-                return found.properties
-            return {**keystore.read(found.stores, java()), **found.properties}
+            return {**keystore.read(found.stores, java), **found.properties}
 
         admin, consumer = connection("admin."), connection("consumer.")
     names = {

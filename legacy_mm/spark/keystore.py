@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import textwrap
+from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
@@ -24,18 +25,18 @@ _KEY_TYPES = ("EC", "EdDSA", "RSASSA-PSS", "RSA", "DSA")
 _KAFKA_EXCEPTION = "org.apache.kafka.common.KafkaException: "
 
 
-def read(stores: JavaStores, jvm: Jvm) -> dict[str, str]:
+def read(stores: JavaStores, java: Callable[[], Jvm]) -> dict[str, str]:
     """librdkafka properties that hold what the stores hold; raises ConfigurationError in Java's words."""
     if stores == JavaStores():
         return {}
-    java = _Java(jvm.connect())
+    security = _Java(java().connect())
     made = {}
     if stores.trusted or stores.java_trust:
-        made["ssl.ca.pem"] = java.trusted(stores.trusted)
+        made["ssl.ca.pem"] = security.trusted(stores.trusted)
     if stores.token_service:
-        made["https.ca.pem"] = java.trusted(None)
+        made["https.ca.pem"] = security.trusted(None)
     if stores.keys:
-        made |= java.identity(stores.keys)
+        made |= security.identity(stores.keys)
     return {name: text for name, text in made.items() if text}
 
 

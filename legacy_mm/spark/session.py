@@ -10,8 +10,9 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +153,13 @@ def java_for(home: str | None) -> Iterator[Jvm]:
             os.environ.pop("SPARK_HOME", None)
         else:
             os.environ["SPARK_HOME"] = before
+
+
+@contextmanager
+def java_when_asked(home: str | None) -> Iterator[Callable[[], Jvm]]:
+    """As `java_for`; it is started by the first question, so not for nothing."""
+    with ExitStack() as stack:
+        yield cache(lambda: stack.enter_context(java_for(home)))
 
 
 def _say_nothing(*_: object) -> None:

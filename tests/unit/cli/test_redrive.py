@@ -16,6 +16,7 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file
 from legacy_mm.kafka.sender import FailedSend
 from legacy_mm.model import Outgoing
+from legacy_mm.spark import keystore
 from legacy_mm.testbed.java_files import write_properties
 
 TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
@@ -36,8 +37,10 @@ class Target:
     most_waiting = 0
     seconds = 0.0
     idempotent = True
+    properties: dict[str, str]
 
     def __init__(self, properties: dict[str, str], names: Any, on_failure: Callable[[FailedSend], None], *_: Any):
+        Target.properties = properties
         self._on_failure = on_failure
         self._waiting: list[Outgoing] = []
         self._stuck = properties["enable.idempotence"] == "true" and not Target.idempotent
@@ -207,3 +210,12 @@ def test_where_producer_ids_are_wanted_the_target_s_reason_is_told(
     write_properties(aside.producer, {"bootstrap.servers": "127.0.0.1:1", "enable.idempotence": "true"})
     assert aside.redrive() == 255
     assert "sending to the target failed: no right; the records are in" in capsys.readouterr().err
+
+
+def test_key_stores_are_read(aside: Aside, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(keystore, "read", lambda stores, java: {"ssl.ca.pem": str(stores.trusted)})
+    aside.add(b"1")
+    secured = {"security.protocol": "SSL", "ssl.truststore.location": "/trust.jks", "ssl.truststore.password": "hush"}
+    write_properties(aside.producer, {"bootstrap.servers": "127.0.0.1:1"} | secured)
+    assert aside.redrive() == 0
+    assert "/trust.jks" in Target.properties["ssl.ca.pem"]

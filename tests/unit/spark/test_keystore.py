@@ -33,7 +33,7 @@ class Lab:
     folder: Path
 
     def read(self, trusted: KeyStore | None = None, keys: KeyStore | None = None) -> dict[str, str]:
-        return keystore.read(JavaStores(trusted, keys), self.jvm)
+        return keystore.read(JavaStores(trusted, keys), lambda: self.jvm)
 
     def store(self, name: str, kind: str = "JKS", password: str | None = PASSWORD) -> KeyStore:
         return KeyStore(str(self.folder / name), kind, password, password)
@@ -66,7 +66,7 @@ def test_stores_of_every_format_and_generation(lab: Lab, name: str, tmp_path: Pa
 
 def test_librdkafka_takes_what_was_read(lab: Lab) -> None:
     stores = JavaStores(None, lab.store("key.p12"), java_trust=True, token_service=True)
-    read = keystore.read(stores, lab.jvm)
+    read = keystore.read(stores, lambda: lab.jvm)
     Producer({"security.protocol": "ssl", "log_level": 0, **read})
 
 
@@ -121,7 +121,7 @@ def test_a_key_store_without_a_key_shows_none(lab: Lab) -> None:
 
 
 def test_what_java_trusts_by_itself(lab: Lab) -> None:
-    trusted = keystore.read(JavaStores(java_trust=True, token_service=True), lab.jvm)
+    trusted = keystore.read(JavaStores(java_trust=True, token_service=True), lambda: lab.jvm)
     ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=trusted["ssl.ca.pem"])
     assert trusted["https.ca.pem"] == trusted["ssl.ca.pem"]
 

@@ -14,6 +14,7 @@ from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Piece, Pieces
 from legacy_mm.dataplane.refused_records import SetAside
 from legacy_mm.dataplane.routes import Router
+from legacy_mm.errors import StreamFailure
 from legacy_mm.handlers.api import CREATE_TIME, Record, TargetRecord
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch
@@ -53,10 +54,16 @@ class RefusedBatches:
         return not self._waiting
 
     def add(self, part: Part, lone: RecordBatch, reason: str) -> None:
-        """A batch of one record, which the target has refused."""
-        place = part.piece.partition
-        timestamp, key, value, headers = self._router.single(lone)
-        record = Record(*place, int(part.offsets[0]), CREATE_TIME, timestamp, key, value, headers)
+        """A batch of one record, which the target has refused; raises StreamFailure for one that cannot be kept."""
+        place, offset = part.piece.partition, int(part.offsets[0])
+        try:
+            timestamp, key, value, headers = self._router.single(lone)
+        except UnicodeDecodeError as error:
+            raise StreamFailure(
+                f"the target refuses {place} at offset {offset} ({reason}), and it cannot be set aside as it is: "
+                f"it has a header whose name is not UTF-8 ({error})"
+            ) from error
+        record = Record(*place, offset, CREATE_TIME, timestamp, key, value, headers)
         for target in (targets := self._aside.take(record, reason)):
             self._waiting.append(Aside(part.piece, record, reason, target))
         if not targets:

@@ -177,7 +177,7 @@ class Router:
         return list(records.sizes(batch.header, self._opened(batch)))
 
     def single(self, batch: RecordBatch) -> SingleRecord:
-        """The record of a batch that has one; raises CorruptRecords."""
+        """The record of a batch that has one; raises CorruptRecords, and UnicodeDecodeError for a header's name."""
         return first_record(batch.header, self._opened(batch))
 
     def batch_of(self, record: SingleRecord) -> RecordBatch:

@@ -21,7 +21,7 @@ class SingleRecord(NamedTuple):
 
 
 def first_record(header: Header, records: memoryview) -> SingleRecord:
-    """The first of some decompressed records; raises CorruptRecords."""
+    """The first of some decompressed records; raises CorruptRecords, and UnicodeDecodeError for a header's name."""
     data = as_array(records)
     delta, _, at, _, _, end = kernels.read_record(data, 0, len(records))
     if end == kernels.TORN:
@@ -39,7 +39,7 @@ def first_record(header: Header, records: memoryview) -> SingleRecord:
         return bytes(records[begin:at]) if size >= 0 else None
 
     key, value = field(), field()
-    headers = tuple(((field() or b"").decode(errors="replace"), field()) for _ in range(number()))
+    headers = tuple(((field() or b"").decode(), field()) for _ in range(number()))
     timestamp = header.max_timestamp if header.has_append_time else header.base_timestamp + int(delta)
     return SingleRecord(timestamp, key, value, headers)
 

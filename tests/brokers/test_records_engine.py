@@ -22,6 +22,7 @@ from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.traffic import Traffic
 from tests.fixtures.copying import PATIENCE, Start
+from tests.unit.protocol.batches import Latin
 
 pytestmark = pytest.mark.brokers
 KEEP = asdict(HandlerSettings("", steps=("keep.partition",)))
@@ -47,14 +48,6 @@ def test_a_partition_that_a_handler_names_is_waited_for(
     copying.wait_safe(3_000)
     assert copying.stop() == {}
     assert end_offsets(target.bootstrap, name) == end_offsets(source.bootstrap, name)
-
-
-class Latin(str):
-    """A text that is written in another code."""
-
-    def encode(self, *_: Any) -> bytes:
-        """Not UTF-8."""
-        return super().encode("latin-1")
 
 
 @pytest.mark.parametrize("handler", [None, KEEP], ids=["plain", "handler"])

@@ -22,7 +22,7 @@ from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.routes import RouteOptions, Router
-from legacy_mm.errors import HostError
+from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.handlers.api import TargetRecord
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.kafka.errors import refuses_the_record
@@ -31,7 +31,7 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.testbed.comparison import partition_of
 from legacy_mm.wire import failures
-from tests.unit.protocol.batches import NOW, Row, build, decode
+from tests.unit.protocol.batches import NOW, Latin, Row, build, decode
 
 HERE = TopicPartition("t", 3)
 TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
@@ -237,11 +237,10 @@ class Batches:
         self.room = True
         self.sent: list[tuple[TopicPartition, RecordBatch, Aside]] = []
 
-    def add(self, key: bytes | None = b"k") -> None:
+    def add(self, key: bytes | None = b"k", header: str = "h") -> None:
         """The record at 7 is refused."""
-        self.refused.add(
-            Part(self.piece, range(7, 8), None), build([Row(0, NOW, key, b"v", [("h", b"x")])]), "too large"
-        )
+        lone = build([Row(0, NOW, key, b"v", [(header, b"x")])])
+        self.refused.add(Part(self.piece, range(7, 8), None), lone, "too large")
 
     def put(self) -> None:
         self.refused.put(lambda topic: self.partitions, self._append)
@@ -300,3 +299,14 @@ def test_without_a_topic_it_is_safe_at_once(settings: QuarantineSettings) -> Non
     assert batches.refused.is_empty()
     assert batches.safe.take_moved() == {HERE: 8}
     assert len(read_file(Path(settings.file)).records) == 1
+
+
+def test_a_record_that_cannot_be_set_aside_as_it_is_is_the_end(
+    settings: QuarantineSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its header has a name that is no text; nothing is changed silently."""
+    batches = Batches(settings)
+    with pytest.raises(StreamFailure, match=r"t-3 at offset 7 \(too large\), and it cannot be .* not UTF-8") as failed:
+        batches.add(header=Latin("größe"))
+    assert failed.value.exit_code == 255
+    assert batches.safe.take_moved() == {}

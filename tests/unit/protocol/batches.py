@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 from kafka.record.default_records import DefaultRecordBatch, DefaultRecordBatchBuilder
@@ -23,6 +23,14 @@ class Row(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: Sequence[tuple[str, bytes | None]] = ()
+
+
+class Latin(str):
+    """A text that is written in another code."""
+
+    def encode(self, *_: Any) -> bytes:
+        """Not UTF-8."""
+        return super().encode("latin-1")
 
 
 def build(rows: Iterable[Row], *, base_offset: int = 0, codec: Codec = Codec.NONE, attributes: int = 0) -> RecordBatch:

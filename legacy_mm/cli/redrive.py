@@ -5,8 +5,8 @@ records of the quarantine, a file or a topic, are given to the handler again, as
 makes of them is sent; with no handler, but `--send.on.error quarantine`, they are sent where the mirror does. What is
 sent, and nothing else, goes out of the quarantine: of a topic offsets are committed, a file is taken away from the
 mirror first (`handlers/line_file.py`) and renamed when all of it is sent. A record on which the handler fails again
-stops it before anything is sent. With a record that the target refuses again nothing goes out of the quarantine,
-though the others are at the target.
+stops it before anything of that file or topic is sent. With a record that the target refuses again nothing goes out of
+the quarantine, though the others are at the target.
 """
 
 from __future__ import annotations

@@ -182,11 +182,17 @@ class RecordSender:
         return self._serve(self._producer.flush, seconds)
 
     def _serve(self, serve: Callable[[float], int], seconds: float) -> bool:
-        """Let librdkafka tell what happened; what ends the producer is raised, not told to `_on_error`."""
+        """Let librdkafka tell what happened; what ends the producer is raised, not told to `_on_error`.
+
+        Where records fail with it, confluent-kafka calls us while that is being raised, and a SystemError comes of it.
+        """
         try:
             return serve(seconds) == 0
-        except KafkaException as error:
-            self._end(error.args[0])
+        except (KafkaException, SystemError) as error:
+            ending = error.__cause__ if isinstance(error, SystemError) else error
+            if not isinstance(ending, KafkaException):
+                raise
+            self._end(ending.args[0])
             return False
 
     def unacknowledged(self) -> int:

@@ -9,14 +9,18 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.handlers.quarantine import read_file
+from legacy_mm.clock import epoch_ms
+from legacy_mm.handlers.api import Record
+from legacy_mm.handlers.quarantine import QuarantineFile, read_file
 from legacy_mm.testbed.comparison import same_records
+from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.load import Loaded, load, load_kinds
 from legacy_mm.testbed.records import committed, create_topic, end_offsets, read_all
 from legacy_mm.testbed.releases import WITH_ZOOKEEPER
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.testbed.zookeeper import ZooKeeperCluster
+from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.slow]
 StartTool = Callable[..., ToolProcess]
@@ -28,6 +32,7 @@ UNKNOWN_KINDS = {
     "0.10.2.2": {"compacted", "codec-zstd", "transactions", "headers"},
 }
 """Kinds of records that came later; compaction takes minutes and is the same everywhere."""
+NOW = epoch_ms()
 BY_RECORDS = "Copying record by record from now on"
 WITHOUT_IDEMPOTENCE = "The target refuses an idempotent producer"
 LARGE = {"message.max.bytes": "1048588"}  # the default since 2.4
@@ -214,3 +219,22 @@ def test_a_record_that_lacks_its_key_is_set_aside(
     assert [record.offset for record in read_file(file).records] == [0, 77]
     assert committed(source.bootstrap, group, [name]) == {(name, 0): 300}
     assert f"{name}-0 did not take a batch, which is tried again: CORRUPT_MESSAGE" in tool.output()
+
+
+@pytest.mark.parametrize("old", ["0.10.2.2"], indirect=True)
+def test_redrive_goes_on_without_producer_ids(old: ZooKeeperCluster, topic: Any, run: Run, tmp_path: Path) -> None:
+    """More than a portion, in their order."""
+    name, file = topic(), tmp_path / "aside.jsonl"
+    create_topic(old.bootstrap, name, partitions=1)
+    for number in range(150):
+        QuarantineFile(str(file)).put(Record(name, 0, number, 1, NOW + number, b"k", b"%d" % number, ()), "too large")
+    consumer = write_properties(tmp_path / "consumer", {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"})
+    producer = {"bootstrap.servers": old.bootstrap}
+    line = ("--consumer.config", str(consumer), "--whitelist", name, "--send.on.error", "quarantine")
+    wanted = write_properties(tmp_path / "wanted", producer | {"enable.idempotence": "true"})
+    code, _, error = run("redrive", str(file), "--", *line, "--producer.config", str(wanted))
+    assert (code, "sending to the target failed: " in error) == (255, True), error
+    left = write_properties(tmp_path / "left", producer)
+    code, told, error = run("redrive", str(file), "--", *line, "--producer.config", str(left))
+    assert (code, "150 records redriven, 150 sent" in told) == (0, True), error
+    assert [record.value for record in read_all(old.bootstrap, name)] == [b"%d" % number for number in range(150)]

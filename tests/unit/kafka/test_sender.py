@@ -64,6 +64,19 @@ def test_what_ends_the_producer_is_no_failure_of_a_record(
     assert (broken.code, broken.refuses_idempotence, failed) == ("CLUSTER_AUTHORIZATION_FAILED", True, [])
 
 
+def test_what_ends_the_producer_is_known_though_records_fail_with_it(
+    sender: RecordSender, failed: list[FailedSend]
+) -> None:
+    """confluent-kafka tells of them while it raises, which Python takes amiss."""
+    assert sender.send([RECORD]) == 1
+    deny(sender)
+    sender.purge()
+    assert not sender.flush(1.0)
+    broken = sender.fatal()
+    assert broken is not None
+    assert (broken.code, broken.refuses_idempotence) == ("CLUSTER_AUTHORIZATION_FAILED", True)
+
+
 def test_a_record_that_failed_and_may_have_arrived_has_no_known_place() -> None:
     """Where offsets are translated it is no hole."""
     told: list[tuple[Message, int]] = []

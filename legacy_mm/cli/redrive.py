@@ -34,7 +34,7 @@ from legacy_mm.kafka.sender import FailedSend, RecordSender
 from legacy_mm.model import Outgoing
 
 _PATIENCE_SECONDS = 30.0
-_LOOK_SECONDS = 1.0
+_LOOK_SECONDS = 0.05
 _PORTION = 100
 """So few that none waits in the queue until its time is over."""
 
@@ -130,7 +130,7 @@ def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:
         _send_with(properties, targets)
     except IdempotenceRefused as error:
         if settings.target.idempotence_required:
-            raise
+            raise SendFailure(f"the target refuses an idempotent producer: {error}") from error
         events.emit(events.IDEMPOTENCE_REFUSED, reason=error)
         _send_with(without_idempotence(properties), targets)
 
@@ -150,10 +150,11 @@ def _send_portion(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
     sent, left, patience = 0, len(targets), Deadline.after(_PATIENCE_SECONDS)
     while left:
         sent = sender.send_outgoing(targets, sent)
-        sender.flush(_LOOK_SECONDS)
+        sender.poll(_LOOK_SECONDS)
         if (ending := sender.fatal()) is not None:
-            failure = IdempotenceRefused if ending.refuses_idempotence else SendFailure
-            raise failure(f"sending to the target failed: {ending.reason}")
+            if ending.refuses_idempotence:
+                raise IdempotenceRefused(ending.reason)
+            raise SendFailure(f"sending to the target failed: {ending.reason}")
         before, left = left, len(targets) - sent + sender.unacknowledged()
         if left < before:
             patience = Deadline.after(_PATIENCE_SECONDS)

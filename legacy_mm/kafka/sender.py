@@ -195,6 +195,10 @@ class RecordSender:
             self._end(ending.args[0])
             return False
 
+    def poll(self, seconds: float) -> None:
+        """Let librdkafka tell what happened. What ends the producer is known for certain then, after a flush mostly."""
+        self._serve(self._producer.poll, seconds)
+
     def unacknowledged(self) -> int:
         """How many records are queued or under way."""
         return len(self._producer)

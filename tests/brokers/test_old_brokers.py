@@ -233,7 +233,7 @@ def test_redrive_goes_on_without_producer_ids(old: ZooKeeperCluster, topic: Any,
     line = ("--consumer.config", str(consumer), "--whitelist", name, "--send.on.error", "quarantine")
     wanted = write_properties(tmp_path / "wanted", producer | {"enable.idempotence": "true"})
     code, _, error = run("redrive", str(file), "--", *line, "--producer.config", str(wanted))
-    assert (code, "sending to the target failed: " in error) == (255, True), error
+    assert (code, "the target refuses an idempotent producer: " in error) == (255, True), error
     left = write_properties(tmp_path / "left", producer)
     code, told, error = run("redrive", str(file), "--", *line, "--producer.config", str(left))
     assert (code, "150 records redriven, 150 sent" in told) == (0, True), error

@@ -54,13 +54,12 @@ class Target:
                 self._waiting.append(record)
         return len(records)
 
-    def flush(self, seconds: float) -> bool:
+    def poll(self, seconds: float) -> None:
         Target.seconds += 20
         Target.most_waiting = max(Target.most_waiting, len(self._waiting))
         if not self._stuck:
             Target.sent += self._waiting[: Target.at_once]
             del self._waiting[: Target.at_once]
-        return not self._waiting
 
     def unacknowledged(self) -> int:
         return len(self._waiting)
@@ -194,12 +193,13 @@ def test_few_records_wait_for_the_target_at_a_time(aside: Aside) -> None:
 
 
 def test_a_target_without_producer_ids_gets_the_records_as_from_the_mirror(
-    aside: Aside, monkeypatch: pytest.MonkeyPatch
+    aside: Aside, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(Target, "idempotent", False)
     aside.add(b"1")
     assert aside.redrive() == 0
     assert values() == [b"1"]
+    assert "The target refuses an idempotent producer (no right)" in caplog.text
 
 
 def test_where_producer_ids_are_wanted_the_target_s_reason_is_told(
@@ -209,7 +209,7 @@ def test_where_producer_ids_are_wanted_the_target_s_reason_is_told(
     aside.add(b"1")
     write_properties(aside.producer, {"bootstrap.servers": "127.0.0.1:1", "enable.idempotence": "true"})
     assert aside.redrive() == 255
-    assert "sending to the target failed: no right; the records are in" in capsys.readouterr().err
+    assert "the target refuses an idempotent producer: no right; the records are in" in capsys.readouterr().err
 
 
 def test_key_stores_are_read(aside: Aside, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,11 @@ from typing import Any
 import pytest
 
 from legacy_mm.client import MirrorClient
-from legacy_mm.clock import Deadline
+from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
+from legacy_mm.handlers.api import Record
+from legacy_mm.handlers.quarantine import QuarantineFile
 from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.kafka.compacted import read_to_end
 from legacy_mm.kafka.survey import SourceSurvey
@@ -34,6 +36,7 @@ from legacy_mm.testbed.security import (
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.token_service import CLIENT, SECRET, TokenService
+from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 LEGACY_MM = Path(__file__).parents[2] / "bin" / "legacy-mm"
@@ -136,19 +139,35 @@ def test_records_pass(
 def test_explain_asks_a_secured_source(
     row: Any, secured: Secured, topic: Callable[..., str], group: str, tmp_path: Path
 ) -> None:
-    listener, security = row
-    name = secured.new_topic(topic())
-    words = ["--include", name]
-    files = secured.files(listener, security(secured.stores), group)
-    for side, properties in zip(("consumer", "producer"), files, strict=True):
-        write_properties(tmp_path / side, properties)
-        words += [f"--{side}.config", str(tmp_path / side)]
+    words = line(secured, row, secured.new_topic(topic()), group, tmp_path)
     command = [str(LEGACY_MM), "explain", "--json", "--", *words]
     done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     topics = json.loads(done.stdout)["topics"]
     assert topics["why_not"] == ""
     assert [place["start"] for place in topics["partitions"]] == [0, 0, 0, 0]
+
+
+def line(secured: Secured, row: Any, name: str, group: str, folder: Path) -> list[str]:
+    """The command line of a mirror of this topic."""
+    listener, security = row
+    words = ["--include", name]
+    files = secured.files(listener, security(secured.stores), group)
+    for side, properties in zip(("consumer", "producer"), files, strict=True):
+        words += [f"--{side}.config", str(write_properties(folder / side, properties))]
+    return words
+
+
+def test_records_are_looked_at_and_redriven_with_key_stores(
+    secured: Secured, topic: Callable[..., str], group: str, run: Run, tmp_path: Path
+) -> None:
+    name, file = secured.new_topic(topic()), tmp_path / "aside.jsonl"
+    words = line(secured, OPENED_BY_BOTH["mutual TLS, JKS"], name, group, tmp_path)
+    code, told, error = run("handler", "test", "--topic", name, "--", *words, "--handler.step", "rename.prefix=copy.")
+    assert (code, f"TargetRecord(topic='copy.{name}'" in told) == (0, True), error
+    QuarantineFile(str(file)).put(Record(name, 0, 0, 1, epoch_ms(), b"k", b"v", ()), "too large")
+    code, told, error = run("redrive", str(file), "--", *words, "--send.on.error", "quarantine")
+    assert (code, "1 records redriven, 1 sent" in told, secured.arrived(name)) == (0, True, 1), error
 
 
 def test_the_client_of_mirroring_opens_what_java_opens(secured: Secured, group: str) -> None:

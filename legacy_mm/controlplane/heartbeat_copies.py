@@ -33,18 +33,16 @@ class HeartbeatCopies:
         A topic of the user's may be called like a copy of heartbeats: none is compacted but those that are so at the
         source.
         """
-        found = {
-            self._remote_name(topic): (topic, partitions)
-            for topic, partitions in self._source.topics(deadline).items()
-            if self._are_brought(topic)
+        brought = {
+            topic: partitions for topic, partitions in self._source.topics(deadline).items() if self._are_brought(topic)
         }
-        missing = sorted(found.keys() - self._target.topics(deadline).keys()) if found else []
-        told, _ = self._source.properties([found[name][0] for name in missing], deadline)
+        there = self._target.topics(deadline) if brought else {}
+        missing = sorted(topic for topic in brought if self._remote_name(topic) not in there)
+        told, _ = self._source.properties(missing, deadline)
         return Look(
             tuple(
-                CreateTopic(name, partitions, BROKER_DEFAULT, _cleanup(told.get(topic, ())))
-                for name in missing
-                for topic, partitions in (found[name],)
+                CreateTopic(self._remote_name(topic), brought[topic], BROKER_DEFAULT, _cleanup(told.get(topic, ())))
+                for topic in missing
             )
         )
 

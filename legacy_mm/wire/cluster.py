@@ -268,10 +268,11 @@ class Cluster:
         asked = self._topics
         topics = [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(asked)]
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create, min_version=1)
-        answer = self.call_any(request)
-        if not answer.brokers:
+        try:
+            answer = informed(self.call_any(request))
+        except ConnectionLost as error:
             self._closed.wait(self._retry_pause)
-            raise ClusterUnreachable("a broker that has just started knows nothing of its cluster")
+            raise ClusterUnreachable(str(error)) from error
         self._topology = Topology.read(answer, self._topology)
         self._refreshed = monotonic()
         self._due = self._refreshed + self._max_age if asked == self._topics else float("-inf")
@@ -290,6 +291,13 @@ class Cluster:
     def _connect(self, host: str, port: int, node: int | None) -> Connection:
         with self._reconnects.turn(host, port):
             return connect_by(self._security, host, port, self._properties, node, within=self._connecting)
+
+
+def informed(listing: Any) -> Any:
+    """A broker's answer about topics; raises ConnectionLost where it knows no broker yet, and so no topic."""
+    if not listing.brokers:
+        raise ConnectionLost("a broker that has just started knows nothing of its cluster")
+    return listing
 
 
 class _Line:

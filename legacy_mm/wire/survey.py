@@ -14,7 +14,7 @@ from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.group import PartitionView
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.wire import group_offsets
-from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.cluster import Cluster, informed
 from legacy_mm.wire.coordinator import Coordinator
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.wire.topology import Topology
@@ -92,11 +92,8 @@ def log_ends(
 
 
 def every_topic(cluster: Cluster) -> Any:
-    """A broker's answer about all topics; raises ConnectionLost where it knows no broker yet, and so no topic."""
-    listing = cluster.call_any(_EVERY_TOPIC)
-    if not listing.brokers:
-        raise ConnectionLost("a broker that has just started knows nothing of its cluster")
-    return listing
+    """A broker's answer about all topics; raises as `informed`."""
+    return informed(cluster.call_any(_EVERY_TOPIC))
 
 
 def partition_counts(listing: Any) -> dict[str, int]:

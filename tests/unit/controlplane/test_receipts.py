@@ -31,8 +31,12 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "receipts"
 
 
-def test_a_commit_joins_what_it_covers_and_keeps_the_rest(path: Path) -> None:
-    receipts = Receipts(ReceiptSettings(str(path), 0))
+@pytest.fixture
+def receipts(path: Path) -> Receipts:
+    return Receipts(ReceiptSettings(str(path), 0))
+
+
+def test_a_commit_joins_what_it_covers_and_keeps_the_rest(receipts: Receipts, path: Path) -> None:
     stream = receipts.of_stream("a->b", 2)
     stream.copied(Copied([portion(5, 10), portion(0, 7, partition=1)], {"MSG_SIZE_TOO_LARGE": 2}))
     stream.copied(Copied([portion(10, 14)], {}))
@@ -60,29 +64,30 @@ def test_a_commit_joins_what_it_covers_and_keeps_the_rest(path: Path) -> None:
     assert (summary["receipt"], summary["records"], summary["dropped"]) == ("summary", 17, {"MSG_SIZE_TOO_LARGE": 2})
 
 
-def test_what_is_copied_again_is_told_once(path: Path) -> None:
-    receipts = Receipts(ReceiptSettings(str(path), 0))
+def only_line(receipts: Receipts, path: Path) -> tuple[list[int], int]:
+    """The source offsets and the records that it tells of; behind it there is the summary alone."""
+    receipts.close()
+    row, _ = lines(path)
+    return row["source"], row["records"]
+
+
+def test_what_is_copied_again_is_told_once(receipts: Receipts, path: Path) -> None:
     stream = receipts.of_stream("a->b", 0)
     stream.copied(Copied([portion(0, 5), portion(5, 9)], {}))
     stream.started({HERE: 5})
     stream.copied(Copied([portion(5, 20)], {}))
     stream.committed({HERE: 20})
-    receipts.close()
-    row, _ = lines(path)
-    assert (row["source"], row["records"]) == ([0, 20], 20)
+    assert only_line(receipts, path) == ([0, 20], 20)
 
 
-def test_what_somebody_else_copies_again_is_not_told(path: Path) -> None:
-    receipts = Receipts(ReceiptSettings(str(path), 0))
+def test_what_somebody_else_copies_again_is_not_told(receipts: Receipts, path: Path) -> None:
     stream = receipts.of_stream("a->b", 0)
     stream.copied(Copied([portion(100, 200)], {}))
     stream.released([HERE])
     stream.started({HERE: 300})
     stream.copied(Copied([portion(300, 400)], {}))
     stream.committed({HERE: 400})
-    receipts.close()
-    row, _ = lines(path)
-    assert (row["source"], row["records"]) == ([300, 400], 100)
+    assert only_line(receipts, path) == ([300, 400], 100)
 
 
 def test_nobody_else_may_read_it_and_it_rotates(path: Path) -> None:

@@ -83,7 +83,9 @@ if [ "$gc_log" = true ]; then
     KAFKA_GC_LOG_OPTS="-Xlog:gc*:file=$LOG_DIR/$name-gc.log:time,tags:filecount=10,filesize=100M"
     export KAFKA_GC_LOG_OPTS
 fi
-# -P: a folder called legacy_mm or pyspark in the user's working directory must not shadow ours.
+# Java knows no such variables: another pyspark, on a Spark host, must not shadow ours. -P: nor what lies in the working
+# directory.
+unset PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONWARNINGS
 if [ -z "$daemon" ]; then
     exec "$python" -P $look -m legacy_mm "$@"
 fi

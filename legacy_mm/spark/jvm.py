@@ -128,12 +128,12 @@ class Jvm:
     def stop(self, deadline: Deadline) -> None:
         """Let it end by itself (its standard input closes); kill it at the deadline."""
         self._close_input()
-        self._folder.cleanup()
         try:
             self._process.wait(deadline.remaining())
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        self._folder.cleanup()  # not before: a JVM that cannot say where it listens never ends
 
     def _close_input(self) -> None:
         if self._process.stdin:

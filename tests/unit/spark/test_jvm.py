@@ -125,3 +125,11 @@ def test_a_folder_that_cannot_be_removed_ends_nothing(
     shutil.rmtree(folder)
     folder.touch()
     jvm.stop(Deadline.after(10))
+
+
+def test_one_that_is_stopped_while_it_starts_ends_by_itself(start: Start) -> None:
+    """Also when we are killed before we could kill it."""
+    jvm = start(JvmSettings())
+    process = jvm._process
+    jvm.stop(Deadline.after(60))
+    assert process.returncode == 0

@@ -46,7 +46,7 @@ find_python() { # sets `python`, and `look` where its own name does not make `ps
     fi
     [ -x "$python" ] && return
     look='-X java'
-    for python in "$here/python3" "$here/python" "$(sed -n '1s/^#!//p' "$here/legacy-mm" 2>/dev/null)"; do
+    for python in "$(sed -n '1s/^#!\(.*python[^/]*\)$/\1/p' "$here/legacy-mm" 2>/dev/null)" "$here/python3" "$here/python"; do
         [ -x "$python" ] && return
     done
     echo "kafka-run-class.sh: no Python beside $here: install legacy-mm into a virtual environment" >&2

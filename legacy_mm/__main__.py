@@ -5,7 +5,11 @@ The class name is there for `ps` and `pgrep -f` to find; whoever leaves it out g
 
 from __future__ import annotations
 
+import signal
 import sys
+
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # until ours is set, without Python's traceback
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from legacy_mm.cli.mirror_maker import main
 from legacy_mm.compat import console, java_process

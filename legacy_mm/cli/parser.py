@@ -93,7 +93,9 @@ def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str] 
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", ".")
         if variable.startswith(ENVIRONMENT_PREFIX) and unbuilt.is_unbuilt(name):
             raise ConfigurationError(f"{variable}: {unbuilt.refusal(name)}")
-    variables = None if environment is None else {**_spelled_today(environment), **environment}
+    variables = None
+    if environment is not None:  # an empty one, as a compose file makes them, says nothing
+        variables = {name: text for name, text in {**_spelled_today(environment), **environment}.items() if text}
     given: dict[str, Any] = vars(parser.parse_args(list(words), env_vars=variables))
     return given
 

@@ -24,7 +24,7 @@ from legacy_mm.config.features import as_pair
 from legacy_mm.config.option import Option, environment_variable
 
 # Java knows the digits of every script, one char each
-_INTEGER = re.compile(r"[+-]?(?:(?![\U00010000-\U0010ffff])\d)+")
+_INTEGER = re.compile(r"[+-]?(?:(?![\U00010000-\U0010ffff])\d){1,4000}")
 _INTEGER_RANGE = range(-(2**31), 2**31)
 _STRAY_WORDS = LegacyOption("[arguments]", "")
 _TAKE_A_VALUE = {row.option.name for row in legacy_options.ROWS if row.option.argument is not None}

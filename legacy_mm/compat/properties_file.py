@@ -111,7 +111,8 @@ def load_entries(path: str, errors: FileErrors = PATH_ERRORS) -> list[Entry]:
     except PermissionError:
         raise ConfigurationError(errors.denied.format(path)) from None
     except (OSError, ValueError) as error:
-        raise ConfigurationError(f"java.nio.file.FileSystemException: {path}: {error}") from None
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise ConfigurationError(f"java.nio.file.FileSystemException: {path}: {reason}") from None
     try:
         return parse(content)
     except MalformedFile as error:

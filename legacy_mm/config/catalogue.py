@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, spelled_today
-from legacy_mm.config.option import Option, port_number, whole_number
+from legacy_mm.config.option import Option, milliseconds, port_number, whole_number
 
 AskedEngine = Literal["auto", "batches", "records"]
 ProducerTuning = Literal["meaning", "literal"]
@@ -66,7 +66,7 @@ OPTIONS = (
         argument="ms",
         help="How long a stop may take before the mirror ends without what is left.",
         owner="legacy_mm.lifecycle",
-        type=whole_number,
+        type=milliseconds,
     ),
     Option(
         name="on.gap",

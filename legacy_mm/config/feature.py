@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.config.option import Option, boolean, positive_number
+from legacy_mm.config.option import Option, boolean, positive_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +51,4 @@ def switch(name: str, help_: str, owner: str) -> Option:
 
 def seconds(name: str, default: int, help_: str, owner: str) -> Option:
     """An interval."""
-    return Option(name, str(default), "seconds", help_, owner, type=positive_number)
+    return Option(name, str(default), "seconds", help_, owner, type=positive_seconds)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 ENVIRONMENT_PREFIX = "LEGACY_MM_"
 _BLANKS = "".join(map(chr, range(ord(" ") + 1)))
+_WHOLE_NUMBER = re.compile("[0-9]{1,19}")
+_FOR_EVER = (1 << 31) - 1
 _COMMA = re.compile(r"\s*,\s*", re.ASCII)
 
 
@@ -50,7 +52,7 @@ class Option:
 
 def whole_number(text: str) -> int:
     """A decimal integer that is not negative."""
-    if not (text.isascii() and text.isdigit()):
+    if not _WHOLE_NUMBER.fullmatch(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
 
@@ -60,6 +62,16 @@ def positive_number(text: str) -> int:
     if (number := whole_number(text)) == 0:
         raise argparse.ArgumentTypeError("0 is too small")
     return number
+
+
+def milliseconds(text: str) -> int:
+    """A time; what is longer than 24 days, such as Java's greatest numbers, is that: clocks do not take any number."""
+    return min(whole_number(text), _FOR_EVER)
+
+
+def positive_seconds(text: str) -> int:
+    """A time above zero; what is longer than 68 years is that."""
+    return min(positive_number(text), _FOR_EVER)
 
 
 def count_or_default(text: str) -> int:

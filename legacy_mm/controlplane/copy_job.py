@@ -251,6 +251,7 @@ class CopyJob:
             exit_by = exit_by or deadline.sooner_of(_EXIT_SECONDS)
             if exit_by.expired():
                 self.kill()
+                exit_by = deadline.sooner_of(_EXIT_SECONDS)
             threading.Event().wait(_LOOK_SECONDS / 4)
         return self.is_over()
 

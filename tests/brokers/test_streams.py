@@ -108,9 +108,17 @@ def test_a_new_topic_and_a_new_partition_are_noticed(
 
 
 def test_a_healthy_mirror_says_only_what_the_old_tool_said(
-    source: Any, target: Any, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
+    source: Any,
+    target: Any,
+    topic: Callable[..., str],
+    group: str,
+    our_tool: Callable[..., ToolProcess],
+    tmp_path: Path,
 ) -> None:
     """Also on a host with a foreign Spark and one whose name resolves to nothing."""
+    foreign = tmp_path / "python"
+    (foreign / "pyspark").mkdir(parents=True)
+    (foreign / "pyspark" / "__init__.py").write_text('__version__ = "2.4.8"')
     name = topic()
     create_topic(source.bootstrap, name)
     load(source.bootstrap, name, 100, 20)
@@ -123,6 +131,7 @@ def test_a_healthy_mirror_says_only_what_the_old_tool_said(
             "SPARK_HOME": "/opt/spark-2.4",
             "SPARK_CONF_DIR": "/opt/spark-2.4/conf",
             "PYSPARK_PYTHON": "/nowhere/python",
+            "PYTHONPATH": str(foreign),
             "_JAVA_OPTIONS": "-Xmx1m",
         },
         wrapper=("unshare", "-u", "sh", "-c", 'hostname nope.invalid; exec "$@"', "sh"),

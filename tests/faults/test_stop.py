@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.clock import Deadline
 from legacy_mm.testbed.ledger import Ledger
 from legacy_mm.testbed.ledger_produce import Work, produce
 from legacy_mm.testbed.records import create_topic, delete_topic, list_topics
@@ -100,15 +101,18 @@ def test_timeout_10s_copies_and_commits(scene: Scene) -> None:
 @BY_TOOL
 @pytest.mark.scenario(4)
 def test_sigkill_leaves_nothing_behind(scene: Scene) -> None:
-    """Tasks see the channel close and end; no process is left and no record is accepted later."""
+    """Tasks see the channel close and end; after 2 s no record is accepted, after 5 s no process is left."""
     consumer = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "1000"}
     tool = scene.mirror(consumer=consumer)
     scene.wait_for(1)
     tool.tree.pids()
     tool.signal(signal.SIGKILL)
+    writing = Deadline.after(2)
     tool.wait(5)
-    wait_until(lambda: tool.tree.pids() == [], 5, "the end of every process")
+    wait_until(writing.expired, 5, "2 s")
     arrived = scene.arrived()
+    wait_until(lambda: tool.tree.pids() == [], 3, "the end of every process")
+    assert scene.arrived() == arrived
     assert arrived < RECORDS, "it was killed while records were flowing"
     again = scene.mirror()
     scene.wait_for(arrived + RECORDS)

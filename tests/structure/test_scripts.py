@@ -109,6 +109,34 @@ def test_installed_elsewhere_it_takes_the_python_of_its_sister_command(installed
     assert words_given(run(installed, "x").stdout)[-2:] == [CLASS, "x"]
 
 
+def test_another_python_in_that_folder_does_not_count(installed: Path, tmp_path: Path) -> None:
+    """Nor does the shell with which pip begins a command of a long path."""
+    write_program(installed.parent / "python3", "#!/bin/sh\necho No module named legacy_mm\n")
+    write_program(installed.parent / "legacy-mm", f"#!{write_program(tmp_path / 'python3')}\nimport sys\n")
+    assert words_given(run(installed, "x").stdout)[-2:] == [CLASS, "x"]
+    write_program(installed.parent / "legacy-mm", "#!/bin/sh\n")
+    assert run(installed, "x").stdout == "No module named legacy_mm\n"
+
+
+@pytest.mark.parametrize("name", [*NAMES, "legacy-mm"])
+def test_what_a_spark_host_says_to_python_does_not_reach_ours(checkout: Path, name: str) -> None:
+    given = dict.fromkeys(("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONWARNINGS"), "/opt/spark-2.4/python")
+    for python in ("libexec/java", "bin/python"):
+        write_program(checkout / ".venv" / python, "#!/bin/sh\nenv\n")
+    said = run(*command(checkout, name), environment=given).stdout
+    assert "PATH=" in said
+    assert "/opt/spark-2.4" not in said
+
+
+def test_our_command_makes_an_environment_that_was_interrupted(checkout: Path) -> None:
+    """Its Python comes first and its link to Java last."""
+    (checkout / ".venv" / "libexec" / "java").unlink()
+    write_program(checkout / ".venv" / "bin" / "python")
+    (checkout / "bin" / "setup").write_text("#!/bin/sh\necho from setup\nexit 1\n")
+    done = run(checkout / "bin" / "legacy-mm", "quirks")
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "from setup\n")
+
+
 def test_in_a_virtual_environment_it_makes_itself_a_java(installed: Path) -> None:
     (installed.parents[1] / "pyvenv.cfg").touch()
     write_program(installed.parent / "python", PROGRAM.replace("folder $(pwd)", "named ${0##*/}"))

@@ -62,7 +62,7 @@ def _host_and_port(side: Side, server: str) -> str:
     match = _HOST_AND_PORT.fullmatch(server)
     if match is None or not match[1]:
         raise construction_exception(side, f"Invalid url in bootstrap.servers: {server}")
-    host, port = match[1], int(match[2])
+    host, port = match[1], int(match[2].lstrip("0")[:6] or 0)
     if port not in _PORTS:
         raise construction_exception(side, f"Invalid port in bootstrap.servers: {server}")
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -31,6 +31,16 @@ def test_environment_and_command_line() -> None:
     assert read.spark_conf == {"a": "b", "c": "d"}
 
 
+def test_an_empty_variable_says_nothing() -> None:
+    """A compose file makes one of each that is not set."""
+    names = [row.environment_variable for row in (*OPTIONS, *(each.option for each in FEATURES))]
+    assert read_own_options([], dict.fromkeys(names, "")) == OwnOptions()
+
+
+def test_for_ever_is_24_days() -> None:
+    assert read_own_options([f"--shutdown.timeout.ms={2**63 - 1}"], {}).shutdown_timeout_ms == 2**31 - 1
+
+
 def test_repeated_spark_conf() -> None:
     read = read_own_options(["--spark.conf=a=b=c", "--spark.conf=d=", "--spark.conf= e =f"], {})
     assert read.spark_conf == {"a": "b=c", "d": "", "e": "f"}
@@ -45,6 +55,7 @@ def test_repeated_spark_conf() -> None:
         (["--shutdown.timeout.ms=-1"], {}),
         (["--shutdown.timeout.ms="], {}),
         (["--shutdown.timeout.ms=1.5"], {}),
+        (["--shutdown.timeout.ms=" + 5000 * "1"], {}),
         (["--producer.tuning=both"], {}),
         (["--spark.conf=x"], {}),
         (["--log.level=info"], {}),

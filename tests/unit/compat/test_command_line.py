@@ -73,7 +73,9 @@ def test_repeated_option_fails_only_when_read() -> None:
         line.value("whitelist")
 
 
-@pytest.mark.parametrize("text", [" 1", "1.5", "0x2", "1_0", "", "abc", "2147483648", "\U0001d7d9", "+", "-"])
+@pytest.mark.parametrize(
+    "text", [" 1", "1.5", "0x2", "1_0", "", "abc", "2147483648", "\U0001d7d9", "+", "-", 5000 * "1"]
+)
 def test_no_integers(text: str) -> None:
     with pytest.raises(OptionError) as refused:
         parse([f"--num.streams={text}"]).integer("num.streams")

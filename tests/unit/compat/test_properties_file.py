@@ -132,6 +132,10 @@ def test_unusable_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         with pytest.raises(ConfigurationError) as directory:
             properties_file.load(folder)
         assert str(directory.value) == "java.io.IOException: Is a directory"
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigurationError) as behind_a_file:
+        properties_file.load(f"{tmp_path}/file/x")
+    assert str(behind_a_file.value) == f"java.nio.file.FileSystemException: {tmp_path}/file/x: Not a directory"
 
     def refuse(path: Path) -> bytes:
         raise PermissionError

@@ -42,7 +42,8 @@ from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.spark.channel import ChannelServer, Peer, process_start
 from legacy_mm.spark.runner import SparkRunner
 
-_HELLO_SECONDS = 30.0
+_HELLO_SECONDS, _CLUSTER_HELLO_SECONDS = 30.0, 150.0
+"""The second where a cluster may have to make its executors first: pods whose image is still to be pulled."""
 _PROGRESS_SECONDS = 10.0
 _EXIT_SECONDS = 2.0
 _LOOK_SECONDS = 0.02
@@ -215,8 +216,9 @@ class CopyJob:
             if self._closed and not self._stopped:
                 return Trouble("Lost", "its worker is gone", fatal=False)
             if self._heard is None:
-                if monotonic() - self._since > _HELLO_SECONDS:
-                    return Trouble("Stalled", f"no worker reported within {_HELLO_SECONDS:g} s", fatal=False)
+                patience = _HELLO_SECONDS if self._embedded else _CLUSTER_HELLO_SECONDS
+                if monotonic() - self._since > patience:
+                    return Trouble("Stalled", f"no worker reported within {patience:g} s", fatal=False)
             elif monotonic() - self._heard > _PROGRESS_SECONDS:
                 return Trouble("Stalled", f"its worker said nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
             return None

@@ -31,3 +31,19 @@ def test_a_job_is_attended_as_long_as_its_stream_asks(monkeypatch: pytest.Monkey
     assert job.attended()
     now += 2.0
     assert not job.attended()
+
+
+@pytest.mark.parametrize(("embedded", "patience"), [(True, 30), (False, 150)])
+def test_a_cluster_may_make_its_executors_first(
+    embedded: bool, patience: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(copy_job, "monotonic", lambda: now)
+    nobody: Any = None
+    job = CopyJob(TICKET, PLAN, nobody, nobody, nobody, embedded=embedded, unattended_seconds=1.0)
+    now += patience - 1
+    assert job.trouble() is None
+    now += 2
+    trouble = job.trouble()
+    assert trouble is not None
+    assert trouble.reason == f"no worker reported within {patience} s"

@@ -44,15 +44,12 @@ class InternalLog:
         self._read_to = 0
 
     def read(self, deadline: Deadline) -> list[Pair]:
-        """What was written since the last call, up to the end; nothing of a topic that is not there.
+        """What was written since the last call, up to the end or beyond; nothing of a topic that is not there.
 
         Raises HostError when the cluster does not give all of it in time; the next call begins again from the start.
         """
         try:
-            end = self._end(deadline)
-            found = self._up_to(end, deadline) if end > self._read_to else []
-            self._read_to = end
-            return found
+            return self._up_to(self._end(deadline), deadline)
         except KafkaException as error:
             self.close()
             if error.args[0].code() in _ABSENT:
@@ -74,16 +71,17 @@ class InternalLog:
 
     def _up_to(self, end: int, deadline: Deadline) -> list[Pair]:
         found: list[Pair] = []
-        while not deadline.expired():
+        while self._read_to < end:
+            if deadline.expired():
+                raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
             for message in self._open().consume(_BATCH, _WAIT_SECONDS):
-                error, offset = message.error(), message.offset()
+                error = message.error()
                 if error is None:
                     found.append((message.key(), message.value()))
                 elif error.code() != KafkaError._PARTITION_EOF:
                     raise KafkaException(error)
-                if offset is not None and offset >= end - (error is None):
-                    return found
-        raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+                self._read_to = (message.offset() or 0) + (error is None)
+        return found
 
     def _open(self) -> Consumer:
         if self._consumer is None:

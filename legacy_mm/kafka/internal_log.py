@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TypeVar
 
-from confluent_kafka import Consumer, KafkaError, KafkaException
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clock import Deadline
@@ -41,26 +42,31 @@ class InternalLog:
             **{**outside_groups(client), "auto.offset.reset": "earliest", "check.crcs": True},
         )
         self._consumer: Consumer | None = None
+        self._found: deque[Message] = deque()
         self._read_to = 0
 
-    def read(self, deadline: Deadline) -> list[Pair]:
-        """What was written since the last call, up to the end or beyond; nothing of a topic that is not there.
+    def read(self, deadline: Deadline) -> Iterator[Pair]:
+        """Up to the end or beyond, what no call has given yet, as it comes; nothing of a topic that is not there.
 
-        Raises HostError when the cluster does not give all of it in time; the next call begins again from the start.
+        Raises HostError when the cluster does not give all of it in time. The next call goes on behind the last record
+        that was given, also where a caller did not take all of them.
         """
         try:
-            return self._up_to(self._end(deadline), deadline)
+            end = self._end(deadline)
+            while self._read_to < end:
+                if deadline.expired():
+                    raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+                yield from self._portion()
         except KafkaException as error:
-            self.close()
-            if error.args[0].code() in _ABSENT:
-                return []
-            raise HostError(f"reading {self._topic} failed: {error.args[0].str()}") from error
+            self._disconnect()
+            if error.args[0].code() not in _ABSENT:
+                raise HostError(f"reading {self._topic} failed: {error.args[0].str()}") from error
+            self._read_to = 0
 
     def close(self) -> None:
         """Disconnect; a read begins again from the start."""
-        consumer, self._consumer, self._read_to = self._consumer, None, 0
-        if consumer is not None:
-            consumer.close()
+        self._disconnect()
+        self._read_to = 0
 
     def _end(self, deadline: Deadline) -> int:
         place = ClientPartition(self._topic, 0)
@@ -69,22 +75,25 @@ class InternalLog:
             self.close()
         return int(end)
 
-    def _up_to(self, end: int, deadline: Deadline) -> list[Pair]:
-        found: list[Pair] = []
-        while self._read_to < end:
-            if deadline.expired():
-                raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-            for message in self._open().consume(_BATCH, _WAIT_SECONDS):
-                error = message.error()
-                if error is None:
-                    found.append((message.key(), message.value()))
-                elif error.code() != KafkaError._PARTITION_EOF:
-                    raise KafkaException(error)
-                self._read_to = (message.offset() or 0) + (error is None)
-        return found
+    def _portion(self) -> Iterator[Pair]:
+        self._found = self._found or deque(self._open().consume(_BATCH, _WAIT_SECONDS))
+        while self._found:
+            message = self._found.popleft()
+            error = message.error()
+            if error is not None and error.code() != KafkaError._PARTITION_EOF:
+                raise KafkaException(error)
+            self._read_to = (message.offset() or 0) + (error is None)
+            if error is None:
+                yield message.key(), message.value()
 
     def _open(self) -> Consumer:
         if self._consumer is None:
             self._consumer = Consumer(self._settings)
-            self._consumer.assign([ClientPartition(self._topic, 0, 0)])
+            self._consumer.assign([ClientPartition(self._topic, 0, self._read_to)])
         return self._consumer
+
+    def _disconnect(self) -> None:
+        consumer, self._consumer = self._consumer, None
+        self._found.clear()
+        if consumer is not None:
+            consumer.close()

@@ -65,7 +65,7 @@ def test_a_log_is_read_from_its_start_and_then_only_what_is_new(source: Cluster,
     log = InternalLog(properties, name, "test")
 
     def read() -> list[tuple[bytes | None, bytes | None]]:
-        return log.read(Deadline.after(SECONDS))
+        return list(log.read(Deadline.after(SECONDS)))
 
     assert read() == []
     create_topic(source.bootstrap, name, 1, config={"cleanup.policy": "compact"})

@@ -20,12 +20,13 @@ from legacy_mm.cli.old_line import Parser, split, told
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.controlplane import cutover_receipt
 from legacy_mm.controlplane.cutover import Cutover, CutoverOptions, undo
-from legacy_mm.controlplane.group_translation import Position, untranslated
+from legacy_mm.controlplane.group_translation import GroupTranslation, Position, untranslated
 from legacy_mm.errors import HostError
 
 DONE, FAILED, INCOMPLETE = 0, 1, 2
 _FORMAT = 1
 _ASK_SECONDS = 60.0
+_READ_SECONDS = 600.0
 _TIMEOUT_SECONDS = 300.0
 _SPARE_SECONDS = 5.0
 _BEHIND = "-- COMMAND LINE OF THE MIRROR"
@@ -74,13 +75,19 @@ def cutover(words: Sequence[str]) -> int:
 
 def _translate(options: argparse.Namespace, line: Sequence[str]) -> int:
     with groups_of(line) as flow:
-        positions = flow.translation.positions(options.group, Deadline.after(_ASK_SECONDS))
+        positions = _informed(flow).positions(options.group, Deadline.after(_ASK_SECONDS))
     if options.json:
         document = {"format": _FORMAT, "group": options.group, "partitions": [_row(each) for each in positions]}
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
     else:
         sys.stdout.write("".join(f"{each}\n" for each in _lines(positions, explain=options.explain)))
     return INCOMPLETE if untranslated(positions) else DONE
+
+
+def _informed(flow: FlowGroups) -> GroupTranslation:
+    """It has read what the mirror wrote down up to now: that may be millions of offset syncs."""
+    flow.translation.refresh(Deadline.after(_READ_SECONDS))
+    return flow.translation
 
 
 def _row(position: Position) -> dict[str, Any]:
@@ -108,7 +115,7 @@ def _cut_over(options: argparse.Namespace, line: Sequence[str]) -> int:
     if file.exists():
         raise HostError(f"{file} is there already: a receipt is a new file")
     with groups_of(line) as flow:
-        work = Cutover(flow.translation, options.group, flow.settings.flow, flow.target_cluster, _say)
+        work = Cutover(_informed(flow), options.group, flow.settings.flow, flow.target_cluster, _say)
         settle = 2 * flow.settings.commit_interval + _SPARE_SECONDS
         chosen = CutoverOptions(options.timeout, settle, partial=options.partial, dry_run=options.dry_run)
         done = work.run(chosen, lambda receipt: cutover_receipt.save(receipt, file))

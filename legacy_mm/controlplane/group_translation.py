@@ -80,6 +80,11 @@ class GroupTranslation:
         self._known = known
         self._copies = copies
 
+    def refresh(self, deadline: Deadline) -> None:
+        """Read what the mirror has written down since the last time; raises HostError."""
+        self._known.syncs.refresh(deadline)
+        self._known.maps.refresh(deadline)
+
     def positions(self, group: str, deadline: Deadline) -> list[Position]:
         """Of each partition that the group has committed; raises LegacyMMError, also when there is none."""
         committed = offsets_of(self.source.groups, group, deadline)
@@ -95,7 +100,7 @@ class GroupTranslation:
         target_ends = self.target.topics.log_ends(
             there.values(), deadline
         )  # before what is known, and before the source's
-        self._refresh(deadline)
+        self.refresh(deadline)
         source_ends = self.source.topics.log_ends(there, deadline)
 
         def position(place: TopicPartition) -> Position:
@@ -123,7 +128,7 @@ class GroupTranslation:
 
     def lag(self, ends: Ends, deadline: Deadline) -> Offsets:
         """What of the source has not been copied of each partition up to its end; without those that have no lag."""
-        self._refresh(deadline)
+        self.refresh(deadline)
         committed = offsets_of(self.source.groups, self.source.mirror, deadline)
 
         def behind(place: TopicPartition) -> int:
@@ -157,10 +162,6 @@ class GroupTranslation:
         return begin < end and has_records(
             self.source.properties, *place, begin, end, committed=self.source.committed_only
         )
-
-    def _refresh(self, deadline: Deadline) -> None:
-        self._known.syncs.refresh(deadline)
-        self._known.maps.refresh(deadline)
 
 
 def offsets_of(admin: GroupAdmin, group: str, deadline: Deadline) -> GroupOffsets:

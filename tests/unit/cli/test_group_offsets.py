@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from legacy_mm.cli import group_offsets
 from legacy_mm.cli.group_offsets import _lines
 from legacy_mm.cli.legacy_mm import main
+from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.group_translation import Position
 from legacy_mm.model import OffsetPair, TopicPartition
 from legacy_mm.policies.group_position import Answer, How
@@ -62,3 +66,24 @@ def test_lines() -> None:
         "t-0 at 17 -> w.t-0 at 101; by the offset sync 10 -> 100; some records may be read again; 8 left to read",
         "t-1 at 3 -> not translated; the topic is not mirrored",
     ]
+
+
+class SlowTopics:
+    """A translation whose topics take five minutes to read; then they are known."""
+
+    def __init__(self) -> None:
+        self.left = 300.0
+
+    def refresh(self, deadline: Deadline) -> None:
+        self.left -= min(self.left, deadline.remaining())
+
+    def positions(self, group: str, deadline: Deadline) -> list[Position]:
+        self.refresh(deadline)
+        here = TopicPartition("t", 0)
+        return [Position(here, CommittedOffset(3), here, Answer(How.UNKNOWN))] if self.left else []
+
+
+def test_topics_that_take_long_to_read_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    flow = SimpleNamespace(translation=SlowTopics())
+    monkeypatch.setattr(group_offsets, "groups_of", lambda line: nullcontext(flow))
+    assert main(("translate", "--group", "g", *LINE)) == 0

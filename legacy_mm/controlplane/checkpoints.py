@@ -42,18 +42,22 @@ class SourceGroups:
     """The groups of the source that have checkpoints, and what they have committed."""
 
     def __init__(self, admin: GroupAdmin, accepted: Callable[[str], bool], refresh: float | None) -> None:
-        """`refresh`: seconds between two looks for groups; None: they are looked for once."""
+        """`accepted`: whether a group of this name has checkpoints; `refresh`: seconds between two looks for groups;
+        None: they are looked for once."""
         self._admin = admin
-        self.accepted = accepted
-        """Whether a group of this name has checkpoints."""
+        self._accepted = accepted
         self._refresh = refresh
         self._groups: frozenset[str] | None = None
         self._look_at = 0.0
 
+    def __contains__(self, group: str) -> bool:
+        """Whether the last look found it."""
+        return self._groups is not None and group in self._groups
+
     def offsets(self, deadline: Deadline) -> tuple[Mapping[str, GroupOffsets], Mapping[str, str]]:
         """What each has committed, and of those that are not told, why; raises LegacyMMError."""
         if self._groups is None or (self._refresh is not None and monotonic() >= self._look_at):
-            self._groups = frozenset(filter(self.accepted, self._admin.groups(deadline)))
+            self._groups = frozenset(filter(self._accepted, self._admin.groups(deadline)))
             self._look_at = monotonic() + (self._refresh or 0.0)
         return self._admin.offsets(self._groups, deadline)
 
@@ -180,12 +184,12 @@ class Checkpoints(threading.Thread):
                     yield Checkpoint(group, remote, partition.partition, offset, translated, metadata)
 
     def _mine(self) -> Known:
-        """The checkpoints of partitions that are copied here; none that a group had before it was excluded."""
+        """The checkpoints of partitions that are copied here; none of groups that were excluded or deleted since."""
         held = {TopicPartition(self._remote(topic), number) for topic, number in self._held()}
         return {
             group: {place: found[place] for place in found.keys() & held}
             for group, found in self._emitter.known().items()
-            if self._groups.accepted(group)
+            if group in self._groups
         }
 
     def _told(self, duty: str, run: Callable[[], None]) -> None:

@@ -320,13 +320,14 @@ def test_a_group_whose_broker_is_away_is_compared_all_the_same() -> None:
     assert target.committed == {"ahead": {PLACE: 500}, "new": {PLACE: 100}}
 
 
-def test_a_group_that_was_excluded_is_left_alone_at_the_target() -> None:
+@pytest.mark.parametrize("group", ["mirror", "deleted"])
+def test_a_group_that_was_excluded_or_deleted_is_left_alone_at_the_target(group: str) -> None:
     """Its checkpoints from before are still in the topic; `mirror` is not accepted."""
-    known = Topic(*(Checkpoint(group, *PLACE, 1_000, 100, "m").encode() for group in ("mirror", "g")))
-    target = Groups(mirror={PLACE: 0}, g={PLACE: 0})
-    with Here(Groups(g={ONE: 0}), target, known, (100, 50)):
-        wait_until(lambda: target.committed["g"][PLACE] == 100, SECONDS, "the group that is not excluded")
-    assert target.committed["mirror"] == {PLACE: 0}
+    known = Topic(*(Checkpoint(name, *PLACE, 1_000, 100, "m").encode() for name in (group, "g")))
+    source, target = Groups(mirror={ONE: 0}, g={ONE: 0}), Groups(g={PLACE: 0})
+    with Here(source, target, known, (100, 50)):
+        wait_until(lambda: target.committed["g"][PLACE] == 100, SECONDS, "the group that is there")
+    assert target.committed == {"g": {PLACE: 100}}
 
 
 def test_groups_at_the_target_follow_and_never_go_back() -> None:

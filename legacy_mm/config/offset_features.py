@@ -72,12 +72,13 @@ _SYNC_ROWS = (
             Relation("target.cluster.alias", "two targets of one source must not share them", by_name=True),
         ),
         rights=(
-            "Create on the cluster or on topic mm2-offset-syncs.TARGET.internal, Write on that topic",
-            "with offset-syncs.topic.location=target, and not at the source: Create on the cluster or on topic "
-            "mm2-offset-syncs.SOURCE.internal, Write on that topic",
+            "Create on the cluster or on topics mm2-offset-syncs.TARGET.internal and mm2-offset-map.TARGET.internal, "
+            "Write on both, Read on the map",
+            "with offset-syncs.topic.location=target, and not at the source: Create on the cluster or on topics "
+            "mm2-offset-syncs.SOURCE.internal and mm2-offset-map.SOURCE.internal, Write on both, Read on the map",
         ),
         step=8,
-        changes="a topic of offset syncs appears where offset-syncs.topic.location says; it stays",
+        changes="a topic of offset syncs and a map of offsets appear where offset-syncs.topic.location says; they stay",
     ),
     Feature(
         Option(

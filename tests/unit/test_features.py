@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.config import feature_flags
+from legacy_mm.config.features import FEATURES
 from legacy_mm.config.settings import Settings, SourceSettings, SparkSettings, TargetSettings, TopicSettings
 from legacy_mm.features import Names
 from tests.unit.policies.expression import Expression
@@ -71,3 +72,13 @@ def test_the_topic_of_heartbeats_is_kept_at_the_target() -> None:
     assert names().own_topics("target") == {}
     emitting = names(emit_heartbeats_enabled="true", heartbeats_topic_replication_factor="3")
     assert (emitting.own_topics("source"), emitting.own_topics("target")) == ({}, {"heartbeats": 3})
+
+
+@pytest.mark.parametrize("location", ["source", "target"])
+def test_the_rights_name_every_topic_of_its_own(location: str) -> None:
+    syncs = {"emit_offset-syncs_enabled": "true", "offset-syncs_topic_location": location}
+    others = dict.fromkeys(("preserve_partitions", "emit_checkpoints_enabled", "emit_heartbeats_enabled"), "true")
+    flow = names(**syncs, **others)
+    for rights, place in enumerate(("source", "target")):
+        told = " ".join(row.rights[rights] for row in FEATURES).replace("SOURCE", "A").replace("TARGET", "B")
+        assert [topic for topic in flow.own_topics(place) if topic not in told] == []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline
@@ -49,17 +49,31 @@ class ExactOffsets:
         self._stored = stored
         self._writer = writer
         self._maps: dict[TopicPartition, OffsetMap] = {}
+        self._unread: set[TopicPartition] = set()
         self._lock = threading.Lock()
 
     def started(self, offsets: Offsets) -> None:
         """These partitions are copied here from these offsets on, without a gap from there."""
-        if offsets.keys() - self._maps.keys():
-            self._refresh()
+        self._unread |= offsets.keys() - self._maps.keys()
+        try:
+            self.read()
+        except HostError as error:
+            events.emit(events.DUTY_FAILED, duty="offset-syncs", reason=str(error))
         with self._lock:
-            for partition, offset in offsets.items():
-                if partition not in self._maps:
-                    self._maps[partition] = self._stored.of(partition)
-                self._maps[partition].start(offset)
+            for partition in offsets.keys() & self._maps.keys():
+                self._maps[partition].start(offsets[partition])
+
+    def read(self) -> None:
+        """Read what others wrote down of partitions that began here; raises HostError.
+
+        Until that succeeded nothing is noted of them: a map that does not follow on theirs would hide it.
+        """
+        if not self._unread:
+            return
+        self._stored.refresh(Deadline.after(_READ_SECONDS))
+        with self._lock:
+            self._maps |= {partition: self._stored.of(partition) for partition in self._unread}
+        self._unread.clear()
 
     def copied(self, runs: Sequence[Run]) -> None:
         """Acknowledged records, in the order of each partition."""
@@ -73,8 +87,9 @@ class ExactOffsets:
                 else:
                     found.add(OffsetRun(run.upstream, run.downstream, run.records))
 
-    def ended(self, partitions: Iterable[TopicPartition]) -> None:
+    def ended(self, partitions: Collection[TopicPartition]) -> None:
         """These are copied elsewhere from now on."""
+        self._unread.difference_update(partitions)
         with self._lock:
             for partition in partitions:
                 self._maps.pop(partition, None)
@@ -87,7 +102,7 @@ class ExactOffsets:
 
     def save(self, partitions: Collection[TopicPartition]) -> None:
         """Write down what is new of these."""
-        for partition in partitions:
+        for partition in self._maps.keys() & partitions:
             for place, chunk in self._maps[partition].changed():
                 record = OffsetMapRecord(*partition, place, chunk).encode()
                 while not self._writer.send(*record):
@@ -96,9 +111,3 @@ class ExactOffsets:
     def flush(self, deadline: Deadline) -> None:
         """Wait for what is being written."""
         self._writer.flush(deadline)
-
-    def _refresh(self) -> None:
-        try:
-            self._stored.refresh(Deadline.after(_READ_SECONDS))
-        except HostError as error:
-            events.emit(events.DUTY_FAILED, duty="offset-syncs", reason=str(error))

@@ -10,11 +10,13 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.controlplane.exact_offsets import ExactOffsets
 from legacy_mm.copyjob import UNKNOWN, Run
+from legacy_mm.errors import HostError
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.model import OffsetPair, Offsets, TopicPartition
 from legacy_mm.policies.offset_sync_rule import PartitionSyncs, selected
@@ -78,6 +80,8 @@ class OffsetSyncs(threading.Thread):
             self._take_told(_ROUND_SECONDS)
             if monotonic() >= flush_at:
                 flush_at = monotonic() + self._flush_interval
+                with suppress(HostError):  # said when it failed first
+                    self._exact.read()
                 self._note(self._held)
             self._send_pending(self._held)
             self._writer.waiting()  # tells what became of them

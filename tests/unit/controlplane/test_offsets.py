@@ -37,7 +37,8 @@ class Topic:
         self.written: list[Pair] = list(written)
         self.full = False
         self.refuses = ""
-        self._read = 0
+        self.unreadable = False
+        self.read_to = 0
         self._on_result: Callable[[bytes, str | None], None] = lambda key, reason: None
 
     def writer(self, on_result: Callable[[bytes, str | None], None]) -> Any:
@@ -59,7 +60,9 @@ class Topic:
         return True
 
     def read(self, deadline: Deadline) -> list[Pair]:
-        new, self._read = self.written[self._read :], len(self.written)
+        if self.unreadable:
+            raise HostError("cannot be read")
+        new, self.read_to = self.written[self.read_to :], len(self.written)
         return new
 
     def again(self) -> Topic:
@@ -188,6 +191,31 @@ def test_maps_are_written_down_and_go_on_in_another_process(maps_topic: Topic) -
     assert second.nearest(OTHER, 0) == Nearest()
     second.ended([ONE])
     assert second.nearest(ONE, 12) == Nearest()
+
+
+def test_maps_that_cannot_be_read_are_not_hidden_by_new_ones(
+    syncs_topic: Topic, maps_topic: Topic, troubles: Callable[[], list[str]]
+) -> None:
+    """What is copied before they are read stays a hole."""
+    first = exact(maps_topic)
+    first.started({ONE: 10})
+    first.copied([Run("t", 0, 10, 0, 5)])
+    first.save([ONE])
+    again = maps_topic.again()
+    again.unreadable = True
+    second = OffsetSyncs(syncs_topic, 10, 0.01, exact(again))  # type: ignore[arg-type]
+    second.start()
+    second.started({ONE: 15})
+    second.copied([Run("t", 0, 15, 5, 5)])
+    wait_until(syncs_topic.written.copy, SECONDS, "what was copied, as a sync")
+    again.unreadable = False
+    wait_until(lambda: again.read_to, SECONDS, "what the first one wrote")
+    second.copied([Run("t", 0, 20, 10, 5)])
+    second.finish(Deadline.after(SECONDS))
+    third = exact(again.again())
+    third.started({ONE: 25})
+    assert [at_target(third, offset) for offset in (12, 15, 17, 20, 24)] == [2, 5, 5, 10, 14]
+    assert troubles() == ["cannot be read"]
 
 
 def test_what_was_copied_and_never_told_is_not_taken_for_a_hole(maps_topic: Topic) -> None:

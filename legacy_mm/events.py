@@ -164,6 +164,7 @@ QUARANTINE_REFUSED = Event(
 DUTY_CHANGED = Event("duty-changed", logging.INFO, "[{duty}] {change}")
 DUTY_FAILED = Event("duty-failed", logging.WARNING, "[{duty}] {reason}; it is tried again")
 DUTY_NOTED = Event("duty-noted", logging.INFO, "[{duty}] {note}")
+OFFSETS_LOST = Event("offsets-lost", logging.WARNING, "[offset-syncs] {reason}")
 HEARTBEATS_FAILED = Event(
     "heartbeats-failed",
     logging.WARNING,

@@ -38,10 +38,10 @@ class FlowOffsets:
         topic, exact_topic = names.offset_syncs_topic(syncs.location), names.exact_offsets_topic(syncs.location)
         self._exact = ExactOffsets(
             StoredMaps(InternalLog(at, exact_topic, _CLIENT_ID)),
-            InternalTopicWriter(at, exact_topic, partial(_tell, exact_topic)),
+            InternalTopicWriter(at, exact_topic, _Outcomes(exact_topic)),
         )
         self._metrics = OffsetMetrics(registry)
-        writer = InternalTopicWriter(at, topic, partial(_count, self._metrics, topic))
+        writer = InternalTopicWriter(at, topic, partial(_count, self._metrics, _Outcomes(topic)))
         self.pairs = OffsetSyncs(writer, syncs.lag_max, settings.commit_interval, self._exact)
         translation = Translation(StoredSyncs(InternalLog(at, topic, _CLIENT_ID)), self._exact.nearest)
         asked = settings.features.checkpoints
@@ -93,11 +93,20 @@ def _accepted(asked: CheckpointSettings, settings: Settings, names: Names) -> Ca
     return lambda group: group != own and include(group) and not exclude(group)
 
 
-def _count(metrics: OffsetMetrics, topic: str, key: bytes, reason: str | None) -> None:
+class _Outcomes:
+    """What became of the records for a topic. Why it takes none is said once, until it has taken one."""
+
+    def __init__(self, topic: str) -> None:
+        self._topic = topic
+        self._failing = False
+
+    def __call__(self, _: bytes, reason: str | None) -> None:
+        if reason is not None and not self._failing:
+            lost = f"topic {self._topic}: {reason}; what it does not take is not written again"
+            events.emit(events.OFFSETS_LOST, reason=lost)
+        self._failing = reason is not None
+
+
+def _count(metrics: OffsetMetrics, outcomes: _Outcomes, key: bytes, reason: str | None) -> None:
     metrics.sync_settled(failed=reason is not None)
-    _tell(topic, key, reason)
-
-
-def _tell(topic: str, _: bytes, reason: str | None) -> None:
-    if reason is not None:
-        events.emit(events.DUTY_FAILED, duty="offset-syncs", reason=f"topic {topic}: {reason}")
+    outcomes(key, reason)

@@ -69,7 +69,7 @@ class OffsetSyncs(threading.Thread):
             self._work()
         except Exception as error:  # noqa: BLE001 - told
             reason = f"{type(error).__name__}: {error}; no more pairs are written before a restart"
-            events.emit(events.DUTY_FAILED, duty="offset-syncs", reason=reason)
+            events.emit(events.OFFSETS_LOST, reason=reason)
         finally:
             self._over = True
 

@@ -15,7 +15,7 @@ from legacy_mm.controlplane.offset_syncs import OffsetSyncs
 from legacy_mm.controlplane.translation import StoredSyncs, Translation
 from legacy_mm.copyjob import Run
 from legacy_mm.errors import HostError
-from legacy_mm.events import DUTY_FAILED
+from legacy_mm.events import DUTY_FAILED, OFFSETS_LOST
 from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
 from legacy_mm.metrics.window import Reading
@@ -119,7 +119,8 @@ def at_target(maps: ExactOffsets, offset: int) -> int | None:
 @pytest.fixture
 def troubles(caplog: pytest.LogCaptureFixture) -> Callable[[], list[str]]:
     """What was told."""
-    return lambda: [vars(line)["fields"]["reason"] for line in caplog.records if vars(line).get("event") == DUTY_FAILED]
+    told = (DUTY_FAILED, OFFSETS_LOST)
+    return lambda: [vars(line)["fields"]["reason"] for line in caplog.records if vars(line).get("event") in told]
 
 
 @pytest.fixture

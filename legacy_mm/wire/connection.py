@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import struct
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from copy import copy
 from itertools import count
@@ -37,6 +37,8 @@ _CLIENT_ID_LENGTH = struct.Struct(">h")
 _NO_TAGS = b"\0"
 _IDS = 1 << 31
 _MOST_BYTES = 100_000_000
+_ON_THEIR_WAY = 20
+"""Requests, so few that their answers find room in the socket while more are sent."""
 _SETUP_MS = 30_000
 _LIFE_USED = 0.85
 """Of a login's life, as in the Java client: then it is time for a new one."""
@@ -176,19 +178,17 @@ class Connection:
 
     def call(self, request: Any) -> Any:
         """Send any message object of kafka-python in the highest version both know, and wait for its response."""
-        correlation_id = next(self._ids) % _IDS
-        request = copy(request)  # another broker may have to be asked in another version
-        if request.API_VERSION is None:
-            request.API_VERSION = self._version_of(request)
-        request.with_header(correlation_id=correlation_id, client_id=self._client_id)
-        encoded = request.encode(framed=True, header=True)
-        self._send([encoded], _Asked(correlation_id, request.API_KEY, monotonic()))
-        answer = _SIZE.pack(correlation_id) + bytes(self.receive())
-        try:
-            return request.header.get_response_class().decode(answer, header=True)
-        except Exception as error:  # rubbish can end in any of them
-            self.close()
-            raise self._lost(f"the answer to {_api(request.API_KEY)} cannot be read") from error
+        return self._answer(self._ask(request))
+
+    def call_each(self, requests: Iterable[Any]) -> Iterator[Any]:
+        """The answers in the order of the requests, several of which are on their way at a time; else as `call`."""
+        asked: deque[Any] = deque()
+        for request in requests:
+            asked.append(self._ask(request))
+            if len(asked) >= _ON_THEIR_WAY:
+                yield self._answer(asked.popleft())
+        while asked:
+            yield self._answer(asked.popleft())
 
     @contextmanager
     def patience(self, seconds: float) -> Iterator[None]:
@@ -206,6 +206,26 @@ class Connection:
             self._stream.shut()
             if not self._users:
                 self._stream.close()
+
+    def _ask(self, request: Any) -> Any:
+        """The request as it was sent."""
+        correlation_id = next(self._ids) % _IDS
+        request = copy(request)  # another broker may have to be asked in another version
+        if request.API_VERSION is None:
+            request.API_VERSION = self._version_of(request)
+        request.with_header(correlation_id=correlation_id, client_id=self._client_id)
+        encoded = request.encode(framed=True, header=True)
+        self._send([encoded], _Asked(correlation_id, request.API_KEY, monotonic()))
+        return request
+
+    def _answer(self, request: Any) -> Any:
+        """To the oldest request that has none."""
+        answer = _SIZE.pack(request.header.correlation_id) + bytes(self.receive())
+        try:
+            return request.header.get_response_class().decode(answer, header=True)
+        except Exception as error:  # rubbish can end in any of them
+            self.close()
+            raise self._lost(f"the answer to {_api(request.API_KEY)} cannot be read") from error
 
     def _send(self, segments: list[Bytes], asked: _Asked | None) -> None:
         with self._in_use():

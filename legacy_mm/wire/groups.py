@@ -90,8 +90,10 @@ class GroupAdmin:
         """Commit for groups that have no members; why not, for those where it failed. Raises LegacyMMError."""
 
         def committed(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[None]]:
-            for group in groups:
-                yield group, _committed(cluster, node, group, offsets[group]), None
+            requests = [commit_request(_nobody(group), offsets[group]) for group in groups]
+            with closing(cluster.connect(node)) as connection:
+                for group, answer in zip(groups, connection.call_each(requests), strict=True):
+                    yield group, next((code for _, code in commit_outcome(answer) if code), 0), None
 
         with closing(self._cluster(deadline)) as cluster:
             return self._asked(cluster, offsets, committed, deadline)[1]
@@ -238,11 +240,9 @@ def _with_offsets(group: str, answer: Any) -> Answer[GroupOffsets]:
     )
 
 
-def _committed(cluster: Cluster, node: int, group: str, offsets: GroupOffsets) -> int:
-    """The first error, or 0."""
-    nobody = Identity(group, _NO_GENERATION, _NO_MEMBER, None)
-    answer = cluster.call(node, commit_request(nobody, offsets))
-    return next((code for _, code in commit_outcome(answer) if code), 0)
+def _nobody(group: str) -> Identity:
+    """Who commits for a group that has no members."""
+    return Identity(group, _NO_GENERATION, _NO_MEMBER, None)
 
 
 def _forgotten(cluster: Cluster, node: int, group: str, partitions: Collection[TopicPartition]) -> int:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import struct
 import threading
+from collections.abc import Iterator
 
 import pytest
+from kafka.protocol.consumer import HeartbeatRequest
 
 from legacy_mm.wire import connection
 from legacy_mm.wire.errors import ConnectionLost, UnsupportedVersion
 from tests.unit.wire.broker import FETCH, Peer, response
 
 HEAD = struct.Struct(">ihhih2s")
+HEARTBEAT = 12
 
 
 def test_a_request_is_its_header_and_its_segments(peer: Peer) -> None:
@@ -46,6 +49,23 @@ def test_responses_come_in_the_order_of_the_requests(peer: Peer) -> None:
     assert bytes(peer.connection.receive()) == b"first"
     assert bytes(peer.connection.receive()) == b""
     assert bytes(peer.connection.receive()) == b"third"
+
+
+def test_many_requests_are_on_their_way_but_never_all(peer: Peer) -> None:
+    """A broker whose answers find no room in the socket reads no further requests."""
+    peer.connection.knows({HEARTBEAT: (0, 0)})
+    peer.answers(*(response(number, b"\0\0") for number in range(1, 51)))
+    asked = []
+
+    def requests() -> Iterator[HeartbeatRequest]:
+        for number in range(50):
+            asked.append(number)
+            yield HeartbeatRequest(group_id="g", generation_id=number, member_id="m")
+
+    answers = peer.connection.call_each(requests())
+    assert next(answers).error_code == 0
+    assert 2 <= len(asked) <= 20
+    assert len(list(answers)) == 49
 
 
 def test_a_request_without_answer_is_not_waited_for(peer: Peer) -> None:

@@ -7,7 +7,7 @@ from kafka import errors as kafka_errors
 UNKNOWN_TOPIC, TIMED_OUT, TOO_LARGE, INVALID_RECORD = 3, 7, 10, 87
 _UNKNOWN, _OUT_OF_RANGE, _CORRUPT = -1, 1, 2
 _OUT_OF_ORDER, _DUPLICATE = 45, 46
-_UNKNOWN_MEMBER, _TOPIC_FORBIDDEN, _GROUP_FORBIDDEN = 25, 29, 30
+_INVALID_TOPIC, _UNKNOWN_MEMBER, _TOPIC_FORBIDDEN, _GROUP_FORBIDDEN = 17, 25, 29, 30
 _PRODUCER_UNKNOWN = {_OUT_OF_ORDER, 47, 59, 90}
 """Out of order, invalid epoch, unknown producer id, fenced: the broker and this producer id have lost each other."""
 _SIZES = {TOO_LARGE, 18}
@@ -102,7 +102,6 @@ def tells_of_members(told: str) -> bool:
 
 
 def for_good(problem: type[Exception] | None) -> int:
-    """The code of a topic's problem that no later look can mend, or 0."""
-    if problem is None or problem.retriable or problem.invalid_metadata:  # type: ignore[attr-defined]
-        return 0
-    return int(problem.errno)  # type: ignore[attr-defined]
+    """The code of a topic's problem that nobody waits out, or 0: as in Java, for a name or a right, and no other."""
+    code = 0 if problem is None else int(problem.errno)  # type: ignore[attr-defined]
+    return code if code in (_INVALID_TOPIC, _TOPIC_FORBIDDEN) else 0

@@ -13,6 +13,8 @@ from kafka.errors import NoError, for_code
 from legacy_mm.model import TopicPartition
 
 UNKNOWN_EPOCH = -1
+_EPOCHS_SINCE = 9
+"""The first version of the answer whose epochs count: before it brokers repeat old ones during a reassignment."""
 _NO_ID = UUID(int=0)
 
 
@@ -50,14 +52,14 @@ class Topology:
 
     @classmethod
     def read(cls, response: Any, before: Topology) -> Topology:
-        """`response` to a Metadata request; of two answers about one partition the later epoch counts."""
+        """`response` to a Metadata request; of two answers with an epoch for one partition the later epoch counts."""
         brokers = {row.node_id: Broker(row.node_id, row.host, row.port, row.rack) for row in response.brokers}
         problems = {topic.name: for_code(topic.error_code) for topic in response.topics}
         told = [topic for topic in response.topics if topic.partitions]
         ids = {topic.name: _uuid(topic.topic_id) for topic in told}
         return cls(
             brokers=brokers,
-            leaders=dict(_leaders(told, ids, before)),
+            leaders=dict(_leaders(told, ids, before, with_epochs=response.version >= _EPOCHS_SINCE)),
             sizes={topic.name: len(topic.partitions) for topic in told},
             ids={name: topic_id for name, topic_id in ids.items() if topic_id != _NO_ID},
             problems={name: error for name, error in problems.items() if error is not NoError},
@@ -65,15 +67,15 @@ class Topology:
 
 
 def _leaders(
-    topics: Iterable[Any], ids: Mapping[str, UUID], before: Topology
+    topics: Iterable[Any], ids: Mapping[str, UUID], before: Topology, *, with_epochs: bool
 ) -> Iterable[tuple[TopicPartition, Leadership]]:
     for topic in topics:
         same_topic = before.ids.get(topic.name, _NO_ID) == ids[topic.name]
         for row in topic.partitions:
             partition = TopicPartition(topic.name, row.partition_index)
-            found = Leadership(row.leader_id, row.leader_epoch)
+            found = Leadership(row.leader_id, row.leader_epoch if with_epochs else UNKNOWN_EPOCH)
             known = before.leaders.get(partition, found)
-            yield partition, known if same_topic and known.epoch > found.epoch else found
+            yield partition, known if same_topic and known.epoch > found.epoch > UNKNOWN_EPOCH else found
 
 
 def _uuid(given: Any) -> UUID:

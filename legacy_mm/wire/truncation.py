@@ -1,7 +1,7 @@
 """Whether a new leader's log still holds what was read from the one before (unclean leader election).
 
 Asked once for each change of leaders, as Java's consumer does: offsets alone do not tell, once the new log is as long
-as the old one was. Brokers before 2.3 are not asked.
+as the old one was. Brokers before 2.4 tell no epoch to ask about.
 """
 
 from __future__ import annotations

@@ -39,7 +39,8 @@ class Asked:
             SimpleNamespace(name=topic.name, topic_id=UUID(int=1), error_code=self.error, partitions=partitions)
             for topic in request.topics
         ]
-        return SimpleNamespace(brokers=[SimpleNamespace(node_id=1, host="one", port=1, rack="r")], topics=rows)
+        brokers = [SimpleNamespace(node_id=1, host="one", port=1, rack="r")]
+        return SimpleNamespace(version=9, brokers=brokers, topics=rows)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ TOPIC = SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=[
 @pytest.fixture
 def answer(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """What any broker answers."""
-    given = SimpleNamespace(brokers=[BROKER], topics=[TOPIC])
+    given = SimpleNamespace(version=9, brokers=[BROKER], topics=[TOPIC])
     monkeypatch.setattr(Cluster, "call_any", lambda cluster, request: given)
     return given
 

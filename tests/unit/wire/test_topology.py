@@ -6,20 +6,21 @@ from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
+import pytest
 from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError
 
 from legacy_mm.model import TopicPartition
-from legacy_mm.wire.topology import Broker, Leadership, Topology
+from legacy_mm.wire.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology
 
 ORDERS = TopicPartition("orders", 0)
 FIRST, SECOND = UUID(int=1), UUID(int=2)
 
 
-def response(node: int, epoch: int, topic_id: UUID = FIRST, **more: Any) -> Any:
+def response(node: int, epoch: int, topic_id: UUID = FIRST, version: int = 9, **more: Any) -> Any:
     partition = SimpleNamespace(partition_index=0, leader_id=node, leader_epoch=epoch)
     topic = {"name": "orders", "topic_id": topic_id, "error_code": 0, "partitions": [partition], **more}
     brokers = [SimpleNamespace(node_id=number, host=f"h{number}", port=9, rack=None) for number in (1, 2)]
-    return SimpleNamespace(brokers=brokers, topics=[SimpleNamespace(**topic)])
+    return SimpleNamespace(version=version, brokers=brokers, topics=[SimpleNamespace(**topic)])
 
 
 def after(*responses: Any) -> Topology:
@@ -39,6 +40,19 @@ def test_who_leads() -> None:
 def test_a_broker_that_lives_in_the_past_is_not_believed() -> None:
     assert after(response(2, 5), response(1, 4)).leaders[ORDERS] == Leadership(2, 5)
     assert after(response(2, 5), response(1, 6)).leaders[ORDERS] == Leadership(1, 6)
+
+
+@pytest.mark.parametrize("version", [7, 8])
+def test_an_epoch_from_a_broker_before_2_4_is_none(version: int) -> None:
+    """While a reassignment runs it is an old one, and the leader refuses every fetch that names it (KAFKA-9212)."""
+    assert after(response(1, 5, version=version)).leaders[ORDERS] == Leadership(1, UNKNOWN_EPOCH)
+
+
+@pytest.mark.parametrize(("version", "epoch"), [(6, -1), (8, 4), (9, -1)])
+def test_who_leads_without_an_epoch_leads(version: int, epoch: int) -> None:
+    """In a rolling upgrade, and where an answer with an error has none."""
+    told = after(response(1, 5), response(2, epoch, version=version))
+    assert told.leaders[ORDERS] == Leadership(2, UNKNOWN_EPOCH)
 
 
 def test_a_topic_that_was_made_anew_begins_anew() -> None:

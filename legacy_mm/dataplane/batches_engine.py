@@ -275,7 +275,7 @@ class BatchesEngine:
             self._pairs.batch(part.piece.partition, part.offsets, base_offset)
 
     def _deal_with(self, refused: Entry) -> None:
-        """Halve a refused batch until a record stands alone; a lone one, or what no other batch can mend, failed."""
+        """Send other batches in its place, in the end each record alone; what none of them can mend has failed."""
         topic, number = refused.lane.partition
         if failures.needs_new_producer(refused.refusal):
             raise ProducerBroken(failures.text(refused.refusal))
@@ -283,13 +283,12 @@ class BatchesEngine:
             self._refused.not_taken(refused.receipt, broker_error(refused.refusal)[0])
             self._drop(refused)
             return
-        if refused.batch.header.records > 1 and failures.may_spare_some(refused.refusal):
-            piece, offsets, _ = refused.receipt
+        piece, offsets, _ = refused.receipt
+        if instead := self._router.instead(Placed(number, refused.batch, offsets), refused.refusal):
             if failures.is_too_large(refused.refusal):
                 self._joiner.refused(topic, refused.size)
-            halves = self._router.halve(Placed(number, refused.batch, offsets))
-            piece.missing += len(halves) - 1
-            parts = [(half.batch, Part(piece, half.offsets, Times.of_batch(half.batch.header))) for half in halves]
+            piece.missing += len(instead) - 1
+            parts = [(made.batch, Part(piece, made.offsets, Times.of_batch(made.batch.header))) for made in instead]
             self._appender.replace(refused, parts)
             return
         if self._refused is not None and failures.refuses_the_record(refused.refusal):
@@ -299,7 +298,7 @@ class BatchesEngine:
         self._fail(topic, refused.batch, refused.refusal)
         self._failures.raise_if_ending(None)
         self._drop(refused)
-        self._pieces.acknowledged(refused.receipt.piece)
+        self._pieces.acknowledged(piece)
 
     def _drop(self, refused: Entry) -> None:
         """Also in a stop: what waits behind it is to be sent."""

@@ -21,6 +21,7 @@ from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
 from legacy_mm.protocol.records import Contents, Placement, SourceOffsets, Survey
 from legacy_mm.protocol.single_record import SingleRecord, batch_of, first_record
+from legacy_mm.wire import failures
 
 
 class Placed(NamedTuple):
@@ -70,6 +71,7 @@ class Router:
     def __init__(self, options: RouteOptions) -> None:
         self.decompress = Decompressor()
         self._options = options
+        self._not_taken: set[Codec] = set()
         self._turns: defaultdict[str, int] = defaultdict(int)
 
     def route(
@@ -91,6 +93,7 @@ class Router:
         """
         header = batch.header
         codec = next(found for found in (self._options.codec, codec, header.codec) if found is not None)
+        codec = Codec.NONE if codec in self._not_taken else codec
         if in_place and codec is header.codec and self._passes_unseen(batch, begin):
             offsets = range(header.base_offset, header.next_offset)
             return Route([Placed(partition, batch, offsets)], [], header.records, header.next_offset)
@@ -154,19 +157,33 @@ class Router:
             for found in fitting
         ], too_large
 
+    def instead(self, refused: Placed, code: int) -> list[Placed]:
+        """What to send in the place of a batch that the target refused with this error; nothing: no other will do.
+
+        Where it does not take the codec, and the user's files name none, that is what the old tool sends: the records
+        uncompressed, now and later.
+        """
+        header = refused.batch.header
+        if failures.refuses_the_codec(code) and self._options.codec is None and header.codec is not Codec.NONE:
+            self._not_taken.add(header.codec)
+            return self._parts(refused, self._opened(refused.batch), Codec.NONE, self._options.limit)
+        return self.halve(refused) if header.records > 1 and failures.may_spare_some(code) else []
+
     def halve(self, refused: Placed) -> list[Placed]:
         """The records of a batch that the target refused, in two batches or a few."""
-        header = refused.batch.header
         data = self._opened(refused.batch)
-        limit = HEADER_SIZE + len(data) // 2
-        placement = Placement.all_to(refused.partition)
-        halves = []
+        return self._parts(refused, data, refused.batch.header.codec, HEADER_SIZE + len(data) // 2)
+
+    def _parts(self, refused: Placed, data: memoryview, codec: Codec, limit: int) -> list[Placed]:
+        """Its records in batches of up to `limit` bytes before they are compressed."""
+        header, placement = refused.batch.header, Placement.all_to(refused.partition)
+        parts = []
         begin = 0
-        for made in records.regroup(header, data, placement, level=self._options.level, limit=limit):
+        for made in records.regroup(header, data, placement, codec=codec, level=self._options.level, limit=limit):
             end = begin + made.batch.header.records
-            halves.append(Placed(refused.partition, made.batch, refused.offsets[begin:end]))
+            parts.append(Placed(refused.partition, made.batch, refused.offsets[begin:end]))
             begin = end
-        return halves
+        return parts
 
     def contents(self, batch: RecordBatch) -> Contents:
         """How much the records of a batch are; raises CorruptRecords."""

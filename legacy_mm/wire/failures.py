@@ -16,7 +16,8 @@ _OF_THE_RECORD = {*_SIZES, 32, INVALID_RECORD}
 """Also its timestamp, and whatever else a broker finds in a record."""
 _LEAVES_OPEN = {_UNKNOWN, 0, 6, TIMED_OUT, 13, 20, 56}
 """Nobody knows (a broken connection is 0), no leader any more, too few replicas after the append, a failing disk."""
-_FOR_ALL_RECORDS = {29, 31, 35, 43, 53, 76}
+_CODEC = 76
+_FOR_ALL_RECORDS = {29, 31, 35, 43, 53, _CODEC}
 """Not authorized (topic, cluster, transactional id), unsupported version, format or codec."""
 
 
@@ -73,6 +74,11 @@ def may_spare_some(code: int) -> bool:
 def is_too_large(code: int) -> bool:
     """Whether it is the size that the target refuses."""
     return code in _SIZES
+
+
+def refuses_the_codec(code: int) -> bool:
+    """Whether the target takes such records, compressed in another way."""
+    return code == _CODEC
 
 
 def refuses_the_record(code: int) -> bool:

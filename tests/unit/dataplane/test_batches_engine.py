@@ -12,12 +12,14 @@ from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batches_engine import BatchesEngine
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire.appender import Acknowledged
 from legacy_mm.wire.lane import Entry, Lane
 from tests.unit.protocol.batches import NOW, Row, build
 
 HERE = TopicPartition("t", 0)
-TIMED_OUT, FORBIDDEN = 7, 29
+TIMED_OUT, FORBIDDEN, REFUSES_CODEC = 7, 29, 76
 RECORDS = 3
 
 
@@ -28,6 +30,7 @@ class Target:
         self._arriving = list(arriving)
         self._acknowledged: list[Acknowledged] = []
         self._refused: list[Entry] = []
+        self.replaced: list[tuple[RecordBatch, Part]] = []
 
     def tend(self) -> None:
         """Nothing to do."""
@@ -46,6 +49,9 @@ class Target:
         found, self._refused = self._refused, []
         return found
 
+    def replace(self, refused: Entry, batches: list[tuple[RecordBatch, Part]]) -> None:
+        self.replaced += batches
+
     def drop(self, refused: Entry) -> None:
         """Nothing waits behind it."""
 
@@ -56,6 +62,13 @@ def make(**more: Any) -> tuple[BatchesEngine, list[Any]]:
     brokers = {"bootstrap.servers": "one:1"}
     plan = Plan({}, {}, brokers, brokers, 0.0, 1.0, abort_on_send_failure=False, synchronous=False, **more)
     return BatchesEngine(plan, frames.append), frames
+
+
+def hear(engine: BatchesEngine, target: Target) -> None:
+    """Let it see what has arrived."""
+    engine._appender = target  # type: ignore[assignment]
+    for _ in range(2):
+        engine._tend(blocked=False)
 
 
 class Coming:
@@ -72,7 +85,8 @@ class Coming:
         return 2 if self._looks > 2 else 0
 
     def problem(self, topic: str) -> type[Exception]:
-        return for_code(self._error)
+        problem: type[Exception] = for_code(self._error)
+        return problem
 
     def stale(self) -> None:
         self._looks += 1
@@ -108,9 +122,7 @@ def told(refusal: int, *, doubtful: bool, in_place: bool = True) -> list[Run]:
     batch = build([Row(at, NOW, b"k", b"v") for at in range(RECORDS)])
     refused = Entry(Lane(HERE, None, 1), batch, lost, len(batch.buffer), 0.0, 0.0, refusal=refusal, doubtful=doubtful)
     for answers in ([Acknowledged(first, 100), refused], [Acknowledged(last, 103)]):
-        engine._appender = Target(*answers)  # type: ignore[assignment]
-        engine._tend(blocked=False)
-        engine._tend(blocked=False)
+        hear(engine, Target(*answers))
     engine._send_progress(blocked=False)
     safe: dict[TopicPartition, int] = {}
     for frame in frames:
@@ -130,6 +142,19 @@ def test_a_batch_that_is_given_up_and_may_have_arrived_is_told_as_unknown(refusa
 
 def test_a_batch_that_was_certainly_refused_is_a_hole() -> None:
     assert told(FORBIDDEN, doubtful=False) == ARRIVED
+
+
+def test_a_batch_whose_codec_the_target_refuses_arrives_uncompressed() -> None:
+    """What the source compressed in zstd, a target with `inter.broker.protocol.version` below 2.1 refuses."""
+    engine, _ = make()
+    batch = build([Row(at, NOW, b"k", b"v" * 100) for at in range(RECORDS)], codec=Codec.ZSTD)
+    part = Part(engine._pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
+    target = Target(Entry(Lane(HERE, None, 1), batch, part, len(batch.buffer), 0.0, 0.0, refusal=REFUSES_CODEC))
+    hear(engine, target)
+    ((sent, receipt),) = target.replaced
+    assert (sent.header.codec, sent.header.records) == (Codec.NONE, RECORDS)
+    hear(engine, Target(Acknowledged(receipt, 0)))
+    assert (engine._failures.dropped, engine._safe.safe()) == (0, {HERE: RECORDS})
 
 
 def test_partitions_that_are_not_preserved_have_no_pairs() -> None:

@@ -19,6 +19,7 @@ from tests.unit.protocol.batches import NOW, Row, build, changed, decode
 from tests.unit.protocol.batches import rows as some_rows
 
 OPTIONS = RouteOptions(codec=None, level=None, limit=1 << 20)
+REFUSES_CODEC = 76
 LOG_APPEND, DELETE_HORIZON = 0x08, 0x40
 TOMORROW = epoch_ms() + 86_400_000
 
@@ -197,6 +198,32 @@ def test_halves_hold_the_same_records_and_end_with_single_ones(rows: Sequence[Ro
         parts = halves
     assert [row.value for part in parts for row in decode(part.batch)] == [row.value for row in rows]
     assert [offset for part in parts for offset in part.offsets] == list(offsets)
+
+
+@pytest.mark.parametrize("partition", [2, 3], ids=["as it is", "regrouped"])
+def test_a_codec_of_the_source_that_the_target_refuses_is_taken_off_now_and_later(partition: int) -> None:
+    """As the old tool sends what nobody asked it to compress; divided where it is beyond the limit then."""
+    router = Router(RouteOptions(None, None, 1500))
+    rows = [row._replace(value=b"x" * 400) for row in keyed_for(2, 4, 10)]
+    zstd = build(rows, codec=Codec.ZSTD)
+    (first,) = router.route("t", 2, zstd, 0, 4, 4).batches
+    assert first.batch.header.codec is Codec.ZSTD
+    opened = router.instead(first, REFUSES_CODEC)
+    later = router.route("t", partition, zstd, 0, 4, 4).batches
+    for sent in (opened, later):
+        assert contents(sent) == [(2, row.key, row.value, row.timestamp) for row in rows]
+        assert {placed.batch.header.codec for placed in sent} == {Codec.NONE}
+        assert all(len(placed.batch.buffer) <= 1500 for placed in sent)
+    assert [offset for placed in opened for offset in placed.offsets] == list(range(10))
+    (lz4,) = router.route("t", 2, build(rows, codec=Codec.LZ4), 0, 4, 4).batches
+    assert lz4.batch.header.codec is Codec.LZ4
+    assert router.instead(later[0], REFUSES_CODEC) == [], "it is not compressed"
+
+
+def test_a_codec_that_the_user_asks_for_stays() -> None:
+    router = Router(RouteOptions(Codec.ZSTD, None, 1 << 20))
+    (placed,) = router.route("t", 0, build(keyed_for(0, 4, 3)), 0, 4, 4).batches
+    assert router.instead(placed, REFUSES_CODEC) == []
 
 
 def test_sizes_of_keys_and_values_are_told() -> None:

@@ -35,7 +35,7 @@ from legacy_mm.wire import append_options, failures, fetch_options
 from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.arrivals import Fetched
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import UnsupportedVersion
+from legacy_mm.wire.errors import ProducerForgotten, UnsupportedVersion
 from legacy_mm.wire.fetcher import Fetcher
 from legacy_mm.wire.lane import Entry
 from legacy_mm.wire.traffic import Traffic
@@ -67,8 +67,7 @@ class BatchesEngine:
         self._missing_topic_seconds = missing_seconds(target)
         limit = options.request_bytes
         self._router = Router(RouteOptions.of(target, limit, measure=plan.pairs))
-        joined = min(limit, options.batch_bytes)
-        self._joiner = Joiner(joined, self._router.decompress)
+        self._joiner = Joiner(min(limit, options.batch_bytes), self._router.decompress)
         self._check_crcs = source.get("check.crcs") == "true"
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
@@ -101,6 +100,9 @@ class BatchesEngine:
             raise EngineUnfit(str(error)) from error
         except (EngineUnfit, CorruptRecords):
             self._leave_nothing_behind()
+            raise
+        except (ProducerBroken, ProducerForgotten):
+            self._send_progress(blocked=False)
             raise
         finally:
             self.purge()
@@ -248,7 +250,6 @@ class BatchesEngine:
     # --- what comes back
 
     def _tend(self, *, blocked: bool) -> None:
-        self._appender.tend()
         refused = self._appender.take_refused()  # first: it comes behind what its lane has acknowledged
         for part, base_offset in self._appender.take_acknowledged():
             if isinstance(part, Aside):
@@ -258,6 +259,7 @@ class BatchesEngine:
             if self._meters is not None:
                 self._meters.acknowledged(part.piece.partition, len(part.offsets), part.times)
             self._pieces.acknowledged(part.piece)
+        self._appender.tend()
         self._halving = bool(refused)
         for each in refused:
             self._deal_with(each)
@@ -278,7 +280,10 @@ class BatchesEngine:
         """Send other batches in its place, in the end each record alone; what none of them can mend has failed."""
         topic, number = refused.lane.partition
         if failures.needs_new_producer(refused.refusal):
-            raise ProducerBroken(failures.text(refused.refusal))
+            if not refused.lane.may_start_anew():
+                raise ProducerBroken(failures.text(refused.refusal))
+            self._patience.ask(lambda: self._appender.start_anew(refused), at_least_once=True)
+            return
         if self._refused is not None and isinstance(refused.receipt, Aside):
             self._refused.not_taken(refused.receipt, broker_error(refused.refusal)[0])
             self._drop(refused)
@@ -327,11 +332,9 @@ class BatchesEngine:
         return True
 
     def _fail(self, topic: str, batch: RecordBatch, code: int) -> None:
-        reason, name = broker_error(code)
-        for key_size, value_size in self._router.sizes(batch):
-            self._failures(
-                FailedSend(topic, key_size, value_size, reason, name, fatal=False, refuses_idempotence=False)
-            )
+        told = broker_error(code)
+        for sizes in self._router.sizes(batch):
+            self._failures(FailedSend(topic, *sizes, *told, fatal=False, refuses_idempotence=False))
 
     def _mind_gaps(self) -> None:
         for gap in self._fetcher.take_gaps():

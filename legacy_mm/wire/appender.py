@@ -2,7 +2,7 @@
 
 `lane.py` has the rules of order, `channel.py` the sockets; here are the memory and the retries. Retriable errors are
 tried again until `delivery.timeout.ms`; what is refused for good is handed to the caller, and its lane waits for
-`replace` or `drop`.
+`replace`, `drop` or `start_anew`.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Appender:
         return found
 
     def take_refused(self) -> list[Entry]:
-        """Batches that the target refused for good; each must be given to `replace` or `drop`."""
+        """Batches that the target refused for good; each must be given to `replace`, `drop` or `start_anew`."""
         with self.lock:
             refused, self._refused = self._refused, []
             return refused
@@ -134,6 +134,14 @@ class Appender:
             refused.lane.drop_held(producer)
             self._queue(refused.lane)
             self._settled.notify_all()
+
+    def start_anew(self, refused: Entry) -> None:
+        """Send it again under a new producer id, if its lane `may_start_anew`. Raises what `drop` raises."""
+        assert self._ids is not None
+        producer = self._ids.acquire()
+        with self.lock:
+            refused.lane.start_anew(producer)
+            self._queue(refused.lane)
 
     def tend(self) -> None:
         """To be called often: lanes go on after their pause, deadlines and request time-outs are noticed.

@@ -56,7 +56,9 @@ class Entry:
 
     def part(self, batch: RecordBatch, receipt: Any) -> Entry:
         """Some of its records, to be sent in its place."""
-        return Entry(self.lane, batch, receipt, len(batch.buffer), self.since, self.deadline, damaged=self.damaged)
+        made = Entry(self.lane, batch, receipt, len(batch.buffer), self.since, self.deadline)
+        made.damaged, made.doubtful = self.damaged, self.doubtful
+        return made
 
 
 class Lane:
@@ -152,6 +154,20 @@ class Lane:
         self.held = None
         if producer is not None:
             self._use(producer)
+
+    def may_start_anew(self) -> bool:
+        """Whether the refused one and all behind it are certainly not at the broker, which has lost the producer id.
+
+        Then another id repeats nothing. The first batch under an id is refused for another reason.
+        """
+        assert self.held is not None
+        return self.held.sequence > 0 and not any(entry.doubtful for entry in (self.held, *self.pending))
+
+    def start_anew(self, producer: tuple[int, int]) -> None:
+        """Send the refused one and all behind it under a new producer id."""
+        assert self.held is not None
+        self.pending.appendleft(self.held)
+        self.drop_held(producer)
 
     def _use(self, producer: tuple[int, int] | None) -> None:
         self._producer = producer

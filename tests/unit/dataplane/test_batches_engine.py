@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -10,16 +11,17 @@ from kafka.errors import for_code
 from legacy_mm.copyjob import UNKNOWN, Pairs, Plan, Progress, Run
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batches_engine import BatchesEngine
-from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire.appender import Acknowledged
+from legacy_mm.wire.errors import ProducerForgotten
 from legacy_mm.wire.lane import Entry, Lane
 from tests.unit.protocol.batches import NOW, Row, build
 
 HERE = TopicPartition("t", 0)
-TIMED_OUT, FORBIDDEN, REFUSES_CODEC = 7, 29, 76
+TIMED_OUT, FORBIDDEN, UNKNOWN_PRODUCER, REFUSES_CODEC = 7, 29, 59, 76
 RECORDS = 3
 
 
@@ -155,6 +157,48 @@ def test_a_batch_whose_codec_the_target_refuses_arrives_uncompressed() -> None:
     assert (sent.header.codec, sent.header.records) == (Codec.NONE, RECORDS)
     hear(engine, Target(Acknowledged(receipt, 0)))
     assert (engine._failures.dropped, engine._safe.safe()) == (0, {HERE: RECORDS})
+
+
+def stored_and_refused(engine: BatchesEngine, *, doubtful: bool) -> Entry:
+    """One batch that the target has, not reported yet, and the next, for which it does not know the producer."""
+    appender = engine._appender
+    appender._ids = SimpleNamespace(current=(7, 0), acquire=lambda: (8, 0))  # type: ignore[assignment]
+    appender.cluster = SimpleNamespace(leader=lambda _: None, stale=lambda: None, age=lambda: None)  # type: ignore[assignment]
+    for begin in (0, 1):
+        part = Part(engine._pieces.open(HERE, begin + 1, 1), range(begin, begin + 1), None)
+        appender.append(HERE, build([Row(0, NOW, b"k", b"v")]), part)
+    lane = appender._lanes[HERE]
+    lane.paused = False
+    with appender.lock:
+        appender.acknowledged(lane.begin(), 0)
+        refused = lane.begin()
+        refused.doubtful = doubtful
+        appender.failed(refused, UNKNOWN_PRODUCER, "")
+    return refused
+
+
+def test_who_is_forgotten_by_the_target_goes_on_under_another_producer_id() -> None:
+    engine, _ = make()
+    refused = stored_and_refused(engine, doubtful=False)
+    engine._tend(blocked=False)
+    lane = refused.lane
+    lane.paused = False
+    assert lane.begin() is refused
+    assert refused.batch.header.producer == (8, 0, 0)
+
+
+@pytest.mark.parametrize("error", [ProducerBroken, ProducerForgotten])
+def test_what_arrived_before_the_producer_broke_is_not_sent_again(error: type[Exception]) -> None:
+    """The next copy job begins where this one was safe."""
+    engine, frames = make()
+    stored_and_refused(engine, doubtful=error is ProducerBroken)
+    if error is ProducerForgotten:
+        engine._appender.ended(ProducerForgotten("as it is"))
+    engine._next_report = float("inf")
+    engine._run = lambda: engine._tend(blocked=False)  # type: ignore[method-assign,assignment,return-value]
+    with pytest.raises(error):
+        engine.run()
+    assert [frame.offsets for frame in frames if isinstance(frame, Progress)] == [{HERE: 1}]
 
 
 def test_partitions_that_are_not_preserved_have_no_pairs() -> None:

@@ -20,6 +20,7 @@ from tests.unit.protocol.batches import NOW, Row, build
 
 PLACE = TopicPartition("t", 0)
 LEADER_GONE, NOT_ENOUGH_REPLICAS, BROKEN, FORBIDDEN, DAMAGED = 6, 19, 0, 29, 2
+OUT_OF_ORDER, UNKNOWN_PRODUCER = 45, 59
 
 
 class Cluster:
@@ -85,6 +86,51 @@ def test_a_refused_batch_that_may_have_arrived_has_used_its_sequence_numbers(bef
     assert appender.take_refused() == [entry]
     appender.drop(entry)
     assert sent(appender).batch.header.producer_id == producer
+
+
+@pytest.mark.parametrize("error", [UNKNOWN_PRODUCER, OUT_OF_ORDER])
+def test_who_is_forgotten_goes_on_under_another_producer_id(error: int) -> None:
+    """A target of 1.0 to 2.3 forgets whose records retention has removed, and says 59; one of 0.11 says 45."""
+    appender = make(enable_idempotence="true")
+    ids: Any = SimpleNamespace(current=(7, 0), acquire=lambda: (8, 0))
+    appender._ids = ids
+    first = sent(appender)
+    with appender.lock:
+        appender.acknowledged(first, 0)
+    second, third = sent(appender), sent(appender)
+    for entry in (second, third):
+        fail(appender, entry, error)
+    assert appender.take_refused() == [second]
+    assert appender._lanes[PLACE].may_start_anew()
+    appender.start_anew(second)
+    lane = appender._lanes[PLACE]
+    assert lane.begin() is second
+    assert not lane.can_send(), "until the broker knows the new one"
+    with appender.lock:
+        appender.acknowledged(second, 2)
+    assert lane.begin() is third
+    stamps = [entry.batch.header.producer for entry in (first, second, third)]
+    assert stamps == [(7, 0, 0), (8, 0, 0), (8, 0, 2)]
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_who_may_have_arrived_is_not_sent_under_another_producer_id(which: int) -> None:
+    """Nor what comes before it: it would stand behind."""
+    appender = make(enable_idempotence="true")
+    appender._ids = SimpleNamespace(current=(7, 0))  # type: ignore[assignment]
+    first = sent(appender)
+    with appender.lock:
+        appender.acknowledged(first, 0)
+    both = [sent(appender), sent(appender)]
+    for number, entry in enumerate(both):
+        fail(appender, entry, BROKEN if number == which else UNKNOWN_PRODUCER)
+    lane = appender._lanes[PLACE]
+    if which == 0:
+        assert lane.begin() is both[0]
+        fail(appender, both[0], UNKNOWN_PRODUCER)
+    assert appender.take_refused() == [both[0]]
+    assert not lane.may_start_anew()
+    assert both[0].part(both[0].batch, "half").doubtful == both[0].doubtful
 
 
 def test_where_there_is_a_quarantine_a_batch_that_is_called_damaged_thrice_is_refused() -> None:

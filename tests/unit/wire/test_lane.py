@@ -14,7 +14,7 @@ from legacy_mm.wire.errors import ProducerForgotten
 from legacy_mm.wire.lane import Entry, Lane
 from tests.unit.protocol.batches import NOW, Row, build
 
-OK, DUPLICATE, OUT_OF_ORDER, LATER, REFUSED = 0, 46, 45, 6, 10
+OK, DUPLICATE, OUT_OF_ORDER, UNKNOWN_PRODUCER, LATER, REFUSED = 0, 46, 45, 59, 6, 10
 PLACE = TopicPartition("t", 0)
 PRODUCER = (7, 0)
 
@@ -44,11 +44,36 @@ class Broker:
         return OK
 
 
+class ForgetfulBroker(Broker):
+    """As before 2.4: once retention has removed what a producer wrote, it wants its numbers to begin with 0."""
+
+    producer = -1
+    removed: frozenset[int] = frozenset()
+
+    def retention(self) -> None:
+        self.removed |= frozenset(self.log)
+        self.log.clear()
+        self._forget(-1)
+
+    def _forget(self, producer: int) -> None:
+        self.producer, self.next_sequence = producer, None
+        self.known.clear()
+
+    def append(self, entry: Entry) -> int:
+        header = entry.batch.header
+        if header.producer_id != self.producer:
+            if header.base_sequence:
+                return UNKNOWN_PRODUCER
+            self._forget(header.producer_id)
+        return super().append(entry)
+
+
 def settle(lane: Lane, entry: Entry, answer: int) -> None:
     if answer in (OK, DUPLICATE):
         lane.acknowledged(entry)
     else:
-        entry.refusal = REFUSED if answer == REFUSED else 0
+        follows = lane.recovering and answer == OUT_OF_ORDER
+        entry.refusal = 0 if answer == LATER or follows else answer
         lane.failed(entry, denied=answer != LATER)
     lane.recovered()
 
@@ -140,6 +165,43 @@ def test_each_batch_is_in_the_log_once_and_in_order_whatever_the_network_does(
     assert broker.log == list(range(count))
     assert not lane.pending
     assert not lane.under_way
+
+
+@given(st.lists(st.sampled_from(["send", "answer", "lose answer", "busy", "retention"]), max_size=80), st.data())
+def test_nothing_is_doubled_or_overtaken_when_the_broker_forgets_the_producer(
+    steps: list[str], data: st.DataObject
+) -> None:
+    """Where one that may have arrived is among what failed the lane does not go on, and the job ends."""
+    lane, broker = Lane(PLACE, PRODUCER, 5), ForgetfulBroker()
+    count = data.draw(st.integers(1, 12))
+    lane.pending.extend(make_entry(lane, number, 1 + number % 4) for number in range(count))
+    wire: deque[Entry] = deque()
+    ids = iter(range(8, 1000))
+    lost = ended = False
+    for step in [*steps, *["send", "answer"] * (count + len(steps) + 5) * 2]:
+        if step == "retention":
+            broker.retention()
+        elif step == "send":
+            if lane.can_send():
+                wire.append(lane.begin())
+        elif wire:
+            entry = wire.popleft()
+            answer = LATER if step == "busy" else broker.append(entry)
+            lost = lost or step in ("busy", "lose answer")
+            try:
+                settle(lane, entry, LATER if step == "lose answer" else answer)
+            except ProducerForgotten:
+                ended = True
+            if lane.held is not None:
+                ended = not lane.may_start_anew()
+                if not ended:
+                    lane.start_anew((next(ids), 0))
+            if ended:
+                break
+    assert broker.log == sorted(set(broker.log))
+    arrived = broker.removed | frozenset(broker.log)
+    assert arrived == frozenset(range(len(arrived) if ended else count))
+    assert lost or not ended, "what was refused for certain is sent under another producer id"
 
 
 def test_only_one_is_under_way_until_the_producer_id_is_known_to_the_broker() -> None:

@@ -29,7 +29,7 @@ from legacy_mm.kafka.client import ErrorLines
 from legacy_mm.kafka.errors import broker_error
 from legacy_mm.kafka.sender import FailedSend
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.record_batch import RecordBatch, seal
 from legacy_mm.protocol.record_set import CommittedOnly, with_data
 from legacy_mm.wire import append_options, failures, fetch_options
 from legacy_mm.wire.appender import Appender
@@ -201,7 +201,7 @@ class BatchesEngine:
             if not self._wait_for_room():
                 return
             target = TopicPartition(topic, number)
-            self._appender.append(target, made, Part(piece, offsets, times))
+            self._appender.append(target, made if self._check_crcs else seal(*made), Part(piece, offsets, times))
             self._written.carried(target, made.header.records, len(made.buffer))
         self._read.carried(source, route.records, len(batch.buffer), route.next_offset)
         self._records += route.records

@@ -16,6 +16,7 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire.appender import Acknowledged
+from legacy_mm.wire.arrivals import Fetched
 from legacy_mm.wire.errors import ProducerForgotten
 from legacy_mm.wire.lane import Entry, Lane
 from tests.unit.protocol.batches import NOW, Row, build
@@ -58,11 +59,12 @@ class Target:
         """Nothing waits behind it."""
 
 
-def make(**more: Any) -> tuple[BatchesEngine, list[Any]]:
+def make(check_crcs: str = "true", **more: Any) -> tuple[BatchesEngine, list[Any]]:
     """An engine that asks nobody, and what it reports."""
     frames: list[Any] = []
     brokers = {"bootstrap.servers": "one:1"}
-    plan = Plan({}, {}, brokers, brokers, 0.0, 1.0, abort_on_send_failure=False, synchronous=False, **more)
+    source = {**brokers, "check.crcs": check_crcs}
+    plan = Plan({}, {"t": "t"}, source, brokers, 0.0, 1.0, abort_on_send_failure=False, synchronous=False, **more)
     return BatchesEngine(plan, frames.append), frames
 
 
@@ -157,6 +159,22 @@ def test_a_batch_whose_codec_the_target_refuses_arrives_uncompressed() -> None:
     assert (sent.header.codec, sent.header.records) == (Codec.NONE, RECORDS)
     hear(engine, Target(Acknowledged(receipt, 0)))
     assert (engine._failures.dropped, engine._safe.safe()) == (0, {HERE: RECORDS})
+
+
+def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:
+    """As the old tool's producer made its own; the target would refuse the source's again and again."""
+    engine, _ = make(check_crcs="false")
+    sound = build([Row(0, NOW, b"k", b"v")])
+    sound.buffer[-2] ^= 1
+    appended: list[RecordBatch] = []
+    engine._appending = True
+    engine._source = engine._target = SimpleNamespace(partitions=lambda _: 1)  # type: ignore[assignment]
+    engine._appender = SimpleNamespace(  # type: ignore[assignment]
+        has_room=lambda: True, append=lambda _, batch, receipt: appended.append(batch)
+    )
+    engine._copy(Fetched(HERE, 0, [RecordBatch.read(sound.buffer)], (), 0))
+    (sent,) = appended
+    RecordBatch.read(sent.restamp().buffer).check_crc()
 
 
 def stored_and_refused(engine: BatchesEngine, *, doubtful: bool) -> Entry:

@@ -14,7 +14,7 @@ from legacy_mm.wire import failures
 from legacy_mm.wire.append_options import options_from
 from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.channel import Channel, _Request
-from legacy_mm.wire.lane import Entry
+from legacy_mm.wire.lane import Entry, Lane
 from legacy_mm.wire.traffic import Traffic
 from tests.unit.protocol.batches import NOW, Row, build
 
@@ -161,6 +161,43 @@ def test_without_a_quarantine_what_is_called_damaged_is_sent_again_and_told(caps
         assert appender.take_refused() == []
         assert appender._lanes[PLACE].begin() is entry
     assert "t-0 did not take a batch, which is tried again: CORRUPT_MESSAGE: " in capsys.readouterr().out
+
+
+def in_line(appender: Appender, channel: Channel, number: int, size: int) -> Lane:
+    """A lane with one batch of about `size` bytes, whose turn comes on this channel."""
+    place = TopicPartition("t", number)
+    appender.append(place, build([Row(0, NOW, b"k", bytes(size))]), "receipt")
+    lane = appender._lanes[place]
+    lane.paused = False
+    channel.line_up(lane)
+    return lane
+
+
+def test_who_is_asked_to_be_silent_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A quota of the target's, as long as its answer says."""
+    now = 100.0
+    monkeypatch.setattr("legacy_mm.wire.channel.monotonic", lambda: now)
+    appender = make()
+    channel = Channel(appender, 1)
+    channel._settle(_Request([sent(appender)], 9, now, 0), [Appended(PLACE, 0, 0, "")], 0, 500)
+    in_line(appender, channel, 1, 10)
+    now += 0.499
+    assert not channel._may_send()
+    now += 0.001
+    assert channel._may_send()
+
+
+def test_a_request_of_several_lanes_is_no_larger_than_it_may_be() -> None:
+    """All but a batch that is larger by itself."""
+    appender = make(message_max_bytes="2500")
+    channel = Channel(appender, 1)
+    for number, size in enumerate((1000, 1000, 1000, 5000, 10)):
+        in_line(appender, channel, number, size)
+    taken = []
+    while channel._may_send():
+        taken.append([entry.lane.partition.partition for entry in channel._next()])
+        channel._sending = False
+    assert taken == [[0, 1], [2], [3], [4]]
 
 
 def test_what_waits_for_long_keeps_no_more_in_memory_than_itself(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from kafka.protocol.consumer.fetch import FetchResponse
 
 from legacy_mm.copyjob import Started
 from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
@@ -15,7 +16,7 @@ from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import ClusterUnreachable, UnsupportedVersion
-from legacy_mm.wire.fetcher import Fetcher
+from legacy_mm.wire.fetcher import Fetcher, _Reader
 from legacy_mm.wire.topology import Broker, Leadership
 from legacy_mm.wire.traffic import Traffic
 from tests.unit.protocol.batches import NOW, Row, build, changed
@@ -258,6 +259,21 @@ def test_one_partition_s_trouble_comes_behind_the_records_of_the_others(
     assert [taken(fetcher).partition for _ in range(2)] == [A, C]
     with pytest.raises(StreamFailure, match="t-1"):
         taken(fetcher)
+
+
+def test_a_reader_rests_as_long_as_its_broker_wants(
+    fetcher: Fetcher, cluster: OneBroker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quota is kept by who is asked to be silent."""
+    body = FetchResponse(throttle_time_ms=250, responses=[], version=4).encode(version=4)
+    connection = SimpleNamespace(
+        is_due=lambda: False, version=lambda *_: 4, send=lambda *_: None, receive=lambda: memoryview(bytes(body))
+    )
+    monkeypatch.setattr(cluster, "connect", lambda _: connection, raising=False)
+    rests: list[float] = []
+    monkeypatch.setattr(fetcher, "rest", rests.append)
+    _Reader(fetcher, NODE)._serve(asked(fetcher))
+    assert rests == [0.25]
 
 
 def test_who_is_closed_asks_nobody(fetcher: Fetcher) -> None:

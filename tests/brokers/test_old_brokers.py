@@ -14,12 +14,13 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file
 from legacy_mm.testbed.comparison import same_records
 from legacy_mm.testbed.java_files import write_properties
-from legacy_mm.testbed.load import Loaded, load, load_kinds
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, read_all
+from legacy_mm.testbed.load import Loaded, finish, load, load_kinds
+from legacy_mm.testbed.records import committed, create_topic, end_offsets, log_starts, read_all
 from legacy_mm.testbed.releases import WITH_ZOOKEEPER
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.testbed.zookeeper import ZooKeeperCluster
+from tests.fixtures.copying import Start
 from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.slow]
@@ -35,7 +36,10 @@ UNKNOWN_KINDS = {
 NOW = epoch_ms()
 BY_RECORDS = "Copying record by record from now on"
 WITHOUT_IDEMPOTENCE = "The target refuses an idempotent producer"
-LARGE = {"message.max.bytes": "1048588"}  # the default since 2.4
+OF_BROKERS = {
+    "message.max.bytes": "1048588",  # the default since 2.4
+    "log.retention.check.interval.ms": "500",
+}
 
 
 class Job:
@@ -98,7 +102,7 @@ class Job:
 
 @pytest.fixture(scope="module", params=WITH_ZOOKEEPER)
 def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeperCluster]:
-    with ZooKeeperCluster(tmp_path_factory.mktemp("old"), release=request.param, properties=LARGE) as cluster:
+    with ZooKeeperCluster(tmp_path_factory.mktemp("old"), release=request.param, properties=OF_BROKERS) as cluster:
         yield cluster
 
 
@@ -148,6 +152,42 @@ def test_a_codec_that_the_target_is_too_old_for(
     job = Job(source, old, [kind], group, our_tool)
     assert job.run().count(f"{BY_RECORDS}: Produce is needed in version 7") == 1
     job.check()
+
+
+def test_a_codec_that_the_target_does_not_take_yet(
+    source: Any, topic: Any, group: str, our_tool: StartTool, tmp_path: Path
+) -> None:
+    """In a rolling upgrade across 2.1: the batches are taken, and zstd is refused."""
+    kind = load(source.bootstrap, topic(), 10_000, 100, codec="zstd")
+    properties = {"inter.broker.protocol.version": "2.0"}
+    with ZooKeeperCluster(tmp_path, release="2.8.2", properties=properties) as target:
+        job = Job(source, target, [kind], group, our_tool)
+        assert BY_RECORDS not in job.run()
+        job.check()
+
+
+def wait_removed(cluster: ZooKeeperCluster, name: str, before: int) -> None:
+    wait_until(lambda: log_starts(cluster.bootstrap, name) == {0: before}, COPIED, "retention")
+
+
+@pytest.mark.parametrize("old", ["1.1.1", "0.11.0.3"], indirect=True)
+def test_a_producer_that_the_target_forgets_doubles_nothing(
+    old: ZooKeeperCluster, source: Any, topic: Any, start_copying: Start
+) -> None:
+    """A backlog that is older than the target keeps it: retention removes all of it, and the producer with it."""
+    name, waves, size = topic(), 5, 100
+    create_topic(source.bootstrap, name, partitions=1)
+    create_topic(old.bootstrap, name, partitions=1, config={"retention.ms": "60000"})
+    copying = start_copying(source.bootstrap, old.bootstrap, name, 1)
+    writer = Producer({"bootstrap.servers": source.bootstrap})
+    for wave in range(size, waves * size + 1, size):
+        for number in range(size):
+            writer.produce(name, b"%d" % number, timestamp=NOW - 3_600_000)
+        finish(writer)
+        copying.wait_safe(wave)
+        wait_removed(old, name, wave)
+    assert copying.stop() == {}
+    assert end_offsets(old.bootstrap, name) == {0: waves * size}
 
 
 @pytest.mark.parametrize("old", ["0.11.0.3"], indirect=True)

@@ -53,8 +53,18 @@ def ours(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess])
     return Side("ours", our_tool, source, target)
 
 
+@pytest.fixture
+def by_record(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess]) -> Side:
+    """This project's command with its other engine."""
+
+    def start(consumer: Any, producer: Any, *options: str) -> ToolProcess:
+        return our_tool(consumer, producer, *options, "--engine", "records")
+
+    return Side("by_record", start, source, target)
+
+
 @pytest.fixture(params=["old", "ours"])
 def side(request: pytest.FixtureRequest) -> Side:
-    """Each of the two, one after the other."""
+    """Each of the two, one after the other; others by name."""
     found: Side = request.getfixturevalue(request.param)
     return found

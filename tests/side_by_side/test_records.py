@@ -27,6 +27,7 @@ from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side
 CODECS = ["zstd", *(pytest.param(name, marks=pytest.mark.slow) for name in ("gzip", "snappy", "lz4"))]
+CODECS_OF_JAVA = ("none", "gzip", "snappy", "lz4", "zstd")
 COPIED = 120.0
 PARTITIONS = 4
 
@@ -34,7 +35,23 @@ PARTITIONS = 4
 @pytest.fixture(scope="module")
 def kinds(source: Cluster) -> Iterator[list[Loaded]]:
     """Topics of every kind at the source: codecs, nulls, headers, transactions, compaction, log-append time ..."""
-    yield load_kinds(source.bootstrap, "kinds.")
+    by_java = [load_by_java(source.bootstrap, codec) for codec in CODECS_OF_JAVA]
+    yield [*load_kinds(source.bootstrap, "kinds."), *by_java]
+
+
+def load_by_java(bootstrap: str, codec: str) -> Loaded:
+    """As Java's console producer writes it: frames of its own, with headers and null values."""
+    topic, count = f"kinds.-java-{codec}", 500
+    create_topic(bootstrap, topic, partitions=PARTITIONS)
+    values = ["none" if number % 7 == 0 else f"value-{number} " * 20 for number in range(count)]
+    lines = [f"trace:{number},empty:\tkey-{number % 50}\t{value}\n" for number, value in enumerate(values)]
+    words = ["--bootstrap-server", bootstrap, "--topic", topic, "--compression-codec", codec]
+    for setting in ("parse.key=true", "parse.headers=true", "null.marker=none"):
+        words += ["--property", setting]
+    command = [str(find_java()), "-cp", f"{kafka_jars(OLD)}/*", "kafka.tools.ConsoleProducer", *words]
+    subprocess.run(command, check=True, capture_output=True, timeout=60, text=True, input="".join(lines))
+    assert sum(end_offsets(bootstrap, topic).values()) == count
+    return Loaded(topic, f"written by Java, {codec}", count, count, PARTITIONS)
 
 
 def arrived(cluster: Cluster, topic: str) -> int:
@@ -59,6 +76,7 @@ def assert_equal(side: Side, topic: str, records: list[Record], partitions: int)
     assert same_records(records, copied, target_partitions=partitions) == [], topic
 
 
+@pytest.mark.parametrize("side", ["old", "ours", "by_record"], indirect=True)
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
 def test_every_kind_of_record(side: Side, kinds: list[Loaded], group: str, isolation: str) -> None:
     """Aborted records are copied under read_uncommitted, the default, and left out under read_committed."""

@@ -1,6 +1,6 @@
 """Changed bytes, in memory that ends at a page nobody may touch: our error or a sound answer, and always an end.
 
-LEGACY_MM_FUZZ_EXAMPLES sets how many inputs each test tries.
+A minute of them, each time others; LEGACY_MM_FUZZ_SECONDS sets another time. A long run: compat/reports/fuzz.md.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from legacy_mm.clock import Deadline
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import Header, RecordBatch
@@ -30,8 +31,11 @@ PAGES = 64
 PROT_NONE = 0
 MOST_RECORDS = (1 << 31) - 1
 
+SECONDS = float(os.environ.get("LEGACY_MM_FUZZ_SECONDS", "60"))
+PORTION = 200
 fuzz = settings(
-    max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "2000")),
+    max_examples=PORTION,
+    derandomize=False,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -129,14 +133,14 @@ def use(header: Header, records: memoryview) -> None:
 
 @fuzz
 @given(st.sampled_from(SMALL), _changes, st.booleans(), st.integers(-1, 2) | st.integers(0, MOST_RECORDS))
-def test_changed_records(batch: RecordBatch, changes: list[Change], at_end: bool, more: int) -> None:
+def changed_records(batch: RecordBatch, changes: list[Change], at_end: bool, more: int) -> None:
     header = batch.header._replace(records=min(batch.header.records + more, MOST_RECORDS))
     use(header, FENCED.holding(mutated(bytes(records_of(batch)), changes), at_end=at_end))
 
 
 @fuzz
 @given(st.sampled_from(LOGS), _changes, st.booleans())
-def test_changed_logs(log: bytes, changes: list[Change], at_end: bool) -> None:
+def changed_logs(log: bytes, changes: list[Change], at_end: bool) -> None:
     committed = CommittedOnly([(5, 3), (6, 0)], decompress)
     with our_error_only():
         for item in read_batches(FENCED.holding(mutated(log, changes), at_end=at_end)):
@@ -144,6 +148,16 @@ def test_changed_logs(log: bytes, changes: list[Change], at_end: bool) -> None:
                 for look in (RecordBatch.check_crc, committed.admits, use_decompressed):
                     with our_error_only():
                         look(item)
+
+
+@pytest.mark.parametrize("portion", [changed_records, changed_logs])
+def test_changed_bytes_are_an_error_of_ours_or_a_sound_answer(portion: Callable[[], None]) -> None:
+    half = Deadline.after(SECONDS / 2)
+    tried = 0
+    while not half.expired():
+        portion()
+        tried += PORTION
+    print(f"{portion.__name__}: {tried:,} inputs")
 
 
 def test_the_fence_is_real() -> None:

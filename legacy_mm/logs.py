@@ -150,24 +150,26 @@ class _Router(logging.Handler):
     def _line(self, record: logging.LogRecord, event: Event | None, wording: Wording | None, *, debug: bool) -> Line:
         hidden = self.secrets.hidden
         fields = {name: _plain(value, hidden) for name, value in getattr(record, "fields", {}).items()}
-        message = wording.text.format(**fields) if wording else record.getMessage()
+        said = wording or event
+        # a fixed text holds no secret: what is hidden in it is a word that a password happens to be
+        message = said.text.format(**fields) if said else hidden(record.getMessage())
         details = [wording.detail(fields)] if wording and wording.detail else []
-        details += [detail] if (detail := getattr(record, "detail", None)) else []
+        details += [hidden(detail)] if (detail := getattr(record, "detail", None)) else []
         thrown = None
         if record.exc_info and record.exc_info[0] is not None and debug:
-            details.append(formatted_traceback(record.exc_info))
+            details.append(hidden(formatted_traceback(record.exc_info)))
             thrown = (record.exc_info[0].__name__, hidden(str(record.exc_info[1])))
         return Line(
             level=wording.level if wording else record.levelno,
             logger=wording.logger if wording else record.name,
-            message=hidden(message),
+            message=message,
             created=record.created,
             age=record.relativeCreated / 1000,
             thread=_THREADS.get(record.threadName or "", record.threadName or ""),
             file=record.filename,
             number=record.lineno,
             function=record.funcName or "",
-            detail=hidden("\n".join(details)),
+            detail="\n".join(details),
             event=event.name if event is not None else "",
             fields=fields,
             thrown=thrown,

@@ -78,7 +78,9 @@ _SECRET_WORDS = (
     "keystore.key",
     "oauthbearer.config",
 )
-_SECRET_OPTION = re.compile(r"""(?:password|secret|token)\w*\s*=\s*(?:"([^"]+)"|'([^']+)')""", re.IGNORECASE)
+_NO_SECRETS = (".url", ".class", ".auth", ".ms", ".iterations", ".length", ".algorithm")
+"""Endings of settings about a secret."""
+_SECRET_OPTION = re.compile(r"""(?:password|secret|token(?!auth\b))\w*\s*=\s*(?:"([^"]+)"|'([^']+)')""", re.IGNORECASE)
 """Of a login module."""
 
 
@@ -194,4 +196,4 @@ def known_secrets(properties: Mapping[str, str]) -> tuple[str, ...]:
 
 def is_secret_setting(name: str) -> bool:
     """True for a property, of Java or of librdkafka, whose value no line may show."""
-    return any(word in name.lower() for word in _SECRET_WORDS) and not name.endswith((".url", ".class"))
+    return any(word in name.lower() for word in _SECRET_WORDS) and not name.endswith(_NO_SECRETS)

@@ -47,6 +47,18 @@ def test_pem_stores(tmp_path: Path) -> None:
         producer(missing, security_protocol="SSL")
 
 
+def test_what_is_said_about_a_secret_is_none() -> None:
+    """Else `true` or `1` would be hidden in every line."""
+    login = "org.apache.kafka.common.security.scram.ScramLoginModule required"
+    read = producer(
+        {"password.encoder.iterations": "1", "delegation.token.expiry.time.ms": "2", "my.token": "hush3"},
+        security_protocol="SASL_PLAINTEXT",
+        sasl_mechanism="SCRAM-SHA-256",
+        sasl_jaas_config=f"""{login} username="id" password="hush1" tokenauth="true" refreshToken='hush2';""",
+    )
+    assert {secret for secret in read.secrets if login not in secret} == {"hush1", "hush2", "hush3"}
+
+
 def test_java_stores_are_left_to_java() -> None:
     file = {"ssl_truststore_location": "/t", "ssl_keystore_location": "/k", "ssl_keystore_password": "hush"}
     read = producer(file, security_protocol="SSL", ssl_keystore_type="PKCS12")

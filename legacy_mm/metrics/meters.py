@@ -23,9 +23,12 @@ class Counter:
         self._seen: dict[Source, float] = {}
         self._window = Window()
 
-    def observe(self, source: Source, total: float, now: float) -> None:
-        """The source has counted this far."""
-        self.add(total - self._seen.get(source, 0.0), now)
+    def observe(self, source: Source, total: float, now: float, *, restarts: bool = False) -> None:
+        """The source has counted this far. A sum falls when librdkafka drops a broker; what `restarts` began at 0."""
+        growth = total - self._seen.get(source, 0.0)
+        if growth < 0:
+            growth = total if restarts else 0.0
+        self.add(growth, now)
         self._seen[source] = total
 
     def add(self, growth: float, now: float) -> None:
@@ -101,7 +104,7 @@ class Meters:
     def observe(self, source: Source, row: Measured, now: float) -> None:
         """Note a row of a client's statistics."""
         for name, total in row.counters.items():
-            self.counters[name].observe(source, total, now)
+            self.counters[name].observe(source, total, now, restarts=row.level == "node")
         for name, value in row.gauges.items():
             self.gauges[name].observe(source, value, now)
         for name, spread in row.spreads.items():

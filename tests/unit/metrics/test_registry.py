@@ -159,6 +159,17 @@ def test_brokers_and_topics_have_labels(bench: Bench) -> None:
     assert Scope("producer_topic", (("client_id", "producer-1"), ("topic", "a.b"))) in readings
 
 
+def test_a_total_never_falls_when_a_broker_leaves_the_cluster(bench: Bench) -> None:
+    """librdkafka drops what it counted of it: its sums fall, and the broker begins at 0 when it is back."""
+    node = Scope("consumer_node", (("client_id", "g-0"), ("node_id", "node-1")))
+    for connects, requests in ((9, 70), (4, 3), (6, 5)):
+        rows = [Measured("client", "", {"connects": connects}, {}, {}, {})]
+        rows.append(Measured("node", "1", {"requests": requests}, {}, {}, {}))
+        bench.streams[0].statistics(Statistics("consumer", rows))
+    assert (bench.read(consumer(0), "connects").value, bench.read(node, "requests").value) == (11, 75)
+    assert bench.read(node, "requests").minimum >= 0
+
+
 def test_what_duties_did_is_added_up(bench: Bench) -> None:
     for changes, failures in ((2, 1), (0, 0), (1, 0)):
         bench.registry.duty("topic-creation", changes, failures)

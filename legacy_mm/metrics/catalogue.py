@@ -60,6 +60,16 @@ def _now(reading: Reading) -> float:
     return reading.value
 
 
+def _number(reading: Reading) -> float:
+    """Of things that are there now: none as long as nobody speaks of any."""
+    return 0.0 if math.isnan(reading.value) else reading.value
+
+
+def _ago(reading: Reading) -> float:
+    """As Kafka's consumer says it of what has not happened yet."""
+    return -1.0 if math.isnan(reading.value) else reading.value
+
+
 def _total(reading: Reading) -> float:
     return 0.0 if reading is NOTHING_YET else reading.value
 
@@ -102,7 +112,7 @@ def _traffic(level: str) -> Iterator[Metric]:
 
 
 def _connections(level: str) -> Iterator[Metric]:
-    yield Metric(level, "connection_count", "connections", _now, "connections")
+    yield Metric(level, "connection_count", "connections", _number, "connections")
     yield from _counted(level, "connection_creation", "connects", "connections")
     yield from _counted(level, "connection_close", "disconnects", "connections")
     yield from _counted(level, "network_io", "exchanges", "requests and responses")
@@ -152,7 +162,7 @@ METRICS = (
     Metric("consumer_partition", "records_lead", "lead", _now, "records"),
     Metric("consumer_partition", "records_lead_avg", "lead", Reading.average, "records"),
     Metric("consumer_partition", "records_lead_min", "lead", _minimum, "records"),
-    Metric("consumer", "assigned_partitions", "assigned", _now, "partitions"),
+    Metric("consumer", "assigned_partitions", "assigned", _number, "partitions"),
     *_counted("consumer", "commit", "commits", "commits"),
     *_spread("consumer", "commit_latency", "commit_ms", "ms"),
     *_counted("consumer", "heartbeat", "heartbeats", "requests"),
@@ -160,7 +170,7 @@ METRICS = (
     *_counted("consumer", "sync", "syncs", "requests"),
     Metric("consumer", "rebalance_total", "rebalances", _total, "rebalances", "counter"),
     Metric("consumer", "rebalance_rate_per_hour", "rebalances", _per_hour, "rebalances/h", "rate"),
-    Metric("consumer", "last_rebalance_seconds_ago", "rebalance", _now, "s"),
+    Metric("consumer", "last_rebalance_seconds_ago", "rebalance", _ago, "s"),
     *_counted("producer", "record_send", "sent_records", "records"),
     *_counted("producer", "record_error", "errors", "records"),
     *_counted("producer_topic", "record_send", "sent_records", "records"),
@@ -171,10 +181,10 @@ METRICS = (
     *_spread("producer", "record_queue_time", "queue_ms", "ms"),
     *_spread("producer", "request_latency", "latency_ms", "ms"),
     *_spread("producer", "produce_throttle_time", "throttle_ms", "ms"),
-    Metric("producer", "requests_in_flight", "requests_in_flight", _now, "requests"),
+    Metric("producer", "requests_in_flight", "requests_in_flight", _number, "requests"),
     Metric("producer", "buffer_total_bytes", "buffer_bytes", _now, "bytes"),
     Metric("producer", "buffer_available_bytes", "buffer_free_bytes", _now, "bytes"),
-    Metric("producer", "waiting_threads", "waiting", _now, "streams"),
+    Metric("producer", "waiting_threads", "waiting", _number, "streams"),
     Metric("producer", "metadata_age", "metadata", _now, "s"),
     Metric("mirror_partition", "record_count", "records", _total, "records that the target has", "counter"),
     Metric("mirror_partition", "record_rate", "records", Reading.rate, "records/s", "rate"),

@@ -10,7 +10,7 @@ import pytest
 
 from legacy_mm.compat.mbean_names import ABSENT, BEANS, absent
 from legacy_mm.compat.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
-from legacy_mm.copyjob import Progress
+from legacy_mm.copyjob import Measured, Progress, Statistics
 from legacy_mm.metrics import jmx
 from legacy_mm.metrics.catalogue import BY_PLACE, METRICS
 from legacy_mm.metrics.jmx import Publisher, beans_of, object_name, pause_after
@@ -51,6 +51,30 @@ def test_values_have_java_s_types() -> None:
     assert producer["record-send-total"] == 0
     assert isinstance(producer["request-latency-avg"], float)
     assert math.isnan(producer["request-latency-avg"])
+
+
+def test_before_the_first_assignment_there_is_nothing_rather_than_no_number() -> None:
+    """Sums over beans, and alerts on 0, work from the start, and between two copy jobs."""
+    registry = Registry("f", "producer-1", FACTS)
+    stream = registry.stream(0, "g-0")
+    stream.statistics(Statistics("producer", [Measured("client", "", {}, {"connections": 2}, {}, {})]))
+    stream.copy_ended()
+    beans = beans_of([registry.snapshot()], BEANS)
+    values = {
+        (bean, name): value
+        for bean, rows in beans.items()
+        for name, _, _, value in rows
+        if name in ("connection-count", "assigned-partitions", "requests-in-flight", "waiting-threads")
+    }
+    assert values == {
+        ("kafka.consumer:type=consumer-metrics,client-id=g-0", "connection-count"): 0.0,
+        ("kafka.consumer:type=consumer-coordinator-metrics,client-id=g-0", "assigned-partitions"): 0.0,
+        ("kafka.producer:type=producer-metrics,client-id=producer-1", "connection-count"): 0.0,
+        ("kafka.producer:type=producer-metrics,client-id=producer-1", "requests-in-flight"): 0.0,
+        ("kafka.producer:type=producer-metrics,client-id=producer-1", "waiting-threads"): 0.0,
+    }
+    coordinator = beans["kafka.consumer:type=consumer-coordinator-metrics,client-id=g-0"]
+    assert ("last-rebalance-seconds-ago", "double", "Double", -1.0) in coordinator
 
 
 def test_flows_share_the_beans_that_have_no_name_of_their_own() -> None:

@@ -288,15 +288,16 @@ def test_hiding_leaves_what_is_no_secret(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_password_that_is_a_word_of_a_fixed_line_changes_only_fields(
     password: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = {"topic": f"my {password}", "key_size": "2 bytes", "value_size": "3 bytes", "reason": "too large"}
     logs.configure(at("INFO"), WORDING, [password])
     events.emit(events.SHUTDOWN_FINISHED)
-    events.emit(events.SEND_FAILED, **said, code="MSG_SIZE_TOO_LARGE")
+    events.emit(
+        events.SEND_FAILED, topic=f"my {password}", key_size=2, value_size=3, reason="?", code="MSG_SIZE_TOO_LARGE"
+    )
     events.emit(events.REVOKED, stream=0, generation=1, partitions=password)
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(" ")[2].partition(" ")[2] for line in lines if line.startswith("[")] == [
         f"INFO Kafka mirror maker shutdown successfully ({TOOL})",
-        "ERROR Error when sending message to topic my [hidden] with key: 2 bytes, value: 3 bytes with error: "
+        "ERROR Error when sending message to topic my [hidden] with key: 2, value: 3 with error: "
         f"({WORDING[events.SEND_FAILED].logger})",
         "INFO Stream 0, generation 1: revoked [hidden] (legacy_mm)",
     ]

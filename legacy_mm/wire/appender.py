@@ -57,6 +57,7 @@ class Appender:
         self._tend_at = 0.0
         traffic.gauges = self._gauges
         traffic.metadata_age = cluster.age
+        traffic.connections = cluster.connections
 
     def start(self) -> None:
         """Ask for what is needed before the first batch; raises ConnectionLost when a later try may succeed."""

@@ -261,5 +261,5 @@ class Channel(threading.Thread):
             for lane in tuple(self._lanes):  # perhaps another broker leads them by then
                 owner.pause(lane)
         if not owner.closed():
-            owner.traffic.lost(self._node, str(error))
+            owner.traffic.on_trouble(str(error))
             owner.cluster.stale()

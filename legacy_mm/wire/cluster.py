@@ -7,7 +7,7 @@ import socket
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from threading import Condition, Event, Lock, Thread
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from kafka.errors import NoError, for_code
@@ -27,6 +27,14 @@ _MAX_AGE_MS = 300_000
 _RETRY_MS = 100
 _IDLE_SECONDS = 10.0
 """So long a connection for small requests is kept beside those that carry records."""
+_MAX_IDLE_MS = 540_000
+
+
+class Connections(NamedTuple):
+    """How many were made, and how many of them are open."""
+
+    made: int
+    open: int
 
 
 class Cluster:
@@ -58,6 +66,9 @@ class Cluster:
         self._failure: Exception | None = None
         self._closed = Event()
         self._reconnects = Reconnects(properties, self._closed)
+        self._max_idle = int(properties.get("connections.max.idle.ms", _MAX_IDLE_MS)) / 1000 or float("inf")
+        self._counting = Lock()
+        self._made, self._open = 0, list[Connection]()
         self._lines: defaultdict[tuple[str, int], _Line] = defaultdict(lambda: _Line(self._closed))
 
     def watch(self, topics: Iterable[str], *, create: bool = False) -> None:
@@ -106,7 +117,8 @@ class Cluster:
     def keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
         """From now on a thread of its own refreshes, and no question waits; `on_trouble` is told why it fails.
 
-        What no later refresh can mend is raised by the next question.
+        As in Java, there is always a connection to the cluster, also with nothing to send. What no later refresh can
+        mend is raised by the next question.
         """
         self._kept = True
         Thread(target=self._keep_fresh, args=(on_trouble,), name="metadata", daemon=True).start()
@@ -180,11 +192,17 @@ class Cluster:
         """Seconds since the last refresh; None: there was none."""
         return monotonic() - self._refreshed if self._refreshed > float("-inf") else None
 
+    def connections(self) -> Connections:
+        """Those to its brokers, whatever they are for."""
+        with self._counting:
+            self._forget_closed()
+            return Connections(self._made, len(self._open))
+
     def close_idle(self) -> None:
-        """End connections made for `call` that nobody has needed for a while."""
-        before = monotonic() - _IDLE_SECONDS
-        for line in list(self._lines.values()):
-            line.close_if_idle(before)
+        """End connections made for `call` that nobody has needed for a while, the only one to the cluster later."""
+        now = monotonic()
+        for line in sorted(self._lines.values(), key=lambda line: line.used):
+            line.close_if_idle(now - (_IDLE_SECONDS if self.connections().open > 1 else self._max_idle))
 
     def close(self) -> None:
         """End the connections made for `call`; those of `connect` are their owners'. Wakes whoever waits."""
@@ -236,7 +254,7 @@ class Cluster:
             self._wake.wait(max(0.0, min(self._due - monotonic(), _IDLE_SECONDS)))
             self._wake.clear()
             self.close_idle()
-            if monotonic() < self._due:
+            if monotonic() < self._due and self.connections().open:
                 continue
             try:
                 self.refresh()
@@ -290,7 +308,15 @@ class Cluster:
 
     def _connect(self, host: str, port: int, node: int | None) -> Connection:
         with self._reconnects.turn(host, port):
-            return connect_by(self._security, host, port, self._properties, node, within=self._connecting)
+            made = connect_by(self._security, host, port, self._properties, node, within=self._connecting)
+        with self._counting:
+            self._forget_closed()
+            self._made += 1
+            self._open.append(made)
+        return made
+
+    def _forget_closed(self) -> None:
+        self._open = [connection for connection in self._open if connection.is_open()]
 
 
 def informed(listing: Any) -> Any:
@@ -307,13 +333,13 @@ class _Line:
         """`over`: from then on each call fails, and leaves no connection behind."""
         self._over = over
         self._connection: Connection | None = None
-        self._used = 0.0
+        self.used = 0.0
         self._busy = Lock()
 
     def call(self, request: Any, connect: Callable[[], Connection]) -> Any:
         """The broker's answer; raises ConnectionLost if a fresh connection breaks, too."""
         with self._busy:
-            self._used = monotonic()
+            self.used = monotonic()
             if self._connection is not None:
                 try:
                     return self._connection.call(request)
@@ -330,7 +356,7 @@ class _Line:
 
     def close_if_idle(self, before: float) -> None:
         """If the last call began before then, and is over."""
-        if self._used < before and self._busy.acquire(blocking=False):
+        if self.used < before and self._busy.acquire(blocking=False):
             try:
                 self.close()
                 self._connection = None

@@ -124,6 +124,17 @@ class Connection:
         node = "" if self.node is None else f" (broker {self.node})"
         return f"{self.host}:{self.port}{node}"
 
+    def is_open(self) -> bool:
+        """Whether neither side has ended it, as far as is known without sending anything."""
+        try:
+            self._enter()
+        except ConnectionLost:
+            return False
+        try:
+            return not self._stream.is_ended()
+        finally:
+            self._leave()
+
     def is_due(self) -> bool:
         """Whether the broker may end this login any moment."""
         return self.renew_before is not None and monotonic() >= self.renew_before

@@ -78,6 +78,7 @@ class Fetcher:
         self._attend_at = 0.0
         traffic.gauges = lambda: {"requests_in_flight": sum(reader.asking for reader in list(self._readers.values()))}
         traffic.metadata_age = cluster.age
+        traffic.connections = cluster.connections
 
     def start(self, offsets: Offsets) -> Started:
         """Begin to read; the actual start offsets, EARLIEST and LATEST resolved.
@@ -382,5 +383,5 @@ class _Reader(threading.Thread):
         if connection is not None:
             connection.close()
         if not self._fetcher.closed():
-            self._fetcher.traffic.lost(self._node, str(error))
+            self._fetcher.traffic.on_trouble(str(error))
             self._fetcher.cluster.stale()

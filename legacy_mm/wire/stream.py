@@ -41,6 +41,9 @@ class Stream(Protocol):
     def send_some(self, segments: Sequence[Bytes]) -> int:
         """How many bytes of these went out, at least one. BlockingIOError after a moment."""
 
+    def is_ended(self) -> bool:
+        """Whether the other side has closed it; what came before may still wait to be received."""
+
     def shut(self) -> None:
         """Wake whoever is blocked; nothing moves any more."""
 
@@ -65,6 +68,10 @@ class PlainStream:
     def send_some(self, segments: Sequence[Bytes]) -> int:
         """As `Stream`: one gather write."""
         return self._socket.sendmsg(segments[:_MOST_SEGMENTS])
+
+    def is_ended(self) -> bool:
+        """As `Stream`."""
+        return _happens(self._socket, select.POLLRDHUP, 0)
 
     def shut(self) -> None:
         """As `Stream`."""
@@ -106,6 +113,10 @@ class TlsStream:
             except ssl.SSLWantWriteError:
                 self._wait(select.POLLOUT)
 
+    def is_ended(self) -> bool:
+        """As `Stream`."""
+        return _happens(self._socket, select.POLLRDHUP, 0)
+
     def shut(self) -> None:
         """As `Stream`."""
         shut(self._socket)
@@ -115,10 +126,15 @@ class TlsStream:
         self._socket.close()
 
     def _wait(self, event: int) -> None:
-        poll = select.poll()
-        poll.register(self._socket, event)
-        if not poll.poll(MOMENT * 1000):
+        if not _happens(self._socket, event, MOMENT):
             raise BlockingIOError
+
+
+def _happens(connected: socket.socket, event: int, seconds: float) -> bool:
+    """Whether this, or an error or the end, comes within this time."""
+    poll = select.poll()
+    poll.register(connected, event)
+    return bool(poll.poll(seconds * 1000))
 
 
 def open_socket(host: str, port: int, properties: Mapping[str, str], seconds: float) -> socket.socket:

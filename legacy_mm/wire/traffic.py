@@ -80,18 +80,18 @@ class Traffic:
         """Asked for the client's values of now at each report."""
         self.metadata_age: Callable[[], float | None] = lambda: None
         """Seconds since the cluster was last asked who leads what."""
+        self.connections: Callable[[], tuple[int, int]] = lambda: (0, 0)
+        """How many were made to its brokers, and how many of them are open."""
         self._client = client
         self._lock = threading.Lock()
         self._request = "fetches" if client == "consumer" else "produces"
         self._records = "received" if client == "consumer" else "sent"
-        self._connects = self._disconnects = 0
         self._nodes: defaultdict[int, _Exchanged] = defaultdict(_Exchanged)
         self._latencies: defaultdict[int, Spread] = defaultdict(Spread)
         self._spreads: defaultdict[str, Spread] = defaultdict(Spread)
         self._topics: defaultdict[str, _Carried] = defaultdict(_Carried)
         self._logs: dict[TopicPartition, tuple[int, int]] = {}
         self._positions: dict[TopicPartition, int] = {}
-        self._connected: set[int] = set()
         self._next = monotonic() + INTERVAL_SECONDS
 
     def exchanged(self, node: int, sent: int, received: int, seconds: float, throttle_ms: int) -> None:
@@ -101,19 +101,9 @@ class Traffic:
             exchanged.requests += 1
             exchanged.request_bytes += sent
             exchanged.response_bytes += received
-            if node not in self._connected:
-                self._connected.add(node)
-                self._connects += 1
             self._latencies[node].add(seconds * 1000)
             self._spreads["latency_ms"].add(seconds * 1000)
             self._spreads["throttle_ms"].add(throttle_ms)
-
-    def lost(self, node: int, why: str) -> None:
-        """A connection broke."""
-        with self._lock:
-            self._connected.discard(node)
-            self._disconnects += 1
-        self.on_trouble(why)
 
     def note_log(self, partition: TopicPartition, position: int, begin: int, end: int) -> None:
         """Where a partition's log begins and ends; `position` counts until a batch has gone through."""
@@ -155,8 +145,9 @@ class Traffic:
     def _measured(self) -> Iterator[Measured]:
         totals = _exchanged_counters(self._nodes.values()) | self._carried_counters(self._topics.values())
         totals |= {self._request: totals["requests"], "exchanges": totals["requests"] + totals["responses"]}
-        totals |= {"connects": self._connects, "disconnects": self._disconnects}
-        gauges: dict[str, float] = {"connections": len(self._connected), **self.gauges()}
+        made, still_open = self.connections()
+        totals |= {"connects": made, "disconnects": made - still_open}
+        gauges: dict[str, float] = {"connections": still_open, **self.gauges()}
         spreads = {name: found for name, spread in self._spreads.items() if (found := spread.take())}
         age = self.metadata_age()
         yield Measured("client", "", totals, gauges, spreads, {} if age is None else {"metadata": age})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,6 +35,9 @@ class Cluster:
 
     def age(self) -> None:
         return None
+
+    def connections(self) -> tuple[int, int]:
+        return 3, 1
 
 
 def make(*, sets_aside: bool = False, **properties: str) -> Appender:
@@ -212,3 +216,13 @@ def test_what_waits_for_long_keeps_no_more_in_memory_than_itself(monkeypatch: py
     waiting = appender._lanes[PLACE].pending
     pinned = [entry.batch.buffer.obj is answer.obj for entry, answer in zip(waiting, answers, strict=True)]
     assert pinned == [True, True, False]
+
+
+def test_the_connections_to_the_target_are_told_also_when_nothing_was_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    appender = make()
+    monkeypatch.setattr("legacy_mm.wire.traffic.monotonic", lambda: inf)
+    told = appender.traffic.statistics_when_due()
+    assert told is not None
+    (client,) = told.measured
+    assert client.gauges["connections"] == 1
+    assert (client.counters["connects"], client.counters["disconnects"]) == (3, 2)

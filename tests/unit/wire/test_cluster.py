@@ -11,6 +11,7 @@ import pytest
 from kafka.errors import TopicAuthorizationFailedError
 
 from legacy_mm.model import LATEST, TopicPartition
+from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire import cluster as module
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import AuthenticationFailed, ClusterUnreachable, ConnectionLost, RequestRefused
@@ -145,26 +146,74 @@ def test_names_as_kerberos_knows_them(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(tried) == {("host-1", 1), ("host-2", 1)}
 
 
-def test_a_connection_that_nobody_needs_is_closed(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
-    """Beside those that carry records, a thousand partitions need none."""
-    closed: list[int] = []
+class Connected:
+    """A connection to a broker that answers, as long as it is open."""
 
-    def connect(*_: object, **__: object) -> Any:
-        number = len(closed)
-        return SimpleNamespace(call=lambda request: number, close=lambda: closed.append(number))
+    def __init__(self) -> None:
+        self.open = True
+
+    def call(self, request: Any) -> Any:
+        if not self.open:
+            raise ConnectionLost("closed")
+        return Asked()(request)
+
+    def is_open(self) -> bool:
+        return self.open
+
+    def close(self) -> None:
+        self.open = False
+
+
+@pytest.fixture
+def connected(monkeypatch: pytest.MonkeyPatch) -> list[Connected]:
+    """All connections that were made to a cluster of one broker."""
+    made: list[Connected] = []
+
+    def connect(*_: object, **__: object) -> Connected:
+        made.append(Connected())
+        return made[-1]
 
     monkeypatch.setattr(module, "connect_by", connect)
-    cluster = Cluster({**PROPERTIES, "bootstrap.servers": "one:1"}, 1.0)
-    assert cluster.call_any(None) == 0
+    return made
+
+
+def test_a_connection_that_nobody_needs_is_closed(connected: list[Connected], clock: list[float]) -> None:
+    """Beside those that carry records, a thousand partitions need none."""
+    cluster = Cluster({**PROPERTIES, "bootstrap.servers": "one:1", "connections.max.idle.ms": "60000"}, 1.0)
+    cluster.refresh()
+    carrying = cluster.connect(1)
     clock[0] += 10
     cluster.close_idle()
-    assert cluster.call_any(None) == 0
-    assert closed == []
+    cluster.refresh()
+    assert (len(connected), cluster.connections()) == (2, (2, 2))
     clock[0] += 11
     cluster.close_idle()
     cluster.close_idle()
-    assert closed == [0]
-    assert cluster.call_any(None) == 1
+    assert cluster.connections() == (2, 1)
+    assert carrying.is_open()
+    cluster.refresh()
+    assert cluster.connections() == (3, 2)
+
+
+def test_the_only_connection_is_kept_as_long_as_java_keeps_it(connected: list[Connected], clock: list[float]) -> None:
+    """So a mirror with nothing to send has one to the target."""
+    cluster = Cluster({**PROPERTIES, "connections.max.idle.ms": "60000"}, 1.0)
+    cluster.refresh()
+    for seconds, there in ((59, 1), (2, 0)):
+        clock[0] += seconds
+        cluster.close_idle()
+        assert cluster.connections() == (1, there)
+
+
+def test_whoever_keeps_fresh_has_a_connection(connected: list[Connected], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The metadata is not old, but the broker was restarted."""
+    monkeypatch.setattr(module, "_IDLE_SECONDS", 0.01)
+    cluster = Cluster({**PROPERTIES, "topic.metadata.refresh.interval.ms": "-1"}, 1.0)
+    cluster.keep_fresh(print)
+    for times in (1, 2):
+        wait_until(lambda times=times: cluster.connections() == (times, 1), 10.0, "a connection")  # type: ignore[misc]
+        connected[-1].close()
+    cluster.close()
 
 
 def test_a_connection_that_is_made_while_the_cluster_is_closed_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,6 +146,15 @@ def test_whoever_closes_wakes_whoever_waits(peer: Peer) -> None:
     assert not peer.end.recv(1)
 
 
+@pytest.mark.parametrize("ours", [True, False])
+def test_it_is_open_until_one_side_ends_it(peer: Peer, ours: bool) -> None:
+    """Also with nothing on its way, and with something to read left."""
+    peer.end.sendall(b"unread")
+    assert peer.connection.is_open()
+    peer.connection.close() if ours else peer.end.close()
+    assert not peer.connection.is_open()
+
+
 def test_the_highest_version_that_both_know(peer: Peer) -> None:
     assert peer.connection.version(FETCH, 4, 12) == 12
     assert peer.connection.version(FETCH, 4, 18) == 17

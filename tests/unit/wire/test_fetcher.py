@@ -73,6 +73,9 @@ class OneBroker:
     def age(self) -> float:
         return 0.0
 
+    def connections(self) -> tuple[int, int]:
+        return 0, 0
+
 
 class Unattended(Fetcher):
     """Starts no readers: the tests ask and answer themselves."""

@@ -120,7 +120,9 @@ class Fetcher:
         return Started(lows | highs, lows)
 
     def resume(self, offsets: Offsets) -> None:
-        """Go on with partitions that reported a gap."""
+        """Begin here, or go on here with partitions that reported a gap."""
+        for partition, offset in offsets.items():
+            self.traffic.passed(partition, offset)
         with self._changed:
             self._positions |= offsets
             self._epochs.forget(offsets)
@@ -277,7 +279,7 @@ class Fetcher:
             self._deal_with(answer.error, partition, position)
             return None
         end = answer.last_stable_offset if self.options.committed_only else answer.high_watermark
-        self.traffic.note_log(partition, position, answer.log_start_offset, end)
+        self.traffic.note_log(partition, answer.log_start_offset, end)
         batches = whole_batches(answer)
         next_offset = batches[-1].header.next_offset if batches else position
         return Fetched(partition, position, batches, answer.aborted, len(answer.records)), max(next_offset, position)

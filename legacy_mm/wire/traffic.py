@@ -105,11 +105,10 @@ class Traffic:
             self._spreads["latency_ms"].add(seconds * 1000)
             self._spreads["throttle_ms"].add(throttle_ms)
 
-    def note_log(self, partition: TopicPartition, position: int, begin: int, end: int) -> None:
-        """Where a partition's log begins and ends; `position` counts until a batch has gone through."""
+    def note_log(self, partition: TopicPartition, begin: int, end: int) -> None:
+        """Where the log of a partition that is read begins and ends."""
         with self._lock:
             self._logs[partition] = (begin, end)
-            self._positions.setdefault(partition, position)
 
     def carried(self, partition: TopicPartition, records: int, size: int, position: int = -1) -> None:
         """A batch went through; `position` is where copying goes on at the source."""
@@ -124,7 +123,7 @@ class Traffic:
                 self._spreads["batch_records"].add(records)
 
     def passed(self, partition: TopicPartition, position: int) -> None:
-        """Copying goes on here: what comes before it is copied or, as the end of a transaction, not to be copied."""
+        """Copying goes on here: what comes before it is copied, not to be copied, or lost in a gap."""
         with self._lock:
             self._positions[partition] = position
 
@@ -156,8 +155,8 @@ class Traffic:
             yield Measured("node", str(node), _exchanged_counters([exchanged]), {}, latency, {})
         for topic, carried in self._topics.items():
             yield Measured("topic", topic, self._carried_counters([carried]), {}, {}, {})
-        for partition, position in self._positions.items():
-            begin, end = self._logs.get(partition, (-1, -1))
+        for partition, (begin, end) in self._logs.items():
+            position = self._positions[partition]
             gauges = {"lag": max(0, end - position)} if end >= 0 else {}
             if begin >= 0:
                 gauges["lead"] = max(0, position - begin)

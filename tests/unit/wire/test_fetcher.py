@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Collection, Iterable
+from math import inf
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -169,6 +170,27 @@ def test_a_gap_is_told_after_what_was_read_before_it_and_waits_for_an_answer(fet
     assert A not in partitions(asked(fetcher))
     fetcher.resume({A: 90})
     assert A in partitions(asked(fetcher))
+
+
+def test_the_lag_is_counted_from_where_reading_goes_on_after_a_gap(
+    fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else an idle partition would seem to have records that nobody copies, for ever."""
+    monkeypatch.setattr("legacy_mm.wire.traffic.monotonic", lambda: inf)
+
+    def lags() -> dict[str, float]:
+        told = fetcher.traffic.statistics_when_due()
+        assert told is not None
+        return {row.name: row.gauges["lag"] for row in told.measured if row.level == "partition"}
+
+    assert lags() == {}
+    fetcher.answered(asked(fetcher), [answer(A)])
+    assert lags() == {str(A): 70}
+    fetcher.resume({A: 5})
+    fetcher.answered(asked(fetcher), [answer(A, error=OUT_OF_RANGE)])
+    fetcher.resume({A: 90})
+    fetcher.answered(asked(fetcher), [answer(A)])
+    assert lags() == {str(A): 0}
 
 
 def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(cluster: OneBroker) -> None:

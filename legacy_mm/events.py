@@ -133,6 +133,7 @@ ZERO_TIMESTAMP = Event(
     "Records of {partition} carry the timestamp 0, which this engine cannot send: the target gets the present time",
 )
 MBEANS_FAILED = Event("mbeans-failed", logging.WARNING, "MBeans cannot be published ({reason}); going on without them")
+SCRAPE_FAILED = Event("scrape-failed", logging.WARNING, "A request to the port of the metrics failed ({reason})")
 JVM_OPTION_LEFT_OUT = Event(
     "jvm-option-left-out", logging.WARNING, "Java option {option} is left out: Java {release} does not take it"
 )

@@ -1,12 +1,13 @@
 """`/metrics` for Prometheus: every metric of the catalogue but the rates, read from the snapshot at each scrape.
 
-Beside it `/healthz` and `/readyz`: 200 or 503, and a line that says why.
+Beside it `/healthz` and `/readyz`: 200 or 503, and a line that says why. Any other path is 404.
 """
 
 from __future__ import annotations
 
 import math
 import socket
+import sys
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -19,6 +20,7 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from legacy_mm import events
 from legacy_mm.errors import HostError
 from legacy_mm.metrics import health
 from legacy_mm.metrics.catalogue import METRICS
@@ -28,6 +30,7 @@ from legacy_mm.metrics.window import Reading
 Snapshots = Callable[[], Iterable[Snapshot]]
 State = Callable[[], tuple[health.Phase, Collection[str]]]
 PROBES = {"/healthz": health.death, "/readyz": health.unreadiness}
+_NUMBERS = ("/metrics", "/")
 
 
 class Endpoint:
@@ -58,20 +61,32 @@ class _Server(ThreadingMixIn, WSGIServer):
         super().__init__((address, port), _Silent)
         self.set_app(application)
 
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Whoever hangs up, or says nothing, is no news."""
+        error = sys.exc_info()[1]
+        if not isinstance(error, OSError):
+            events.emit(events.SCRAPE_FAILED, reason=type(error).__name__, error=error)
+
 
 class _Silent(WSGIRequestHandler):
+    timeout = 30
+
     def log_message(self, format: str, *arguments: Any) -> None:
         """A scrape is no news."""
 
 
 def _application(metrics: WSGIApplication, state: State) -> WSGIApplication:
     def answer(environment: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
-        probe = PROBES.get(environment["PATH_INFO"])
-        if probe is None:
+        path = environment["PATH_INFO"]
+        if path in _NUMBERS:
             return metrics(environment, start)
-        problem = probe(*state())
-        start("503 Service Unavailable" if problem else "200 OK", [("Content-Type", "text/plain; charset=utf-8")])
-        return [f"{problem or 'ok'}\n".encode()]
+        if path in PROBES:
+            problem = PROBES[path](*state())
+            status, text = ("503 Service Unavailable", problem) if problem else ("200 OK", "ok")
+        else:
+            status, text = "404 Not Found", "not found"
+        start(status, [("Content-Type", "text/plain; charset=utf-8")])
+        return [f"{text}\n".encode()]
 
     return answer
 

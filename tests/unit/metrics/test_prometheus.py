@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import struct
+import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -12,11 +14,13 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from legacy_mm.copyjob import Progress
 from legacy_mm.errors import HostError
+from legacy_mm.metrics import prometheus
 from legacy_mm.metrics.health import Phase
 from legacy_mm.metrics.prometheus import Endpoint
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.model import TopicPartition
 from legacy_mm.testbed.ports import LOOPBACK, Ports
+from legacy_mm.testbed.waiting import wait_until
 
 
 def test_samples_have_flow_and_scope_and_no_value_is_made_up() -> None:
@@ -89,6 +93,60 @@ def test_probes(port: int, phase: Phase, outside: list[str], alive: Answer, read
         assert ask(port, "/metrics")[0] == 200
     finally:
         endpoint.close()
+
+
+@pytest.mark.parametrize("path", ["/healthz/", "/health", "/nope"])
+def test_a_probe_that_is_misspelt_does_not_succeed(port: int, path: str) -> None:
+    endpoint = Endpoint(LOOPBACK, port, list, lambda: (Phase.FAILED, ()))
+    try:
+        assert ask(port, path) == (404, "not found\n")
+        assert ask(port, "/")[0] == 200
+    finally:
+        endpoint.close()
+
+
+def test_a_health_check_that_hangs_up_is_no_news(port: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """HAProxy's ends with a reset."""
+    endpoint = Endpoint(LOOPBACK, port, list, lambda: (Phase.RUNNING, ()))
+    try:
+        with socket.create_connection((LOOPBACK, port)) as caller:
+            caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        assert ask(port, "/healthz") == OK
+        wait_until(lambda: not handlers(), 10, "both callers to be dealt with")
+    finally:
+        endpoint.close()
+    assert capsys.readouterr().err == ""
+
+
+def handlers() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if "process_request_thread" in thread.name]
+
+
+def test_whoever_says_nothing_is_left(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert prometheus._Silent.timeout == 30
+    monkeypatch.setattr(prometheus._Silent, "timeout", 0.01)
+    endpoint = Endpoint(LOOPBACK, port, list, lambda: (Phase.RUNNING, ()))
+    try:
+        with socket.create_connection((LOOPBACK, port), timeout=10) as caller:
+            assert caller.recv(1) == b""
+    finally:
+        endpoint.close()
+
+
+def test_a_request_that_breaks_the_handler_is_one_line(
+    port: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: object) -> None:
+        raise ValueError("x")
+
+    monkeypatch.setattr(prometheus._Silent, "handle", fail)
+    endpoint = Endpoint(LOOPBACK, port, list, lambda: (Phase.RUNNING, ()))
+    try:
+        with socket.create_connection((LOOPBACK, port), timeout=10) as caller:
+            assert caller.recv(1) == b""
+    finally:
+        endpoint.close()
+    assert caplog.messages == ["A request to the port of the metrics failed (ValueError)"]
 
 
 def test_a_stream_is_outside_until_it_is_assigned_and_when_it_is_lost() -> None:

@@ -91,7 +91,8 @@ if [ -z "$daemon" ]; then
 fi
 # Without -name, or without the folder, the old script failed at the redirection and still exited 0.
 if [ -n "$console" ] && [ -d "$LOG_DIR" ]; then
-    nohup "$python" -P $look -m legacy_mm "$@" >|"$console" 2>&1 </dev/null &
+    true >|"$console" # appended to: logrotate's copytruncate empties it while it is open
+    nohup "$python" -P $look -m legacy_mm "$@" >>"$console" 2>&1 </dev/null &
 else
     echo "$0: $console: No such file or directory" >&2
 fi

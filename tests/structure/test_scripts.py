@@ -253,6 +253,20 @@ def test_daemon_writes_its_file_only_into_a_folder_that_is_there(checkout: Path)
         (logs / "mm.out").write_text("of an earlier run")
 
 
+def test_a_daemon_goes_on_at_the_beginning_of_a_file_that_was_emptied(checkout: Path) -> None:
+    """As `samples/deploy/logrotate.conf` does it: without zeros in front, which make it a binary file."""
+    program = 'echo begun; until [ -e "$LOG_DIR/go" ]; do sleep 0.05; done; echo later'
+    write_program(checkout / ".venv" / "libexec" / "java", f"#!/bin/sh\n{program}\n")
+    console = checkout / "logs" / "mm.out"
+    console.parent.mkdir()
+    run(checkout / "bin" / "kafka-run-class.sh", "-daemon", "-name", "mm", CLASS)
+    assert_appears(console, "begun")
+    os.truncate(console, 0)
+    (console.parent / "go").touch()
+    assert_appears(console, "later")
+    assert console.read_bytes() == b"later\n"
+
+
 def assert_appears(path: Path, text: str) -> None:
     watch = 'until grep -q "$1" "$2" 2>/dev/null; do sleep 0.05; done'
     subprocess.run(["sh", "-c", watch, "watch", text, path], timeout=30, check=True)

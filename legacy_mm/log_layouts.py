@@ -78,7 +78,11 @@ def _json(line: Line) -> str:
 # --- conversion patterns
 
 _WORD = re.compile(r"%(?:%|(?P<modifier>-?[0-9]*(?:\.-?[0-9]+)?)(?P<name>[A-Za-z]+)(?P<braces>(?:\{[^{}]*\})*))")
-_STYLE = re.compile(r"%(?:highlight|style|clr|notEmpty|maxLen|encode|enc)\{((?:[^{}]|\{[^{}]*\})*)\}(?:\{[^{}]*\})*")
+_STYLES = "highlight style clr black blue cyan green magenta red white yellow"
+_CHANGES = "replace equals equalsIgnoreCase notEmpty varsNotEmpty variablesNotEmpty maxLen maxLength encode enc"
+_ARGUMENT = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
+_AROUND = re.compile(rf"%(?:{'|'.join(f'{_STYLES} {_CHANGES}'.split())}){_ARGUMENT}(?:{_ARGUMENT})*")
+"""What log4j 2 does with a part of the line: the part stays, as it is."""
 _MODIFIER = re.compile(r"(?P<left>-?)(?P<least>[0-9]*)(?:\.(?P<end>-?)(?P<most>[0-9]+))?")
 _Render = Callable[[Line], str]
 
@@ -89,7 +93,8 @@ class _Pattern:
     def __init__(self, pattern: str) -> None:
         self._parts: list[_Render] = []
         self._shows_detail = False
-        pattern = _STYLE.sub(r"\1", pattern)
+        while (inner := _AROUND.sub(r"\1", pattern)) != pattern:
+            pattern = inner
         begin = 0
         for word in _WORD.finditer(pattern):
             self._literal(pattern[begin : word.start()])

@@ -30,7 +30,8 @@ _LOUD = ("py4j", "pyspark")
 """Packages whose debug lines nobody asked for, whatever the root level is."""
 JAVA = "org.apache.spark"
 """The logger of lines that Spark's Java process and its workers print."""
-_THREADS = {"MainThread": "main"}
+_THREADS = {"MainThread": "main", "stream-": "mirrormaker-thread-"}
+"""How the names of ours begin, and the old tool's."""
 _own = logging.getLogger("legacy_mm")
 
 
@@ -165,7 +166,7 @@ class _Router(logging.Handler):
             message=message,
             created=record.created,
             age=record.relativeCreated / 1000,
-            thread=_THREADS.get(record.threadName or "", record.threadName or ""),
+            thread=_thread(record.threadName or ""),
             file=record.filename,
             number=record.lineno,
             function=record.funcName or "",
@@ -174,6 +175,11 @@ class _Router(logging.Handler):
             fields=fields,
             thrown=thrown,
         )
+
+
+def _thread(name: str) -> str:
+    known = next((ours for ours in _THREADS if name.startswith(ours)), "")
+    return _THREADS.get(known, "") + name.removeprefix(known)
 
 
 def _plain(value: object, hidden: Callable[[str], str]) -> object:

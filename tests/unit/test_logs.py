@@ -52,6 +52,17 @@ def test_the_old_layout_and_words(capsys: pytest.CaptureFixture[str]) -> None:
     )
 
 
+def test_threads_have_the_old_tool_s_names(tmp_path: Path) -> None:
+    path = tmp_path / "mm.log"
+    appender = Appender("file", LogFile(str(path)), Layout("%t%n"))
+    logs.configure(LogSettings({"": LoggerSettings(INFO, ("file",))}, {"file": appender}), WORDING)
+    for name in ("MainThread", "stream-12", "metrics"):
+        thread = threading.Thread(target=logging.getLogger("a").info, args=("x",), name=name)
+        thread.start()
+        thread.join()
+    assert path.read_text() == "main\nmirrormaker-thread-12\nmetrics\n"
+
+
 def test_a_healthy_mirror_is_silent_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(LogSettings(), WORDING)
     for event in (events.STARTING, events.ASSIGNED, events.SHUTDOWN_STARTED, events.SHUTDOWN_FINISHED):

@@ -77,9 +77,12 @@ def container() -> Any:
 
 def test_the_unit_starts_what_there_is(unit: configparser.ConfigParser) -> None:
     service = unit["Service"]
-    program, *words = shlex.split(service["ExecStart"].replace("%i", "7"))
-    assert program == "/opt/legacy_mm/bin/kafka-mirror-maker.sh"
-    assert options(words).metrics_port == 9407
+    text = (FOLDER / "kafka-mirror-maker@.service").read_text()
+    (last,) = map(int, re.findall(r"Instances @0 to @(\d+)", text))
+    for instance in range(last + 1):
+        program, *words = shlex.split(service["ExecStart"].replace("%i", str(instance)))
+        assert program == "/opt/legacy_mm/bin/kafka-mirror-maker.sh"
+        assert options(words).metrics_port == 9400 + instance
     assert set(map(int, service["SuccessExitStatus"].split())) == CLEAN_STOPS
     assert int(service["TimeoutStopSec"]) > SHUTDOWN_SECONDS + 5
     variables = {assignment.partition("=")[0] for assignment in service["Environment"].split()}

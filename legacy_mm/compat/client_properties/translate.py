@@ -78,7 +78,7 @@ _SECRET_WORDS = (
     "keystore.key",
     "oauthbearer.config",
 )
-_NO_SECRETS = (".url", ".class", ".auth", ".ms", ".iterations", ".length", ".algorithm")
+_NO_SECRETS = (".url", ".class", ".scram.token.auth", ".ms", ".iterations", ".length", ".algorithm")
 """Endings of settings about a secret."""
 _SECRET_OPTION = re.compile(r"""(?:password|secret|token(?!auth\b))\w*\s*=\s*(?:"([^"]+)"|'([^']+)')""", re.IGNORECASE)
 """Of a login module."""

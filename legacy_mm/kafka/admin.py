@@ -42,9 +42,8 @@ from legacy_mm.policies.changes import (
     by_topic,
 )
 from legacy_mm.policies.config_filter import TopicProperty
+from legacy_mm.policies.portions import portions
 
-_AT_ONCE = 500
-"""Topics or rules in one request."""
 _ALREADY = {KafkaError.TOPIC_ALREADY_EXISTS, KafkaError.INVALID_PARTITIONS}
 Item = TypeVar("Item")
 
@@ -83,7 +82,7 @@ class LibrdkafkaAdmin:
         """The properties of each topic, and of those that are not told, why."""
         found: dict[str, list[TopicProperty]] = {}
         untold: dict[str, str] = {}
-        for some in _portions(sorted(topics)):
+        for some in portions(sorted(topics)):
             resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in some]
             asked = self._admin().describe_configs(resources, request_timeout=seconds(deadline))
             for resource, future in asked.items():
@@ -103,7 +102,8 @@ class LibrdkafkaAdmin:
             ]
             return self._admin().create_topics(new, request_timeout=seconds(deadline))
 
-        return starmap(_outcome, _each(wanted, lambda change: change.topic, send, deadline))
+        done = _each(wanted, lambda change: change.topic, send, deadline, lambda change: change.metadata_records)
+        return starmap(_outcome, done)
 
     def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
         """Let these topics grow."""
@@ -112,7 +112,8 @@ class LibrdkafkaAdmin:
             grown = [NewPartitions(each.topic, each.new) for each in some]
             return self._admin().create_partitions(grown, request_timeout=seconds(deadline))
 
-        return starmap(_outcome, _each(wanted, lambda change: change.topic, send, deadline))
+        done = _each(wanted, lambda change: change.topic, send, deadline, lambda change: change.metadata_records)
+        return starmap(_outcome, done)
 
     def alter(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
         """Set and remove these properties and no others; of one topic all or none."""
@@ -128,7 +129,7 @@ class LibrdkafkaAdmin:
             asked = self._admin().incremental_alter_configs(resources, request_timeout=seconds(deadline))
             return {resource.name: future for resource, future in asked.items()}
 
-        for topic, error in _each(list(of_topic), str, send, deadline):
+        for topic, error in _each(list(of_topic), str, send, deadline, lambda topic: len(of_topic[topic])):
             yield from (_outcome(change, error) for change in of_topic[topic])
 
     def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
@@ -163,19 +164,15 @@ class LibrdkafkaAdmin:
             return self._made
 
 
-def _portions(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    for begin in range(0, len(items), _AT_ONCE):
-        yield items[begin : begin + _AT_ONCE]
-
-
 def _each(
     wanted: Sequence[Item],
     key: Callable[[Item], Hashable],
     send: Callable[[Sequence[Item]], Mapping[Any, Future[Any]]],
     deadline: Deadline,
+    size: Callable[[Item], int] = lambda item: 1,
 ) -> Iterator[tuple[Item, KafkaError | None]]:
     """Each thing that was asked for, with the error it met; portion by portion."""
-    for some in _portions(wanted):
+    for some in portions(wanted, size):
         asked = send(some)
         for item in some:
             yield item, _failure(asked[key(item)], deadline)

@@ -33,6 +33,11 @@ class CreateTopic:
         line = f"create topic {self.topic}: partitions {self.partitions}, replication factor {copies}"
         return ", ".join([line, *(f"{name}={value}" for name, value in sorted(self.configs.items()))])
 
+    @property
+    def metadata_records(self) -> int:
+        """How many a KRaft controller makes of it."""
+        return 1 + self.partitions + len(self.configs)
+
 
 @dataclass(frozen=True, slots=True)
 class AddPartitions:
@@ -46,6 +51,11 @@ class AddPartitions:
     def text(self) -> str:
         """The change in one line."""
         return f"add partitions to topic {self.topic}: from {self.old} to {self.new}"
+
+    @property
+    def metadata_records(self) -> int:
+        """How many a KRaft controller makes of it."""
+        return self.new - self.old
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,10 +39,10 @@ from legacy_mm.policies.changes import (
     by_topic,
 )
 from legacy_mm.policies.config_filter import TopicProperty
+from legacy_mm.policies.portions import portions
 from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import ConnectionLost
-from legacy_mm.wire.groups import portions
 from legacy_mm.wire.survey import asking, every_topic, partition_counts
 
 _TOPIC = 2
@@ -56,6 +56,7 @@ _ORIGINS = (
 )
 _PAUSE_SECONDS = 0.2
 Item = TypeVar("Item")
+Sized = TypeVar("Sized", CreateTopic, AddPartitions)
 
 
 class WireAdmin:
@@ -102,7 +103,7 @@ class WireAdmin:
             topics = [_new_topic(each) for each in some]
             return CreateTopicsRequest(topics=topics, timeout_ms=_ms(deadline), min_version=4 if by_broker else 1)
 
-        return starmap(_outcome, self._rows("creating topics", wanted, request, _named, deadline, at_controller=True))
+        return starmap(_outcome, self._by_controller("creating topics", wanted, request, deadline))
 
     def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
         """Let these topics grow."""
@@ -112,7 +113,7 @@ class WireAdmin:
             topics = [grown(name=each.topic, count=each.new, assignments=None) for each in some]
             return CreatePartitionsRequest(topics=topics, timeout_ms=_ms(deadline), validate_only=False)
 
-        return starmap(_outcome, self._rows("adding partitions", wanted, request, _named, deadline, at_controller=True))
+        return starmap(_outcome, self._by_controller("adding partitions", wanted, request, deadline))
 
     def alter(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
         """Set and remove these properties and no others; of one topic all or none."""
@@ -130,7 +131,10 @@ class WireAdmin:
             named = {row.resource_name: row for row in answer.responses}
             return [named[topic] for topic in some]
 
-        for topic, row in self._rows("setting properties", list(of_topic), request, told, deadline):
+        def size(topic: str) -> int:
+            return len(of_topic[topic])
+
+        for topic, row in self._rows("setting properties", list(of_topic), request, told, deadline, size):
             yield from (_outcome(change, row) for change in of_topic[topic])
 
     def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
@@ -168,30 +172,29 @@ class WireAdmin:
         request: Callable[[Sequence[Item]], Any],
         told: Callable[[Any, Sequence[Item]], Sequence[Any]],
         deadline: Deadline,
-        *,
-        at_controller: bool = False,
+        size: Callable[[Item], int] = lambda item: 1,
     ) -> Iterator[tuple[Item, Any]]:
         """Each thing that is asked for, with its row of the answer, which `told` finds; portion by portion."""
-        for some in portions(wanted):
+        for some in portions(wanted, size):
             with self._asking(what, deadline) as cluster:
-                if at_controller:
-                    rows = self._by_controller(cluster, partial(request, some), told, some, deadline)
-                else:
-                    rows = told(cluster.call_any(request(some)), some)
+                rows = told(cluster.call_any(request(some)), some)
             yield from zip(some, rows, strict=True)
 
     def _by_controller(
-        self,
-        cluster: Cluster,
-        request: Callable[[], Any],
-        told: Callable[[Any, Sequence[Item]], Sequence[Any]],
-        some: Sequence[Item],
-        deadline: Deadline,
+        self, what: str, wanted: Sequence[Sized], request: Callable[[Sequence[Sized]], Any], deadline: Deadline
+    ) -> Iterator[tuple[Sized, Any]]:
+        """As `_rows`, for what the controller does, which may be another broker meanwhile."""
+        for some in portions(wanted, lambda change: change.metadata_records):
+            with self._asking(what, deadline) as cluster:
+                rows = self._as_the_controller_answers(cluster, partial(request, some), some, deadline)
+            yield from zip(some, rows, strict=True)
+
+    def _as_the_controller_answers(
+        self, cluster: Cluster, request: Callable[[], Any], some: Sequence[Any], deadline: Deadline
     ) -> Sequence[Any]:
-        """As the controller answers, which may be another broker meanwhile."""
         while True:
             try:
-                rows = told(cluster.call(every_topic(cluster).controller_id, request()), some)
+                rows = _named(cluster.call(every_topic(cluster).controller_id, request()), some)
                 if deadline.expired() or all(row.error_code != _NOT_CONTROLLER for row in rows):
                     return rows
             except ConnectionLost:

@@ -18,6 +18,7 @@ from kafka.protocol.consumer import OffsetDeleteRequest, OffsetFetchRequest
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
+from legacy_mm.policies.portions import portions
 from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.coordinator import coordinators
@@ -27,8 +28,6 @@ from legacy_mm.wire.group_protocol import Identity
 
 EMPTY, DEAD = "Empty", "Dead"
 """A group without members, and one that is not there."""
-_AT_ONCE = 500
-"""Groups, topics or rules in one request."""
 _PAUSE_SECONDS = 0.2
 _SOCKET_TIMEOUT_MS = 60_000
 _NO_GENERATION, _NO_MEMBER = -1, ""
@@ -255,9 +254,3 @@ def _forgotten(cluster: Cluster, node: int, group: str, partitions: Collection[T
     answer = cluster.call(node, OffsetDeleteRequest(group_id=group, topics=wanted))
     codes = [answer.error_code, *(code for _, code in commit_outcome(answer))]
     return next(filter(None, codes), 0)
-
-
-def portions(items: Sequence[Value]) -> Iterator[Sequence[Value]]:
-    """As many as go into one request, again and again."""
-    for begin in range(0, len(items), _AT_ONCE):
-        yield items[begin : begin + _AT_ONCE]

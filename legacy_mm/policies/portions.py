@@ -1,0 +1,26 @@
+"""How much goes into one request that asks for many things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
+
+_AT_ONCE = 500
+"""Topics, groups or rules."""
+_RECORDS_AT_ONCE = 5_000
+"""Metadata records: a KRaft controller refuses a request as a whole that makes more than 10,000."""
+Item = TypeVar("Item")
+
+
+def portions(items: Sequence[Item], size: Callable[[Item], int] = lambda item: 1) -> Iterator[Sequence[Item]]:
+    """As many as go into one request, again and again; `size`: the metadata records that one of them makes."""
+    portion: list[Item] = []
+    records = 0
+    for item in items:
+        records += size(item)
+        if portion and (len(portion) == _AT_ONCE or records > _RECORDS_AT_ONCE):
+            yield portion
+            portion, records = [], size(item)
+        portion.append(item)
+    if portion:
+        yield portion

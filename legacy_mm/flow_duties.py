@@ -62,9 +62,9 @@ class FlowDuties:
     def __init__(self, settings: Settings, names: Names, count: Count) -> None:
         clusters = DutyClusters(settings, names)
         self._scope = names.scope
-        self._duties = [Duties(clusters.scheduled, clusters.applier, count)]
-        if clusters.at_source:
-            self._duties.append(Duties(clusters.at_source, Applier(clusters.source), count))
+        self._at_target = Duties(clusters.scheduled, clusters.applier, count)
+        at_source = [Duties(clusters.at_source, Applier(clusters.source), count)] if clusters.at_source else []
+        self._duties = [*at_source, self._at_target]
         self._topics: frozenset[str] = frozenset()
         emitted = settings.features.heartbeats
         self._heartbeats = None if emitted is None else self._make_heartbeats(settings, names, emitted.interval)
@@ -99,16 +99,14 @@ class FlowDuties:
 
     def _make_heartbeats(self, settings: Settings, names: Names, interval: float) -> Heartbeats:
         naming, target = settings.features.naming, settings.target_admin_properties
-        duties = self._duties[0]
         return Heartbeats(
             naming.source_alias,
             naming.target_alias,
             interval,
-            lambda: duties.perform(InternalTopics.name, Deadline.after(_BEFORE_COPYING_SECONDS)),
+            lambda: self._at_target.perform(InternalTopics.name, Deadline.after(_BEFORE_COPYING_SECONDS)),
             partial(InternalTopicWriter, target, names.heartbeats_topic()),
         )
 
     def _look_again(self) -> None:
-        deadline = Deadline.after(_BEFORE_COPYING_SECONDS)
-        for duties in self._duties:
-            duties.topics_found(self._topics, deadline)
+        for duties in self._duties:  # each with a time of its own: one cluster may be away
+            duties.topics_found(self._topics, Deadline.after(_BEFORE_COPYING_SECONDS))

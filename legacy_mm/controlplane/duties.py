@@ -1,8 +1,8 @@
 """Periodic work beside the copying: one thread runs the duties at their intervals and applies what they find.
 
 A duty only looks: it compares both clusters and says what must change, so `legacy-mm plan` prints exactly what the
-mirror would do. What is already so is not sent again. A duty that fails is told and tried again at its next interval;
-the mirror goes on.
+mirror would do. What is already so is not sent again. A duty that fails is told and tried again, at its next interval
+or, if copying waits for it, soon; the mirror goes on.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from legacy_mm.policies.changes import (
 
 RUN_SECONDS = 60.0
 """One run of a duty, as MirrorMaker 2's `admin.timeout.ms`."""
+_AGAIN_SECONDS = 10.0
+"""So soon again is what should be done before copying, and could not: a target that is back must not copy first."""
 Count = Callable[[str, int, int], None]
 """Told after each run: the duty, how many changes were made, how many failed."""
 
@@ -51,7 +53,7 @@ class Scheduled:
 
     duty: Duty
     interval: float
-    """Seconds; infinite: only before copying."""
+    """Seconds; infinite: only before copying, and until it has succeeded."""
     before_copying: bool = False
     """Also when topics are found, before their first record is copied."""
 
@@ -105,6 +107,7 @@ class Duties(threading.Thread):
         self._count = count
         self._topics: frozenset[str] = frozenset()
         self._topics_known = threading.Event()
+        self._wake = threading.Event()
         self._stopping = threading.Event()
 
     def topics_found(self, topics: frozenset[str], deadline: Deadline) -> None:
@@ -130,14 +133,16 @@ class Duties(threading.Thread):
         """Begin nothing more; what is under way may still take its time."""
         self._stopping.set()
         self._topics_known.set()
+        self._wake.set()
 
     def run(self) -> None:
         """Wait for topics, then for what is due."""
         self._topics_known.wait()
         while not self._stopping.is_set():
             run = min(self._runs, key=lambda each: each.due)
-            if not self._stopping.wait(min(max(0.0, run.due - monotonic()), threading.TIMEOUT_MAX)):
+            if not self._wake.wait(min(max(0.0, run.due - monotonic()), threading.TIMEOUT_MAX)):
                 self._perform(run, Deadline.after(RUN_SECONDS))
+            self._wake.clear()
 
     def _perform(self, run: _Run, deadline: Deadline) -> bool:
         """Look, change, tell. A run that is under way in another thread is waited for, until the deadline."""
@@ -146,6 +151,9 @@ class Duties(threading.Thread):
         try:
             run.due = monotonic() + run.scheduled.interval
             look, outcomes, failure = self._look_and_apply(run.scheduled.duty, deadline)
+            if run.scheduled.before_copying and (failure or any(outcome.error for outcome in outcomes)):
+                run.due = min(run.due, monotonic() + _AGAIN_SECONDS)
+                self._wake.set()
             self._tell(run, look, outcomes, failure)
             return not failure
         finally:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import queue
+import threading
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
@@ -48,6 +50,18 @@ class Looks:
         if isinstance(found, Exception):
             raise found
         return found
+
+
+class Alarm(threading.Event):
+    """Tells how long it is waited for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: queue.SimpleQueue[float | None] = queue.SimpleQueue()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits.put(timeout)
+        return super().wait(timeout)
 
 
 class Bench:
@@ -122,6 +136,22 @@ def test_what_comes_before_copying_is_done_when_topics_found_returns() -> None:
     assert bench.target.done == [change]
     bench.duties.topics_found(frozenset({"new", "newer"}), Deadline.after(SECONDS))
     assert bench.target.done == [change, change]
+
+
+def test_what_could_not_be_done_before_copying_is_tried_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its interval, and also where its thread has nothing to wait for; until it has succeeded."""
+    monkeypatch.setattr("legacy_mm.controlplane.duties._AGAIN_SECONDS", 0.0)
+    change = CreateTopic("new", 3, -1)
+    duty = Looks(Look(), HostError("away"), Look((CreateTopic("bad", 1, -1),)), Look((change,)))
+    bench, alarm = Bench(duty, interval=math.inf, before_copying=True), Alarm()
+    bench.duties._wake = alarm
+    with bench:
+        bench.duties.topics_found(frozenset(), Deadline.after(SECONDS))
+        assert alarm.waits.get(timeout=SECONDS) == threading.TIMEOUT_MAX
+        bench.duties.topics_found(frozenset({"new"}), Deadline.after(SECONDS))
+        counts = [bench.counted.get(timeout=SECONDS) for _ in range(4)]
+    assert counts == [("looks", 0, 0), ("looks", 0, 1), ("looks", 0, 1), ("looks", 1, 0)]
+    assert bench.target.done == [change]
 
 
 def test_a_duty_can_be_seen_to_at_once() -> None:

@@ -39,6 +39,7 @@ class InternalTopicWriter:
         own = {
             "client.id": f"legacy_mm-{topic}",
             "acks": "all",
+            "allow.auto.create.topics": False,
             "max.in.flight.requests.per.connection": 1,
             "message.timeout.ms": int(give_up_seconds * 1000),
             "queue.buffering.max.messages": _WAITING_AT_MOST,

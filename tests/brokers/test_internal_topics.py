@@ -12,7 +12,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.kafka.internal_log import InternalLog
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic, delete_topic, read_all
+from legacy_mm.testbed.records import create_topic, delete_topic, list_topics, read_all
 from legacy_mm.testbed.waiting import wait_until
 
 pytestmark = pytest.mark.brokers
@@ -34,6 +34,29 @@ def test_records_keep_order_and_timestamp_in_partition_0(target: Cluster, topic:
     assert [(each.partition, each.value, each.timestamp) for each in read_all(target.bootstrap, name)] == [
         (0, b"%d" % number, 1_712_564_822_000 + number) for number in range(300)
     ]
+
+
+def test_a_topic_that_is_missing_is_not_made_in_the_brokers_way(target: Cluster, topic: Callable[..., str]) -> None:
+    """It would lose records by age. Once a duty has made it, records arrive."""
+    name, results = topic(), Results()
+    properties = {"bootstrap.servers": target.bootstrap}
+    with closing(
+        InternalTopicWriter(properties, name, lambda *told: results.append(told), give_up_seconds=2)
+    ) as writer:
+        writer.send(b"k", b"lost")
+        assert writer.flush(Deadline.after(SECONDS))
+        ((_, reason),) = results
+        assert reason is not None
+        assert name not in list_topics(target.bootstrap)
+        create_topic(target.bootstrap, name, 1, config={"cleanup.policy": "compact"})
+
+        def arrives() -> bool:
+            results.clear()
+            writer.send(b"k", b"v")
+            return writer.flush(Deadline.after(SECONDS)) and results == [(b"k", None)]
+
+        wait_until(arrives, SECONDS, "a record to arrive")
+    assert {each.value for each in read_all(target.bootstrap, name)} == {b"v"}
 
 
 @pytest.fixture

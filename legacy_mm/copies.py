@@ -97,6 +97,7 @@ class Copies:
             handler=None if settings.handler is None else asdict(settings.handler),
             quarantine=asdict(settings.quarantine),
             in_place=self._names.in_place(names),
+            topics_made=settings.features.creation is not None,
             pairs=self._pairs is not None,
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)

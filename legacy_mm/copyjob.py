@@ -106,6 +106,8 @@ class Plan(Frame):
     """`QuarantineSettings` as a mapping; empty: nothing is set aside."""
     in_place: Sequence[str] = field(default_factory=list)
     """Source topics whose records keep the number of their partition, whatever their keys say."""
+    topics_made: bool = False
+    """A duty makes their copies at the target."""
     pairs: bool = False
     """Report also which source offset became which target offset (`Pairs`), and ages; of the topics in place."""
 

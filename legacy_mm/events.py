@@ -166,6 +166,11 @@ DUTY_CHANGED = Event("duty-changed", logging.INFO, "[{duty}] {change}")
 DUTY_FAILED = Event("duty-failed", logging.WARNING, "[{duty}] {reason}; it is tried again")
 DUTY_NOTED = Event("duty-noted", logging.INFO, "[{duty}] {note}")
 OFFSETS_LOST = Event("offsets-lost", logging.WARNING, "[offset-syncs] {reason}")
+TOPIC_UNMADE = Event(
+    "topic-unmade",
+    logging.WARNING,
+    "[topic-creation] topic {topic} is still missing at the target; its brokers may now make it in their own way",
+)
 HEARTBEATS_FAILED = Event(
     "heartbeats-failed",
     logging.WARNING,

@@ -18,12 +18,12 @@ from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.joining import Arrived, Joiner
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.pace import Pace
-from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, missing_seconds, too_few
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
 from legacy_mm.dataplane.patience import Beat, Patience
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsendable
+from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.kafka.client import ErrorLines
 from legacy_mm.kafka.errors import broker_error
@@ -64,7 +64,6 @@ class BatchesEngine:
         aside = QuarantineSettings(**plan.quarantine)
         options = append_options.options_from(target, sets_aside=aside.refused)
         self._appender = Appender(self._target, options, self._written)
-        self._missing_topic_seconds = missing_seconds(target)
         limit = options.request_bytes
         self._router = Router(RouteOptions.of(target, limit, measure=plan.pairs))
         self._joiner = Joiner(min(limit, options.batch_bytes), self._router.decompress)
@@ -88,6 +87,7 @@ class BatchesEngine:
         self._resume: list[Offsets] = []
         beat = Beat(lambda: report(self._progress({}, blocked=True)))
         self._patience = Patience(self._stopping, beat, lambda: self._tend(blocked=True))
+        self._topics = TargetTopics(plan, self._target, self._patience, self._stopping, self._wait)
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).
@@ -207,34 +207,17 @@ class BatchesEngine:
         self._records += route.records
 
     def _partitions(self, topic: str, least: int) -> int:
-        """How many the target topic has, created if need be; waits for it, and a moment for it to have `least`.
-
-        0: we stop. Raises Unsendable; StreamFailure when there are too few.
-        """
+        """As `TargetTopics.partitions`, of a target that has answered."""
         if self._appending and (count := self._target.partitions(topic)) >= least:
             return count
         if not self._appending:
             self._patience.ask(self._appender.start)
             self._appending = not self._stopping.is_set()
-        self._target.watch([topic], create=True)
-        missing = Deadline.after(self._missing_topic_seconds)
-        growing: Deadline | None = None
-        while (count := self._target.partitions(topic)) < least:
-            if self._stopping.is_set():
-                return 0
-            if count:
-                growing = growing or Deadline.after(GROWTH_SECONDS)
-                age = self._target.age()
-                if growing.expired() and age is not None and age < GROWTH_SECONDS:
-                    raise too_few(topic, count, least)
-            else:
-                problem = failures.for_good(self._target.problem(topic))
-                if problem or missing.expired():
-                    raise Unsendable(problem or failures.UNKNOWN_TOPIC)
-            self._target.stale()
-            self._tend(blocked=True)
-            self._target.wait_for_refresh(_WAIT_SECONDS)
-        return count
+        return self._topics.partitions(topic, least)
+
+    def _wait(self) -> None:
+        self._tend(blocked=True)
+        self._target.wait_for_refresh(_WAIT_SECONDS)
 
     def _wait_for_room(self) -> bool:
         if self._appender.has_room():

@@ -24,6 +24,7 @@ from legacy_mm.dataplane.patience import Beat
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
+from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka.reader import PartitionReader, by_partition, last_offsets, unreadable
 from legacy_mm.kafka.sender import RecordSender, Refused
@@ -59,8 +60,9 @@ class RecordsEngine:
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
         self._arrived: list[Any] = []
+        self._unmade = UnmadeTopics(plan, self._sender.missing_topics)
         self._counts = (
-            PartitionCounts(self._reader.partitions, self._sender.partitions, missing_seconds(plan.target))
+            PartitionCounts(self._reader.partitions, self._at_target, missing_seconds(plan.target))
             if self._in_place
             else None
         )
@@ -172,6 +174,9 @@ class RecordsEngine:
             for topic, number in last_offsets(self._batch)
             if topic in self._in_place
         }
+
+    def _at_target(self, topic: str) -> int | None:
+        return None if self._unmade.holds(topic) else self._sender.partitions(topic)
 
     def _wait_a_moment(self) -> bool:
         """A moment, unless the stop has come."""

@@ -159,6 +159,14 @@ def count_partitions(client: Any, topic: str) -> int | None:
         return None
 
 
+def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:
+    """Those that are not there, and are not made for being asked for; None if the cluster does not answer in time."""
+    try:
+        return set(topics).difference(client.list_topics(timeout=QUESTION_SECONDS).topics)
+    except KafkaException:
+        return None
+
+
 class Line(NamedTuple):
     """How far away the brokers are that lead a topic's partitions, and how many they are."""
 

@@ -18,7 +18,7 @@ from typing import Any
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Message, Producer
 
 from legacy_mm.copyjob import UNKNOWN, Statistics
-from legacy_mm.kafka.client import ErrorLines, Line, client_properties, count_partitions, measure_line
+from legacy_mm.kafka.client import ErrorLines, Line, client_properties, count_partitions, measure_line, missing_topics
 from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login, refuses_the_record
 from legacy_mm.kafka.header_support import HeaderCheck
 from legacy_mm.kafka.statistics import statistics_properties
@@ -218,6 +218,10 @@ class RecordSender:
     def partitions(self, topic: str) -> int | None:
         """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
         return count_partitions(self._producer, topic)
+
+    def missing_topics(self, topics: Collection[str]) -> set[str] | None:
+        """Those that are not there; asking makes none of them. None if nobody answers."""
+        return missing_topics(self._producer, topics)
 
     def fatal(self) -> FailedSend | None:
         """The error after which this producer can send no more, if there is one."""

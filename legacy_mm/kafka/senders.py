@@ -96,6 +96,10 @@ class Senders:
         """As `RecordSender.partitions`."""
         return self._senders[0].partitions(topic)
 
+    def missing_topics(self, topics: Collection[str]) -> set[str] | None:
+        """As `RecordSender.missing_topics`."""
+        return self._senders[0].missing_topics(topics)
+
     def fatal(self) -> FailedSend | None:
         """As `RecordSender.fatal`, of any of them."""
         return next(filter(None, (sender.fatal() for sender in self._senders)), None)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager
 from typing import Any
 
-from kafka.errors import NoError, for_code
+from kafka.errors import NoError, UnknownTopicOrPartitionError, for_code
 from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.clock import Deadline
@@ -94,6 +94,14 @@ def log_ends(
 def every_topic(cluster: Cluster) -> Any:
     """A broker's answer about all topics; raises as `informed`."""
     return informed(cluster.call_any(_EVERY_TOPIC))
+
+
+def missing_topics(cluster: Cluster, topics: Collection[str]) -> set[str]:
+    """Those of these that are not there; asking makes none of them. Raises as `informed`."""
+    named = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics]
+    request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=1)
+    listed = informed(cluster.call_any(request)).topics
+    return {topic.name for topic in listed if for_code(topic.error_code) is UnknownTopicOrPartitionError}
 
 
 def partition_counts(listing: Any) -> dict[str, int]:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from legacy_mm.copyjob import Progress
-from legacy_mm.dataplane import batches_engine, partition_counts
+from legacy_mm.dataplane import partition_counts, target_topics, unmade_topics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.testbed.comparison import Placement, same_records
 from legacy_mm.testbed.load import NEVER_EXPIRE, Loaded, load, load_kinds
 from legacy_mm.testbed.record import Record
-from legacy_mm.testbed.records import create_topic, end_offsets, grow_topic, read_all, wait_for_count
+from legacy_mm.testbed.records import create_topic, end_offsets, grow_topic, list_topics, read_all, wait_for_count
 from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.copying import ENGINES, PATIENCE, Copying, Start
 
@@ -106,7 +106,7 @@ def start_with_too_few(source: Any, target: Any, name: str, start: Start, engine
 def test_too_few_partitions_at_the_target_end_the_mirror_before_a_record_is_sent(
     source: Any, target: Any, name: str, start_copying: Start, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (batches_engine, partition_counts):
+    for module in (target_topics, partition_counts):
         monkeypatch.setattr(module, "GROWTH_SECONDS", 0.5)
     copying = start_with_too_few(source, target, name, start_copying, engine)
     wait_until(copying.over, PATIENCE, "the end")
@@ -119,7 +119,7 @@ def test_too_few_partitions_at_the_target_end_the_mirror_before_a_record_is_sent
 def test_a_target_topic_that_grows_in_time_is_noticed(
     source: Any, target: Any, name: str, start_copying: Start, engine: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (batches_engine, partition_counts):
+    for module in (target_topics, partition_counts):
         monkeypatch.setattr(module, "GROWTH_SECONDS", PATIENCE)
     copying = start_with_too_few(source, target, name, start_copying, engine)
     wait_until(lambda: any(frame.blocked for frame in copying.of(Progress)), PATIENCE, "it to wait")
@@ -142,6 +142,45 @@ def test_a_topic_that_the_target_s_brokers_create_is_waited_for(
     assert copying.stop() == {}
     there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
     assert same_records(there, here, placement="same") == []
+
+
+def test_a_topic_that_a_duty_makes_is_not_made_by_the_brokers(
+    source: Any, target: Any, name: str, start_copying: Start, engine: str
+) -> None:
+    """Where the target was away when the duty looked."""
+    create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
+    load(source.bootstrap, name, 1_000, 100)
+    copying = start_copying(
+        source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, in_place=[name], topics_made=True
+    )
+    wait_until(lambda: any(frame.blocked for frame in copying.of(Progress)), PATIENCE, "it to wait")
+    assert name not in list_topics(target.bootstrap)
+    create_topic(target.bootstrap, name, MORE_PARTITIONS)
+    copying.wait_safe(1_000)
+    assert copying.stop() == {}
+    there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
+    assert same_records(there, here, placement="same") == []
+
+
+def test_a_topic_that_the_duty_cannot_make_is_left_to_the_brokers(
+    source: Any,
+    target: Any,
+    name: str,
+    start_copying: Start,
+    engine: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """It may be refused that for ever; the copying goes on."""
+    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 0.5)
+    create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
+    load(source.bootstrap, name, 1_000, 100)
+    copying = start_copying(
+        source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, in_place=[name], topics_made=True
+    )
+    copying.wait_safe(1_000)
+    assert copying.stop() == {}
+    assert f"topic {name} is still missing at the target" in caplog.text
 
 
 def test_topics_beside_it_go_by_their_keys(

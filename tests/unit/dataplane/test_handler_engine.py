@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -137,6 +137,9 @@ class Sender:
 
     def partitions(self, topic: str) -> int:
         return Sender.counts[topic]
+
+    def missing_topics(self, topics: Collection[str]) -> set[str]:
+        return set()
 
 
 class Run:

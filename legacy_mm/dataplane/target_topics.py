@@ -1,0 +1,58 @@
+"""What the `batches` engine waits for before it sends to a topic for the first time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from legacy_mm.clock import Deadline
+from legacy_mm.copyjob import Plan
+from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, missing_seconds, too_few
+from legacy_mm.dataplane.patience import Patience
+from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.dataplane.unmade_topics import UnmadeTopics
+from legacy_mm.wire import failures
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.survey import missing_topics
+
+
+class TargetTopics:
+    """The target's topics, as the engine's own thread asks for them."""
+
+    def __init__(
+        self, plan: Plan, target: Cluster, patience: Patience, stopping: threading.Event, wait: Callable[[], None]
+    ) -> None:
+        """`wait`: a moment, or until there is news of the target."""
+        self._target = target
+        self._stopping = stopping
+        self._wait = wait
+        self._missing_seconds = missing_seconds(plan.target)
+        self._unmade = UnmadeTopics(plan, lambda topics: patience.ask(lambda: missing_topics(target, topics)))
+
+    def partitions(self, topic: str, least: int) -> int:
+        """How many a topic has, created if need be; waits for it, and a moment for it to have `least`.
+
+        0: we stop. Raises Unsendable; StreamFailure when there are too few.
+        """
+        while self._unmade.holds(topic):
+            if self._stopping.is_set():
+                return 0
+            self._wait()
+        self._target.watch([topic], create=True)
+        missing = Deadline.after(self._missing_seconds)
+        growing: Deadline | None = None
+        while (count := self._target.partitions(topic)) < least:
+            if self._stopping.is_set():
+                return 0
+            if count:
+                growing = growing or Deadline.after(GROWTH_SECONDS)
+                age = self._target.age()
+                if growing.expired() and age is not None and age < GROWTH_SECONDS:
+                    raise too_few(topic, count, least)
+            else:
+                problem = failures.for_good(self._target.problem(topic))
+                if problem or missing.expired():
+                    raise Unsendable(problem or failures.UNKNOWN_TOPIC)
+            self._target.stale()
+            self._wait()
+        return count

@@ -1,0 +1,37 @@
+"""Target topics that `topic.creation` is about to make: a broker that is asked for one makes it in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline
+from legacy_mm.copyjob import Plan
+
+_MADE_SECONDS = 30.0
+"""So long the duty, which tries again each 10 s, has for it. Then it was refused, and the copying goes on."""
+
+
+class UnmadeTopics:
+    """Those of one plan; none where no duty makes topics."""
+
+    def __init__(self, plan: Plan, missing: Callable[[Collection[str]], Collection[str] | None]) -> None:
+        """`missing`: which of these the target lacks, asked without having them made; None: nobody answered."""
+        self._topics = {plan.names[topic] for topic in plan.in_place} if plan.topics_made else set()
+        self._missing = missing
+        self._deadline: Deadline | None = None
+
+    def holds(self, topic: str) -> bool:
+        """Whether its duty is still waited for; the target is asked now."""
+        if topic not in self._topics:
+            return False
+        missing = self._missing(self._topics)
+        if missing is None:
+            self._deadline = None
+            return True
+        self._topics.intersection_update(missing)
+        self._deadline = self._deadline or Deadline.after(_MADE_SECONDS)
+        if topic in self._topics and self._deadline.expired():
+            events.emit(events.TOPIC_UNMADE, topic=topic)
+            self._topics.remove(topic)
+        return topic in self._topics

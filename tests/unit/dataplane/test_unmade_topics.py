@@ -1,0 +1,67 @@
+"""For how long a topic is left to the duty that makes it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pytest
+
+from legacy_mm.copyjob import Plan
+from legacy_mm.dataplane import unmade_topics
+from legacy_mm.dataplane.unmade_topics import UnmadeTopics
+
+
+class Target:
+    """Lacks these topics, in this order of questions, the last one for ever; counts the questions."""
+
+    def __init__(self, *lacks: Collection[str] | None) -> None:
+        self._lacks = lacks
+        self.asked = 0
+
+    def missing(self, topics: Collection[str]) -> Collection[str] | None:
+        self.asked += 1
+        return self._lacks[min(self.asked, len(self._lacks)) - 1]
+
+
+def unmade(target: Target, *, made: bool = True) -> UnmadeTopics:
+    """Of a plan that keeps a and b in place and not c."""
+    names = {topic: f"A.{topic}" for topic in "abc"}
+    plan = Plan({}, names, {}, {}, 0.0, 1.0, False, False, in_place=["a", "b"], topics_made=made)  # noqa: FBT003
+    return UnmadeTopics(plan, target.missing)
+
+
+def test_what_no_duty_makes_is_not_asked_for() -> None:
+    """Invariant E."""
+    target = Target({"A.a", "A.c"})
+    assert not unmade(target, made=False).holds("A.a")
+    assert not unmade(target).holds("A.c")
+    assert not target.asked
+
+
+def test_a_topic_is_held_until_it_is_made() -> None:
+    """All are asked for at once, and not again when they are there."""
+    target = Target({"A.a"}, {"A.a"}, set())
+    topics = unmade(target)
+    assert [topics.holds("A.a") for _ in range(4)] == [True, True, False, False]
+    assert not topics.holds("A.b")
+    assert target.asked == 3
+
+
+def test_what_is_not_made_in_time_is_let_go(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
+    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 0.0)
+    topics = unmade(Target({"A.a"}))
+    assert not topics.holds("A.a")
+    assert not topics.holds("A.a")
+    assert len(caplog.records) == 1
+    assert "topic A.a is still missing at the target" in caplog.text
+
+
+def test_a_target_that_does_not_answer_takes_no_time_from_the_duty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 0.0)
+    assert unmade(Target(None)).holds("A.a")
+    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 60.0)
+    topics = unmade(Target({"A.a"}, None, {"A.a"}))
+    assert topics.holds("A.a")
+    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 0.0)
+    assert topics.holds("A.a")
+    assert not topics.holds("A.a"), "the time begins anew"

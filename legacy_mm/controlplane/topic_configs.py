@@ -7,7 +7,7 @@ from collections.abc import Callable
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.policies.changes import Change, Look
-from legacy_mm.policies.config_filter import ConfigPropertyFilter
+from legacy_mm.policies.config_filter import ConfigPropertyFilter, not_known
 
 
 class TopicConfigs:
@@ -40,5 +40,5 @@ class TopicConfigs:
                 continue
             found, unknown = self._filter.at_sync(remote[topic], source, target)
             changes += found
-            troubles += [f"topic {remote[topic]}: the target does not know the property {name}" for name in unknown]
+            troubles += not_known(remote[topic], unknown)
         return Look(tuple(changes), tuple(troubles))

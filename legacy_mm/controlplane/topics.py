@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, Look
-from legacy_mm.policies.config_filter import ConfigPropertyFilter
+from legacy_mm.policies.config_filter import ConfigPropertyFilter, not_known
 
 
 class TopicCreation:
@@ -36,7 +36,7 @@ class TopicCreation:
         remote = {topic: self._remote_name(topic) for topic in sorted(topics) if topic in counts}
         missing = [topic for topic, name in remote.items() if name not in present]
         smaller = [topic for topic, name in remote.items() if present.get(name, counts[topic]) < counts[topic]]
-        made, troubles = self._missing(missing, remote, counts, deadline)
+        made, troubles = self._missing(missing, remote, counts, present, deadline)
         grown = [AddPartitions(remote[topic], present[remote[topic]], counts[topic]) for topic in smaller]
         if not self._grow:
             troubles += [_too_small(change) for change in grown]
@@ -44,17 +44,36 @@ class TopicCreation:
         return Look((*made, *grown), tuple(troubles))
 
     def _missing(
-        self, topics: Sequence[str], remote: Mapping[str, str], counts: Mapping[str, int], deadline: Deadline
+        self,
+        topics: Sequence[str],
+        remote: Mapping[str, str],
+        counts: Mapping[str, int],
+        present: Collection[str],
+        deadline: Deadline,
     ) -> tuple[list[Change], list[str]]:
-        if self._new is None:
+        if self._new is None or not topics:
             return [], []
         replication_factor, properties = self._new
         described, untold = self._source.properties(topics, deadline)
+        known = self._known(remote.values(), present, deadline)
         made: dict[str, Change] = {}
+        troubles = [f"topic {topic}: {why}" for topic, why in untold.items()]
         for topic, source in described.items():
-            configs = properties.at_creation(source)
+            configs, unknown = properties.at_creation(source, known)
             made.setdefault(remote[topic], CreateTopic(remote[topic], counts[topic], replication_factor, configs))
-        return list(made.values()), [f"topic {topic}: {why}" for topic, why in untold.items()]
+            troubles += not_known(remote[topic], unknown)
+        return list(made.values()), troubles
+
+    def _known(self, copies: Iterable[str], present: Collection[str], deadline: Deadline) -> set[str] | None:
+        """The properties that topics have at the target, as any of them tells; one of ours is likelier to be told.
+
+        None where there is no topic, or its properties are not told: then it refuses those that it does not know.
+        """
+        any_topic = next((name for name in (*copies, *present) if name in present), None)
+        if any_topic is None:
+            return None
+        described, _ = self._target.properties([any_topic], deadline)
+        return {each.name for each in described[any_topic]} if described else None
 
 
 def _too_small(change: AddPartitions) -> str:

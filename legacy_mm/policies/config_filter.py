@@ -6,7 +6,7 @@ says is not, and a default of the source is nothing at all, or (`use.defaults.fr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from legacy_mm.policies.changes import Alteration, DeleteConfig, SetConfig
@@ -27,6 +27,11 @@ class TopicProperty:
     sensitive: bool = False
 
 
+def not_known(topic: str, names: Iterable[str]) -> list[str]:
+    """What is said of properties that the target does not know."""
+    return [f"topic {topic}: the target does not know the property {name}" for name in names]
+
+
 class ConfigPropertyFilter:
     """Decides for one flow; `is_excluded` tells whether a name is in the list of exclusions."""
 
@@ -34,9 +39,16 @@ class ConfigPropertyFilter:
         self._is_excluded = is_excluded
         self._source_defaults = source_defaults
 
-    def at_creation(self, source: Iterable[TopicProperty]) -> dict[str, str]:
-        """The overrides that a new topic gets."""
-        return {name: value for name, value in self._wanted(source) if value is not None}
+    def at_creation(
+        self, source: Iterable[TopicProperty], known: Container[str] | None
+    ) -> tuple[dict[str, str], list[str]]:
+        """The overrides that a new topic gets, and the names of those that the target does not know.
+
+        `known`: the names of all that it knows; None: nobody can tell.
+        """
+        wanted = {name: value for name, value in self._wanted(source) if value is not None}
+        unknown = [name for name in wanted if known is not None and name not in known]
+        return {name: value for name, value in wanted.items() if name not in unknown}, unknown
 
     def at_sync(
         self, topic: str, source: Iterable[TopicProperty], target: Iterable[TopicProperty]

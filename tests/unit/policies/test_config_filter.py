@@ -32,7 +32,7 @@ TABLE = [
 def test_the_table(origin: str, source_defaults: bool, created: bool, synced: str) -> None:
     decide = made("x.*", source_defaults=source_defaults)
     source = [TopicProperty("retention.ms", "7", origin)]
-    assert decide.at_creation(source) == ({"retention.ms": "7"} if created else {})
+    assert decide.at_creation(source, None) == ({"retention.ms": "7"} if created else {}, [])
     expected = {
         "set": [SetConfig("t", "retention.ms", "5", "7")],
         "delete": [DeleteConfig("t", "retention.ms", "5")],
@@ -54,7 +54,7 @@ def test_only_an_override_at_the_target_counts_as_there(origin: str) -> None:
 def test_what_is_excluded_is_left_alone() -> None:
     source = [TopicProperty("exclude_param.param1", "1", OVERRIDE), TopicProperty("min.insync.replicas", "2", OVERRIDE)]
     decide = made("exclude_param.*")
-    assert decide.at_creation(source) == {"min.insync.replicas": "2"}
+    assert decide.at_creation(source, None) == ({"min.insync.replicas": "2"}, [])
     target = [TopicProperty(each.name, "9", OVERRIDE) for each in source]
     assert decide.at_sync("t", source, target) == ([SetConfig("t", "min.insync.replicas", "9", "2")], [])
 
@@ -76,7 +76,8 @@ def test_what_is_excluded_is_left_alone() -> None:
     ],
 )
 def test_the_default_exclusions(name: str, copied: bool) -> None:
-    assert (name in made(*DEFAULT_EXCLUDE).at_creation([TopicProperty(name, "1", OVERRIDE)])) is copied
+    configs, _ = made(*DEFAULT_EXCLUDE).at_creation([TopicProperty(name, "1", OVERRIDE)], None)
+    assert (name in configs) is copied
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_the_default_exclusions(name: str, copied: bool) -> None:
 )
 def test_what_cannot_be_written_or_is_not_told(untold: TopicProperty) -> None:
     decide = made("x", source_defaults=True)
-    assert decide.at_creation([untold]) == {}
+    assert decide.at_creation([untold], set()) == ({}, [])
     assert decide.at_sync("t", [untold], [TopicProperty("a", "5", OVERRIDE)]) == ([], [])
 
 
@@ -97,3 +98,6 @@ def test_a_property_that_the_target_does_not_know() -> None:
     """It would be refused with all others of the topic."""
     source = [TopicProperty("gone", "1", OVERRIDE), TopicProperty("also.gone", "1", DEFAULT)]
     assert made("x").at_sync("t", source, []) == ([], ["gone"])
+    assert made("x").at_creation(source, set()) == ({}, ["gone"])
+    assert made("x", source_defaults=True).at_creation(source, {"gone"}) == ({"gone": "1"}, ["also.gone"])
+    assert made("x").at_creation(source, None) == ({"gone": "1"}, []), "nobody can tell"

@@ -111,6 +111,30 @@ def test_topics_are_made_renamed_and_grow(
     assert "heartbeat" not in "".join(line for line in tool.output().splitlines() if "WARN" in line)
 
 
+@pytest.mark.slow
+def test_topics_are_as_the_source_has_them_where_the_target_was_away(
+    our_tool: Start, source: Cluster, own_clusters: Callable[..., Cluster], topic: Callable[..., str], group: str
+) -> None:
+    """Longer than the duties are waited for before copying begins."""
+    name, target = topic(), own_clusters()
+    create_topic(source.bootstrap, name, 6, config={"cleanup.policy": "compact"})
+    write(source, name, (5, b"5"))
+    target.brokers[0].kill()
+    tool = our_tool(
+        {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"},
+        {"bootstrap.servers": target.bootstrap, "topic.creation": "true"},
+        *("--whitelist", name, "--log.level", "INFO"),
+    )
+    wait_until(
+        lambda: "[producer-1] no broker answered" in tool.output(), 2 * SECONDS, "copying to wait for the target"
+    )
+    target.brokers[0].restart()
+    wait_until(lambda: copied(target, name) == [(5, b"5")], 2 * SECONDS, "the record")
+    stop(tool)
+    assert overrides(target.bootstrap, name) == {"cleanup.policy": "compact"}
+    assert len(end_offsets(target.bootstrap, name)) == 6
+
+
 def heartbeats(cluster: Cluster) -> list[Record]:
     """Those of west to east, in partition 0."""
     if "heartbeats" not in list_topics(cluster.bootstrap):

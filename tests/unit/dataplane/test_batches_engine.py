@@ -6,12 +6,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from kafka.errors import for_code
 
 from legacy_mm.copyjob import UNKNOWN, Pairs, Plan, Progress, Run
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batches_engine import BatchesEngine
-from legacy_mm.dataplane.send_failure import ProducerBroken, Unsendable
+from legacy_mm.dataplane.send_failure import ProducerBroken
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
@@ -73,47 +72,6 @@ def hear(engine: BatchesEngine, target: Target) -> None:
     engine._appender = target  # type: ignore[assignment]
     for _ in range(2):
         engine._tend(blocked=False)
-
-
-class Coming:
-    """A target cluster whose topic `t` is there at the fourth look; until then it answers with an error."""
-
-    def __init__(self, error: int) -> None:
-        self._error = error
-        self._looks = 0
-
-    def watch(self, topics: list[str], *, create: bool) -> None:
-        assert (topics, create) == (["t"], True)
-
-    def partitions(self, topic: str) -> int:
-        return 2 if self._looks > 2 else 0
-
-    def problem(self, topic: str) -> type[Exception]:
-        problem: type[Exception] = for_code(self._error)
-        return problem
-
-    def stale(self) -> None:
-        self._looks += 1
-
-    def wait_for_refresh(self, timeout: float) -> None:
-        """The next look is at hand."""
-
-
-@pytest.mark.parametrize("error", [3, 5, 7, 37, 38, 40, 41, 44, -1])
-def test_a_topic_that_brokers_cannot_make_at_the_moment_is_waited_for(error: int) -> None:
-    """As in Java for `max.block.ms`: a target with a broker too few for the replicas answers 38 until that is back."""
-    engine, _ = make()
-    engine._appending, engine._target = True, Coming(error)  # type: ignore[assignment]
-    assert engine._partitions("t", 1) == 2
-
-
-@pytest.mark.parametrize("error", [17, FORBIDDEN])
-def test_a_topic_that_the_target_will_not_have_is_not_waited_for(error: int) -> None:
-    engine, _ = make()
-    engine._appending, engine._target = True, Coming(error)  # type: ignore[assignment]
-    with pytest.raises(Unsendable) as refused:
-        engine._partitions("t", 1)
-    assert refused.value.code == error
 
 
 def told(refusal: int, *, doubtful: bool, in_place: bool = True) -> list[Run]:

@@ -1,0 +1,55 @@
+"""How long the `batches` engine waits for a target topic."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from kafka.errors import for_code
+
+from legacy_mm.copyjob import Plan
+from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.dataplane.target_topics import TargetTopics
+
+
+class Coming:
+    """A target cluster whose topic `t` is there at the fourth look; until then it answers with an error."""
+
+    def __init__(self, error: int) -> None:
+        self._error = error
+        self._looks = 0
+
+    def watch(self, topics: list[str], *, create: bool) -> None:
+        assert (topics, create) == (["t"], True)
+
+    def partitions(self, topic: str) -> int:
+        return 2 if self._looks > 2 else 0
+
+    def problem(self, topic: str) -> type[Exception]:
+        problem: type[Exception] = for_code(self._error)
+        return problem
+
+    def stale(self) -> None:
+        self._looks += 1
+
+
+def topics(error: int) -> TargetTopics:
+    """Of a plan without duties; the next look is always at hand."""
+    plan = Plan({}, {"t": "t"}, {}, {}, 0.0, 1.0, abort_on_send_failure=False, synchronous=False)
+    nobody: Any = None
+    target: Any = Coming(error)
+    return TargetTopics(plan, target, nobody, threading.Event(), lambda: None)
+
+
+@pytest.mark.parametrize("error", [3, 5, 7, 37, 38, 40, 41, 44, -1])
+def test_a_topic_that_brokers_cannot_make_at_the_moment_is_waited_for(error: int) -> None:
+    """As in Java for `max.block.ms`: a target with a broker too few for the replicas answers 38 until that is back."""
+    assert topics(error).partitions("t", 1) == 2
+
+
+@pytest.mark.parametrize("error", [17, 29])
+def test_a_topic_that_the_target_will_not_have_is_not_waited_for(error: int) -> None:
+    with pytest.raises(Unsendable) as refused:
+        topics(error).partitions("t", 1)
+    assert refused.value.code == error

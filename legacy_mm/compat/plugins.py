@@ -9,6 +9,7 @@ from legacy_mm.compat.steps import Start
 from legacy_mm.config.catalogue import OwnOptions
 from legacy_mm.config.feature_settings import IDENTITY, LEGACY, FeatureSettings
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings, QuarantineSettings
+from legacy_mm.config.validate import runs_on_cluster
 from legacy_mm.errors import ConfigurationError
 
 _OLD_KAFKA = "kafka_2.*-[0-3].*.jar"
@@ -45,13 +46,21 @@ def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
 
 
 def quarantine(options: OwnOptions) -> QuarantineSettings:
-    """Which records are set aside, and where; a file by its whole path, as a script."""
-    return QuarantineSettings(
+    """Which records are set aside, and where; a file by its whole path, as a script. Raises ConfigurationError for a
+    file that would lie on a worker of a cluster."""
+    made = QuarantineSettings(
         failed=options.handler_on_error == "quarantine",
         refused=options.send_on_error == "quarantine",
         topic=options.quarantine_topic,
         file=str(Path(options.quarantine_file).absolute()),
     )
+    if made.needs_file and runs_on_cluster(options.spark_master):
+        asked = "--send.on.error" if made.refused else "--handler.on.error"
+        raise ConfigurationError(
+            f"{asked} quarantine is not possible with --spark.master {options.spark_master}: the quarantine file would "
+            "be on a worker, and gone with it (--handler.on.error with --quarantine.topic needs no file)"
+        )
+    return made
 
 
 def listener(start: Start) -> ListenerSettings | None:

@@ -191,6 +191,11 @@ class QuarantineSettings:
     """At the target. None: the file."""
     file: str = ""
 
+    @property
+    def needs_file(self) -> bool:
+        """A record may have no other place: a topic does not take all that the target has refused."""
+        return self.refused or (self.failed and self.topic is None)
+
 
 @dataclass(frozen=True, slots=True)
 class ListenerSettings:

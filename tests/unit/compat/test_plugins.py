@@ -117,3 +117,20 @@ def test_what_is_set_aside_and_where(settings: Settle, tmp_path: Path) -> None:
     asked = settings("--send.on.error", "quarantine", "--quarantine.topic", "q", "--quarantine.file", "f").quarantine
     assert (asked.failed, asked.refused, asked.topic, asked.file) == (False, True, "q", str(tmp_path / "f"))
     assert settings("--handler.on.error", "quarantine").quarantine.failed
+
+
+SEND, HANDLER, TOPIC = "--send.on.error=quarantine", "--handler.on.error=quarantine", "--quarantine.topic=aside"
+
+
+@pytest.mark.parametrize("words", [(SEND,), (SEND, TOPIC), (HANDLER,), (SEND, HANDLER, TOPIC)])
+def test_no_quarantine_file_on_a_worker(settings: Settle, words: tuple[str, ...]) -> None:
+    """It would count as safe, and nobody could find it."""
+    for here in ((), ("--spark.master", "local[8]")):
+        assert settings(*words, *here).quarantine.needs_file
+    with pytest.raises(ConfigurationError, match=r"on\.error quarantine is not possible with --spark\.master spark://"):
+        settings(*words, "--spark.master", "spark://h:1")
+
+
+def test_a_quarantine_topic_for_a_handler_needs_no_file(settings: Settle) -> None:
+    made = settings(HANDLER, TOPIC, "--spark.master", "spark://h:1").quarantine
+    assert (made.failed, made.topic, made.needs_file) == (True, "aside", False)

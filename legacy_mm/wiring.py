@@ -24,7 +24,7 @@ from legacy_mm.controlplane.store_watch import Stamps, StoreWatch, stamps
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copies import Copies, choose_engine, client_id, only_batches
-from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, StreamFailure
+from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.features import Names
 from legacy_mm.kafka.client import client_version, require_resolvable
 from legacy_mm.metrics.health import Phase
@@ -63,13 +63,13 @@ class Host:
         self.phase = Phase.STARTING
         self.engine = choose_engine(settings)
         self._endpoint = self._serve_metrics(settings.metrics)
-        self.spark = SparkHost(settings.spark, streams, preload=_PRELOADED[self.engine.engine], quiet=quiet)
+        self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
         self._context: Future[Any] = Future()
-        address, tls, certificate = channel_identity(embedded=self.spark.embedded)
-        self.channel = ChannelServer(address, tls, certificate)
         self.runner = SparkRunner(self._context, task_entry.copy)
+        self.spark = SparkHost(settings.spark, streams, preload=_PRELOADED[self.engine.engine], quiet=quiet)
         self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
-        threading.Thread(target=self._start_spark, name="spark-start", daemon=True).start()
+        with self.closed_on_error():
+            threading.Thread(target=self._start_spark, name="spark-start", daemon=True).start()
 
     def with_stores(self, settings: Settings) -> Settings:
         """The settings with what their Java key stores hold; the host is closed when one cannot be read."""
@@ -95,7 +95,7 @@ class Host:
         """What cannot be made for a mirror ends the host, too."""
         try:
             yield
-        except LegacyMMError:
+        except BaseException:
             self.close(Deadline.after(_CLOSE_SECONDS))
             raise
 

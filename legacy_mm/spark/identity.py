@@ -11,12 +11,18 @@ import ssl
 import tempfile
 from pathlib import Path
 
+from legacy_mm.errors import ConfigurationError
+
 
 def channel_identity(*, embedded: bool) -> tuple[str, ssl.SSLContext | None, str]:
-    """Address to listen on, TLS context, and the certificate (PEM) that tasks must see; no TLS on plain loopback."""
+    """Address to listen on, TLS context, and the certificate (PEM) that tasks must see; no TLS on plain loopback.
+
+    Raises ConfigurationError for a SPARK_LOCAL_IP that is no address of this host.
+    """
     if embedded:
         return "127.0.0.1", None, ""
-    address = os.environ.get("SPARK_LOCAL_IP") or _outward_address()
+    named = os.environ.get("SPARK_LOCAL_IP")
+    address = _own_address(named) if named else _outward_address()
     certificate, key = _self_signed(address)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -26,6 +32,17 @@ def channel_identity(*, embedded: bool) -> tuple[str, ssl.SSLContext | None, str
         both.write_bytes(key + certificate)
         context.load_cert_chain(both)
     return address, context, certificate.decode()
+
+
+def _own_address(named: str) -> str:
+    """Of a name's addresses an IPv4 one, if there is any, as Java has it."""
+    try:
+        family, *_, place = min(socket.getaddrinfo(named, 0, type=socket.SOCK_STREAM))
+        with socket.socket(family) as probe:
+            probe.bind(place)
+    except (OSError, UnicodeError) as error:
+        raise ConfigurationError(f"SPARK_LOCAL_IP={named} is no address of this host: {error}") from error
+    return str(place[0])
 
 
 def _outward_address() -> str:

@@ -13,6 +13,7 @@ import math
 import os
 import pwd
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -58,10 +59,11 @@ class Jvm:
         self._settings = settings
         self._environment = environment
         self._connecting = threading.Lock()
-        self._folder = tempfile.TemporaryDirectory(prefix="legacy_mm-jvm-", ignore_cleanup_errors=True)
-        self._connection_info = Path(self._folder.name) / "gateway"
         self._java = find_java(settings.java_home)
-        self._executable = Path(self._folder.name) / _NAME
+        self._folder = Path(tempfile.mkdtemp(prefix="legacy_mm-jvm-"))
+        """Removed by nobody but us: a JVM that cannot say where it listens never ends."""
+        self._connection_info = self._folder / "gateway"
+        self._executable = self._folder / _NAME
         self._executable.symlink_to(self._java)
         self._options = list(settings.options)
         self._leave_out(jvm_options.removed(self._options, java_version(self._java)))
@@ -119,7 +121,7 @@ class Jvm:
             return launch_gateway()  # type: ignore[no-untyped-call]
         finally:
             del os.environ["PYSPARK_GATEWAY_PORT"], os.environ["PYSPARK_GATEWAY_SECRET"]
-            self._folder.cleanup()
+            shutil.rmtree(self._folder, ignore_errors=True)
 
     def alive(self) -> bool:
         """False once the JVM has ended; one that does not come up is reported by `connect`."""
@@ -133,7 +135,7 @@ class Jvm:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
-        self._folder.cleanup()  # not before: a JVM that cannot say where it listens never ends
+        shutil.rmtree(self._folder, ignore_errors=True)
 
     def _close_input(self) -> None:
         if self._process.stdin:

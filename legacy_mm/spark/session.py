@@ -66,8 +66,14 @@ class SparkHost:
         environment = self._environment(conf_dir)
         os.environ["SPARK_HOME"] = environment["SPARK_HOME"]
         prepared = {"LEGACY_MM_PREPARED_DAEMON": str(self.folder)} if preload and self.embedded else {}
-        self.jvm = Jvm(settings.jvm, environment | prepared)
-        self._daemon = PreparedDaemon(self.folder, environment) if prepared else None
+        self._daemon: PreparedDaemon | None = None
+        with ExitStack() as undo:
+            undo.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            self.jvm = Jvm(settings.jvm, environment | prepared)
+            undo.callback(lambda: self.stop(Deadline.after(_QUESTION_STOP_SECONDS)))
+            if prepared:
+                self._daemon = PreparedDaemon(self.folder, environment)
+            undo.pop_all()
 
     def context(self, archive: Path | None = None) -> Any:
         """Make the SparkContext (blocks until the application runs) and wake the Python daemon by an empty job."""

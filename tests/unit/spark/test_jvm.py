@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 
 from legacy_mm.clock import Deadline
@@ -49,14 +53,19 @@ def sampled(sets: dict[tuple[str, ...], str]) -> list[Any]:
 
 
 @pytest.fixture
-def start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
+def variables(tmp_path: Path) -> dict[str, str]:
+    """The environment of a JVM."""
+    import pyspark
+
+    return {"SPARK_CONF_DIR": str(tmp_path), "SPARK_HOME": str(Path(pyspark.__file__).parent)}
+
+
+@pytest.fixture
+def start(tmp_path: Path, variables: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Start]:
     monkeypatch.chdir(tmp_path)
     started: list[Jvm] = []
 
     def make(settings: JvmSettings) -> Jvm:
-        import pyspark
-
-        variables = {"SPARK_CONF_DIR": str(tmp_path), "SPARK_HOME": str(Path(pyspark.__file__).parent)}
         started.append(Jvm(settings, variables))
         return started[-1]
 
@@ -133,3 +142,20 @@ def test_one_that_is_stopped_while_it_starts_ends_by_itself(start: Start) -> Non
     process = jvm._process
     jvm.stop(Deadline.after(60))
     assert process.returncode == 0
+
+
+_FAILING = """
+import json, os, sys
+from legacy_mm.config.settings import JvmSettings
+from legacy_mm.spark.jvm import Jvm
+print(Jvm(JvmSettings(), json.loads(sys.argv[1])).pid, flush=True)
+os._exit(1)
+"""
+
+
+def test_one_that_is_left_behind_ends_by_itself(variables: dict[str, str]) -> None:
+    """An error that nobody expected has let go of the object, and the process has ended."""
+    command = [sys.executable, "-c", _FAILING, json.dumps(variables)]
+    told = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60, check=False).stdout
+    with suppress(psutil.NoSuchProcess):
+        psutil.Process(int(told)).wait(60)

@@ -1,0 +1,58 @@
+"""The host of a Spark application, without a JVM."""
+
+from __future__ import annotations
+
+import errno
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.config.settings import SparkSettings
+from legacy_mm.errors import HostError
+from legacy_mm.spark import session
+from legacy_mm.spark.session import SparkHost
+
+
+class NoJvm:
+    """Starts nothing."""
+
+    stopped = 0
+
+    def __init__(self, *_: Any) -> None: ...
+
+    def stop(self, _: Deadline) -> None:
+        """Count it."""
+        NoJvm.stopped += 1
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where a host has its own; no JVM is started."""
+    monkeypatch.setenv("SPARK_HOME", "put back at the end")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(session, "Jvm", NoJvm)
+    monkeypatch.setattr(NoJvm, "stopped", 0)
+    return tmp_path
+
+
+def test_a_host_that_cannot_be_made_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> None:
+        raise OSError(errno.EAGAIN, "no process left")
+
+    monkeypatch.setattr(session, "PreparedDaemon", fails)
+    with pytest.raises(OSError, match="no process left"):
+        SparkHost(SparkSettings(), streams=1, preload="x")
+    assert (NoJvm.stopped, list(folder.iterdir())) == (1, [])
+
+
+def test_a_host_without_java_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: Any) -> None:
+        raise HostError("no Java")
+
+    monkeypatch.setattr(session, "Jvm", fails)
+    with pytest.raises(HostError):
+        SparkHost(SparkSettings(), streams=1, preload="x")
+    assert list(folder.iterdir()) == []

@@ -35,7 +35,7 @@ from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_ob
 from legacy_mm.spark.channel import ChannelServer
 from legacy_mm.spark.identity import channel_identity
 from legacy_mm.spark.mbeans import MBeans
-from legacy_mm.spark.runner import SparkRunner, first_line
+from legacy_mm.spark.runner import SparkRunner, reason_of
 from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
 
@@ -124,7 +124,7 @@ class Host:
             self._publisher.start()
         except Exception as error:  # noqa: BLE001 - asked for by `failure`
             if not self._context.done():
-                self._context.set_exception(HostError(f"Spark does not start: {first_line(error)}"))
+                self._context.set_exception(HostError(f"Spark does not start: {reason_of(error)}"))
 
     def _snapshots(self) -> list[Snapshot]:
         return [registry.snapshot() for registry in self.registries]

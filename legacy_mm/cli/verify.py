@@ -21,7 +21,7 @@ from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.features import Names
 from legacy_mm.handlers.built_in import GuardLoop
-from legacy_mm.spark.runner import first_line
+from legacy_mm.spark.runner import reason_of
 from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
 
@@ -108,7 +108,7 @@ def _started(host: SparkHost) -> Any:
     try:
         return host.context(None if host.embedded else build_archive(host.folder, "verify"))
     except Exception as error:
-        raise HostError(f"Spark does not start: {first_line(error)}") from error
+        raise HostError(f"Spark does not start: {reason_of(error)}") from error
 
 
 def _copies(names: Names, found: Collection[str]) -> dict[str, str]:

@@ -6,6 +6,7 @@ and the worker's process do. So the result is thrown away and `on_end` says no m
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -15,6 +16,9 @@ from typing import Any
 from legacy_mm.copyjob import Ticket
 
 TaskEntry = Callable[[Iterator[Ticket]], Iterator[None]]
+_RAISED = re.compile(r"^ +.*\n([A-Za-z_][\w.]*(?::.*)?)$", re.MULTILINE)
+"""The end of a traceback: behind its last indented line. It is whole, so that whoever shows it can hide secrets."""
+_OWN_ERRORS = "legacy_mm.errors."
 
 
 class SparkRunner:
@@ -40,7 +44,7 @@ class SparkRunner:
             context.setJobGroup(_group(ticket), description, interruptOnCancel=False)
             context.parallelize([ticket], 1).mapPartitions(self._entry).count()
         except Exception as error:  # noqa: BLE001 - py4j raises many kinds, and each means the same here
-            reason = f"the Spark job failed: {first_line(error)}"
+            reason = f"the Spark job failed: {reason_of(error)}"
         on_end(reason)
 
     def _cancel(self, ticket: Ticket) -> None:
@@ -52,7 +56,12 @@ def _group(ticket: Ticket) -> str:
     return f"legacy_mm-{ticket.flow}-{ticket.number}"
 
 
-def first_line(error: Exception) -> str:
-    """Of py4j's long texts the line that names the Java exception."""
-    lines = str(error).splitlines() or [type(error).__name__]
+def reason_of(error: Exception) -> str:
+    """Of py4j's long texts what Python raised in the worker, else the line that names the Java exception."""
+    text = str(error)
+    raised: list[str] = _RAISED.findall(text)
+    if raised:
+        name, _, said = raised[-1].partition(": ")
+        return said if name.startswith(_OWN_ERRORS) else raised[-1]
+    lines = text.splitlines() or [type(error).__name__]
     return next((line[2:] for line in lines if line.startswith(": ")), lines[0])[:300]

@@ -17,10 +17,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from legacy_mm.errors import HostError
-from legacy_mm.spark.runner import first_line
+from legacy_mm.spark.runner import reason_of
 
 FORMAT = "legacy_mm"
-_OWN_ERRORS = "legacy_mm.errors."
 _SECRET = "secret"
 """Spark hides the values of options with this name wherever it shows options."""
 _LEAST_SHUFFLE = 8
@@ -92,7 +91,7 @@ class Tables:
         try:
             return [row.asDict() for row in self._session.sql(sql).collect()]
         except Exception as error:
-            raise HostError(f"the comparison ended: {_reason(error)}") from error
+            raise HostError(f"the comparison ended: {reason_of(error)}") from error
         finally:
             over.set()
             if watch is not None:
@@ -106,9 +105,3 @@ class Tables:
             reading = tracker.getStageInfo(min(stages)) if stages else None
             if reading is not None:
                 watch(reading.numCompletedTasks)
-
-
-def _reason(error: Exception) -> str:
-    """What our own code in the task said, if it did, else what Spark says."""
-    lines = str(error).splitlines()
-    return next((line.partition(": ")[2] for line in lines if line.startswith(_OWN_ERRORS)), first_line(error))

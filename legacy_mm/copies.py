@@ -34,7 +34,7 @@ def choose_engine(settings: Settings) -> EngineChoice:
         settings.target.properties,
         needs_records=_needs_records(settings),
         partitions_by_key=not settings.features.preserve_partitions or bool(settings.features.canary),
-        embedded=settings.spark.master is None,
+        embedded=settings.spark.embedded,
         insecurity=insecurity,
         only_batches=only_batches(settings),
     )

@@ -151,7 +151,7 @@ def check_logins(settings: Settings) -> None:
     """Raise ConfigurationError where a login that librdkafka does not have meets what only librdkafka can do."""
     if login := only_batches(settings):
         choose_engine(settings)
-        if KERBEROS in login and settings.spark.master is not None:
+        if KERBEROS in login and not settings.spark.embedded:
             raise ConfigurationError(f"{login} is not possible with --spark.master: its tickets are on this host")
     source = settings.source.properties
     if (login := beyond_librdkafka(source)) and (wanted := membership_obstacle(source)):

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
@@ -41,6 +41,8 @@ _KEPT = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+_SHIPPED = "legacy_mm_env"
+"""The folder of a worker's task in which our archive is unpacked."""
 _QUESTION_STOP_SECONDS = 2.0
 _ENCRYPTED = {
     "spark.authenticate": "true",
@@ -80,15 +82,16 @@ class SparkHost:
         from pyspark import SparkConf, SparkContext
 
         gateway = self.jvm.connect()
-        conf = SparkConf(_jvm=gateway.jvm).setAll(sorted(self.properties(archive).items()))
+        conf = SparkConf(_jvm=gateway.jvm)
+        conf.setAll(sorted(self.properties(archive, dict(conf.getAll())).items()))
         os.environ["PYSPARK_PYTHON"] = self._worker_python()
         context = SparkContext(gateway=gateway, conf=conf)
         context.setLogLevel("OFF")
         vars(context._accumulatorServer)["handle_error"] = _say_nothing
         return context
 
-    def properties(self, archive: Path | None) -> dict[str, str]:
-        """Spark properties of the application; never a credential."""
+    def properties(self, archive: Path | None, defaults: Mapping[str, str]) -> dict[str, str]:
+        """Spark properties of the application, over the `defaults` of its configuration folder; never a credential."""
         master = self._settings.master or f"local[{4 * self._streams + 4}]"
         chosen = {
             "spark.master": master,
@@ -104,9 +107,15 @@ class SparkHost:
             }
         else:
             chosen |= _ENCRYPTED
+        chosen |= self._settings.conf
         if archive is not None:
-            chosen |= {"spark.archives": f"{archive}#legacy_mm_env", "spark.executorEnv.PYTHONPATH": "legacy_mm_env"}
-        return chosen | dict(self._settings.conf) | _KEPT
+            for name, ours, separator in (
+                ("spark.archives", f"{archive}#{_SHIPPED}", ","),
+                ("spark.executorEnv.PYTHONPATH", _SHIPPED, os.pathsep),
+            ):
+                theirs = self._settings.conf.get(name) or defaults.get(name)
+                chosen[name] = separator.join(filter(None, (ours, theirs)))
+        return chosen | _KEPT
 
     def stop(self, deadline: Deadline) -> None:
         """End all processes of the application, those that do not end by themselves at the deadline."""

@@ -80,6 +80,11 @@ def test_a_partitioner_is_in_the_way_of_batches_where_it_has_a_say(
     assert choose_engine(replace(settings, target=target)).engine == "records"
 
 
+@pytest.mark.parametrize(("master", "engine"), [(None, "batches"), ("local[8]", "batches"), ("spark://a:1", "records")])
+def test_libraries_do_not_travel_unasked(settings: Settings, master: str | None, engine: str) -> None:
+    assert choose_engine(replace(settings, spark=SparkSettings(master))).engine == engine
+
+
 def no_patterns(_: str) -> Any:
     """Java is not asked."""
     raise AssertionError
@@ -145,7 +150,8 @@ def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> 
     pytest.importorskip("gssapi", reason="pip install 'legacy-mm[kerberos]' (needs Debian's libkrb5-dev)")
     kerberos = {"security.protocol": "sasl_ssl", "sasl.mechanism": KERBEROS}
     here = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **kerberos}))
-    check_logins(here)
+    for master in (None, "local[8]"):
+        check_logins(replace(here, spark=SparkSettings(master)))
     with pytest.raises(ConfigurationError, match="not possible with --spark.master"):
         check_logins(replace(here, spark=SparkSettings(master="spark://a:1")))
 

@@ -56,3 +56,24 @@ def test_a_host_without_java_leaves_nothing(folder: Path, monkeypatch: pytest.Mo
     with pytest.raises(HostError):
         SparkHost(SparkSettings(), streams=1, preload="x")
     assert list(folder.iterdir()) == []
+
+
+ARCHIVES, PATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
+
+
+@pytest.mark.parametrize(
+    ("conf", "defaults", "archives", "path"),
+    [
+        ({}, {}, "", ""),
+        ({ARCHIVES: "a#b,c", PATH: "b:/d"}, {}, ",a#b,c", ":b:/d"),
+        ({}, {ARCHIVES: "a#b", PATH: "b"}, ",a#b", ":b"),
+        ({ARCHIVES: "a"}, {ARCHIVES: "b"}, ",a", ""),
+    ],
+)
+def test_what_the_user_ships_goes_with_what_we_do(
+    folder: Path, conf: dict[str, str], defaults: dict[str, str], archives: str, path: str
+) -> None:
+    host = SparkHost(SparkSettings("spark://a:1", conf), streams=1, preload="x")
+    made = host.properties(Path("our.zip"), defaults)
+    assert made[ARCHIVES] == f"our.zip#legacy_mm_env{archives}"
+    assert made[PATH] == f"legacy_mm_env{path}"

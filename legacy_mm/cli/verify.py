@@ -100,7 +100,7 @@ def _own_options(options: argparse.Namespace) -> OwnOptions:
         for text in ([texts] if isinstance(texts, str) else texts or ())
     ]
     own = read_own_options(words, os.environ)
-    validate.check_spark_conf(own.spark_master, own.spark_conf)
+    validate.check_spark(own.spark_master, own.spark_conf)
     return own
 
 

@@ -113,7 +113,7 @@ def translate(
         if not line.has(name):
             raise UsageError(f'Missing required argument "[{name}]"')
     options = read_own_options(line.own_words)
-    validate.check_spark_conf(options.spark_master, options.spark_conf)
+    validate.check_spark(options.spark_master, options.spark_conf)
     validate.check_timeouts(shutdown_timeout_ms=options.shutdown_timeout_ms)
     hide(environment.secrets)
     start = Start(line, options, environment, [] if notes is None else notes, hide)

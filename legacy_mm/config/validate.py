@@ -4,6 +4,7 @@ its reason.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -58,6 +59,8 @@ SPARK_REFUSALS = (
     SparkRefusal("spark.network.crypto.enabled", _LEAVES_HOST, ("true",), cluster_only=True),
     SparkRefusal("spark.io.encryption.enabled", _LEAVES_HOST, ("true",), cluster_only=True),
 )
+_MASTERS = f"{EMBEDDED}, local, local[N], spark://HOST:PORT, yarn, k8s://ADDRESS"
+_MASTER = re.compile(rf"{EMBEDDED}|local|local\[(\*|[1-9]\d*)\]|spark://.+|yarn|k8s://.+")
 _BY_NAME = {row.name: row for row in SPARK_REFUSALS}
 
 
@@ -66,8 +69,10 @@ def runs_on_cluster(master: str) -> bool:
     return master != EMBEDDED and not master.startswith("local")
 
 
-def check_spark_conf(master: str, conf: Mapping[str, str]) -> None:
-    """Raise ConfigurationError for the first property that would break an invariant."""
+def check_spark(master: str, conf: Mapping[str, str]) -> None:
+    """Raise ConfigurationError for a master of no kind we know, or the first property that would break an invariant."""
+    if not _MASTER.fullmatch(master):
+        raise ConfigurationError(f"--spark.master {master}: not one of {_MASTERS}")
     for name, value in conf.items():
         row = _BY_NAME.get(name)
         if row is None or (row.cluster_only and not runs_on_cluster(master)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.config.validate import SPARK_REFUSALS, SparkRefusal, check_spark_conf, check_timeouts
+from legacy_mm.config.validate import SPARK_REFUSALS, SparkRefusal, check_spark, check_timeouts
 from legacy_mm.errors import ConfigurationError
 
 CLUSTER = "spark://h:7077"
@@ -13,11 +13,11 @@ CLUSTER = "spark://h:7077"
 @pytest.mark.parametrize("row", SPARK_REFUSALS, ids=lambda row: row.name)
 def test_refused_with_its_reason(row: SparkRefusal) -> None:
     with pytest.raises(ConfigurationError) as refused:
-        check_spark_conf(CLUSTER, {row.name: "other"})
+        check_spark(CLUSTER, {row.name: "other"})
     assert row.name in str(refused.value)
     assert row.because in str(refused.value)
     for value in row.allowed:
-        check_spark_conf(CLUSTER, {row.name: value})
+        check_spark(CLUSTER, {row.name: value})
 
 
 @pytest.mark.parametrize(
@@ -35,16 +35,34 @@ def test_refused_with_its_reason(row: SparkRefusal) -> None:
 )
 def test_values_that_break_an_invariant(name: str, value: str) -> None:
     with pytest.raises(ConfigurationError, match="because"):
-        check_spark_conf(CLUSTER, {name: value})
+        check_spark(CLUSTER, {name: value})
 
 
 def test_encryption_is_free_where_nothing_leaves_the_host() -> None:
     for master in ("embedded", "local[2]"):
-        check_spark_conf(master, {"spark.authenticate": "false"})
+        check_spark(master, {"spark.authenticate": "false"})
+
+
+@pytest.mark.parametrize(
+    "master",
+    ["embedded", "local", "local[*]", "local[8]", "spark://h:1", "spark://h:1,i:1", "yarn", "k8s://https://h:1"],
+)
+def test_masters(master: str) -> None:
+    check_spark(master, {})
+
+
+@pytest.mark.parametrize(
+    "master",
+    ["", "bogus", "localhost", "h:7077", "spark:", "yarn-client", "local[0]", "local[2,4]", "local-cluster[2,1,1024]"],
+)
+def test_what_is_no_master_is_told_what_is(master: str) -> None:
+    """local[2,4] would have Spark start a copy job again by itself."""
+    with pytest.raises(ConfigurationError, match=r"--spark\.master .*: not one of embedded, local, .*spark://"):
+        check_spark(master, {})
 
 
 def test_everything_else_is_the_user_s() -> None:
-    check_spark_conf(CLUSTER, {"spark.cores.max": "4", "spark.eventLog.enabled": "true"})
+    check_spark(CLUSTER, {"spark.cores.max": "4", "spark.eventLog.enabled": "true"})
 
 
 def test_a_stop_needs_time() -> None:

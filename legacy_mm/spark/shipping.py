@@ -27,7 +27,7 @@ _UNUSED = {("pyarrow", "tests"), ("pyarrow", "include")}
 def build_archive(folder: Path, work: Work) -> Path:
     """Write the archive for such tasks into the folder; its name tells the Python version it is for."""
     archive = folder / f"legacy_mm-py{sys.version_info.major}{sys.version_info.minor}.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as bundle:
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as bundle:
         for path, name in _files(_SHIPPED[work]):
             bundle.write(path, name)
     return archive

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.spark import shipping
 from legacy_mm.spark.shipping import build_archive
 
 
@@ -50,3 +52,13 @@ assert "crc32c" in OTHERS
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_files_without_a_time_travel_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Images and stores that are built the same twice have 1970 everywhere, or 1 s later."""
+    file = tmp_path / "legacy_mm" / "spark" / "shipping.py"
+    file.parent.mkdir(parents=True)
+    file.touch()
+    os.utime(file, (0, 0))
+    monkeypatch.setattr(shipping, "__file__", str(file))
+    assert "legacy_mm/spark/shipping.py" in zipfile.ZipFile(build_archive(tmp_path, "records")).namelist()

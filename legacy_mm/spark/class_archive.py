@@ -26,10 +26,11 @@ def options(java: Path, given: Sequence[str]) -> list[str]:
 
 
 def path_for(java: Path) -> Path:
-    """Where the archive of this Java is, or would be."""
+    """Where the archive of this Java is, or would be. Times count in whole seconds, as the JVM compares them and as the
+    layers of an image keep them."""
     parts = (java.resolve().parent.parent / "lib" / "modules", Path(pyspark_jars()).parent)
     known = hashlib.sha256()
     for part in parts:
-        written = part.stat().st_mtime_ns if part.exists() else 0
+        written = int(part.stat().st_mtime) if part.exists() else 0
         known.update(f"{part} {written}\n".encode())
     return Path(sys.prefix) / "share" / "legacy_mm" / f"spark-classes-{known.hexdigest()[:16]}.jsa"

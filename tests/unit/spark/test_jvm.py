@@ -65,8 +65,8 @@ def start(tmp_path: Path, variables: dict[str, str], monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     started: list[Jvm] = []
 
-    def make(settings: JvmSettings) -> Jvm:
-        started.append(Jvm(settings, variables))
+    def make(settings: JvmSettings, **more: str) -> Jvm:
+        started.append(Jvm(settings, variables | more))
         return started[-1]
 
     yield make
@@ -110,6 +110,11 @@ def test_a_share_of_a_small_memory_is_raised(start: Start, caplog: pytest.LogCap
     jvm = start(JvmSettings(("-XX:MaxRAMPercentage=0.1",)))
     assert jvm.connect().jvm.Runtime.getRuntime().maxMemory() > 450 * 2**20
     assert [record.levelno for record in caplog.records] == [logging.INFO]
+
+
+def test_configurations_of_clusters_are_on_the_class_path(start: Start, tmp_path: Path) -> None:
+    jvm = start(JvmSettings(class_path="/some/x.jar"), HADOOP_CONF_DIR="/hadoop", YARN_CONF_DIR="/yarn")
+    assert system_property(jvm, "java.class.path").endswith(f".jar:{tmp_path}:/hadoop:/yarn:/some/x.jar")
 
 
 @pytest.mark.parametrize(

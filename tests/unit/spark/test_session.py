@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import SparkSettings
+from legacy_mm.config.settings import JvmSettings, SparkSettings
 from legacy_mm.errors import HostError
 from legacy_mm.spark import session
 from legacy_mm.spark.session import SparkHost
@@ -21,7 +22,8 @@ class NoJvm:
 
     stopped = 0
 
-    def __init__(self, *_: Any) -> None: ...
+    def __init__(self, _: JvmSettings, environment: Mapping[str, str]) -> None:
+        self.environment = environment
 
     def stop(self, _: Deadline) -> None:
         """Count it."""
@@ -77,3 +79,14 @@ def test_what_the_user_ships_goes_with_what_we_do(
     made = host.properties(Path("our.zip"), defaults)
     assert made[ARCHIVES] == f"our.zip#legacy_mm_env{archives}"
     assert made[PATH] == f"legacy_mm_env{path}"
+
+
+@pytest.mark.parametrize("master", [None, "yarn"])
+def test_hadoop_s_configuration_is_a_cluster_s(
+    folder: Path, master: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in (names := {"HADOOP_CONF_DIR", "YARN_CONF_DIR"}):
+        monkeypatch.setenv(name, "/conf")
+    host = SparkHost(SparkSettings(master), streams=1, preload="")
+    assert set(vars(host.jvm)["environment"]) & names == (names if master else set())
+    assert host.properties(None, {}).get("spark.yarn.isPython") == ("true" if master else None)

@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from pathlib import Path
 from typing import Protocol, cast
 
 from legacy_mm.config.feature_settings import DEFAULT, IDENTITY, LEGACY, NamingSettings
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.handlers.built_in import step
-from legacy_mm.handlers.loader import check_handler, is_python, load_class, load_listener
+from legacy_mm.handlers.loader import check_handler, is_python, load_class, load_listener, script_of
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.topic_naming import (
     DefaultReplicationPolicy,
@@ -24,6 +25,7 @@ from legacy_mm.policies.topic_naming import (
 )
 from legacy_mm.spark.java_classes import HANDLER, LISTENER, JavaClasses, with_interface
 from legacy_mm.spark.jvm import Jvm
+from legacy_mm.spark.shipping import UNPACKED, Work
 
 _POLICIES: dict[str, type[ReplicationPolicy]] = {
     LEGACY: LegacyReplicationPolicy,
@@ -79,6 +81,33 @@ def ready_handler(settings: HandlerSettings, jvm: Callable[[], Jvm]) -> HandlerS
     class_path = with_interface(settings.class_path, HANDLER)
     JavaClasses(jvm(), class_path).check(settings.name, HANDLER, with_argument=settings.argument is not None)
     return replace(settings, class_path=class_path)
+
+
+def shipment(settings: HandlerSettings) -> tuple[list[Work], dict[str, Path]]:
+    """What the archive for workers has to hold for a handler: work, and name in it -> file or folder."""
+    if not settings.name:
+        return [], {}
+    python = is_python(settings.name, settings.class_path)
+    entries = settings.class_path if python else with_interface(settings.class_path, HANDLER)
+    code = {_place(entry, number): Path(entry) for number, entry in enumerate(entries)}
+    if not python:
+        return ["java"], code
+    modules = {place: path for place, path in code.items() if path.is_dir()}
+    script = script_of(settings.name)
+    return [], modules | ({_place(script): Path(script)} if script else {})
+
+
+def on_workers(settings: HandlerSettings) -> HandlerSettings:
+    """A handler that is ready, by the paths that its code has in a worker's task."""
+    name, places = settings.name, [_place(entry, number) for number, entry in enumerate(settings.class_path)]
+    if script := script_of(name):
+        name = name.replace(script, f"{UNPACKED}/{_place(script)}", 1)
+    return replace(settings, name=name, class_path=[f"{UNPACKED}/{place}" for place in places])
+
+
+def _place(path: str, number: int | None = None) -> str:
+    folder = "handler" if number is None else f"handler/{number}"
+    return f"{folder}/{Path(path).name}"
 
 
 def make_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> Listener:

@@ -12,11 +12,12 @@ from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from legacy_mm import plugins, source_clients, stores, task_entry
 from legacy_mm.clock import Deadline, wall
-from legacy_mm.config.settings import ListenerSettings, MetricsSettings, Settings, SourceSettings
+from legacy_mm.config.settings import HandlerSettings, ListenerSettings, MetricsSettings, Settings, SourceSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.receipts import Receipts
@@ -69,7 +70,8 @@ class Host:
         self.spark = SparkHost(settings.spark, streams, preload=_PRELOADED[self.engine.engine], quiet=quiet)
         self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
         with self.closed_on_error():
-            threading.Thread(target=self._start_spark, name="spark-start", daemon=True).start()
+            start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
+            start.start()
 
     def with_stores(self, settings: Settings) -> Settings:
         """The settings with what their Java key stores hold; the host is closed when one cannot be read."""
@@ -81,7 +83,8 @@ class Host:
         if settings.handler is None:
             return settings
         with self.closed_on_error():
-            return replace(settings, handler=plugins.ready_handler(settings.handler, lambda: self.spark.jvm))
+            ready = plugins.ready_handler(settings.handler, lambda: self.spark.jvm)
+        return replace(settings, handler=ready if self.spark.embedded else plugins.on_workers(ready))
 
     def listener(self, settings: ListenerSettings | None) -> plugins.Listener | None:
         """The rebalance listener of all streams; the host is closed when it cannot be made."""
@@ -115,16 +118,19 @@ class Host:
         self.channel.close()
         self.spark.stop(deadline)
 
-    def _start_spark(self) -> None:
+    def _start_spark(self, handler: HandlerSettings | None) -> None:
         try:
-            archive = None if self.spark.embedded else build_archive(self.spark.folder, self.engine.engine)
-            context = self.spark.context(archive)
+            context = self.spark.context(None if self.spark.embedded else self._archive(handler))
             self._context.set_result(context)
             context.parallelize([0], 1).foreach(task_entry.wake)
             self._publisher.start()
         except Exception as error:  # noqa: BLE001 - asked for by `failure`
             if not self._context.done():
                 self._context.set_exception(HostError(f"Spark does not start: {reason_of(error)}"))
+
+    def _archive(self, handler: HandlerSettings | None) -> Path:
+        works, code = ([], {}) if handler is None else plugins.shipment(handler)
+        return build_archive(self.spark.folder, [self.engine.engine, *works], code)
 
     def _snapshots(self) -> list[Snapshot]:
         return [registry.snapshot() for registry in self.registries]

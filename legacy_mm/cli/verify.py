@@ -106,7 +106,7 @@ def _own_options(options: argparse.Namespace) -> OwnOptions:
 
 def _started(host: SparkHost) -> Any:
     try:
-        return host.context(None if host.embedded else build_archive(host.folder, "verify"))
+        return host.context(None if host.embedded else build_archive(host.folder, ["verify"]))
     except Exception as error:
         raise HostError(f"Spark does not start: {reason_of(error)}") from error
 

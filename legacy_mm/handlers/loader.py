@@ -22,6 +22,12 @@ _SCRIPT = re.compile(r"(?P<path>.+\.py)(?::(?P<name>\w+))?")
 _FUNCTION = "handle"
 
 
+def script_of(name: str) -> str | None:
+    """The path of the script that the name begins with, if it does."""
+    found = _SCRIPT.fullmatch(name)
+    return found and found["path"]
+
+
 def is_python(name: str, class_path: Sequence[str] = ()) -> bool:
     """Whether the name is Python's; everything else is a Java class."""
     if _SCRIPT.fullmatch(name) or ":" in name:

@@ -20,6 +20,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JvmSettings, SparkSettings
 from legacy_mm.spark.jvm import Jvm, python_executable
 from legacy_mm.spark.prepared_daemon import PreparedDaemon
+from legacy_mm.spark.shipping import UNPACKED
 
 _FOREIGN = (
     "SPARK_",
@@ -50,8 +51,6 @@ _KEPT = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-_SHIPPED = "legacy_mm_env"
-"""The folder of a worker's task in which our archive is unpacked."""
 _QUESTION_STOP_SECONDS = 2.0
 _ENCRYPTED = {
     "spark.authenticate": "true",
@@ -119,8 +118,8 @@ class SparkHost:
         chosen |= self._settings.conf
         if archive is not None:
             for name, ours, separator in (
-                ("spark.archives", f"{archive}#{_SHIPPED}", ","),
-                ("spark.executorEnv.PYTHONPATH", _SHIPPED, os.pathsep),
+                ("spark.archives", f"{archive}#{UNPACKED}", ","),
+                ("spark.executorEnv.PYTHONPATH", UNPACKED, os.pathsep),
             ):
                 theirs = self._settings.conf.get(name) or defaults.get(name)
                 chosen[name] = separator.join(filter(None, (ours, theirs)))

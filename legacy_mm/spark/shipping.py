@@ -1,44 +1,69 @@
 """The archive that carries this package and its wheels to the workers of a cluster master.
 
-A worker then needs only Java and the same Python minor version. What is shipped: this package and the distributions
-that its tasks import. No file of the user's and no secret is in it.
+A worker then needs only Java and the same Python minor version. What is shipped: this package, the distributions that
+its tasks import, and a handler's code. Nothing else out of the user's folders, which may hold secrets.
 """
 
 from __future__ import annotations
 
 import sys
 import zipfile
-from collections.abc import Iterable, Iterator
-from importlib.metadata import distribution
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, PackagePath, distribution
 from pathlib import Path
 from typing import Literal
 
-Work = Literal["records", "batches", "verify"]
-"""An engine's copy tasks, or those of a comparison."""
+from legacy_mm.errors import HostError
+
+Work = Literal["records", "batches", "verify", "java"]
+"""An engine's copy tasks, those of a comparison, or a Java handler's part in them."""
+UNPACKED = "legacy_mm_env"
+"""The folder of a worker's task in which the archive is unpacked."""
 _SHIPPED: dict[Work, tuple[str, ...]] = {
     "records": ("confluent-kafka",),
     "batches": ("confluent-kafka", "kafka-python", "crc32c", "cramjam", "numpy", "numba", "llvmlite"),
     "verify": ("confluent-kafka", "pyarrow"),
+    "java": ("jpype1", "packaging"),
 }
+_CODE = {".py", ".class"}
 _UNUSED = {("pyarrow", "tests"), ("pyarrow", "include")}
 """Folders of distributions that no task needs."""
 
 
-def build_archive(folder: Path, work: Work) -> Path:
-    """Write the archive for such tasks into the folder; its name tells the Python version it is for."""
+def build_archive(folder: Path, works: Sequence[Work], code: Mapping[str, Path] = {}) -> Path:
+    """Write the archive for such tasks into the folder; its name tells the Python version it is for.
+
+    `code`: name in the archive -> file, or folder of which modules and classes are taken. Raises HostError.
+    """
     archive = folder / f"legacy_mm-py{sys.version_info.major}{sys.version_info.minor}.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, strict_timestamps=False) as bundle:
-        for path, name in _files(_SHIPPED[work]):
+        for path, name in _files(works):
             bundle.write(path, name)
+        for name, path in code.items():
+            for file in _code(path):
+                bundle.write(file, str(Path(name) / file.relative_to(path)))
     return archive
 
 
-def _files(shipped: Iterable[str]) -> Iterator[tuple[Path, str]]:
+def _files(works: Sequence[Work]) -> Iterator[tuple[Path, str]]:
     package = Path(__file__).resolve().parents[1]
     for path in sorted(package.rglob("*.py")):
         yield path, str(path.relative_to(package.parent))
-    for name in shipped:
-        for file in distribution(name).files or ():
+    for name in (name for work in works for name in _SHIPPED[work]):
+        for file in _distributed(name):
             path = Path(str(file.locate()))
             if path.is_file() and not str(file).startswith("..") and file.parts[:2] not in _UNUSED:
                 yield path, str(file)
+
+
+def _distributed(name: str) -> Sequence[PackagePath]:
+    try:
+        return distribution(name).files or ()
+    except PackageNotFoundError:
+        raise HostError(f"{name} is not installed, and would have to travel to the workers") from None
+
+
+def _code(path: Path) -> Iterator[Path]:
+    if path.is_file():
+        yield path
+    yield from sorted(file for file in path.rglob("*") if file.suffix in _CODE and file.is_file())

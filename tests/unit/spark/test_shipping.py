@@ -16,7 +16,7 @@ from legacy_mm.spark.shipping import build_archive
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    archive = build_archive(tmp_path_factory.mktemp("archive"), "records")
+    archive = build_archive(tmp_path_factory.mktemp("archive"), ["records"])
     assert archive.name == f"legacy_mm-py{sys.version_info.major}{sys.version_info.minor}.zip"
     return set(zipfile.ZipFile(archive).namelist())
 
@@ -61,4 +61,4 @@ def test_files_without_a_time_travel_too(tmp_path: Path, monkeypatch: pytest.Mon
     file.touch()
     os.utime(file, (0, 0))
     monkeypatch.setattr(shipping, "__file__", str(file))
-    assert "legacy_mm/spark/shipping.py" in zipfile.ZipFile(build_archive(tmp_path, "records")).namelist()
+    assert "legacy_mm/spark/shipping.py" in zipfile.ZipFile(build_archive(tmp_path, ["records"])).namelist()

@@ -96,6 +96,30 @@ def idle(source: Any, target: Any, make_scene: Callable[..., Scene]) -> Scene:
     return make_scene(source, target, 1)
 
 
+HANDLER = """
+def handle(record):
+    assert "legacy_mm_env" in __file__, "out of the archive, although the driver's folder can be read here"
+    return [record.to(record.topic)]
+"""
+
+
+def test_a_script_handles_records_on_the_cluster(idle: Scene, spark: SparkStandalone, tmp_path: Path) -> None:
+    (tmp_path / "handler.py").write_text(HANDLER)
+    tool = mirror(idle, spark, "--message.handler", str(tmp_path / "handler.py"))
+    idle.wait_committed(1)
+    stop(tool)
+
+
+@pytest.mark.slow
+def test_a_jar_handles_records_on_the_cluster(
+    idle: Scene, spark: SparkStandalone, handler_jars: dict[str, Path]
+) -> None:
+    jar = str(handler_jars["DropTombstones"])
+    tool = mirror(idle, spark, "--message.handler", "handlers.DropTombstones", "--handler.classpath", jar)
+    idle.wait_committed(1)
+    stop(tool)
+
+
 def test_without_a_secret_it_says_what_to_do(idle: Scene, spark: SparkStandalone) -> None:
     environment = {**spark.environment(), "SPARK_CONF_DIR": "/nowhere"}
     tool = idle.mirror("--spark.master", spark.master, environment=environment)

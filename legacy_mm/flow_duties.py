@@ -64,7 +64,7 @@ class FlowDuties:
         self._scope = names.scope
         self._at_target = Duties(clusters.scheduled, clusters.applier, count)
         at_source = [Duties(clusters.at_source, Applier(clusters.source), count)] if clusters.at_source else []
-        self._duties = [*at_source, self._at_target]
+        self._duties = [self._at_target, *at_source]
         self._topics: frozenset[str] = frozenset()
         emitted = settings.features.heartbeats
         self._heartbeats = None if emitted is None else self._make_heartbeats(settings, names, emitted.interval)

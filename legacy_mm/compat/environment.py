@@ -17,7 +17,7 @@ from legacy_mm.compat.messages import OWN
 from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
 
 _BLANKS = re.compile(r"[^ \t\n]+")
-_MAXIMUM_HEAP = re.compile(r"(?:-Xmx|-XX:MaxHeapSize=)(\d+)([kmgt]?)", re.IGNORECASE)
+_MAXIMUM_HEAP = re.compile(r"(?:-Xmx|-XX:MaxHeapSize=)(\d{1,19})([kmgt]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 _SECRET_PROPERTY = re.compile(r"-D[^=]*(?:password|passphrase|secret|token)[^=]*=(.+)", re.IGNORECASE | re.DOTALL)
 _CLASS_PATH = ("-cp", "-classpath", "--class-path")

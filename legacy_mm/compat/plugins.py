@@ -77,10 +77,11 @@ def listener(start: Start) -> ListenerSettings | None:
 
 def class_path(start: Start) -> tuple[str, ...]:
     """CLASSPATH, `--handler.classpath`, the old Kafka's `libs`; as in Java, `folder/*` means its jars and no word the
-    present folder."""
+    present folder, but for a cluster: what is named travels to its workers."""
+    here = "" if runs_on_cluster(start.options.spark_master) else "."
     words = [start.environment.jvm.class_path, start.options.handler_classpath, _libs(start.environment.kafka_home)]
-    entries = (entry or "." for word in words if word for entry in word.split(os.pathsep))
-    return tuple(str(path.absolute()) for entry in entries for path in _expanded(entry))
+    entries = (entry or here for word in words if word for entry in word.split(os.pathsep))
+    return tuple(str(path.absolute()) for entry in filter(None, entries) for path in _expanded(entry))
 
 
 def _libs(kafka_home: str) -> str:

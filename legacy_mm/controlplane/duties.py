@@ -151,7 +151,8 @@ class Duties(threading.Thread):
         try:
             run.due = monotonic() + run.scheduled.interval
             look, outcomes, failure = self._look_and_apply(run.scheduled.duty, deadline)
-            if run.scheduled.before_copying and (failure or any(outcome.error for outcome in outcomes)):
+            undone = failure or look.unfinished or any(outcome.error for outcome in outcomes)
+            if run.scheduled.before_copying and undone:
                 run.due = min(run.due, monotonic() + _AGAIN_SECONDS)
                 self._wake.set()
             self._tell(run, look, outcomes, failure)

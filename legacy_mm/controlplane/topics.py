@@ -36,12 +36,12 @@ class TopicCreation:
         remote = {topic: self._remote_name(topic) for topic in sorted(topics) if topic in counts}
         missing = [topic for topic, name in remote.items() if name not in present]
         smaller = [topic for topic, name in remote.items() if present.get(name, counts[topic]) < counts[topic]]
-        made, troubles = self._missing(missing, remote, counts, present, deadline)
+        made, untold, troubles = self._missing(missing, remote, counts, present, deadline)
         grown = [AddPartitions(remote[topic], present[remote[topic]], counts[topic]) for topic in smaller]
         if not self._grow:
             troubles += [_too_small(change) for change in grown]
             grown = []
-        return Look((*made, *grown), tuple(troubles))
+        return Look((*made, *grown), (*untold, *troubles), unfinished=bool(untold))
 
     def _missing(
         self,
@@ -50,19 +50,20 @@ class TopicCreation:
         counts: Mapping[str, int],
         present: Collection[str],
         deadline: Deadline,
-    ) -> tuple[list[Change], list[str]]:
+    ) -> tuple[list[Change], list[str], list[str]]:
+        """What is to be made, what the source does not tell, and what the target does not know."""
         if self._new is None or not topics:
-            return [], []
+            return [], [], []
         replication_factor, properties = self._new
         described, untold = self._source.properties(topics, deadline)
         known = self._known(remote.values(), present, deadline)
         made: dict[str, Change] = {}
-        troubles = [f"topic {topic}: {why}" for topic, why in untold.items()]
+        troubles: list[str] = []
         for topic, source in described.items():
             configs, unknown = properties.at_creation(source, known)
             made.setdefault(remote[topic], CreateTopic(remote[topic], counts[topic], replication_factor, configs))
             troubles += not_known(remote[topic], unknown)
-        return list(made.values()), troubles
+        return list(made.values()), [f"topic {topic}: {why}" for topic, why in untold.items()], troubles
 
     def _known(self, copies: Iterable[str], present: Collection[str], deadline: Deadline) -> set[str] | None:
         """The properties that topics have at the target, as any of them tells; one of ours is likelier to be told.

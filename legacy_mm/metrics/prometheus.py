@@ -5,6 +5,7 @@ Beside it `/healthz` and `/readyz`: 200 or 503, and a line that says why. Any ot
 
 from __future__ import annotations
 
+import io
 import math
 import socket
 import sys
@@ -12,7 +13,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from socketserver import ThreadingMixIn
-from typing import Any
+from typing import Any, TextIO
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
@@ -71,6 +72,10 @@ class _Server(ThreadingMixIn, WSGIServer):
 class _Silent(WSGIRequestHandler):
     timeout = 30
 
+    def get_stderr(self) -> TextIO:
+        """Where tracebacks go, of callers that do not take the answer, too."""
+        return io.StringIO()
+
     def log_message(self, format: str, *arguments: Any) -> None:
         """A scrape is no news."""
 
@@ -79,7 +84,11 @@ def _application(metrics: WSGIApplication, state: State) -> WSGIApplication:
     def answer(environment: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         path = environment["PATH_INFO"]
         if path in _NUMBERS:
-            return metrics(environment, start)
+            try:
+                return metrics(environment, start)
+            except Exception as error:
+                events.emit(events.SCRAPE_FAILED, reason=type(error).__name__, error=error)
+                raise
         if path in PROBES:
             problem = PROBES[path](*state())
             status, text = ("503 Service Unavailable", problem) if problem else ("200 OK", "ok")

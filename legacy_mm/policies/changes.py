@@ -133,6 +133,8 @@ class Look:
     changes: tuple[Change, ...] = ()
     troubles: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    unfinished: bool = False
+    """Something was not told that may be told soon."""
 
 
 @dataclass(frozen=True, slots=True)

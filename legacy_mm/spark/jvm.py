@@ -20,7 +20,7 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -65,15 +65,18 @@ class Jvm:
         """Removed by nobody but us: a JVM that cannot say where it listens never ends."""
         self._connection_info = self._folder / "gateway"
         self._executable = self._folder / _NAME
-        self._executable.symlink_to(self._java)
         self._options = list(settings.options)
-        self._leave_out(jvm_options.removed(self._options, java_version(self._java)))
-        heap = jvm_options.computed_heap(self._java, self._options)
-        if heap is not None and heap < LEAST_HEAP:
-            events.emit(events.JVM_HEAP_RAISED, bytes=heap)
-            self._options.append(f"-Xmx{LEAST_HEAP}")
         self._gateway: Any = None
-        self._start()
+        with ExitStack() as undo:
+            undo.callback(shutil.rmtree, self._folder, ignore_errors=True)
+            self._executable.symlink_to(self._java)
+            self._leave_out(jvm_options.removed(self._options, java_version(self._java)))
+            heap = jvm_options.computed_heap(self._java, self._options)
+            if heap is not None and heap < LEAST_HEAP:
+                events.emit(events.JVM_HEAP_RAISED, bytes=heap)
+                self._options.append(f"-Xmx{LEAST_HEAP}")
+            self._start()
+            undo.pop_all()
 
     def _start(self) -> None:
         command = [str(self._executable), _MESSAGES_ON_STDERR, *_folders()]

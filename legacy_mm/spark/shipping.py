@@ -63,7 +63,9 @@ def _distributed(name: str) -> Sequence[PackagePath]:
         raise HostError(f"{name} is not installed, and would have to travel to the workers") from None
 
 
-def _code(path: Path) -> Iterator[Path]:
-    if path.is_file():
-        yield path
-    yield from sorted(file for file in path.rglob("*") if file.suffix in _CODE and file.is_file())
+def _code(path: Path) -> list[Path]:
+    try:
+        found = sorted(file for file in path.rglob("*") if file.suffix in _CODE and file.is_file())
+    except OSError as error:
+        raise HostError(f"{path} would have to travel to the workers, and cannot be read: {error}") from error
+    return [path] if path.is_file() else found

@@ -18,12 +18,13 @@ from legacy_mm.testbed.waiting import wait_until
 class Slow:
     """A look that takes all the time that it is given."""
 
-    name = "slow"
-
-    def __init__(self) -> None:
+    def __init__(self, name: str, looked: list[str]) -> None:
+        self.name = name
         self.had_time: list[bool] = []
+        self._looked = looked
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+        self._looked.append(self.name)
         self.had_time.append(not deadline.expired())
         wait_until(deadline.expired, 10.0, "the deadline")
         return Look()
@@ -31,7 +32,8 @@ class Slow:
 
 def test_a_cluster_that_is_away_takes_no_time_from_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flow_duties, "_BEFORE_COPYING_SECONDS", 0.1)
-    source, target = Slow(), Slow()
+    looked: list[str] = []
+    source, target = Slow("source", looked), Slow("target", looked)
     monkeypatch.setattr(Applier, "apply", lambda *_: iter(()))
     clusters = SimpleNamespace(
         scheduled=[Scheduled(target, 60.0, before_copying=True)],
@@ -44,3 +46,4 @@ def test_a_cluster_that_is_away_takes_no_time_from_the_other(monkeypatch: pytest
     duties = FlowDuties(cast(Any, settings), cast(Any, SimpleNamespace(scope={"t"})), lambda *row: None)
     duties.topics_found(frozenset({"t"}))
     assert (source.had_time, target.had_time) == ([True], [True])
+    assert looked == ["target", "source"], "the target's topics are what copying waits for"

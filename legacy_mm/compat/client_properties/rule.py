@@ -25,7 +25,7 @@ SHORT_MAX = 2**15 - 1
 INT_MAX = 2**31 - 1
 LONG_MAX = 2**63 - 1
 _JAVA_BLANKS = "".join(map(chr, range(0x21)))
-_NUMBER = re.compile(r"[+-]?0*[0-9]{1,19}")
+_NUMBER = re.compile(r"[+-]?[0-9]{1,4000}")
 _LIMITS = {"SHORT": SHORT_MAX, "INT": INT_MAX, "LONG": LONG_MAX}
 
 

@@ -15,7 +15,7 @@ Lookup = Callable[[str], str | None]
 MESSAGE_ONLY = "%m%n"
 """What both generations print when a pattern layout has no pattern."""
 _REFERENCE = re.compile(r"\$\{([^${}]*)\}")
-_SIZE = re.compile(r"([0-9]+)\s*(K|M|G|)B?", re.IGNORECASE)
+_SIZE = re.compile(r"([0-9]{1,19})\s*(K|M|G|)B?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 _PATTERN_LAYOUTS = {
     "patternlayout": MESSAGE_ONLY,

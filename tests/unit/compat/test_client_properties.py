@@ -149,7 +149,7 @@ def test_clients_take_what_we_give_them() -> None:
     [
         ("consumer", "fetch.min.bytes", "10k", "Not a number of type INT"),
         ("consumer", "fetch.min.bytes", "4294967297", "Not a number of type INT"),
-        ("consumer", "fetch.min.bytes", 5000 * "1", "Not a number of type INT"),
+        ("consumer", "fetch.min.bytes", 5000 * "0", "Not a number of type INT"),
         ("consumer", "fetch.min.bytes", "-1", "Value must be at least 0"),
         ("consumer", "metadata.max.age.ms", "x", "Not a number of type LONG"),
         ("consumer", "sasl.login.connect.timeout.ms", "1.5", "Not a number of type INT"),

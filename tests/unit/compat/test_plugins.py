@@ -54,6 +54,16 @@ def test_a_script_is_named_by_its_whole_path(settings: Settle) -> None:
     assert handler.name == f"{Path.cwd()}/some/handler.py:Rename"
 
 
+@pytest.mark.parametrize(("master", "here"), [("embedded", 1), ("spark://m:7077", 0)])
+def test_no_word_of_a_class_path_is_the_present_folder_but_does_not_travel(
+    settings: Settle, tmp_path: Path, master: str, here: int
+) -> None:
+    """It may be any folder, and hold anything."""
+    handler = settings("--message.handler", "h.Ok", "--spark.master", master, class_path=f":{tmp_path}/a.jar").handler
+    assert handler is not None
+    assert handler.class_path == (*here * [str(tmp_path)], f"{tmp_path}/a.jar")
+
+
 def test_a_star_means_the_jars_of_a_folder(settings: Settle, tmp_path: Path) -> None:
     for name in ("b.jar", "a.JAR", "c.txt"):
         (tmp_path / name).touch()

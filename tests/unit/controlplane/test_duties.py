@@ -142,15 +142,16 @@ def test_what_could_not_be_done_before_copying_is_tried_again_soon(monkeypatch: 
     """Whatever its interval, and also where its thread has nothing to wait for; until it has succeeded."""
     monkeypatch.setattr("legacy_mm.controlplane.duties._AGAIN_SECONDS", 0.0)
     change = CreateTopic("new", 3, -1)
-    duty = Looks(Look(), HostError("away"), Look((CreateTopic("bad", 1, -1),)), Look((change,)))
+    untold = Look(troubles=("x",), unfinished=True)
+    duty = Looks(Look(), HostError("away"), untold, Look((CreateTopic("bad", 1, -1),)), Look((change,)))
     bench, alarm = Bench(duty, interval=math.inf, before_copying=True), Alarm()
     bench.duties._wake = alarm
     with bench:
         bench.duties.topics_found(frozenset(), Deadline.after(SECONDS))
         assert alarm.waits.get(timeout=SECONDS) == threading.TIMEOUT_MAX
         bench.duties.topics_found(frozenset({"new"}), Deadline.after(SECONDS))
-        counts = [bench.counted.get(timeout=SECONDS) for _ in range(4)]
-    assert counts == [("looks", 0, 0), ("looks", 0, 1), ("looks", 0, 1), ("looks", 1, 0)]
+        counts = [bench.counted.get(timeout=SECONDS) for _ in range(5)]
+    assert counts == [("looks", 0, 0), *[("looks", 0, 1)] * 3, ("looks", 1, 0)]
     assert bench.target.done == [change]
 
 

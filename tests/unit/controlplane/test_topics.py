@@ -40,9 +40,9 @@ class Cluster:
         return found, {topic: "it is refused" for topic in topics if topic not in found}
 
 
-def look(target: Cluster) -> Look:
+def look(target: Cluster, source: Cluster | None = None) -> Look:
     """At a source with two topics."""
-    source = Cluster({"old": OVERRIDES, "new": OVERRIDES})
+    source = source or Cluster({"old": OVERRIDES, "new": OVERRIDES})
     properties = ConfigPropertyFilter(lambda name: False, source_defaults=False)
     clusters = cast(ClusterAdmin, source), cast(ClusterAdmin, target)
     duty = TopicCreation(*clusters, "A.{}".format, new=(-1, properties), grow=True)
@@ -54,6 +54,13 @@ def test_a_property_that_the_target_does_not_know_is_left_out_and_named() -> Non
     target = Cluster({"a": None, "A.old": {"cleanup.policy": "delete"}})
     assert look(target) == Look((CreateTopic("A.new", 1, -1, {"cleanup.policy": "compact"}),), (LEFT_OUT,))
     assert target.asked == ["A.old"]
+
+
+def test_a_topic_whose_properties_are_not_told_is_soon_looked_at_again() -> None:
+    """One that was made a moment ago; a property that the target does not know is for good."""
+    found = look(Cluster({}), Cluster({"old": {}, "new": None}))
+    assert (found.troubles, found.unfinished) == (("topic new: it is refused",), True)
+    assert not look(Cluster({"A.old": {}})).unfinished
 
 
 def test_any_topic_of_the_target_tells() -> None:

@@ -8,6 +8,7 @@ import threading
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -147,6 +148,21 @@ def test_a_request_that_breaks_the_handler_is_one_line(
     finally:
         endpoint.close()
     assert caplog.messages == ["A request to the port of the metrics failed (ValueError)"]
+
+
+def test_a_scrape_that_fails_is_one_line(
+    port: int, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def snapshots() -> list[Any]:
+        raise ValueError("hush")
+
+    endpoint = Endpoint(LOOPBACK, port, snapshots, lambda: (Phase.RUNNING, ()))
+    try:
+        assert ask(port, "/metrics")[0] == 500
+    finally:
+        endpoint.close()
+    assert caplog.messages == ["A request to the port of the metrics failed (ValueError)"]
+    assert capfd.readouterr().err == ""
 
 
 def test_a_stream_is_outside_until_it_is_assigned_and_when_it_is_lost() -> None:

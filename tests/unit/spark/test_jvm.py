@@ -164,3 +164,16 @@ def test_one_that_is_left_behind_ends_by_itself(variables: dict[str, str]) -> No
     told = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=60, check=False).stdout
     with suppress(psutil.NoSuchProcess):
         psutil.Process(int(told)).wait(60)
+
+
+def test_one_that_cannot_be_started_leaves_no_folder(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise BlockingIOError("no more processes")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(Jvm, "_start", refuse)
+    with pytest.raises(BlockingIOError):
+        start(JvmSettings())
+    assert not list(tmp_path.glob("legacy_mm-jvm-*"))

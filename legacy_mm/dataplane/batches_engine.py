@@ -87,7 +87,8 @@ class BatchesEngine:
         self._resume: list[Offsets] = []
         beat = Beat(lambda: report(self._progress({}, blocked=True)))
         self._patience = Patience(self._stopping, beat, lambda: self._tend(blocked=True))
-        self._topics = TargetTopics(plan, self._target, self._patience, self._stopping, self._wait)
+        news = self._written.on_trouble
+        self._topics = TargetTopics(plan, self._target, self._patience, self._stopping, self._wait, news)
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).

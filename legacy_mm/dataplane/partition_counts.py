@@ -93,7 +93,9 @@ class PartitionCounts:
         while True:
             there = self._at_source(source)
             count = None if there is None else self._at_target(target)
-            if there is not None and count is not None:
+            if count is None:  # nobody answers, or the topic is still to be made
+                missing = Deadline.after(self._missing_seconds)
+            elif there is not None:
                 least = max(least, there)
                 if count >= least or (not count and missing.expired()):
                     self._proven[source, target] = least

@@ -20,12 +20,19 @@ class TargetTopics:
     """The target's topics, as the engine's own thread asks for them."""
 
     def __init__(
-        self, plan: Plan, target: Cluster, patience: Patience, stopping: threading.Event, wait: Callable[[], None]
+        self,
+        plan: Plan,
+        target: Cluster,
+        patience: Patience,
+        stopping: threading.Event,
+        wait: Callable[[], None],
+        tell: Callable[[str], None],
     ) -> None:
-        """`wait`: a moment, or until there is news of the target."""
+        """`wait`: a moment, or until there is news of the target. `tell` gets what the user should know meanwhile."""
         self._target = target
         self._stopping = stopping
         self._wait = wait
+        self._tell = tell
         self._missing_seconds = missing_seconds(plan.target)
         self._unmade = UnmadeTopics(plan, lambda topics: patience.ask(lambda: missing_topics(target, topics)))
 
@@ -50,9 +57,12 @@ class TargetTopics:
                 if growing.expired() and age is not None and age < GROWTH_SECONDS:
                     raise too_few(topic, count, least)
             else:
-                problem = failures.for_good(self._target.problem(topic))
-                if problem or missing.expired():
-                    raise Unsendable(problem or failures.UNKNOWN_TOPIC)
+                problem = self._target.problem(topic)
+                code = failures.for_good(problem)
+                if code or missing.expired():
+                    raise Unsendable(code or failures.UNKNOWN_TOPIC)
+                if hindrance := failures.hindrance(problem):
+                    self._tell(f"topic {topic} is waited for: {hindrance}")
             self._target.stale()
             self._wait()
         return count

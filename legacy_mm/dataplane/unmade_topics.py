@@ -9,7 +9,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.copyjob import Plan
 
 _MADE_SECONDS = 30.0
-"""So long the duty, which tries again each 10 s, has for it. Then it was refused, and the copying goes on."""
+"""So long the duty, which tries again each 10 s, has for the next one. Then it was refused, and the copying goes on."""
 
 
 class UnmadeTopics:
@@ -29,8 +29,10 @@ class UnmadeTopics:
         if missing is None:
             self._deadline = None
             return True
-        self._topics.intersection_update(missing)
-        self._deadline = self._deadline or Deadline.after(_MADE_SECONDS)
+        made = self._topics.difference(missing)
+        self._topics -= made
+        if made or self._deadline is None:
+            self._deadline = Deadline.after(_MADE_SECONDS)
         if topic in self._topics and self._deadline.expired():
             events.emit(events.TOPIC_UNMADE, topic=topic)
             self._topics.remove(topic)

@@ -259,7 +259,8 @@ class Cluster:
             try:
                 self.refresh()
             except ClusterUnreachable as error:
-                on_trouble(str(error))
+                if not self._closed.is_set():
+                    on_trouble(str(error))
             except Exception as error:  # noqa: BLE001 - whoever asks next raises it
                 self._failure = error
                 return

@@ -37,8 +37,8 @@ _CLIENT_ID_LENGTH = struct.Struct(">h")
 _NO_TAGS = b"\0"
 _IDS = 1 << 31
 _MOST_BYTES = 100_000_000
-_ON_THEIR_WAY = 20
-"""Requests, so few that their answers find room in the socket while more are sent."""
+_ON_THEIR_WAY = 64 << 10
+"""Bytes of requests, so few that their answers find room in the sockets: a broker without it reads no further."""
 _SETUP_MS = 30_000
 _LIFE_USED = 0.85
 """Of a login's life, as in the Java client: then it is time for a new one."""
@@ -189,17 +189,24 @@ class Connection:
 
     def call(self, request: Any) -> Any:
         """Send any message object of kafka-python in the highest version both know, and wait for its response."""
-        return self._answer(self._ask(request))
+        sent, _ = self._ask(request)
+        return self._answer(sent)
 
     def call_each(self, requests: Iterable[Any]) -> Iterator[Any]:
-        """The answers in the order of the requests, several of which are on their way at a time; else as `call`."""
+        """The answers in the order of the requests, several of which are on their way at a time; else as `call`.
+
+        For requests that are not smaller than their answers.
+        """
         asked: deque[Any] = deque()
+        sizes: deque[int] = deque()
         for request in requests:
-            asked.append(self._ask(request))
-            if len(asked) >= _ON_THEIR_WAY:
+            sent, size = self._ask(request)
+            asked.append(sent)
+            sizes.append(size)
+            while sum(sizes) > _ON_THEIR_WAY:
+                sizes.popleft()
                 yield self._answer(asked.popleft())
-        while asked:
-            yield self._answer(asked.popleft())
+        yield from map(self._answer, asked)
 
     @contextmanager
     def patience(self, seconds: float) -> Iterator[None]:
@@ -218,8 +225,8 @@ class Connection:
             if not self._users:
                 self._stream.close()
 
-    def _ask(self, request: Any) -> Any:
-        """The request as it was sent."""
+    def _ask(self, request: Any) -> tuple[Any, int]:
+        """The request as it was sent, and its bytes."""
         correlation_id = next(self._ids) % _IDS
         request = copy(request)  # another broker may have to be asked in another version
         if request.API_VERSION is None:
@@ -227,7 +234,7 @@ class Connection:
         request.with_header(correlation_id=correlation_id, client_id=self._client_id)
         encoded = request.encode(framed=True, header=True)
         self._send([encoded], _Asked(correlation_id, request.API_KEY, monotonic()))
-        return request
+        return request, len(encoded)
 
     def _answer(self, request: Any) -> Any:
         """To the oldest request that has none."""

@@ -107,6 +107,13 @@ def tells_of_members(told: str) -> bool:
     return told == text(_UNKNOWN_MEMBER)
 
 
+def hindrance(problem: type[Exception] | None) -> str:
+    """What keeps brokers from making a topic; empty where it is only not known yet, or has no leader."""
+    if problem is None or problem.retriable or problem.invalid_metadata:  # type: ignore[attr-defined]
+        return ""
+    return text(problem.errno)  # type: ignore[attr-defined]
+
+
 def for_good(problem: type[Exception] | None) -> int:
     """The code of a topic's problem that nobody waits out, or 0: as in Java, for a name or a right, and no other."""
     code = 0 if problem is None else int(problem.errno)  # type: ignore[attr-defined]

@@ -54,6 +54,22 @@ def test_the_partition_counts_where_the_source_s_answer_is_old() -> None:
         PartitionCounts(Answers(3), Answers(3), 0.0).suffice([("t", 5, "t")], give_up_after(9))
 
 
+def test_the_time_until_anybody_answers_is_not_that_of_a_missing_topic(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As while a duty is to make it: it is checked once it is there."""
+    now = 100.0
+    monkeypatch.setattr("legacy_mm.clock.monotonic", lambda: now)
+    answers = iter([None, 0, 1, 1])
+
+    def at_target(topic: str) -> int | None:
+        nonlocal now
+        answer = next(answers)
+        now += 31.0 if answer is None else 1.0
+        return answer
+
+    with pytest.raises(StreamFailure, match="t has 1 partitions at the target and 3 at the source"):
+        PartitionCounts(Answers(3), at_target, 30.0).suffice([("t", 0, "t")], give_up_after(9))
+
+
 @pytest.mark.parametrize("answers", [(2, 4), (None, 4), (0, 4)], ids=["grows", "does not answer", "is not there"])
 def test_a_target_that_is_not_ready_is_waited_for(
     answers: tuple[int | None, ...], monkeypatch: pytest.MonkeyPatch

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -34,12 +36,12 @@ class Coming:
         self._looks += 1
 
 
-def topics(error: int) -> TargetTopics:
+def topics(error: int, tell: Callable[[str], None] = lambda _: None) -> TargetTopics:
     """Of a plan without duties; the next look is always at hand."""
     plan = Plan({}, {"t": "t"}, {}, {}, 0.0, 1.0, abort_on_send_failure=False, synchronous=False)
     nobody: Any = None
     target: Any = Coming(error)
-    return TargetTopics(plan, target, nobody, threading.Event(), lambda: None)
+    return TargetTopics(plan, target, nobody, threading.Event(), lambda: None, tell)
 
 
 @pytest.mark.parametrize("error", [3, 5, 7, 37, 38, 40, 41, 44, -1])
@@ -53,3 +55,12 @@ def test_a_topic_that_the_target_will_not_have_is_not_waited_for(error: int) -> 
     with pytest.raises(Unsendable) as refused:
         topics(error).partitions("t", 1)
     assert refused.value.code == error
+
+
+@pytest.mark.parametrize(("error", "said"), [(3, ""), (5, ""), (38, "Replication-factor"), (44, "[Pp]olicy")])
+def test_what_keeps_brokers_from_making_it_is_told(error: int, said: str) -> None:
+    """Not that it is being made."""
+    told: list[str] = []
+    topics(error, told.append).partitions("t", 1)
+    assert bool(told) == bool(said)
+    assert not said or re.search(said, told[0])

@@ -65,3 +65,16 @@ def test_a_target_that_does_not_answer_takes_no_time_from_the_duty(monkeypatch: 
     monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 0.0)
     assert topics.holds("A.a")
     assert not topics.holds("A.a"), "the time begins anew"
+
+
+def test_a_duty_that_makes_one_after_the_other_has_time_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr("legacy_mm.clock.monotonic", lambda: now)
+    topics = unmade(Target({"A.a", "A.b"}, {"A.a"}))
+    assert topics.holds("A.a")
+    now = 29.0
+    assert topics.holds("A.a")
+    now = 58.0
+    assert topics.holds("A.a")
+    now = 60.0
+    assert not topics.holds("A.a")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -209,11 +210,14 @@ def test_whoever_keeps_fresh_has_a_connection(connected: list[Connected], monkey
     """The metadata is not old, but the broker was restarted."""
     monkeypatch.setattr(module, "_IDLE_SECONDS", 0.01)
     cluster = Cluster({**PROPERTIES, "topic.metadata.refresh.interval.ms": "-1"}, 1.0)
-    cluster.keep_fresh(print)
+    told: list[str] = []
+    cluster.keep_fresh(told.append)
     for times in (1, 2):
         wait_until(lambda times=times: cluster.connections() == (times, 1), 10.0, "a connection")  # type: ignore[misc]
         connected[-1].close()
     cluster.close()
+    wait_until(lambda: "metadata" not in {thread.name for thread in threading.enumerate()}, 10.0, "its thread's end")
+    assert told == [], "an end that was asked for is no news"
 
 
 def test_a_connection_that_is_made_while_the_cluster_is_closed_does_not_stay(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,7 +70,10 @@ def differences(source: str, target: str, topic: str) -> list[str]:
     return same_records(read_all(source, topic), read_all(target, topic), target_partitions=6)
 
 
-@pytest.mark.parametrize("batch_bytes", [0, LITTLE], ids=["large batches", "joined batches"])
+@pytest.mark.parametrize(
+    "batch_bytes",
+    [pytest.param(0, id="large batches", marks=pytest.mark.slow), pytest.param(LITTLE, id="joined batches")],
+)
 def test_connections_that_are_cut_again_and_again_lose_nothing_and_double_nothing(
     source: Any, network: Network, name: str, start_copying: Start, batch_bytes: int
 ) -> None:

@@ -16,6 +16,8 @@ from tests.fixtures.deployments import PARTITIONS, ROWS, mirror_together
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 DEPLOYMENTS = [row for row in ROWS if not row.get("kerberos")]
 AT_ONCE = 3
+SOONER = 5
+"""Groups of so many that run each time; the others in slow runs."""
 SECRET = "secret-of-the-test"
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 EVERYTHING = {".*", "--whitelist=.*", '--whitelist=".*"'}
@@ -41,11 +43,14 @@ def addresses(module_clusters: Callable[..., Cluster]) -> Iterator[dict[str, str
     yield found
 
 
-def start_together() -> list[list[dict[str, Any]]]:
+def start_together() -> list[Any]:
     """Whoever mirrors everything runs alone: it would be mistaken for the others."""
     alone = [row for row in DEPLOYMENTS if EVERYTHING & set(row["words"])]
     others = [row for row in DEPLOYMENTS if row not in alone]
-    return [[row] for row in alone] + [others[at : at + AT_ONCE] for at in range(0, len(others), AT_ONCE)]
+    together = [others[at : at + AT_ONCE] for at in range(0, len(others), AT_ONCE)]
+    return [[row] for row in alone] + [
+        pytest.param(rows, marks=pytest.mark.slow) if at >= SOONER else rows for at, rows in enumerate(together)
+    ]
 
 
 @pytest.mark.parametrize("rows", start_together(), ids=lambda rows: "+".join(row["id"] for row in rows))

@@ -112,6 +112,7 @@ def test_a_long_line_that_is_cut_again_and_again(source: Any, far: Far, begin: B
     assert differences(source, far, name) == []
 
 
+@pytest.mark.slow
 def test_a_stop_over_a_long_line_says_what_did_not_arrive(
     source: Any, far: Far, begin: Begin, start_copying: Start
 ) -> None:

@@ -250,7 +250,13 @@ REFUSED: dict[str, tuple[str, Callable[[Stores], Properties]]] = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSED)
+ALIKE = ("another host", "unknown authority")
+"""Certificates that are refused as an expired one is."""
+
+
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow) if case in ALIKE else case for case in REFUSED]
+)
 def test_a_source_that_refuses_ends_the_mirror(
     secured: Secured, case: str, topic: Callable[..., str], group: str, tool: Callable[..., ToolProcess]
 ) -> None:
@@ -260,7 +266,14 @@ def test_a_source_that_refuses_ends_the_mirror(
     assert_ends(secured, tool(*files, "--whitelist", name, *COMMIT_OFTEN), name, group)
 
 
-@pytest.mark.parametrize("case", ["wrong password", "expired certificate", "no client certificate"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        "wrong password",
+        pytest.param("expired certificate", marks=pytest.mark.slow),
+        pytest.param("no client certificate", marks=pytest.mark.slow),
+    ],
+)
 def test_a_target_that_refuses_ends_the_mirror(
     secured: Secured, case: str, topic: Callable[..., str], group: str, tool: Callable[..., ToolProcess]
 ) -> None:

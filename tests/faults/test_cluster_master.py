@@ -103,6 +103,7 @@ def handle(record):
 """
 
 
+@pytest.mark.slow
 def test_a_script_handles_records_on_the_cluster(idle: Scene, spark: SparkStandalone, tmp_path: Path) -> None:
     (tmp_path / "handler.py").write_text(HANDLER)
     tool = mirror(idle, spark, "--message.handler", str(tmp_path / "handler.py"))

@@ -22,7 +22,7 @@ GROUPS = {
     },
     "consumer protocol": {"group.protocol": "consumer"},
 }
-SLOW = dict.fromkeys(("roundrobin", "cooperative-sticky"), pytest.mark.slow)
+SLOW = dict.fromkeys(("roundrobin", "cooperative-sticky", "consumer protocol"), pytest.mark.slow)
 
 
 @pytest.mark.scenario(33)

@@ -6,6 +6,7 @@ order per source partition and key; null keys spread.
 
 from __future__ import annotations
 
+import itertools
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
@@ -76,8 +77,15 @@ def assert_equal(side: Side, topic: str, records: list[Record], partitions: int)
     assert same_records(records, copied, target_partitions=partitions) == [], topic
 
 
-@pytest.mark.parametrize("side", ["old", "ours", "by_record"], indirect=True)
-@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+@pytest.mark.parametrize(
+    ("side", "isolation"),
+    [
+        *itertools.product(("old", "ours"), ("read_uncommitted", "read_committed")),
+        ("by_record", "read_uncommitted"),
+        pytest.param("by_record", "read_committed", marks=pytest.mark.slow),
+    ],
+    indirect=["side"],
+)
 def test_every_kind_of_record(side: Side, kinds: list[Loaded], group: str, isolation: str) -> None:
     """Aborted records are copied under read_uncommitted, the default, and left out under read_committed."""
     existing = list_topics(side.target.bootstrap)

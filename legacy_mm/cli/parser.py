@@ -69,12 +69,12 @@ class OwnValue(NamedTuple):
     """`command line`, a variable's name, a file's name, or `default`."""
 
 
-def read_own_options(words: Sequence[str], environment: Mapping[str, str] | None = None) -> OwnOptions:
+def read_own_options(words: Sequence[str], environment: Mapping[str, str]) -> OwnOptions:
     """Values of our own options: command line, environment variable, `--features.config`, default."""
     return _typed(_read(_parser(), words, environment))
 
 
-def own_values(words: Sequence[str], environment: Mapping[str, str] | None = None) -> list[OwnValue]:
+def own_values(words: Sequence[str], environment: Mapping[str, str]) -> list[OwnValue]:
     """Every own option, and every flag that was given, with its origin: ConfigArgParse reports its sources."""
     parser = _parser()
     given = _read(parser, words, environment)
@@ -88,14 +88,13 @@ def own_values(words: Sequence[str], environment: Mapping[str, str] | None = Non
     return [OwnValue(row.name, _shown(given[row.attribute]), _origin_of(row, given, origins)) for row in shown]
 
 
-def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str] | None) -> dict[str, Any]:
-    for variable in environment or {}:
+def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str]) -> dict[str, Any]:
+    for variable in environment:
         name = variable.removeprefix(ENVIRONMENT_PREFIX).lower().replace("_", ".")
         if variable.startswith(ENVIRONMENT_PREFIX) and unbuilt.is_unbuilt(name):
             raise ConfigurationError(f"{variable}: {unbuilt.refusal(name)}")
-    variables = None
-    if environment is not None:  # an empty one, as a compose file makes them, says nothing
-        variables = {name: text for name, text in {**_spelled_today(environment), **environment}.items() if text}
+    spelled = {**_spelled_today(environment), **environment}
+    variables = {name: text for name, text in spelled.items() if text}  # a compose file makes empty ones
     given: dict[str, Any] = vars(parser.parse_args(list(words), env_vars=variables))
     return given
 

@@ -123,13 +123,18 @@ def handlers() -> list[str]:
     return [thread.name for thread in threading.enumerate() if "process_request_thread" in thread.name]
 
 
+def is_hung_up(port: int) -> bool:
+    """Whether a caller who says nothing is left without an answer."""
+    with socket.create_connection((LOOPBACK, port), timeout=10) as caller:
+        return caller.recv(1) == b""
+
+
 def test_whoever_says_nothing_is_left(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert prometheus._Silent.timeout == 30
     monkeypatch.setattr(prometheus._Silent, "timeout", 0.01)
     endpoint = Endpoint(LOOPBACK, port, list, lambda: (Phase.RUNNING, ()))
     try:
-        with socket.create_connection((LOOPBACK, port), timeout=10) as caller:
-            assert caller.recv(1) == b""
+        assert is_hung_up(port)
     finally:
         endpoint.close()
 
@@ -143,8 +148,7 @@ def test_a_request_that_breaks_the_handler_is_one_line(
     monkeypatch.setattr(prometheus._Silent, "handle", fail)
     endpoint = Endpoint(LOOPBACK, port, list, lambda: (Phase.RUNNING, ()))
     try:
-        with socket.create_connection((LOOPBACK, port), timeout=10) as caller:
-            assert caller.recv(1) == b""
+        assert is_hung_up(port)
     finally:
         endpoint.close()
     assert caplog.messages == ["A request to the port of the metrics failed (ValueError)"]

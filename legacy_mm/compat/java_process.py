@@ -13,6 +13,7 @@ import faulthandler
 import fcntl
 import os
 import pwd
+import resource
 import signal
 import struct
 import sys
@@ -31,9 +32,15 @@ _STRING, _UNITS_STRING, _CONSTANT = ord("B"), 5, 1
 
 
 def take_on() -> None:
-    """The command name becomes `java`, where a process may choose; `kill -3` prints all stacks on stdout."""
+    """The command name becomes `java`, where a process may choose; `kill -3` prints all stacks on stdout.
+
+    As many files may be open as the hard limit allows: service managers leave the soft one low, and HotSpot raises it.
+    """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_NAME, _NAME)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     faulthandler.register(signal.SIGQUIT, file=1, all_threads=True)
 
 

@@ -1,8 +1,11 @@
-"""The file by which jps finds this process: it comes and goes, and nothing depends on it."""
+"""What the process has of a JVM: the file by which jps finds it, on which nothing depends, and its open files."""
 
 from __future__ import annotations
 
 import os
+import resource
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -28,3 +31,12 @@ def test_a_file_that_cannot_be_removed_changes_no_exit_code(temporary: Path) -> 
         (file,) = temporary.glob(f"hsperfdata_*/{os.getpid()}")
         file.unlink()
         file.mkdir()
+
+
+def test_as_many_files_may_be_open_as_the_hard_limit_allows() -> None:
+    program = (
+        "import resource as r; from legacy_mm.compat import java_process as j; most = r.getrlimit(r.RLIMIT_NOFILE)[1]; "
+        "r.setrlimit(r.RLIMIT_NOFILE, (64, most)); j.take_on(); print(r.getrlimit(r.RLIMIT_NOFILE)[0])"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert int(printed) == resource.getrlimit(resource.RLIMIT_NOFILE)[1] > 64

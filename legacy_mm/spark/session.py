@@ -93,6 +93,7 @@ class SparkHost:
         conf = SparkConf(_jvm=gateway.jvm)
         conf.setAll(sorted(self.properties(archive, dict(conf.getAll())).items()))
         os.environ["PYSPARK_PYTHON"] = self._worker_python()
+        os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # where other applications are Connect's, ours is not
         context = SparkContext(gateway=gateway, conf=conf)
         context.setLogLevel("OFF")
         vars(context._accumulatorServer)["handle_error"] = _say_nothing

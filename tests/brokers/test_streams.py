@@ -131,6 +131,7 @@ def test_a_healthy_mirror_says_only_what_the_old_tool_said(
             "SPARK_HOME": "/opt/spark-2.4",
             "SPARK_CONF_DIR": "/opt/spark-2.4/conf",
             "PYSPARK_PYTHON": "/nowhere/python",
+            "SPARK_CONNECT_MODE_ENABLED": "1",
             "PYTHONPATH": str(foreign),
             "_JAVA_OPTIONS": "-Xmx1m",
         },

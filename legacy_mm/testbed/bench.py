@@ -29,6 +29,7 @@ from legacy_mm.testbed.bench_measure import (
     Site,
     measure_start_up,
     measure_throughput,
+    steady_cluster,
 )
 from legacy_mm.testbed.bench_profiles import (
     GROWTH_PROFILES,
@@ -140,7 +141,7 @@ def _run_all(folder: Path, options: argparse.Namespace, profiles: Sequence[Profi
         target = stack.enter_context(_target(folder, profiles if far else ()))
         if options.start_up:
             return _start_up(folder, target, options, tools)
-        source = stack.enter_context(Cluster(folder / "source", properties=BROKER))
+        source = stack.enter_context(steady_cluster(folder / "source", properties=BROKER))
         jar = compiled(SOURCES, folder / "jars")["Rename"] if options.handler else None
         site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, jar, options.ours)
         if options.memory_limit:
@@ -166,7 +167,7 @@ def _target(folder: Path, profiles: Sequence[Profile]) -> Iterator[Cluster]:
 
     try:
         front = advertise if round_trip else None
-        with Cluster(folder / "target", properties=BROKER, advertise=front) as cluster:
+        with steady_cluster(folder / "target", properties=BROKER, advertise=front) as cluster:
             yield cluster
     finally:
         for proxy in proxies:
@@ -177,8 +178,8 @@ def _target(folder: Path, profiles: Sequence[Profile]) -> Iterator[Cluster]:
 
 def _growth(folder: Path, options: argparse.Namespace, profiles: Sequence[Profile], tools: Sequence[str]) -> int:
     with (
-        Cluster(folder / "source", properties=GROWTH_BROKER, heap=BROKER_HEAP) as source,
-        Cluster(folder / "target", properties=GROWTH_BROKER, heap=BROKER_HEAP) as target,
+        steady_cluster(folder / "source", properties=GROWTH_BROKER, heap=BROKER_HEAP) as source,
+        steady_cluster(folder / "target", properties=GROWTH_BROKER, heap=BROKER_HEAP) as target,
     ):
         site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, ours=options.ours)
         failed = run_growth(
@@ -224,7 +225,7 @@ def _start_up(folder: Path, target: Cluster, options: argparse.Namespace, tools:
     lines = [["group.initial.rebalance.delay.ms", *(f"{tool} s" for tool in chosen)]]
     for delay in REBALANCE_DELAYS:
         properties = {**BROKER, "group.initial.rebalance.delay.ms": delay}
-        with Cluster(folder / f"source-{delay}", properties=properties) as source:
+        with steady_cluster(folder / f"source-{delay}", properties=properties) as source:
             site = Site(source, target, folder / "tools", options.heap, options.limit_seconds, ours=options.ours)
             load_data(site, START_UP_PROFILE, START_UP_PROFILE.records)
             measure_start_up(site, chosen[0], START_UP_PROFILE)  # not counted: the group's own topic is made

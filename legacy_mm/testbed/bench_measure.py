@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from confluent_kafka import Consumer, Producer, TopicPartition
@@ -37,6 +38,8 @@ LATE_SECONDS = 30.0
 STAMP = struct.Struct(">Id")  # number of the record, wall clock
 # Deleted topics leave the disk soon; the default is a minute. The key of the same name of a topic does not count.
 BROKER = {"log.segment.delete.delay.ms": "1000"}
+steady_cluster = partial(Cluster, jvm=("-XX:+UseG1GC",))
+"""Its brokers become as fast as Java makes them, instead of being up soon."""
 MM2_TOPICS = "mm2-"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _JAVA_FRAME = "\tat "

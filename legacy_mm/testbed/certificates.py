@@ -11,6 +11,7 @@ from pathlib import Path
 
 from legacy_mm.errors import HostError
 from legacy_mm.spark.java import find_java
+from legacy_mm.testbed.spawn import QUICK_JVM
 
 PASSWORD = "store-password"
 _KEY = ("-keyalg", "EC", "-groupname", "secp256r1")
@@ -77,7 +78,7 @@ def _open(store: Path, kind: str = "PKCS12") -> tuple[str | Path, ...]:
 
 
 def _keytool(*words: str | Path) -> None:
-    command = [str(find_java().with_name("keytool")), *map(str, words)]
+    command = [str(find_java().with_name("keytool")), *(f"-J{flag}" for flag in QUICK_JVM), *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=_SECONDS)
     if done.returncode != 0:
         raise HostError(f"keytool {words[0]} failed: {done.stdout.strip() or done.stderr.strip()}")

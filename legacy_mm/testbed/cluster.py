@@ -20,7 +20,7 @@ from legacy_mm.testbed.jars import kafka_jars
 from legacy_mm.testbed.java_files import write_log_configuration, write_properties
 from legacy_mm.testbed.ports import LOOPBACK, Ports
 from legacy_mm.testbed.releases import CURRENT, find_release
-from legacy_mm.testbed.spawn import spawn
+from legacy_mm.testbed.spawn import QUICK_JVM, spawn
 
 MAIN, CONTROLLER, PROXIED = "PLAINTEXT", "CONTROLLER", "PROXIED"
 FORMAT_SECONDS = 120
@@ -62,7 +62,7 @@ class Cluster:
         listeners: Mapping[str, str] = {},
         advertise: Advertise | None = None,
         heap: str = "512m",
-        jvm: Sequence[str] = ("-XX:+UseG1GC",),
+        jvm: Sequence[str] = QUICK_JVM,
         format_options: Sequence[str] = (),
     ) -> None:
         self.folder = folder.resolve()
@@ -197,7 +197,6 @@ class Cluster:
     def _format(self, broker: Broker, identity: str, jars: Path) -> subprocess.Popen[bytes]:
         arguments = ["format", f"--cluster-id={identity}", "-c", str(broker.folder / "server.properties")]
         arguments += self._format_options
-        fast = ["-Xmx128m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
         logging = next(word for word in broker.command if word.startswith("-Dlog4j"))
-        command = [str(find_java()), *fast, logging, "-cp", f"{jars}/*", "kafka.tools.StorageTool"]
+        command = [str(find_java()), "-Xmx128m", *QUICK_JVM, logging, "-cp", f"{jars}/*", "kafka.tools.StorageTool"]
         return spawn([*command, *arguments], folder=broker.folder, output=broker.console)

@@ -19,6 +19,7 @@ from typing import Self
 from legacy_mm.errors import HostError
 from legacy_mm.spark.java import find_java
 from legacy_mm.testbed.ports import Ports
+from legacy_mm.testbed.spawn import QUICK_JVM
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 
@@ -70,12 +71,13 @@ class SparkStandalone:
         _, _, port = self.master.rpartition(":")
         main = "org.apache.spark.deploy.master.Master"
         self._start("master", main, "--host", "127.0.0.1", "--port", port, "--webui-port", "0")
-        self._await("I have been elected leader")
+        self._await(self._nodes[0], "I have been elected leader")
         for number in range(self._count):
             main = "org.apache.spark.deploy.worker.Worker"
             size = ("--cores", "4", "--memory", "2g", "--webui-port", "0", "--work-dir", str(self._folder / "work"))
             self._start(f"worker-{number}", main, "--host", "127.0.0.1", *size, self.master)
-            self._await("Successfully registered with master")
+        for node in self.workers:
+            self._await(node, "Successfully registered with master")
         return self
 
     def __exit__(
@@ -93,13 +95,12 @@ class SparkStandalone:
             "SPARK_HOME": _spark_home(),
             "JAVA_HOME": str(find_java().parent.parent),
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": " ".join(QUICK_JVM),
             "PYTHONPATH": "",
         }
         self._nodes.append(SparkNode(command, self._folder / name, environment))
 
-    def _await(self, line: str) -> None:
-        node = self._nodes[-1]
-
+    def _await(self, node: SparkNode, line: str) -> None:
         def ready() -> bool:
             if not node.running():
                 raise HostError(f"Spark ended at once: {node.output()[-500:]}")

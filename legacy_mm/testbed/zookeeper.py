@@ -19,7 +19,7 @@ from legacy_mm.testbed.jars import kafka_jars
 from legacy_mm.testbed.java_files import write_log_configuration, write_properties
 from legacy_mm.testbed.ports import LOOPBACK, Ports
 from legacy_mm.testbed.releases import find_release
-from legacy_mm.testbed.spawn import spawn
+from legacy_mm.testbed.spawn import QUICK_JVM, spawn
 from legacy_mm.testbed.waiting import wait_until
 
 START_SECONDS = 60.0
@@ -118,7 +118,7 @@ class ZooKeeperCluster:
         level, log = "INFO", folder / "server.log"
         logging = write_log_configuration(folder / "log4j.properties", generation=1, level=level, file=log)
         jars = f"{kafka_jars(self.release.version)}/*"
-        flags = [f"-Xmx{heap}", "-Djava.awt.headless=true", _NO_LOG_BEANS, logging]
+        flags = [f"-Xmx{heap}", "-Djava.awt.headless=true", *QUICK_JVM, _NO_LOG_BEANS, logging]
         return [self._java, *flags, "-cp", jars, program, str(file)]
 
 

@@ -22,6 +22,7 @@ from legacy_mm.testbed.load import Loaded, load, load_kinds
 from legacy_mm.testbed.record import Record
 from legacy_mm.testbed.records import create_topic, delete_topic, end_offsets, list_topics, read_all
 from legacy_mm.testbed.releases import OLD
+from legacy_mm.testbed.spawn import QUICK_JVM
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from tests.side_by_side.conftest import Side
@@ -49,7 +50,7 @@ def load_by_java(bootstrap: str, codec: str) -> Loaded:
     words = ["--bootstrap-server", bootstrap, "--topic", topic, "--compression-codec", codec]
     for setting in ("parse.key=true", "parse.headers=true", "null.marker=none"):
         words += ["--property", setting]
-    command = [str(find_java()), "-cp", f"{kafka_jars(OLD)}/*", "kafka.tools.ConsoleProducer", *words]
+    command = [str(find_java()), *QUICK_JVM, "-cp", f"{kafka_jars(OLD)}/*", "kafka.tools.ConsoleProducer", *words]
     subprocess.run(command, check=True, capture_output=True, timeout=60, text=True, input="".join(lines))
     assert sum(end_offsets(bootstrap, topic).values()) == count
     return Loaded(topic, f"written by Java, {codec}", count, count, PARTITIONS)

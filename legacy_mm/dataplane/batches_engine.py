@@ -333,7 +333,7 @@ class BatchesEngine:
                 if self._meters is not None:
                     self._meters.restart(partition)
             self._report(Started(resumed))
-        if self._fetcher.unled and (started := self._patience.ask(self._fetcher.take_started)):
+        while started := self._fetcher.take_started():
             self._report(started)
 
     # --- reporting and the end

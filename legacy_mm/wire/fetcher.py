@@ -9,6 +9,7 @@ any time, so each record set is handed out once and in order.
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -70,9 +71,7 @@ class Fetcher:
         self._replicas: dict[TopicPartition, tuple[int, float]] = {}
         self._epochs = ReadEpochs(cluster)
         self._gaps: list[OutOfRange] = []
-        self.unled: Offsets = {}
-        """Partitions whose start, EARLIEST or LATEST, is not known yet."""
-        self._resolve_at = 0.0
+        self._started: deque[Started] = deque()
         self._readers: dict[int, _Reader] = {}
         self._closed = False
         self._attend_at = 0.0
@@ -88,27 +87,38 @@ class Fetcher:
         self.cluster.watch({partition.topic for partition in offsets})
         logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
         found = self._resolved(logical, patient=True)
-        self.unled = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
+        unled = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
         actual = {partition: offset for partition, offset in offsets.items() if partition not in logical}
         actual |= found.offsets
-        if self.unled and not actual:
-            raise ClusterUnreachable(f"nobody leads {next(iter(self.unled))}, or its leader does not answer")
+        if unled and not actual:
+            raise ClusterUnreachable(f"nobody leads {next(iter(unled))}, or its leader does not answer")
         self.resume(actual)
+        if unled:
+            threading.Thread(target=self._find_starts, args=(unled,), name="starts", daemon=True).start()
         return Started(actual, found.lows)
 
     def take_started(self) -> Started | None:
-        """Where partitions begin that nobody led before, as soon as somebody does; to be asked while there are any."""
-        if monotonic() < self._resolve_at:
+        """Where partitions begin that nobody led before, as soon as somebody does."""
+        if not self._started:
             return None
-        self._resolve_at = monotonic() + _ATTEND_SECONDS
-        led = {partition: offset for partition, offset in self.unled.items() if self.cluster.leader(partition)}
-        found = self._resolved(led, patient=False)
-        if not found.offsets:
-            self.cluster.stale()
-            return None
-        self.unled = {partition: offset for partition, offset in self.unled.items() if partition not in found.offsets}
-        self.resume(found.offsets)
-        return found
+        started = self._started.popleft()
+        self.resume(started.offsets)
+        return started
+
+    def _find_starts(self, unled: Offsets) -> None:
+        """A thread of its own: a broker that is away keeps whoever asks it for many seconds, and others are read."""
+        try:
+            while unled and not self._closed:
+                led = {partition: offset for partition, offset in unled.items() if self.cluster.leader(partition)}
+                found = self._resolved(led, patient=False)
+                unled = {partition: offset for partition, offset in unled.items() if partition not in found.offsets}
+                if found.offsets:
+                    self._started.append(found)
+                else:
+                    self.cluster.stale()
+                self.rest(_ATTEND_SECONDS)
+        except Exception as error:  # noqa: BLE001 - the engine raises it
+            self.failed(error)
 
     def _resolved(self, logical: Offsets, *, patient: bool) -> Started:
         lows = self.cluster.offsets_of_led(logical, EARLIEST, patient=patient)
@@ -170,7 +180,7 @@ class Fetcher:
         return self._closed
 
     def rest(self, seconds: float) -> None:
-        """Let a reader wait as long as its broker wants it to, unless reading is over."""
+        """Wait, unless reading is over."""
         with self._changed:
             self._changed.wait_for(self.closed, seconds)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Collection, Iterable
 from math import inf
+from threading import Event
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import pytest
 from kafka.protocol.consumer.fetch import FetchResponse
@@ -15,8 +16,9 @@ from legacy_mm.copyjob import Started
 from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions
+from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import ClusterUnreachable, UnsupportedVersion
+from legacy_mm.wire.errors import ClusterUnreachable, RequestRefused, UnsupportedVersion
 from legacy_mm.wire.fetcher import Fetcher, _Reader
 from legacy_mm.wire.topology import Broker, Leadership
 from legacy_mm.wire.traffic import Traffic
@@ -25,6 +27,7 @@ from tests.unit.protocol.batches import NOW, Row, build, changed
 A, B, C = (TopicPartition("t", number) for number in range(3))
 NODE, OTHER = 1, 2
 UNKNOWN, OUT_OF_RANGE, CORRUPT, NOT_LEADER, NOT_AUTHORIZED = -1, 1, 2, 6, 29
+SECONDS = 10.0
 OPTIONS = FetchOptions(500, 1, 1 << 20, 1 << 18, committed_only=False, rack="")
 
 
@@ -39,6 +42,8 @@ class OneBroker:
         self.too_old = False
         self.compared: list[tuple[int, int]] = []
         self.unled: set[TopicPartition] = set()
+        self.asked_again, self.answers = Event(), Event()
+        self.answers.set()
 
     def watch(self, topics: Iterable[str], *, create: bool = False) -> None:
         """Nothing to do."""
@@ -69,6 +74,9 @@ class OneBroker:
     def offsets_of_led(
         self, partitions: Collection[TopicPartition], which: int, *, patient: bool
     ) -> dict[TopicPartition, int]:
+        if not patient:
+            self.asked_again.set()
+            self.answers.wait(SECONDS)
         return self.offsets([partition for partition in partitions if partition not in self.unled], which)
 
     def age(self) -> float:
@@ -112,6 +120,12 @@ def asked(fetcher: Fetcher, node: int = NODE) -> list[Any]:
 def taken(fetcher: Fetcher) -> Any:
     """What there is to take at once; nothing is lent meanwhile."""
     return fetcher.take(0.0, print)
+
+
+def next_started(fetcher: Fetcher) -> Started:
+    """What the thread finds that looks for leaders."""
+    wait_until(lambda: bool(fetcher._started), SECONDS, "a start")
+    return cast(Started, fetcher.take_started())
 
 
 def partitions(wanted: list[Any]) -> list[TopicPartition]:
@@ -200,10 +214,42 @@ def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(cluster: O
     assert partitions(asked(fetcher)) == [A]
     assert fetcher.take_started() is None
     cluster.unled = {B}
-    fetcher._resolve_at = 0.0
-    assert fetcher.take_started() == Started({C: 90}, {C: 10})
+    assert next_started(fetcher) == Started({C: 90}, {C: 10})
     assert partitions(asked(fetcher)) == [C]
-    assert fetcher.unled == {B: EARLIEST}
+    cluster.unled = set()
+    assert next_started(fetcher) == Started({B: 10}, {B: 10})
+    fetcher.close()
+
+
+def test_a_leader_that_does_not_answer_keeps_no_other_partition_from_being_read(cluster: OneBroker) -> None:
+    """As one behind a firewall: to ask it takes ten seconds, and after that it is asked again."""
+    cluster.unled = {B}
+    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    cluster.answers.clear()
+    fetcher.start({A: 20, B: EARLIEST})
+    cluster.unled = set()
+    assert cluster.asked_again.wait(SECONDS)
+    assert fetcher.take_started() is None
+    cluster.answers.set()
+    assert next_started(fetcher) == Started({B: 10}, {B: 10})
+    fetcher.close()
+
+
+def test_a_start_that_is_refused_ends_the_reading(cluster: OneBroker, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster.unled = {B}
+    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    cluster.answers.clear()
+    fetcher.start({A: 20, B: EARLIEST})
+    assert cluster.asked_again.wait(SECONDS)
+
+    def refused(*_: object) -> NoReturn:
+        raise RequestRefused("the offsets of t-1 cannot be listed")
+
+    monkeypatch.setattr(cluster, "offsets", refused)
+    cluster.answers.set()
+    with pytest.raises(RequestRefused):
+        fetcher.take(SECONDS, print)
+    fetcher.close()
 
 
 def test_where_nobody_leads_anything_the_start_is_asked_for_again(cluster: OneBroker) -> None:
@@ -286,19 +332,21 @@ def test_one_partition_s_trouble_comes_behind_the_records_of_the_others(
         taken(fetcher)
 
 
+@pytest.mark.parametrize(("version", "rested"), [(7, [0.25]), (8, [0.25])])
 def test_a_reader_rests_as_long_as_its_broker_wants(
-    fetcher: Fetcher, cluster: OneBroker, monkeypatch: pytest.MonkeyPatch
+    fetcher: Fetcher, cluster: OneBroker, monkeypatch: pytest.MonkeyPatch, version: int, rested: list[float]
 ) -> None:
-    """A quota is kept by who is asked to be silent."""
-    body = FetchResponse(throttle_time_ms=250, responses=[], version=4).encode(version=4)
+    """A quota is kept by who is asked to be silent; a broker before 2.0 has let it wait for the answer instead."""
+    answered = FetchResponse(throttle_time_ms=250, error_code=0, session_id=0, responses=[], version=version)
+    body = memoryview(bytes(answered.encode(version=version)))
     connection = SimpleNamespace(
-        is_due=lambda: False, version=lambda *_: 4, send=lambda *_: None, receive=lambda: memoryview(bytes(body))
+        is_due=lambda: False, version=lambda *_: version, send=lambda *_: None, receive=lambda: body
     )
     monkeypatch.setattr(cluster, "connect", lambda _: connection, raising=False)
     rests: list[float] = []
     monkeypatch.setattr(fetcher, "rest", rests.append)
     _Reader(fetcher, NODE)._serve(asked(fetcher))
-    assert rests == [0.25]
+    assert rests == rested
 
 
 def test_who_is_closed_asks_nobody(fetcher: Fetcher) -> None:

@@ -199,6 +199,11 @@ class Appender:
         entry.lane.failed(entry, denied=not failures.leaves_open(error))
         self._settle(entry.lane)
 
+    def unsent(self, entry: Entry) -> None:
+        """Its broker could not be reached: no try of those that `retries` counts. Under the lock."""
+        entry.lane.failed(entry, denied=True)
+        self._settle(entry.lane)
+
     def pause(self, lane: Lane) -> None:
         """Leave a lane alone for a moment. Under the lock."""
         if lane.line is not None:

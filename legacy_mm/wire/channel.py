@@ -46,6 +46,9 @@ class Owner(Protocol):
     def failed(self, entry: Entry, error: int, reason: str) -> None:
         """The target did not take it; error 0: nobody knows."""
 
+    def unsent(self, entry: Entry) -> None:
+        """There was no connection to send it over."""
+
     def pause(self, lane: Lane) -> None:
         """Leave a lane alone for a moment."""
 
@@ -116,7 +119,7 @@ class Channel(threading.Thread):
         try:
             self._send(entries)
         except (ConnectionLost, ClusterUnreachable) as error:
-            self._lost(error, [_Request(entries, 0, 0.0, 0)])
+            self._lost(error, [], unsent=entries)
         with self._owner.lock:
             self._sending = False
             self.wake()
@@ -251,10 +254,12 @@ class Channel(threading.Thread):
             link.under_way.clear()
             return requests
 
-    def _lost(self, error: LegacyMMError, requests: Iterable[_Request]) -> None:
-        """Nobody knows what became of these: their lanes find out by sending again."""
+    def _lost(self, error: LegacyMMError, requests: Iterable[_Request], unsent: Iterable[Entry] = ()) -> None:
+        """Nobody knows what became of the requests: their lanes find out by sending again."""
         owner = self._owner
         with owner.lock:
+            for entry in unsent:
+                owner.unsent(entry)
             for request in requests:
                 for entry in request.entries:
                     owner.failed(entry, 0, "")

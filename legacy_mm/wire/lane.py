@@ -47,7 +47,7 @@ class Entry:
     doubtful: bool = False
     """Once it failed in a way that leaves open whether the broker has it."""
     denied: bool = False
-    """The last time the broker said for certain that it has not taken it."""
+    """The last time the broker certainly did not take it."""
 
     @property
     def may_have_arrived(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -15,6 +15,7 @@ from legacy_mm.wire import failures
 from legacy_mm.wire.append_options import options_from
 from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.channel import Channel, _Request
+from legacy_mm.wire.errors import ConnectionLost
 from legacy_mm.wire.lane import Entry, Lane
 from legacy_mm.wire.traffic import Traffic
 from tests.unit.protocol.batches import NOW, Row, build
@@ -29,6 +30,9 @@ class Cluster:
 
     def leader(self, partition: TopicPartition) -> None:
         return None
+
+    def connect(self, node: int) -> NoReturn:
+        raise ConnectionLost("it is down")
 
     def stale(self) -> None:
         pass
@@ -72,6 +76,19 @@ def test_a_batch_is_sent_again_as_often_as_the_file_says(retries: str, error: in
     fail(appender, entry, error)
     assert [(each, each.refusal) for each in appender.take_refused()] == [(entry, refusal)]
     assert not failures.may_spare_some(refusal)
+
+
+def test_a_broker_that_is_away_uses_up_no_retries(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing was sent: as in Java the batch waits for its broker, until `delivery.timeout.ms`."""
+    appender = make(retries="0", enable_idempotence="true")
+    appender._ids = SimpleNamespace(current=(7, 0))  # type: ignore[assignment]
+    entry = sent(appender)
+    for _ in range(3):
+        Channel(appender, 1).send([entry])
+        assert appender.take_refused() == []
+        assert appender._lanes[PLACE].begin() is entry
+    assert not entry.doubtful, "and it is certain that no broker has it"
+    assert "it is down" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

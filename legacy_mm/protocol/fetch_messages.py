@@ -13,6 +13,8 @@ from legacy_mm.protocol.message_reader import MessageReader, string
 API_KEY = 1
 LOWEST, HIGHEST = 4, 11
 """4 is the first whose records are in format 2; from 12 on the encoding is another."""
+CLIENT_RESTS_SINCE = 8
+"""Before it a broker that throttles has rested by itself when it answers."""
 
 _CONSUMER = -1
 _LOG_START_SINCE, _SESSION_SINCE, _EPOCH_SINCE, _RACK_SINCE = 5, 7, 9, 11

@@ -13,7 +13,8 @@ from legacy_mm.protocol.message_reader import MessageReader, string
 API_KEY = 0
 LOWEST, HIGHEST = 3, 8
 """3 is the first for format 2; from 9 on the encoding is another."""
-ZSTD_SINCE = 7
+CLIENT_RESTS_SINCE, ZSTD_SINCE = 6, 7
+"""Before the first a broker that throttles has rested by itself when it answers."""
 
 _START_SINCE, _RECORD_ERRORS_SINCE = 5, 8
 _HEAD = struct.Struct(">hi")

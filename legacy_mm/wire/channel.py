@@ -229,7 +229,7 @@ class Channel(threading.Thread):
         entries = {entry.lane.partition: entry for entry in request.entries}
         owner.traffic.exchanged(self._node, request.size, size, now - request.sent, throttle)
         with owner.lock:
-            if throttle:
+            if throttle and request.version >= messages.CLIENT_RESTS_SINCE:
                 self._silent_until = now + throttle / 1000
             for answer in appended:
                 entry = entries.pop(answer.partition)

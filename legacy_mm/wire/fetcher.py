@@ -386,7 +386,7 @@ class _Reader(threading.Thread):
         if response.error:
             raise ConnectionLost(failures.text(response.error))
         fetcher.answered(asked, response.partitions)
-        if response.throttle_ms:
+        if response.throttle_ms and version >= messages.CLIENT_RESTS_SINCE:
             fetcher.rest(response.throttle_ms / 1000)
 
     def _lost(self, error: LegacyMMError) -> None:

@@ -208,6 +208,15 @@ def test_who_is_asked_to_be_silent_sends_nothing(monkeypatch: pytest.MonkeyPatch
     assert channel._may_send()
 
 
+def test_who_has_waited_for_a_throttled_answer_does_not_wait_again() -> None:
+    """A broker before 2.0 keeps the quota by itself, and only tells of it."""
+    appender = make()
+    channel = Channel(appender, 1)
+    channel._settle(_Request([sent(appender)], 5, 0.0, 0), [Appended(PLACE, 0, 0, "")], 0, 500)
+    in_line(appender, channel, 1, 10)
+    assert channel._may_send()
+
+
 def test_a_request_of_several_lanes_is_no_larger_than_it_may_be() -> None:
     """All but a batch that is larger by itself."""
     appender = make(message_max_bytes="2500")

@@ -332,7 +332,7 @@ def test_one_partition_s_trouble_comes_behind_the_records_of_the_others(
         taken(fetcher)
 
 
-@pytest.mark.parametrize(("version", "rested"), [(7, [0.25]), (8, [0.25])])
+@pytest.mark.parametrize(("version", "rested"), [(7, []), (8, [0.25])])
 def test_a_reader_rests_as_long_as_its_broker_wants(
     fetcher: Fetcher, cluster: OneBroker, monkeypatch: pytest.MonkeyPatch, version: int, rested: list[float]
 ) -> None:

@@ -28,6 +28,8 @@ _RETRY_MS = 100
 _IDLE_SECONDS = 10.0
 """So long a connection for small requests is kept beside those that carry records."""
 _MAX_IDLE_MS = 540_000
+_UNUSED_SECONDS = 300.0
+"""As in Java: a topic that nobody asked about for so long is created no more, else it could never be deleted."""
 
 
 class Connections(NamedTuple):
@@ -58,6 +60,7 @@ class Cluster:
         self._topology = Topology()
         self._topics: frozenset[str] = frozenset()
         self._create = False
+        self._used: dict[str, float] = {}
         self._refreshed = self._due = float("-inf")
         self._refreshing = Lock()
         self._kept = False
@@ -71,9 +74,10 @@ class Cluster:
         self._made, self._open = 0, list[Connection]()
         self._lines: defaultdict[tuple[str, int], _Line] = defaultdict(lambda: _Line(self._closed))
 
-    def watch(self, topics: Iterable[str], *, create: bool = False) -> None:
+    def watch(self, topics: Collection[str], *, create: bool = False) -> None:
         """Ask about these topics, too, from the next question on; `create` lets brokers create what is missing."""
         self._create = self._create or create
+        self._used |= dict.fromkeys(topics, monotonic())
         if new := frozenset(topics) - self._topics:
             self._topics |= new
             self._due = float("-inf")
@@ -81,6 +85,7 @@ class Cluster:
 
     def leader(self, partition: TopicPartition) -> Broker | None:
         """Who leads a partition; None while nobody does, or it is not there."""
+        self._used[partition.topic] = monotonic()
         topology = self._now()
         known = topology.leaders.get(partition)
         return topology.brokers.get(known.node) if known else None
@@ -96,6 +101,7 @@ class Cluster:
 
     def partitions(self, topic: str) -> int:
         """How many partitions a topic has; 0 when it is not there (yet)."""
+        self._used[topic] = monotonic()
         return self._now().sizes.get(topic, 0)
 
     def topic_id(self, topic: str) -> UUID | None:
@@ -285,7 +291,9 @@ class Cluster:
 
     def _refresh(self) -> None:
         asked = self._topics
-        topics = [MetadataRequest.MetadataRequestTopic(name=name) for name in sorted(asked)]
+        used_since = monotonic() - _UNUSED_SECONDS if self._create else float("-inf")
+        used = (name for name in sorted(asked) if self._used[name] >= used_since)
+        topics = [MetadataRequest.MetadataRequestTopic(name=name) for name in used]
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create, min_version=1)
         try:
             answer = informed(self.call_any(request))

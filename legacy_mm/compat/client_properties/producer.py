@@ -240,7 +240,7 @@ RULES: Rules = (
     Rule("retries", Number(0), Same()),
     Rule("max.block.ms", Number(0, long=True), Computed(_max_block), reason=_PROPAGATION_REASON),
     Rule("max.request.size", Number(0), Renamed("message.max.bytes", 1000, 1_000_000_000)),
-    Rule("metadata.max.idle.ms", Number(5000, long=True), Harmless("topics are not forgotten")),
+    Rule("metadata.max.idle.ms", Number(5000, long=True), Harmless("batches keep to Java's five minutes")),
     Rule(
         "partitioner.adaptive.partitioning.enable",
         Boolean(),

@@ -30,11 +30,13 @@ class Asked:
     """Answers Metadata requests, and counts them."""
 
     def __init__(self) -> None:
+        self.topics: list[str] = []
         self.times = 0
         self.error = 0
 
     def __call__(self, request: Any) -> Any:
         self.times += 1
+        self.topics = [topic.name for topic in request.topics]
         partition = SimpleNamespace(partition_index=0, leader_id=1, leader_epoch=self.times)
         partitions = [] if self.error else [partition]
         rows = [
@@ -78,6 +80,23 @@ def test_when_it_asks(asked: Asked, clock: list[float]) -> None:
     cluster.watch(["payments"])
     assert cluster.partitions("payments") == 1
     assert asked.times == 4
+
+
+@pytest.mark.parametrize("create", [True, False])
+def test_a_topic_that_nobody_uses_is_not_created_again(asked: Asked, clock: list[float], create: bool) -> None:
+    """Somebody has deleted it. What is only read is asked about for ever: no question makes it."""
+    cluster = Cluster(PROPERTIES, 1.0)
+    cluster.watch(["idle", "orders"], create=create)
+    clock[0] += 299
+    assert cluster.leader(ORDERS) is not None
+    assert asked.topics == ["idle", "orders"]
+    clock[0] += 2
+    assert cluster.partitions("orders") == 1
+    assert asked.topics == ["orders"] if create else ["idle", "orders"]
+    assert cluster.partitions("idle") == (0 if create else 1)
+    cluster.stale()
+    clock[0] += 1
+    assert cluster.partitions("idle") == 1
 
 
 def test_a_topic_without_permission_is_not_waited_for(asked: Asked) -> None:

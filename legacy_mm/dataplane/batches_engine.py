@@ -98,6 +98,7 @@ class BatchesEngine:
         try:
             return self._run()
         except UnsupportedVersion as error:
+            self._send_progress(blocked=False)
             raise EngineUnfit(str(error)) from error
         except (EngineUnfit, CorruptRecords):
             self._leave_nothing_behind()

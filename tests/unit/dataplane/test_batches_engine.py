@@ -11,12 +11,13 @@ from legacy_mm.copyjob import UNKNOWN, Pairs, Plan, Progress, Run
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batches_engine import BatchesEngine
 from legacy_mm.dataplane.send_failure import ProducerBroken
+from legacy_mm.errors import EngineUnfit
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire.appender import Acknowledged
 from legacy_mm.wire.arrivals import Fetched
-from legacy_mm.wire.errors import ProducerForgotten
+from legacy_mm.wire.errors import ProducerForgotten, UnsupportedVersion
 from legacy_mm.wire.lane import Entry, Lane
 from tests.unit.protocol.batches import NOW, Row, build
 
@@ -163,16 +164,16 @@ def test_who_is_forgotten_by_the_target_goes_on_under_another_producer_id() -> N
     assert refused.batch.header.producer == (8, 0, 0)
 
 
-@pytest.mark.parametrize("error", [ProducerBroken, ProducerForgotten])
+@pytest.mark.parametrize("error", [ProducerBroken, ProducerForgotten, UnsupportedVersion])
 def test_what_arrived_before_the_producer_broke_is_not_sent_again(error: type[Exception]) -> None:
-    """The next copy job begins where this one was safe."""
+    """The next copy job begins where this one was safe, also where the other engine does it."""
     engine, frames = make()
     stored_and_refused(engine, doubtful=error is ProducerBroken)
-    if error is ProducerForgotten:
-        engine._appender.ended(ProducerForgotten("as it is"))
+    if error is not ProducerBroken:
+        engine._appender.ended(error("as it is"))
     engine._next_report = float("inf")
     engine._run = lambda: engine._tend(blocked=False)  # type: ignore[method-assign,assignment,return-value]
-    with pytest.raises(error):
+    with pytest.raises(EngineUnfit if error is UnsupportedVersion else error):
         engine.run()
     assert [frame.offsets for frame in frames if isinstance(frame, Progress)] == [{HERE: 1}]
 

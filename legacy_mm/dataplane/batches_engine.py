@@ -270,7 +270,7 @@ class BatchesEngine:
             self._patience.ask(lambda: self._appender.start_anew(refused), at_least_once=True)
             return
         if self._refused is not None and isinstance(refused.receipt, Aside):
-            self._refused.not_taken(refused.receipt, broker_error(refused.refusal)[0])
+            self._refused.not_taken(refused.receipt, _why(refused))
             self._drop(refused)
             return
         piece, offsets, _ = refused.receipt
@@ -282,10 +282,10 @@ class BatchesEngine:
             self._appender.replace(refused, parts)
             return
         if self._refused is not None and failures.refuses_the_record(refused.refusal):
-            self._refused.add(refused.receipt, refused.batch, broker_error(refused.refusal)[0])
+            self._refused.add(refused.receipt, refused.batch, _why(refused))
             self._drop(refused)
             return
-        self._fail(topic, refused.batch, refused.refusal)
+        self._fail(topic, refused.batch, refused.refusal, _why(refused))
         self._failures.raise_if_ending(None)
         self._drop(refused)
         self._pieces.acknowledged(piece)
@@ -316,10 +316,10 @@ class BatchesEngine:
         self._appender.append(partition, batch, aside)
         return True
 
-    def _fail(self, topic: str, batch: RecordBatch, code: int) -> None:
-        told = broker_error(code)
+    def _fail(self, topic: str, batch: RecordBatch, code: int, why: str = "") -> None:
+        text, name = broker_error(code)
         for sizes in self._router.sizes(batch):
-            self._failures(FailedSend(topic, *sizes, *told, fatal=False, refuses_idempotence=False))
+            self._failures(FailedSend(topic, *sizes, why or text, name, fatal=False, refuses_idempotence=False))
 
     def _mind_gaps(self) -> None:
         for gap in self._fetcher.take_gaps():
@@ -376,6 +376,10 @@ class BatchesEngine:
     def _all_settled(self, seconds: float) -> bool:
         """Whether everything is at the target, or set aside."""
         return self._appender.wait_empty(seconds) and (self._refused is None or self._refused.is_empty())
+
+
+def _why(refused: Entry) -> str:
+    return refused.reason or broker_error(refused.refusal)[0]
 
 
 def _tells(properties: Mapping[str, str]) -> Callable[[str], None]:

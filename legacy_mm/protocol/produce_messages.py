@@ -24,7 +24,7 @@ _OUTCOME = struct.Struct(">ihqq")
 
 
 class Appended(NamedTuple):
-    """What became of one partition's batch; `base_offset` -1: not known."""
+    """What became of one partition's batch; `base_offset` -1: not known. `reason`: why in the broker's words."""
 
     partition: TopicPartition
     error: int
@@ -60,6 +60,6 @@ def _appended(version: int, reader: MessageReader, topic: str) -> Appended:
         reader.int64()
     reason = ""
     if version >= _RECORD_ERRORS_SINCE:
-        told = [(reader.int32(), reader.text())[1] for _ in range(reader.count())]
-        reason = reader.text() or next((text for text in told if text), "")
+        of_records = [(reader.int32(), reader.text())[1] for _ in range(reader.count())]
+        reason = next(filter(None, (*of_records, reader.text())), "")
     return Appended(TopicPartition(topic, number), error, base_offset, reason)

@@ -22,7 +22,7 @@ from legacy_mm.wire.lane import Entry, Lane
 from tests.unit.protocol.batches import NOW, Row, build
 
 HERE = TopicPartition("t", 0)
-TIMED_OUT, FORBIDDEN, UNKNOWN_PRODUCER, REFUSES_CODEC = 7, 29, 59, 76
+TIMED_OUT, FORBIDDEN, UNKNOWN_PRODUCER, REFUSES_CODEC, INVALID = 7, 29, 59, 76, 87
 RECORDS = 3
 
 
@@ -118,6 +118,23 @@ def test_a_batch_whose_codec_the_target_refuses_arrives_uncompressed() -> None:
     assert (sent.header.codec, sent.header.records) == (Codec.NONE, RECORDS)
     hear(engine, Target(Acknowledged(receipt, 0)))
     assert (engine._failures.dropped, engine._safe.safe()) == (0, {HERE: RECORDS})
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [("Compacted topic cannot accept message without key.",) * 2, ("", "Broker: Broker failed to validate record")],
+)
+def test_a_record_that_is_refused_is_told_in_the_broker_s_words(
+    caplog: pytest.LogCaptureFixture, reason: str, told: str
+) -> None:
+    engine, _ = make()
+    part = Part(engine._pieces.open(HERE, 1, 1), range(1), None)
+    refused = Entry(Lane(HERE, None, 1), build([Row(0, NOW, None, b"v")]), part, 0, 0.0, 0.0, 0, INVALID, reason)
+    with caplog.at_level("ERROR"):
+        hear(engine, Target(refused))
+    assert [line.getMessage() for line in caplog.records] == [
+        f"Record for topic t (key null, value 1 bytes) could not be sent: {told} (INVALID_RECORD)"
+    ]
 
 
 def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:

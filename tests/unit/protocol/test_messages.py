@@ -99,7 +99,16 @@ def produce_response(version: int) -> bytes:
             log_append_time_ms=-1,
             log_start_offset=-1,
             record_errors=[kind.BatchIndexAndErrorMessage(batch_index=4, batch_index_error_message="bad key")],
-            error_message=None,
+            error_message="one or more records",
+        ),
+        kind(
+            index=3,
+            error_code=87,
+            base_offset=-1,
+            log_append_time_ms=-1,
+            log_start_offset=-1,
+            record_errors=[kind.BatchIndexAndErrorMessage(batch_index=0, batch_index_error_message=None)],
+            error_message="one or more records",
         ),
     ]
     answer = ProduceResponse(responses=[data(name="t", partition_responses=rows)], throttle_time_ms=5, version=version)
@@ -108,11 +117,12 @@ def produce_response(version: int) -> bytes:
 
 @pytest.mark.parametrize("version", PRODUCE_VERSIONS)
 def test_a_produce_response_is_read(version: int) -> None:
-    (taken, refused), throttle = produce_messages.decode(version, memoryview(produce_response(version)))
+    (taken, refused, other), throttle = produce_messages.decode(version, memoryview(produce_response(version)))
     assert throttle == 5
     assert (taken.partition, taken.error, taken.base_offset) == (TopicPartition("t", 1), 0, 77)
     assert (refused.partition, refused.error) == (TopicPartition("t", 2), 87)
     assert refused.reason == ("bad key" if version >= 8 else "")
+    assert other.reason == ("one or more records" if version >= 8 else "")
 
 
 @pytest.mark.parametrize("decode", [fetch_messages.decode, produce_messages.decode])

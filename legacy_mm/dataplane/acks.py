@@ -104,6 +104,10 @@ class Pieces:
             self._advance(partition)
         return piece
 
+    def are_open(self, partition: TopicPartition) -> bool:
+        """Whether something of this partition is under way."""
+        return bool(self._open.get(partition))
+
     def acknowledged(self, piece: Piece) -> None:
         """One of its batches arrived, or was dropped on purpose."""
         piece.missing -= 1

@@ -36,7 +36,7 @@ from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.arrivals import Fetched
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.wire.fetcher import Fetcher
+from legacy_mm.wire.fetcher import Fetcher, OutOfRange
 from legacy_mm.wire.lane import Entry
 from legacy_mm.wire.traffic import Traffic
 
@@ -84,6 +84,7 @@ class BatchesEngine:
         self._next_report = monotonic()
         self._stopping = threading.Event()
         self._stop_deadline = Deadline(0)
+        self._gaps: list[OutOfRange] = []
         self._resume: list[Offsets] = []
         beat = Beat(lambda: report(self._progress({}, blocked=True)))
         self._patience = Patience(self._stopping, beat, lambda: self._tend(blocked=True))
@@ -322,8 +323,9 @@ class BatchesEngine:
             self._failures(FailedSend(topic, *sizes, why or text, name, fatal=False, refuses_idempotence=False))
 
     def _mind_gaps(self) -> None:
-        for gap in self._fetcher.take_gaps():
-            self._drain(self._stopping.is_set)
+        self._gaps += self._fetcher.take_gaps()
+        for gap in [gap for gap in self._gaps if not self._pieces.are_open(gap.partition)]:
+            self._gaps.remove(gap)
             self._send_progress(blocked=False)
             self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason, gap.parts_at))
         while self._resume:

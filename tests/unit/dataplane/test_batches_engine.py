@@ -18,10 +18,11 @@ from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire.appender import Acknowledged
 from legacy_mm.wire.arrivals import Fetched
 from legacy_mm.wire.errors import ProducerForgotten, UnsupportedVersion
+from legacy_mm.wire.fetcher import OutOfRange
 from legacy_mm.wire.lane import Entry, Lane
 from tests.unit.protocol.batches import NOW, Row, build
 
-HERE = TopicPartition("t", 0)
+HERE, OTHER = (TopicPartition("t", number) for number in (0, 1))
 TIMED_OUT, FORBIDDEN, UNKNOWN_PRODUCER, REFUSES_CODEC, INVALID = 7, 29, 59, 76, 87
 RECORDS = 3
 
@@ -37,6 +38,9 @@ class Target:
 
     def tend(self) -> None:
         """Nothing to do."""
+
+    def wait_empty(self, timeout: float) -> bool:
+        raise AssertionError("some of it never arrives")
 
     def take_acknowledged(self) -> list[Acknowledged]:
         found, self._acknowledged = self._acknowledged, []
@@ -193,6 +197,27 @@ def test_what_arrived_before_the_producer_broke_is_not_sent_again(error: type[Ex
     with pytest.raises(EngineUnfit if error is UnsupportedVersion else error):
         engine.run()
     assert [frame.offsets for frame in frames if isinstance(frame, Progress)] == [{HERE: 1}]
+
+
+def test_a_gap_waits_for_what_is_under_way_of_its_own_partition_only() -> None:
+    """Else a target partition that nobody leads would keep the whole stream from being copied."""
+    engine, frames = make()
+    part, stuck = (Part(engine._pieces.open(place, 1, 1), range(1), None) for place in (HERE, OTHER))
+    gaps = [OutOfRange(HERE, 1, 5, 9, "as it is")]
+    engine._fetcher = SimpleNamespace(  # type: ignore[assignment]
+        take_gaps=lambda: [gaps.pop()] if gaps else [], take_started=lambda: None
+    )
+    target = Target()
+    engine._appender = target  # type: ignore[assignment]
+    engine._next_report = float("inf")
+    engine._turn([])
+    assert frames == []
+    target._arriving = [Acknowledged(part, 0)]
+    for _ in range(2):
+        engine._turn([])
+    told = [(frame.offsets if isinstance(frame, Progress) else frame.wanted) for frame in frames]
+    assert told == [{HERE: 1}, 1], "and what is safe of it is told before it"
+    assert stuck.piece.missing
 
 
 def test_partitions_that_are_not_preserved_have_no_pairs() -> None:

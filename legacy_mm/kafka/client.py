@@ -21,6 +21,8 @@ from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
 _LEAST_SECONDS = 0.1
+_MOST_SECONDS = 3600.0
+"""librdkafka's limit for a request of an admin client; `default.api.timeout.ms` has none."""
 QUESTION_SECONDS = 4.0
 """One question of a copy task; well below the time after which a silent task counts as stalled."""
 _ROUND_TRIPS = 3
@@ -130,7 +132,7 @@ class TopicLister:
             self._admin = AdminClient(client_properties(admin_properties(properties), self._errors, **own))
         except KafkaException as error:
             raise HostError(f"the client cannot be made: {error.args[0].str()}") from error
-        self._timeout = timeout
+        self._timeout = min(timeout, _MOST_SECONDS)
 
     def topics(self) -> list[str]:
         """All topic names; raises HostError when there is no answer in time."""

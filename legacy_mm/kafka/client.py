@@ -204,7 +204,7 @@ def admin_properties(properties: Mapping[str, str]) -> dict[str, str]:
 
 _ADMIN_PREFIXES = (
     *("bootstrap.", "security.", "sasl.", "ssl.", "https.", "socket.", "client.", "reconnect."),
-    *("enable.ssl", "enable.sasl"),
+    *("enable.ssl", "enable.sasl", "broker.", "api.version."),
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from legacy_mm.kafka import client
-from legacy_mm.kafka.client import TopicLister
+from legacy_mm.kafka.client import TopicLister, admin_properties
 
 
 class Unanswered:
@@ -29,3 +29,13 @@ def test_topics_are_described_whatever_the_time_for_an_answer(
     """librdkafka takes an hour at most; more, as people write for "never", ended the mirror at its first look."""
     monkeypatch.setattr(client, "AdminClient", Unanswered)
     assert TopicLister({"bootstrap.servers": "127.0.0.1:1"}, default_api_timeout_ms / 1000).topic_ids(["t"]) == {}
+
+
+def test_what_a_file_says_about_the_way_to_the_brokers_counts_for_every_client() -> None:
+    way = {
+        "bootstrap.servers": "one:1",
+        "broker.address.family": "v4",
+        "api.version.request": "false",
+        "broker.version.fallback": "0.9.0.1",
+    }
+    assert admin_properties({**way, "group.id": "g", "fetch.min.bytes": "1"}) == way

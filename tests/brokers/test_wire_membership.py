@@ -195,6 +195,15 @@ def test_a_static_member_that_comes_back_moves_nothing(join: Join) -> None:
     assert second.heard == calm
 
 
+@pytest.mark.parametrize("native", [False, True], ids=["own sockets", "librdkafka"])
+def test_a_member_whose_session_the_group_does_not_allow_ends(join: Join, *, native: bool) -> None:
+    """As Java's. Brokers allow 6 s to 30 minutes, unless they are told otherwise."""
+    member = join(native=native, session_timeout_ms="1000")
+    wait_until(lambda: member.failure, SECONDS, "the refusal")
+    assert isinstance(member.failure, StreamFailure)
+    assert "session timeout" in str(member.failure).lower()
+
+
 def test_a_static_member_that_somebody_else_pretends_to_be_ends(join: Join) -> None:
     first = join(group_instance_id="a")
     wait_until(lambda: shares(first) == [4], SECONDS, "all partitions")

@@ -11,7 +11,7 @@ from confluent_kafka import KafkaError, Producer
 
 from legacy_mm.clock import Deadline
 from legacy_mm.group import CommitProblem
-from legacy_mm.kafka.errors import commit_problem, refusal, refuses_login
+from legacy_mm.kafka.errors import commit_problem, ends_membership, refusal, refuses_login
 
 UNVERIFIED = "SSL handshake failed: certificate verify failed: broker certificate could not be verified"
 ADVICE = ", verify that ssl.ca.location is correctly configured or root CA certificates are installed (after 2ms)"
@@ -51,6 +51,22 @@ def test_refused_logins(code: int, text: str, refused: bool) -> None:
 def test_what_becomes_of_a_commit_that_failed(code: int, problem: CommitProblem) -> None:
     """With KIP-848 the epoch may grow between a commit and its arrival."""
     assert commit_problem(KafkaError(code)) is problem
+
+
+@pytest.mark.parametrize(
+    ("code", "ends"),
+    [
+        (KafkaError.INVALID_SESSION_TIMEOUT, True),
+        (KafkaError.UNSUPPORTED_VERSION, True),
+        (KafkaError._UNSUPPORTED_FEATURE, True),
+        (KafkaError.INCONSISTENT_GROUP_PROTOCOL, True),
+        (KafkaError.UNKNOWN_TOPIC_OR_PART, False),
+        (KafkaError.COORDINATOR_LOAD_IN_PROGRESS, False),
+    ],
+)
+def test_a_group_that_will_never_have_this_member_ends_the_mirror(code: int, ends: bool) -> None:
+    """As in Java. librdkafka joins again for ever: a session too short for the broker looked like an idle mirror."""
+    assert ends_membership(KafkaError(code)) is ends
 
 
 def test_advice_on_foreign_properties_is_left_out() -> None:

@@ -234,12 +234,12 @@ class RecordsEngine:
         return Progress(moved, self._records, self._failures.dropped, blocked, quarantined=quarantined)
 
     def _mind_gaps(self) -> None:
+        if self._sent < len(self._batch):
+            return  # what is safe before a gap, and where reading goes on, is known only with nothing in hand
         for gap in self._reader.take_gaps():
             self._barrier()
             self._send_progress(blocked=False)
             self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason, gap.parts_at))
-        if self._sent < len(self._batch):
-            return  # where reading goes on is known only with nothing in hand
         while self._resume:
             resumed = self._resume.pop(0)
             self._reader.resume(resumed, self._safe.positions())

@@ -216,16 +216,18 @@ def test_a_record_is_safe_with_the_last_of_its_targets(
     assert Run(tmp_path).over(b"1", b"0", b"3", b"0", b"1").safe == safe
 
 
-def test_what_is_safe_before_a_gap_is_reported_before_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("records", [1, 5], ids=["all sent at once", "more than the queue takes"])
+def test_what_is_safe_before_a_gap_is_reported_before_it(tmp_path: Path, records: int) -> None:
     """Invariant B: reported behind it, it would be taken for what is safe after the partition goes on elsewhere."""
-    Reader.gaps = [OutOfRange(HERE, 11, 0, 5, "it was cut", -1)]
-    frames = Run(tmp_path).over(b"1").frames
+    end = 10 + records
+    Reader.gaps = [OutOfRange(HERE, end, 0, 5, "it was cut", -1)]
+    frames = Run(tmp_path).over(*records * [b"1"]).frames
     (gap,) = (number for number, frame in enumerate(frames) if isinstance(frame, Gap))
     before, after = (
         [frame.offsets for frame in some if isinstance(frame, Progress) and frame.offsets]
         for some in (frames[:gap], frames[gap:])
     )
-    assert (before, after) == ([{HERE: 11}], [])
+    assert (before, after) == ([{HERE: end}], [])
 
 
 def test_a_partition_goes_on_elsewhere_only_with_nothing_of_it_in_hand(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ class Stream(threading.Thread):
         self._metrics = metrics
         self._on_failure = on_failure
         self._listener = listener
-        self._untold: frozenset[TopicPartition] | None = None
+        self._untold: list[frozenset[TopicPartition]] = []
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._member: Member | None = None
         self._owned: frozenset[TopicPartition] = frozenset()
@@ -197,7 +197,7 @@ class Stream(threading.Thread):
         self._commits.assigned()
         self._retry_at = 0.0
         if self._listener is not None:
-            self._untold = partitions
+            self._untold.append(partitions)
         if partitions:
             self._say(events.ASSIGNED, partitions)
 
@@ -264,6 +264,8 @@ class Stream(threading.Thread):
             self._recover(trouble)
         elif self._job.partitions != self._owned:
             self._end_job(Deadline.after(self._revoke_seconds))
+        else:
+            self._tell_assigned()
 
     def _start_job(self) -> None:
         """Assigned (2) propose start offsets, (3) listener, (4) start the copy job; it answers its actual offsets."""
@@ -281,10 +283,9 @@ class Stream(threading.Thread):
         self._job = self._start_copy(self._generation, offsets)
 
     def _tell_assigned(self) -> None:
-        """The user's listener hears of an assignment once, whatever comes first: the copy job or the revocation."""
-        untold, self._untold = self._untold, None
-        if untold is not None and self._listener is not None:
-            self._listener.assigned(untold)
+        """The user's listener hears of each assignment once, whatever comes first: the copy job or the revocation."""
+        while self._untold and self._listener is not None:
+            self._listener.assigned(self._untold.pop(0))
 
     def _resume_at(self, partition: TopicPartition) -> int | None:
         safe = self._commits.position(partition)
@@ -294,6 +295,7 @@ class Stream(threading.Thread):
         job = self._job
         if job is None:
             return
+        safe = job.take_safe()  # first: where a partition begins was reported before it
         for started in job.take_started():
             self._starts |= started.offsets
             offsets = describe_offsets(started.offsets)
@@ -304,7 +306,7 @@ class Stream(threading.Thread):
         if self._receipts is not None:
             for copied in job.take_copied():
                 self._receipts.copied(copied)
-        self._commits.note({p: offset for p, offset in job.take_safe().items() if p in self._owned})
+        self._commits.note({p: offset for p, offset in safe.items() if p in self._owned})
 
     def _answer(self, gaps: Sequence[Gap]) -> None:
         """Only while the job goes on: gaps of one that ends are found again by whoever copies there next."""

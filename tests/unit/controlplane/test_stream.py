@@ -214,6 +214,48 @@ def test_a_gap_that_is_met_while_the_job_stops_is_left_to_the_next_one(bench: Be
     assert (bench.commits, bench.gaps, bench.jobs[0].resumed) == ([{P: 8}], [], [])
 
 
+def test_each_assignment_is_told_to_the_listener_in_order(bench: Bench) -> None:
+    """The cooperative protocol assigns in several steps, the last ones often nothing; Java tells each."""
+    more = frozenset({TopicPartition("orders", 1)})
+    listener = bench.stream._listener = Mock()
+    told: list[int] = []
+    bench.run(
+        lambda: None,
+        partial(bench.stream.assigned, more),
+        partial(bench.stream.assigned, frozenset()),  # before the job has given way to one for both
+        lambda: None,
+        partial(bench.stream.assigned, frozenset()),
+        lambda: None,
+        lambda: told.append(listener.assigned.call_count),
+    )
+    assert [call.args[0] for call in listener.assigned.mock_calls] == [{P}, more, frozenset(), frozenset()]
+    assert told == [4], "the last one while the job goes on"
+    assert len(bench.jobs) == 2
+
+
+def test_where_a_partition_begins_counts_before_what_is_safe_of_it(bench: Bench) -> None:
+    """Both may come while the stream is just asking. Invariant B would be broken, which ends the mirror."""
+    bench.stream._commit_starts = True
+    bench.committed = lambda partitions, timeout: {}  # type: ignore[method-assign]
+
+    def begin() -> None:
+        job = bench.job
+        job.started = []
+
+        def take_started() -> list[Started]:
+            job.started, job.safe = [Started({P: 3}, {P: 3})], {P: 9}
+            return []
+
+        job.take_started = take_started  # type: ignore[method-assign]
+
+    def go_on() -> None:
+        del bench.job.take_started
+
+    bench.run(begin, go_on, lambda: None)
+    assert bench.failures == []
+    assert bench.commits[-1] == {P: 9}
+
+
 def test_each_new_try_comes_after_a_longer_pause(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The membership is polled meanwhile, once a second here; what does not pass in that time ends the mirror."""
     polls = 0

@@ -82,7 +82,7 @@ class Fetcher:
     def start(self, offsets: Offsets) -> Started:
         """Begin to read; the actual start offsets, EARLIEST and LATEST resolved.
 
-        Those of partitions that nobody leads come later, from `take_started`; raises ClusterUnreachable if all are so.
+        Those of partitions that nobody leads come later, from `take_started`.
         """
         self.cluster.watch({partition.topic for partition in offsets})
         logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
@@ -90,8 +90,6 @@ class Fetcher:
         unled = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
         actual = {partition: offset for partition, offset in offsets.items() if partition not in logical}
         actual |= found.offsets
-        if unled and not actual:
-            raise ClusterUnreachable(f"nobody leads {next(iter(unled))}, or its leader does not answer")
         self.resume(actual)
         if unled:
             threading.Thread(target=self._find_starts, args=(unled,), name="starts", daemon=True).start()
@@ -115,6 +113,7 @@ class Fetcher:
                 if found.offsets:
                     self._started.append(found)
                 else:
+                    self.traffic.on_trouble(f"nobody leads {next(iter(unled))}, or its leader does not answer")
                     self.cluster.stale()
                 self.rest(_ATTEND_SECONDS)
         except Exception as error:  # noqa: BLE001 - the engine raises it

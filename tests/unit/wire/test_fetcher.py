@@ -18,7 +18,7 @@ from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions
 from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import ClusterUnreachable, RequestRefused, UnsupportedVersion
+from legacy_mm.wire.errors import RequestRefused, UnsupportedVersion
 from legacy_mm.wire.fetcher import Fetcher, _Reader
 from legacy_mm.wire.topology import Broker, Leadership
 from legacy_mm.wire.traffic import Traffic
@@ -252,11 +252,17 @@ def test_a_start_that_is_refused_ends_the_reading(cluster: OneBroker, monkeypatc
     fetcher.close()
 
 
-def test_where_nobody_leads_anything_the_start_is_asked_for_again(cluster: OneBroker) -> None:
+def test_where_nobody_leads_anything_a_leader_is_waited_for_and_that_is_told(cluster: OneBroker) -> None:
+    """As in Java, for ever: a job that failed each minute ended the mirror after four."""
+    told: list[str] = []
     cluster.unled = {A}
-    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
-    with pytest.raises(ClusterUnreachable, match="nobody leads t-0"):
-        fetcher.start({A: LATEST})
+    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", told.append))
+    assert fetcher.start({A: LATEST}) == Started({}, {})
+    wait_until(lambda: "nobody leads t-0, or its leader does not answer" in told, SECONDS, "a line")
+    assert fetcher.take_started() is None
+    cluster.unled = set()
+    assert next_started(fetcher) == Started({A: 90}, {A: 10})
+    fetcher.close()
 
 
 def test_a_nearer_replica_that_is_away_is_not_asked_again(fetcher: Fetcher) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from legacy_mm.cli.old_line import flow_with_stores, split, told
 from legacy_mm.config.settings import HandlerSettings, Settings
-from legacy_mm.errors import HandlerFailure, UsageError
+from legacy_mm.errors import HandlerFailure, HostError, UsageError
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled
 from legacy_mm.handlers.java import JavaBatches
@@ -83,7 +83,8 @@ def handled(made: BatchHandler, batch: Columns) -> Handled:
 def _records(settings: Settings, place: TopicPartition, begin: int, count: int) -> Iterator[Record]:
     properties = {**settings.source.properties, "client.id": "legacy-mm-handler-test"}
     reader = PartitionReader(properties, settings.source.api_timeout, ignore)
-    reader.start({place: begin})
+    if place not in reader.start({place: begin}).offsets:
+        raise HostError(f"nobody leads {place}, or its leader does not answer")
     patience = _PATIENCE_SECONDS
     while count > 0 and (messages := reader.read(patience)):
         patience = _READ_SECONDS

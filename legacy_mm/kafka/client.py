@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import socket
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from math import inf
@@ -167,6 +167,16 @@ def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:
         return set(topics).difference(client.list_topics(timeout=QUESTION_SECONDS).topics)
     except KafkaException:
         return None
+
+
+def leaders(client: Any, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+    """Which broker leads each of these, as far as one does; nothing if the cluster does not answer in time."""
+    try:
+        topics = client.list_topics(timeout=QUESTION_SECONDS).topics
+    except KafkaException:
+        return {}
+    found = {each: topics[each.topic].partitions.get(each.partition) for each in partitions if each.topic in topics}
+    return {each: told.leader for each, told in found.items() if told is not None and told.leader != _NO_LEADER}
 
 
 class Line(NamedTuple):

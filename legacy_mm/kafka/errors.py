@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError
 
 from legacy_mm.group import CommitProblem
 
@@ -105,17 +105,6 @@ def ends_reading(error: KafkaError) -> bool:
         or code in (KafkaError._BAD_MSG, KafkaError._BAD_COMPRESSION)
         or (code > 0 and code not in _READ_LATER)
     )
-
-
-def nobody_leads(error: BaseException | None) -> bool:
-    """True for a question to a partition that has no leader now, or whose leader does not answer."""
-    return isinstance(error, KafkaException) and error.args[0].code() in {
-        KafkaError._TIMED_OUT,
-        KafkaError._TRANSPORT,
-        KafkaError._UNKNOWN_PARTITION,  # of a topic whose other partitions are led
-        KafkaError.LEADER_NOT_AVAILABLE,
-        KafkaError.NOT_LEADER_FOR_PARTITION,
-    }
 
 
 def is_out_of_range(error: KafkaError) -> bool:

@@ -6,6 +6,7 @@ An offset that is not in the log is reported as a gap; the partition waits until
 from __future__ import annotations
 
 import re
+import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,13 +18,13 @@ from confluent_kafka import TopicPartition as ClientPartition
 from legacy_mm.clock import Deadline
 from legacy_mm.copyjob import Started, Statistics
 from legacy_mm.errors import StreamFailure
-from legacy_mm.kafka.client import ErrorLines, client_properties, count_partitions
-from legacy_mm.kafka.errors import ends_reading, is_out_of_range, nobody_leads
+from legacy_mm.kafka.client import QUESTION_SECONDS, ErrorLines, client_properties, count_partitions, leaders, ours
+from legacy_mm.kafka.errors import ends_reading, is_out_of_range
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import EARLIEST, LATEST, Columns, Offsets, TopicPartition
 
 BATCH_RECORDS = 400
-_QUESTION_SECONDS, _LOOK_SECONDS = 4.0, 1.0
+_START_SECONDS, _PAUSE_SECONDS = 4.0, 0.5
 _RESOLVE_SECONDS = 10.0
 _CUT = re.compile(r"broker end offset is (\d+)")
 _error = Message.error
@@ -86,14 +87,12 @@ class PartitionReader:
     def start(self, offsets: Offsets) -> Started:
         """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved.
 
-        Those of partitions that nobody leads come later, from `take_started`; raises TimeoutError if all are so.
+        Those of partitions that nobody leads come later, from `take_started`.
         """
         self.unled = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
         known = {partition: offset for partition, offset in offsets.items() if partition not in self.unled}
-        found = self._resolved(patient=True)
+        found = self._resolved(_START_SECONDS)
         self._starts = {**known, **found.offsets}
-        if self.unled and not self._starts:
-            raise TimeoutError(f"nobody leads {next(iter(self.unled))}, or its leader does not answer")
         self._assign()
         return Started(dict(self._starts), found.lows)
 
@@ -104,7 +103,7 @@ class PartitionReader:
         """
         if not self._resolve_at.expired():
             return None
-        found = self._resolved(patient=False)
+        found = self._resolved(0.0)
         self._resolve_at = Deadline.after(_RESOLVE_SECONDS)
         if found.offsets:
             self.resume(found.offsets, positions)
@@ -153,28 +152,59 @@ class PartitionReader:
         starts = {partition: offset for partition, offset in self._starts.items() if partition not in self._waiting}
         self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in starts.items()])
 
-    def _resolved(self, *, patient: bool) -> Started:
-        """The starts of partitions that have none yet; unless `patient` only until one of them is not known."""
-        lows, starts = {}, {}
-        seconds = _QUESTION_SECONDS if patient else _LOOK_SECONDS
-        for partition, which in tuple(self.unled.items()):
-            del self.unled[partition]
-            try:
-                low, high = self._watermarks(partition, seconds)
-            except TimeoutError as error:
-                if not nobody_leads(error.__cause__):
-                    raise
-                self.unled[partition] = which  # behind the others
-                if not patient:
-                    break
-                seconds = _LOOK_SECONDS
-            else:
-                lows[partition], starts[partition] = low, low if which == EARLIEST else high
+    def _resolved(self, patience: float) -> Started:
+        """The starts of partitions that have none yet, of those whose leaders tell them within this time."""
+        starts: dict[TopicPartition, int] = {}
+        lows: dict[TopicPartition, int] = {}
+        deadline = Deadline.after(patience)
+        while self.unled:
+            last = deadline.expired()
+            for partitions in self._led():
+                for partition, (low, high) in self._ends(partitions, in_halves=last).items():
+                    starts[partition] = low if self.unled.pop(partition) == EARLIEST else high
+                    lows[partition] = low
+            if last:
+                break
+            threading.Event().wait(_PAUSE_SECONDS)
+        if self.unled:
+            self._errors.tell(f"nobody leads {next(iter(self.unled))}, or its leader does not answer", "unled")
         return Started(starts, lows)
 
-    def _watermarks(self, partition: TopicPartition, seconds: float) -> tuple[int, int]:
+    def _led(self) -> list[list[TopicPartition]]:
+        """The partitions that have no start yet and that somebody leads, leader by leader."""
+        found: defaultdict[int, list[TopicPartition]] = defaultdict(list)
+        for partition, leader in leaders(self._consumer, self.unled).items():
+            found[leader].append(partition)
+        return list(found.values())
+
+    def _ends(
+        self, partitions: Sequence[TopicPartition], *, in_halves: bool
+    ) -> Mapping[TopicPartition, tuple[int, int]]:
+        """First offset and the next to be written, of those of one leader's partitions that it tells.
+
+        librdkafka tells none where the leader refuses one; `in_halves`: then the others are asked for again.
+        """
         try:
-            low, high = self._consumer.get_watermark_offsets(ClientPartition(*partition), timeout=seconds)
+            low, high = (self._offsets(partitions, which) for which in (EARLIEST, LATEST))
+        except KafkaException as error:
+            problem = error.args[0]
+            if len(partitions) > 1 and problem.code() > 0 and (in_halves or ends_reading(problem)):
+                middle = len(partitions) // 2
+                halves = (partitions[:middle], partitions[middle:])
+                return {**self._ends(halves[0], in_halves=in_halves), **self._ends(halves[1], in_halves=in_halves)}
+            if ends_reading(problem):
+                raise StreamFailure(f"reading {partitions[0]} failed: {problem.str()}") from error
+            return {}
+        return {each: (low[each], high[each]) for each in low.keys() & high.keys()}
+
+    def _offsets(self, partitions: Sequence[TopicPartition], which: int) -> dict[TopicPartition, int]:
+        asked = [ClientPartition(*partition, which) for partition in partitions]
+        answers = self._consumer.offsets_for_times(asked, timeout=QUESTION_SECONDS)
+        return {ours(each): each.offset for each in answers if each.error is None}
+
+    def _watermarks(self, partition: TopicPartition) -> tuple[int, int]:
+        try:
+            low, high = self._consumer.get_watermark_offsets(ClientPartition(*partition), timeout=self._timeout)
         except KafkaException as error:
             raise TimeoutError(f"offsets of {partition}: {error.args[0].str()}") from error
         return low, high
@@ -200,7 +230,7 @@ class PartitionReader:
             (place,) = self._consumer.position([ClientPartition(*partition)])
             offset = place.offset if place.offset >= 0 else self._starts[partition]
         return OutOfRange(
-            partition, offset, *self._watermarks(partition, self._timeout), reason, int(cut[1]) if cut else -1
+            partition, offset, *self._watermarks(partition), reason, int(cut[1]) if cut else -1
         )
 
 

@@ -7,7 +7,7 @@ all its methods, also at those whose types are missing (0.9's `MessageAndMetadat
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, chain, pairwise, repeat
 from operator import itemgetter
 from pathlib import Path
@@ -28,7 +28,9 @@ from legacy_mm.handlers.java_source import (
 from legacy_mm.model import Columns, Outgoing
 
 _OWN_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xmx256m")
-_KEPT_OPTIONS = ("-D", "-Xmx", "-Xms", "-Xss")
+_KEPT_OPTIONS = ("-D", "-Xmx", "-Xss")
+_OF_ONE_JVM = "-Dcom.sun.management."
+"""JMX: its port is that of the JVM that drives Spark, and a second one that wants it ends."""
 _RECORD = "kafka.consumer.BaseConsumerRecord"
 _COUNTS = 6
 _PORTION_BYTES = 8 << 20
@@ -44,11 +46,10 @@ class JavaBatches:
             import jpype
         except ImportError:
             raise HostError("a Java handler needs JPype in the copy task: pip install 'legacy-mm[java]'") from None
-        options = [option for option in settings.java_options if option.startswith(_KEPT_OPTIONS)]
         library = java.resolve().parent.parent / "lib" / "server" / "libjvm.so"
         jpype.startJVM(
             *_OWN_OPTIONS,
-            *options,
+            *_kept(settings.java_options),
             jvmpath=str(library),
             classpath=[*settings.class_path, *compiler_jars],
             convertStrings=False,
@@ -88,6 +89,12 @@ class _Shared:
             self._buffer = self._for_java(self._memory)
         self._memory[: len(data)] = data
         return self._buffer
+
+
+def _kept(options: Iterable[str]) -> list[str]:
+    """Those of the user's options that are for this JVM too. A least heap is not: it may be larger than ours."""
+    kept = (option for option in options if option.startswith(_KEPT_OPTIONS))
+    return [option for option in kept if not option.startswith(_OF_ONE_JVM)]
 
 
 def _bridge(jpype: Any, settings: HandlerSettings) -> Any:

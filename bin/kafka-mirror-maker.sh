@@ -14,8 +14,9 @@
 # They also copy it under other names within this folder, and link to it from others.
 
 here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd -P) || exit 1
-if [ -z "${LEGACY_MM_KAFKA_HOME-}" ] && [ -d "$(dirname -- "$0")/../libs" ]; then # a link in the old Kafka's own bin
-    LEGACY_MM_KAFKA_HOME=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+home=$(dirname -- "$0")/.. # of the old Kafka, Apache's or Confluent's, where a link in its bin was called
+if [ -z "${LEGACY_MM_KAFKA_HOME-}" ] && { [ -d "$home/libs" ] || [ -d "$home/share/java/kafka" ]; }; then
+    LEGACY_MM_KAFKA_HOME=$(CDPATH='' cd -- "$home" && pwd)
     export LEGACY_MM_KAFKA_HOME
 fi
 exec "$here/kafka-run-class.sh" kafka.tools.MirrorMaker "$@"

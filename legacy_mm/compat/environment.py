@@ -38,7 +38,7 @@ class Environment:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values of `-D` properties that no line may show."""
     kafka_home: str = ""
-    """The installation that this one stands before: its `libs` were on the old tool's class path."""
+    """The installation that this one stands before: its jars were on the old tool's class path."""
 
 
 def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment:

@@ -12,7 +12,8 @@ from legacy_mm.config.settings import HandlerSettings, ListenerSettings, Quarant
 from legacy_mm.config.validate import runs_on_cluster
 from legacy_mm.errors import ConfigurationError
 
-_OLD_KAFKA = "kafka_2.*-[0-3].*.jar"
+_OLD_KAFKA = {"libs": "kafka_2.*-[0-3].*.jar", "share/java/kafka": "kafka_2.*-[0-7].*.jar"}
+"""Where Apache's and Confluent's installations have their jars -> the jar by which a Kafka before 4 is known."""
 
 
 def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
@@ -76,7 +77,7 @@ def listener(start: Start) -> ListenerSettings | None:
 
 
 def class_path(start: Start) -> tuple[str, ...]:
-    """CLASSPATH, `--handler.classpath`, the old Kafka's `libs`; as in Java, `folder/*` means its jars and no word the
+    """CLASSPATH, `--handler.classpath`, the old Kafka's jars; as in Java, `folder/*` means its jars and no word the
     present folder, but for a cluster: what is named travels to its workers."""
     here = "" if runs_on_cluster(start.options.spark_master) else "."
     words = [start.environment.jvm.class_path, start.options.handler_classpath, _libs(start.environment.kafka_home)]
@@ -86,8 +87,8 @@ def class_path(start: Start) -> tuple[str, ...]:
 
 def _libs(kafka_home: str) -> str:
     """Where the old Kafka had its jars, and people put theirs; those of Kafka 4 do not know the old interfaces."""
-    libs = Path(kafka_home) / "libs"
-    return f"{libs}/*" if kafka_home and any(libs.glob(_OLD_KAFKA)) else ""
+    folders = {Path(kafka_home, folder): jar for folder, jar in _OLD_KAFKA.items()} if kafka_home else {}
+    return os.pathsep.join(f"{folder}/*" for folder, jar in folders.items() if any(folder.glob(jar)))
 
 
 def _expanded(entry: str) -> list[Path]:

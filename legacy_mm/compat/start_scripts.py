@@ -40,8 +40,9 @@ _SCRIPT = """\
 #
 
 here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd -P) || exit 1
-if [ -z "${{LEGACY_MM_KAFKA_HOME-}}" ] && [ -d "$here/../libs" ]; then
-    LEGACY_MM_KAFKA_HOME=$(dirname -- "$here")
+home=$(dirname -- "$here")
+if [ -z "${{LEGACY_MM_KAFKA_HOME-}}" ] && {{ [ -d "$home/libs" ] || [ -d "$home/share/java/kafka" ]; }}; then
+    LEGACY_MM_KAFKA_HOME=$home
     export LEGACY_MM_KAFKA_HOME
 fi
 {command}

@@ -32,7 +32,7 @@ VARIABLES = (
     Variable("KAFKA_LOG4J_OPTS", "level, file and pattern of the log, out of a log4j configuration"),
     Variable("LOG_DIR", "folder of log files, else logs in that of the Kafka"),
     Variable("CLASSPATH", "jars of message handlers and rebalance listeners"),
-    Variable("LEGACY_MM_KAFKA_HOME", "the Kafka that this tool stands before: its scripts, its libs"),
+    Variable("LEGACY_MM_KAFKA_HOME", "the Kafka that this tool stands before: its scripts, its jars"),
     Variable("KAFKA_HOME", "the same, where LEGACY_MM_KAFKA_HOME is not set"),
     Variable("JAVA_HOME", "the Java to use; one below 17 is passed over"),
     Variable("KAFKA_DEBUG", "a debugger's port in the JVM that drives Spark"),

@@ -106,11 +106,21 @@ def test_the_class_path_of_the_environment_comes_first(settings: Settle) -> None
 
 
 @pytest.mark.parametrize("variable", ["KAFKA_HOME", "LEGACY_MM_KAFKA_HOME"])
-@pytest.mark.parametrize(("release", "counts"), [("2.13-3.9.1", True), ("2.10-0.8.2.2", True), ("2.13-4.1.0", False)])
-def test_jars_in_the_libs_of_the_old_kafka_count(
-    settings: Settle, tmp_path: Path, variable: str, release: str, counts: bool
+@pytest.mark.parametrize(
+    ("folder", "release", "counts"),
+    [
+        ("libs", "2.13-3.9.1", True),
+        ("libs", "2.10-0.8.2.2", True),
+        ("libs", "2.13-4.1.0", False),
+        ("share/java/kafka", "2.13-7.6.0-ccs", True),
+        ("share/java/kafka", "2.13-8.0.0-ccs", False),
+    ],
+)
+def test_jars_of_the_old_kafka_count(
+    settings: Settle, tmp_path: Path, variable: str, folder: str, release: str, counts: bool
 ) -> None:
-    libs = tmp_path / "kafka" / "libs"
+    """Apache's and Confluent's, whose release 8 is Kafka 4."""
+    libs = tmp_path / "kafka" / folder
     libs.mkdir(parents=True)
     for name in (f"kafka_{release}.jar", "handlers.jar"):
         (libs / name).touch()

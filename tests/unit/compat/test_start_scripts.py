@@ -142,6 +142,21 @@ def test_copies_links_and_patches_of_ours_work(tmp_path: Path, install: Callable
     assert run(script, environment={"LEGACY_MM_KAFKA_HOME": "/k"}).stdout.startswith("home=/k\npid ")
 
 
+@pytest.mark.parametrize("jars", ["libs", "share/java/kafka"])
+def test_the_jars_of_the_kafka_are_found_from_ours(
+    tmp_path: Path, install: Callable[..., list[str]], ours: Path, jars: str
+) -> None:
+    """Installed, or a link by hand; Confluent's packages have no libs."""
+    home = tmp_path / "usr"
+    for name in ("kafka-run-class", "kafka-mirror-maker"):
+        write_program(home / "bin" / name)
+    (home / jars).mkdir(parents=True)
+    install(home)
+    (home / "bin" / "linked").symlink_to(ours / "kafka-mirror-maker.sh")
+    for script in ("kafka-mirror-maker", "linked"):
+        assert f"\nlogs {home}/logs\n" in run("env", "-u", "LOG_DIR", home / "bin" / script).stdout
+
+
 @pytest.mark.parametrize("upgraded", ["3.9", "4.1"])
 def test_an_upgrade_of_kafka_in_between_loses_no_original(
     tmp_path: Path, install: Callable[..., list[str]], upgraded: str

@@ -8,8 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from legacy_mm.cli.old_line import Parser, told
 from legacy_mm.compat import client_connection
-from legacy_mm.errors import LegacyMMError
+from legacy_mm.errors import HostError
 from legacy_mm.testbed.ledger import Ledger
 from legacy_mm.testbed.ledger_check import KINDS, Verdict, check
 from legacy_mm.testbed.ledger_produce import Work, produce
@@ -20,14 +21,14 @@ EQUAL, FAILED, DIFFERENT = 0, 1, 2
 
 def main(words: Sequence[str]) -> int:
     """0: nothing is missing or wrong; 2: something is; 1: it could not be found out."""
-    options = _parser().parse_args(words)
+    return told(lambda: _run(_parser().parse_args(words)), FAILED)
+
+
+def _run(options: argparse.Namespace) -> int:
     try:
         return int(options.run(options))
-    except LegacyMMError as error:
-        sys.stderr.write(f"{error}\n")
     except (TimeoutError, OSError, ClientError) as error:
-        sys.stderr.write(f"{type(error).__name__}: {error}\n")
-    return FAILED
+        raise HostError(f"{type(error).__name__}: {error}") from error
 
 
 def _produce(options: argparse.Namespace) -> int:
@@ -69,7 +70,7 @@ def _as_json(verdict: Verdict) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="legacy-mm ledger", allow_abbrev=False)
+    parser = Parser(prog="legacy-mm ledger", allow_abbrev=False)
     commands = parser.add_subparsers(required=True, metavar="produce|check")
     writing = commands.add_parser("produce", help="write records to a topic of the source and note them in a file")
     writing.add_argument("--topic", required=True)

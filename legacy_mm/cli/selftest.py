@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from legacy_mm.compat import client_connection, properties_file
-from legacy_mm.errors import LegacyMMError
+from legacy_mm.cli.old_line import Parser, told
+from legacy_mm.compat import client_connection
+from legacy_mm.errors import HostError
 from legacy_mm.testbed import selftest
 from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.records import ClientError
@@ -22,17 +23,17 @@ PASSED, UNKNOWN, FAILED = 0, 1, 2
 def main(words: Sequence[str]) -> int:
     """0: every scenario went as expected; 2: one did not; 1: it could not be found out."""
     end = words.index("--") if "--" in words else len(words)
-    options = _parser().parse_args(words[:end])
-    try:
-        return _run(options, words[end + 1 :])
-    except LegacyMMError as error:
-        sys.stderr.write(f"{error}\n")
-    except (OSError, ClientError) as error:
-        sys.stderr.write(f"{type(error).__name__}: {error}\n")
-    return UNKNOWN
+    return told(lambda: _run(_parser().parse_args(words[:end]), words[end + 1 :]), UNKNOWN)
 
 
 def _run(options: argparse.Namespace, more: Sequence[str]) -> int:
+    try:
+        return _play(options, more)
+    except (OSError, ClientError) as error:
+        raise HostError(f"{type(error).__name__}: {error}") from error
+
+
+def _play(options: argparse.Namespace, more: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="legacy_mm-selftest-") as name:
         folder = Path(name)
 
@@ -40,8 +41,10 @@ def _run(options: argparse.Namespace, more: Sequence[str]) -> int:
             at.mkdir()
             consumer = _copy(options.source, at / "consumer.properties", selftest.OWN_CONSUMER_LINES, group)
             producer = _copy(options.target, at / "producer.properties", {}, None)
-            command = [sys.executable, "-m", "legacy_mm", "--consumer.config", consumer, "--producer.config", producer]
-            return ToolProcess([*command, "--whitelist", topic, "--log.level", "INFO", *more], at)
+            files = ["--consumer.config", consumer, "--producer.config", producer]
+            words = ["--whitelist", topic, "--log.level", "INFO", *more]
+            command = [sys.executable, "-P", "-m", "legacy_mm", *files, *words]
+            return ToolProcess(command, at, working_folder=Path.cwd())  # files may be named from here
 
         clusters = selftest.Clusters(
             client_connection.read(options.source),
@@ -76,7 +79,7 @@ def _copy(original: str, copy: Path, lines: dict[str, str], group: str | None) -
     """The user's properties and ours. Only its owner can read the copy."""
     own = lines if group is None else {**lines, "group.id": group}
     copy.touch(0o600)
-    return str(write_properties(copy, {**properties_file.load(original).properties, **own}))
+    return str(write_properties(copy, {**client_connection.java_properties(original), **own}))
 
 
 def _scenarios(text: str) -> list[str]:
@@ -87,7 +90,7 @@ def _scenarios(text: str) -> list[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="legacy-mm selftest",
         allow_abbrev=False,
         description="Mirrors scratch topics while mirrors are stopped, killed and frozen, and counts what arrives. "

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from legacy_mm import logs
+from legacy_mm.cli.old_line import Parser, told
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.cli.progress_bar import ProgressBar
 from legacy_mm.clock import Deadline
@@ -18,7 +19,7 @@ from legacy_mm.compat import client_connection, properties_file, topic_pattern
 from legacy_mm.config import feature_flags, validate
 from legacy_mm.config.catalogue import EMBEDDED, OwnOptions, option_called
 from legacy_mm.config.settings import SparkSettings
-from legacy_mm.errors import HostError, LegacyMMError
+from legacy_mm.errors import HostError
 from legacy_mm.features import Names
 from legacy_mm.handlers.built_in import GuardLoop
 from legacy_mm.spark.runner import reason_of
@@ -49,13 +50,12 @@ _AS_THE_MIRROR = (
 
 def main(words: Sequence[str]) -> int:
     """0: equal; 2: different; 1: it could not be found out."""
-    options = _parser().parse_args(words)
+    return told(lambda: _verify(_parser().parse_args(words)), FAILED)
+
+
+def _verify(options: argparse.Namespace) -> int:
     logs.silence()
-    try:
-        found = _compare(options)
-    except LegacyMMError as error:
-        sys.stderr.write(f"{error}\n")
-        return FAILED
+    found = _compare(options)
     sys.stdout.writelines(f"{line}\n" for line in _lines(found))
     return DIFFERENT if found.differences else EQUAL
 
@@ -142,7 +142,7 @@ def _lines(found: Outcome) -> Iterator[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="legacy-mm verify", allow_abbrev=False)
+    parser = Parser(prog="legacy-mm verify", allow_abbrev=False)
     parser.add_argument("--source-config", required=True, help="the mirror's consumer file; isolation.level counts")
     parser.add_argument("--target-config", required=True, help="a Java client's file for the target")
     parser.add_argument("--topics", required=True, help="a Java regular expression, as --include")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from legacy_mm.compat import properties_file
+from legacy_mm.compat import environment, jaas, properties_file
 from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.compat.system_properties import system_properties
 from legacy_mm.config.settings import JavaStores
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.kafka.client import admin_properties
@@ -22,13 +24,20 @@ class Connection(NamedTuple):
 
 def read(path: str) -> dict[str, str]:
     """The properties, for a command that starts no Java; raises ConfigurationError."""
-    connection = translated(properties_file.load(path).properties)
+    connection = translated(java_properties(path))
     if connection.stores != JavaStores():
         raise ConfigurationError(
             f"{path}: this command starts no Java and cannot read its key stores; give the keys as PEM "
             "(ssl.truststore.type=PEM, ssl.keystore.type=PEM)"
         )
     return connection.properties
+
+
+def java_properties(path: str) -> dict[str, str]:
+    """What the file says, with the login of the file that KAFKA_OPTS names; raises ConfigurationError."""
+    java = environment.read(os.environ).jvm
+    file = properties_file.load(path).properties
+    return jaas.with_login(file, java.system_property(jaas.LOGIN_FILE), system_properties(java.options))
 
 
 def translated(properties: Mapping[str, str]) -> Connection:

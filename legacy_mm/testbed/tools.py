@@ -45,14 +45,24 @@ _JMX = (
 class ToolProcess:
     """A tool that runs: its output goes to one file, its process tree ends with `kill_tree`."""
 
-    def __init__(self, command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+        working_folder: Path | None = None,
+    ) -> None:
+        """`folder` is for its output, and where it works unless another one is named."""
         folder.mkdir(parents=True, exist_ok=True)
         self.command = tuple(command)
         self.name = Path(command[0]).name
         self._output = folder / "output.log"
         self._output.unlink(missing_ok=True)
         self._popen = spawn(
-            command, folder=folder, output=self._output, environment={**_clean_environment(), **(environment or {})}
+            command,
+            folder=working_folder or folder,
+            output=self._output,
+            environment={**_clean_environment(), **(environment or {})},
         )
         self.tree = ProcessTree(self._popen.pid)
 

@@ -1,0 +1,32 @@
+"""Commands whose exit code 2 says something about clusters end with 1 where their words are wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.cli.legacy_mm import main
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("verify", "--topics", "t"),
+        ("verify", "--source-config", "s", "--target-config", "t", "--topic", "t"),
+        ("ledger",),
+        ("ledger", "check", "--file", "f"),
+        ("ledger", "produce", "--topic", "t", "--file", "f", "--config", "c", "--records", "many"),
+        ("selftest", "--source", "s"),
+        ("selftest", "--source", "s", "--target", "t", "--scenarios", "copy,none"),
+        ("plan", "--output"),
+        ("translate", "--group"),
+        ("cutover",),
+        ("adopt",),
+    ],
+    ids=" ".join,
+)
+def test_one(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err.startswith("legacy-mm: ")
+    assert f"usage: legacy-mm {words[0]}" in said.err

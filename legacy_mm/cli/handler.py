@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from legacy_mm.cli.old_line import flow_with_stores, split, told
+from legacy_mm.cli.old_line import flow_with_stores, split, told, with_instead
 from legacy_mm.config.settings import HandlerSettings, Settings
 from legacy_mm.errors import HandlerFailure, HostError, UsageError
 from legacy_mm.handlers.api import Record
@@ -31,7 +31,9 @@ def handler(words: Sequence[str]) -> int:
     """`legacy-mm handler test [HANDLER] --topic T [--partition P] [--from N] [--records M] -- COMMAND LINE`."""
     parser = argparse.ArgumentParser(prog="legacy-mm handler")
     parser.add_argument("what", choices=["test"])
-    parser.add_argument("handler", nargs="?", help="a script, module:Class, dotted name or Java class; else the line's")
+    parser.add_argument(
+        "handler", nargs="?", help="a script, module:Class, dotted name or Java class, instead of the line's"
+    )
     parser.add_argument("--topic", required=True)
     parser.add_argument("--partition", type=int, default=0)
     parser.add_argument("--from", dest="begin", type=int, default=EARLIEST, metavar="N", help="the first offset")
@@ -41,8 +43,9 @@ def handler(words: Sequence[str]) -> int:
 
 
 def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
-    asked_for = [] if asked.handler is None else ["--message.handler", asked.handler]
-    with flow_with_stores([*line, *asked_for]) as (settings, _):
+    if asked.handler is not None:
+        line = with_instead(line, ["--message.handler", asked.handler], "message.handler", "handler.step")
+    with flow_with_stores(line) as (settings, _):
         made = handler_of(settings)
     place = TopicPartition(asked.topic, asked.partition)
     for record in _records(settings, place, asked.begin, asked.records):
@@ -83,8 +86,7 @@ def handled(made: BatchHandler, batch: Columns) -> Handled:
 def _records(settings: Settings, place: TopicPartition, begin: int, count: int) -> Iterator[Record]:
     properties = {**settings.source.properties, "client.id": "legacy-mm-handler-test"}
     reader = PartitionReader(properties, settings.source.api_timeout, ignore)
-    if place not in reader.start({place: begin}).offsets:
-        raise HostError(f"nobody leads {place}, or its leader does not answer")
+    _start(reader, place, begin)
     patience = _PATIENCE_SECONDS
     while count > 0 and (messages := reader.read(patience)):
         patience = _READ_SECONDS
@@ -93,6 +95,16 @@ def _records(settings: Settings, place: TopicPartition, begin: int, count: int) 
         count -= len(rows)
     if gaps := reader.take_gaps():
         raise UsageError(f"{place} holds offsets {gaps[0].low} to {gaps[0].high - 1}, not {gaps[0].wanted}")
+
+
+def _start(reader: PartitionReader, place: TopicPartition, begin: int) -> None:
+    count = reader.partitions(place.topic)
+    if count is None:
+        raise HostError("the source does not answer")
+    if not 0 <= place.partition < count:
+        raise UsageError(f"the source has no {place}")
+    if place not in reader.start({place: begin}).offsets:
+        raise HostError(f"nobody leads {place}, or its leader does not answer")
 
 
 def ignore(_: Any) -> None:

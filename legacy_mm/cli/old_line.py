@@ -28,17 +28,25 @@ class Parser(argparse.ArgumentParser):
 
 
 def split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """What is before `--`, and the mirror's own words behind it."""
+    """What is before `--`, and the mirror's command line behind it."""
     end = words.index("--") if "--" in words else len(words)
-    line = words[end + 1 :]
-    return words[:end], line[1:] if line and not line[0].startswith("-") else line
+    return words[:end], words[end + 1 :]
+
+
+def with_instead(line: Sequence[str], words: Sequence[str], *options: str) -> list[str]:
+    """A mirror's command line with these words instead of these options; raises ConfigurationError."""
+    launcher, argv = command_line.called(line)
+    seen: list[command_line.Word] = []
+    command_line.parse(argv, command_line.grammar_asked_for(argv, os.environ), seen)
+    return [*launcher, *words, *(word.text for word in seen if word.option not in options)]
 
 
 def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
     """What the mirror would run with; raises LegacyMMError when it would not run."""
-    grammar = command_line.grammar_asked_for(line, os.environ)
-    variables = environment.read(os.environ)
-    outcome = translate(line, lambda words: read_own_options(words, os.environ), [], grammar, environment=variables)
+    launcher, argv = command_line.called(line)
+    grammar = command_line.grammar_asked_for(argv, os.environ)
+    variables = environment.read(os.environ, launcher)
+    outcome = translate(argv, lambda words: read_own_options(words, os.environ), [], grammar, environment=variables)
     if not isinstance(outcome, Run):
         raise UsageError("behind -- comes the command line of a mirror that runs")
     return outcome.flows

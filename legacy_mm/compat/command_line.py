@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import Literal, NamedTuple
 
 from legacy_mm.compat import legacy_options, releases
@@ -23,6 +24,7 @@ from legacy_mm.config.catalogue import option_called
 from legacy_mm.config.features import as_pair
 from legacy_mm.config.option import Option, environment_variable
 
+_LAUNCHERS = {"kafka-mirror-maker", "kafka-mirror-maker.sh", "kafka.tools.MirrorMaker"}
 # Java knows the digits of every script, one char each
 _INTEGER = re.compile(r"[+-]?(?:(?![\U00010000-\U0010ffff])\d){1,4000}")
 _INTEGER_RANGE = range(-(2**31), 2**31)
@@ -80,6 +82,14 @@ class ParsedLine:
         if text.lower() not in ("true", "false"):
             raise OptionError(f'java.lang.IllegalArgumentException: For input string: "{text}"')
         return text.lower() == "true"
+
+
+def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The old command itself with what stands before it, such as Java options, and its arguments."""
+    for position, word in enumerate(words):
+        if PurePath(word).name in _LAUNCHERS:
+            return words[: position + 1], words[position + 1 :]
+    return (), words
 
 
 def early_value(name: str, argv: Sequence[str], environment: Mapping[str, str]) -> str | None:

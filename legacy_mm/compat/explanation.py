@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain, repeat
 from pathlib import PurePath
 from typing import NamedTuple
 
@@ -32,7 +33,6 @@ from legacy_mm.config.settings import Settings
 from legacy_mm.errors import ConfigurationError, LegacyMMError
 from legacy_mm.log_secrets import HIDDEN
 
-_LAUNCHERS = {"kafka-mirror-maker", "kafka-mirror-maker.sh", "kafka.tools.MirrorMaker"}
 _OPTIONS = {row.option.name: row.option.description for row in ROWS} | {
     row.name: f"Option of ours: {row.help}" for row in ALL_OPTIONS
 }
@@ -179,8 +179,8 @@ class _Facts:
 
 def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -> Explained:
     """All that can be said of a command line in this environment without asking a cluster."""
-    launcher, argv = _split(words)
-    facts = _find_out(argv, environment, own)
+    launcher, argv = command_line.called(words)
+    facts = _find_out(launcher, argv, environment, own)
     veil = Veil(_secrets(facts))
     flows = facts.run.flows if facts.run else ()
     code, outcome = _ending(facts.result)
@@ -218,15 +218,7 @@ def _ending(result: Translation | LegacyMMError) -> tuple[int, str]:
     return 0, ""
 
 
-def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The old command itself, with what stands before it, and its arguments."""
-    for position, word in enumerate(words):
-        if PurePath(word).name in _LAUNCHERS:
-            return words[: position + 1], words[position + 1 :]
-    return (), words
-
-
-def _find_out(argv: Sequence[str], environment: Mapping[str, str], own: Reader) -> _Facts:
+def _find_out(launcher: Sequence[str], argv: Sequence[str], environment: Mapping[str, str], own: Reader) -> _Facts:
     facts = _Facts()
     try:
         grammar = command_line.grammar_asked_for(argv, environment)
@@ -239,7 +231,8 @@ def _find_out(argv: Sequence[str], environment: Mapping[str, str], own: Reader) 
         facts.options += [OptionRow(*row) for row in own.rows(line.own_words)]
     facts.given = _given(facts.words)
     try:
-        facts.result = translate(argv, own.typed, facts.notes, grammar, environment=read_environment(environment))
+        java = read_environment(environment, launcher)
+        facts.result = translate(argv, own.typed, facts.notes, grammar, environment=java)
     except LegacyMMError as error:
         facts.result = error
     facts.files += client_files.read(facts.given, grammar, facts.run)
@@ -263,9 +256,9 @@ def _secrets(facts: _Facts) -> set[str]:
 
 
 def _word_rows(launcher: Sequence[str], argv: Sequence[str], facts: _Facts, veil: Veil) -> Iterator[WordRow]:
-    yield from (WordRow(veil.over(word), "starts the tool") for word in launcher)
-    yield from (WordRow(veil.over(word.text), _word_meaning(word)) for word in facts.words)
-    yield from (WordRow(veil.over(word), "never read") for word in argv[len(facts.words) :])
+    meanings = chain(repeat("starts the tool", len(launcher)), map(_word_meaning, facts.words), repeat("never read"))
+    shown = veil.over_line([*launcher, *argv])
+    yield from (WordRow(word, meaning) for word, meaning in zip(shown, meanings, strict=False))
 
 
 def _word_meaning(word: Word) -> str:

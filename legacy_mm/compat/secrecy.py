@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from legacy_mm.log_secrets import HIDDEN, Secrets
 
@@ -33,4 +33,10 @@ class Veil:
 
     def over_words(self, text: str) -> str:
         """Several words between blanks, such as the options of a JVM."""
-        return " ".join(map(self.over, text.split(" ")))
+        return " ".join(map(self.over, self.over_known(text).split(" ")))
+
+    def over_line(self, words: Sequence[str]) -> Iterator[str]:
+        """The words of a command line: the value of an option whose name looks secret is one."""
+        for before, word in zip(("", *words), words, strict=False):
+            is_value = before.startswith("-") and "=" not in before and looks_secret(before)
+            yield HIDDEN if is_value else self.over(word)

@@ -71,6 +71,32 @@ def test_exit_codes_are_those_of_the_line(run: Explain, words: tuple[str, ...], 
     assert f"Exit code: {code}\n" in text
 
 
+@pytest.mark.parametrize(
+    "words",
+    [(*OLD_LINE, "--bogus"), (*OLD_LINE, "--include", "t", "--topic.creation", "perhaps"), ("--bogus",)],
+    ids=["its words are not understood", "it is refused later", "it is not read so far"],
+)
+def test_no_secret_of_a_line_that_would_not_run(run: Explain, words: tuple[str, ...]) -> None:
+    secret = ("--source.admin.ssl.truststore.password", "planted1")
+    for line in ((*secret, *words), (*words, *secret)):
+        code, text = run(*line)
+        assert code == 1
+        assert "planted1" not in text
+
+
+def test_java_options_before_the_class_count(run: Explain, tmp_path: Path) -> None:
+    """As they do for the mirror: here they name the file with the login."""
+    login = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="me" password="planted1";'
+    (tmp_path / "jaas.conf").write_text(f"KafkaClient {{ {login} }};")
+    words = ("kafka.tools.MirrorMaker", *OLD_LINE[1:], "--include", "t")
+    consumer = f"{CONSUMER}security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
+    java = f"-Djava.security.auth.login.config={tmp_path}/jaas.conf"
+    for option, code in ((java, 0), ("-Dother=x", 1)):
+        explained, text = run("kafka-run-class.sh", "-name", "mm", option, *words, consumer=consumer)
+        assert explained == code, text
+        assert "planted1" not in text
+
+
 def test_nothing_to_explain_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ([], ["--json"], ["--bogus", "--", "--help"]):
         assert main(["explain", *words]) == 1

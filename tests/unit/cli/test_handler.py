@@ -1,4 +1,4 @@
-"""With which client `legacy-mm handler test` reads."""
+"""With which client `legacy-mm handler test` reads, and which handler it tries."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from legacy_mm.cli import handler as command
 from legacy_mm.cli.handler import handler
+from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.copyjob import Started
 from legacy_mm.spark import keystore
 from legacy_mm.testbed.java_files import write_properties
@@ -18,13 +19,17 @@ class Reader:
     """Reads nothing."""
 
     properties: dict[str, str]
+    count: int | None = 1
     led = True
 
     def __init__(self, properties: dict[str, str], *_: Any) -> None:
         Reader.properties = properties
 
+    def partitions(self, topic: str) -> int | None:
+        return self.count
+
     def start(self, offsets: Any) -> Started:
-        return Started(offsets if Reader.led else {})
+        return Started(offsets if self.led else {})
 
     def read(self, timeout: float) -> list[Any]:
         return []
@@ -33,33 +38,70 @@ class Reader:
         return []
 
 
-PLAIN = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
-
-
-def line(folder: Path, consumer: dict[str, str] = PLAIN) -> list[str]:
-    """A mirror's, with a handler."""
-    words = ["--whitelist", "t", "--handler.step", "rename.prefix=copy."]
-    for side, properties in {"consumer": consumer, "producer": PLAIN}.items():
-        words += [f"--{side}.config", str(write_properties(folder / side, properties))]
+@pytest.fixture
+def line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A mirror's command line; nobody reads the source."""
+    monkeypatch.setattr(command, "PartitionReader", Reader)
+    words = ["kafka-mirror-maker.sh", "--whitelist", "t"]
+    for side in ("consumer", "producer"):
+        properties = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
+        words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
     return words
 
 
-@pytest.fixture(autouse=True)
-def reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It reads from no cluster."""
-    monkeypatch.setattr(command, "PartitionReader", Reader)
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"count": None}, "the source does not answer"),
+        ({"count": 0}, "the source has no orders-0"),
+        ({"led": False}, "nobody leads orders-0, or its leader does not answer"),
+    ],
+)
+def test_why_nothing_can_be_read_is_one_line(
+    line: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    attributes: dict[str, Any],
+    said: str,
+) -> None:
+    for name, value in attributes.items():
+        monkeypatch.setattr(Reader, name, value)
+    assert handler(["test", "--topic", "orders", "--", *line, "--handler.step", "keep.partition"]) == 1
+    assert capsys.readouterr().err == f"legacy-mm: {said}\n"
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        (),
+        ("--message.handler", "com.x.Gone", "--message.handler.args", "a"),
+        ("--message.handler=com.x.Gone",),
+        ("--handler.step", "keep.partition", "--handler.step", "rename.prefix=a."),
+        ("--message.handler", "com.x.Gone", "--"),
+    ],
+    ids=["none", "a jar", "in one word", "steps", "with a word that ends it"],
+)
+def test_the_handler_that_is_named_takes_the_place_of_the_lines(
+    line: list[str], monkeypatch: pytest.MonkeyPatch, theirs: tuple[str, ...]
+) -> None:
+    used = []
+
+    def note(settings: HandlerSettings, _: Any) -> None:
+        used.append((settings.name, list(settings.steps)))
+
+    monkeypatch.setattr(command, "load_handler", note)
+    assert handler(["test", "/new.py", "--topic", "t", "--", *line, *theirs]) == 0
+    assert used == [("/new.py", [])]
 
 
 def test_key_stores_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "PartitionReader", Reader)
     monkeypatch.setattr(keystore, "read", lambda stores, java: {"ssl.ca.pem": str(stores.trusted)})
+    plain = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
     secured = {"security.protocol": "SSL", "ssl.truststore.location": "/trust.jks", "ssl.truststore.password": "hush"}
-    assert handler(["test", "--topic", "t", "--", *line(tmp_path, PLAIN | secured)]) == 0
+    files = {"consumer": plain | secured, "producer": plain}
+    words = ["--whitelist", "t", "--handler.step", "rename.prefix=copy."]
+    for side, properties in files.items():
+        words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
+    assert handler(["test", "--topic", "t", "--", *words]) == 0
     assert "/trust.jks" in Reader.properties["ssl.ca.pem"]
-
-
-def test_a_partition_that_is_not_there_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(Reader, "led", False)
-    assert handler(["test", "--topic", "t", "--partition", "7", "--", *line(tmp_path)]) == 1
-    assert "nobody leads t-7, or its leader does not answer" in capsys.readouterr().err

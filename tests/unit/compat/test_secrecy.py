@@ -33,6 +33,17 @@ def test_words_are_hidden_one_by_one() -> None:
     )
 
 
+def test_a_secret_with_a_blank_is_hidden_among_words() -> None:
+    assert Veil(["two words"]).over_words("a two words b") == "a [hidden] b"
+    assert Veil([]).over_words('required password="two words";') == "required password=[hidden]"
+
+
+def test_the_word_behind_a_name_that_looks_secret_is_hidden() -> None:
+    line = ["--admin.sasl.password", "hush", "--admin.ssl.key=x", "--include", "key", "t"]
+    shown = ["--admin.sasl.password", "[hidden]", "--admin.ssl.key=[hidden]", "--include", "key", "t"]
+    assert list(Veil([]).over_line(line)) == shown
+
+
 @pytest.mark.parametrize("name", ["my.Password", "api.key", "x.token", "JAAS", "client-secret"])
 def test_names_that_look_secret(name: str) -> None:
     assert looks_secret(name)

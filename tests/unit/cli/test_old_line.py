@@ -1,0 +1,47 @@
+"""The mirror's command line behind `--`, as people call it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.cli.old_line import flows_of, split
+from legacy_mm.testbed.java_files import write_properties
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        (),
+        ("/opt/kafka/bin/kafka-mirror-maker.sh",),
+        ("mirror-to-berlin.sh",),
+        ("bin/kafka-run-class.sh", "kafka.tools.MirrorMaker"),
+        ("bin/kafka-run-class.sh", "-daemon", "-name", "mm", "-loggc", "-Dx=y", "kafka.tools.MirrorMaker"),
+        ("sudo", "-u", "kafka", "JMX_PORT=9999", "kafka-mirror-maker.sh"),
+        ("tini", "-w", "-e", "143", "--", "kafka-mirror-maker.sh"),
+    ],
+    ids=" ".join,
+)
+def test_the_command_itself_may_be_there(tmp_path: Path, call: tuple[str, ...]) -> None:
+    words = ["--include", "t"]
+    for side in ("consumer", "producer"):
+        properties = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}
+        words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
+    own, line = split(["--json", "--", *call, *words])
+    assert own == ["--json"]
+    (flow,) = flows_of(line)
+    assert flow.topics.pattern == "t"
+
+
+def test_java_options_before_the_class_count(tmp_path: Path) -> None:
+    login = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="me" password="hush";'
+    (tmp_path / "jaas.conf").write_text(f"KafkaClient {{ {login} }};")
+    sasl = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
+    words = ["--include", "t"]
+    for side, more in (("consumer", sasl), ("producer", {})):
+        properties = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **more}
+        words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
+    java = f"-Djava.security.auth.login.config={tmp_path}/jaas.conf"
+    (flow,) = flows_of(["kafka-run-class.sh", java, "kafka.tools.MirrorMaker", *words])
+    assert flow.source.properties["sasl.username"] == "me"

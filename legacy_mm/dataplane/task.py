@@ -36,6 +36,7 @@ from legacy_mm.errors import ChannelError, LegacyMMError
 from legacy_mm.model import Offsets
 from legacy_mm.spark.attempt import attempt_number
 from legacy_mm.spark.channel import Peer, present
+from legacy_mm.spark.worker_daemon import print_with_the_mirror
 
 ABANDONED = 70
 """Exit code of a task that lost its channel or lease."""
@@ -179,6 +180,8 @@ class CopyTask:
 
 
 def _engine(plan: Plan, report: Callable[[Frame], None]) -> Engine:
+    if plan.handler is not None:
+        print_with_the_mirror()
     module, name = _ENGINES["handler" if plan.handler is not None else plan.engine]
     made: Engine = getattr(importlib.import_module(module), name)(plan, report)
     return made

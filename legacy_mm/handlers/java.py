@@ -27,7 +27,7 @@ from legacy_mm.handlers.java_source import (
 )
 from legacy_mm.model import Columns, Outgoing
 
-_OWN_OPTIONS = ("-Xrs", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xmx256m")
+_OWN_OPTIONS = ("--enable-native-access=ALL-UNNAMED", "-Xrs", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=4", "-Xmx256m")
 _KEPT_OPTIONS = ("-D", "-Xmx", "-Xss")
 _OF_ONE_JVM = "-Dcom.sun.management."
 """JMX: its port is that of the JVM that drives Spark, and a second one that wants it ends."""

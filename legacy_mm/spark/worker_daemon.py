@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import json
 import os
 import select
@@ -28,6 +29,8 @@ _DEAF = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 _PIPES = (0, 1, 2)
 _HANDED_OVER = b"+"
 _NAME = "daemon"
+_CONSOLE = "LEGACY_MM_CONSOLE"
+"""A variable of workers: the descriptors by which they reach what the mirror itself prints to."""
 
 
 def at_socket(folder: str, act: Callable[[str], None]) -> None:
@@ -98,14 +101,26 @@ def _take_over(listener: socket.socket) -> None:
     _, pipes, *_ = socket.recv_fds(line, len(_HANDED_OVER), len(_PIPES))
     with line.makefile(encoding="utf-8") as handed:
         words = json.load(handed)
+    console = [os.dup(number) for number in _PIPES[1:]]
     for number, pipe in zip(_PIPES, pipes, strict=True):
         os.dup2(pipe, number)
         os.close(pipe)
     sys.argv[:] = words["words"]
     os.environ.clear()
     os.environ.update(words["environment"])
+    os.environ[_CONSOLE] = " ".join(map(str, console))
     line.sendall(_HANDED_OVER)
     _serve()
+
+
+def print_with_the_mirror() -> None:
+    """What this worker prints from now on is printed by the mirror; where there is none on this host, it is Spark's."""
+    if not (console := os.environ.get(_CONSOLE, "").split()):
+        return
+    for own, number in zip(console, _PIPES[1:], strict=True):
+        os.dup2(int(own), number)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)  # a copy task does not come to its end
 
 
 if __name__ == "__main__":

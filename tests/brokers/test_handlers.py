@@ -19,9 +19,12 @@ from legacy_mm.testbed.waiting import wait_until
 pytestmark = pytest.mark.brokers
 SECONDS = 60.0
 PICKY = """
+import logging
 from legacy_mm.handlers.api import Record, TargetRecord
 
 def handle(record: Record) -> list[TargetRecord]:
+    print("handled", record.offset)
+    logging.warning("looked at %d", record.offset)
     if record.value == b"bad":
         raise ValueError("is bad")
     return [record.to("copy-" + record.topic)]
@@ -79,6 +82,9 @@ def test_quarantine_and_redrive(
     tool.signal(signal.SIGTERM)
     assert tool.wait(SECONDS) == 143, tool.output()
     assert f"failed on {name}-0 at offset 1" in tool.output()
+    said = tool.output().splitlines()
+    for offset in range(3):  # on both streams, as its words were the old tool's own
+        assert {f"handled {offset}", f"WARNING:root:looked at {offset}"} <= {*said}
     assert heard.read_text().splitlines() == [f"assigned ['{name}-0']", f"revoked ['{name}-0']"]
 
     looked = legacy_mm(

@@ -15,13 +15,14 @@ from legacy_mm.errors import HostError
 from legacy_mm.testbed import selftest
 from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.records import ClientError
+from legacy_mm.testbed.stop_signals import Stopped, StopSignals
 from legacy_mm.testbed.tools import ToolProcess
 
 PASSED, UNKNOWN, FAILED = 0, 1, 2
 
 
 def main(words: Sequence[str]) -> int:
-    """0: every scenario went as expected; 2: one did not; 1: it could not be found out."""
+    """0: every scenario went as expected; 2: one did not; 1: it could not be found out; 128 + n after signal n."""
     end = words.index("--") if "--" in words else len(words)
     return told(lambda: _run(_parser().parse_args(words[:end]), words[end + 1 :]), UNKNOWN)
 
@@ -31,10 +32,13 @@ def _run(options: argparse.Namespace, more: Sequence[str]) -> int:
         return _play(options, more)
     except (OSError, ClientError) as error:
         raise HostError(f"{type(error).__name__}: {error}") from error
+    except Stopped as stopped:
+        sys.stderr.write("Stopped.\n")
+        return stopped.exit_code
 
 
 def _play(options: argparse.Namespace, more: Sequence[str]) -> int:
-    with tempfile.TemporaryDirectory(prefix="legacy_mm-selftest-") as name:
+    with tempfile.TemporaryDirectory(prefix="legacy_mm-selftest-") as name, StopSignals():
         folder = Path(name)
 
         def start(at: Path, topic: str, group: str) -> ToolProcess:

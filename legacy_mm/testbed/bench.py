@@ -11,7 +11,6 @@ import argparse
 import contextlib
 import os
 import shlex
-import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -57,47 +56,51 @@ from legacy_mm.testbed.handlers import SOURCES, compiled
 from legacy_mm.testbed.ports import LOOPBACK, Ports
 from legacy_mm.testbed.releases import CURRENT, OLD
 from legacy_mm.testbed.spawn import spawn
+from legacy_mm.testbed.stop_signals import Stopped, StopSignals
 from legacy_mm.testbed.waiting import wait_until
 
 LIMIT_MIB, LIMIT_CORES = 768, 1
 LIMIT_SECONDS = 60.0
 REBALANCE_DELAYS = ("0", "3000")
 START_UP_PROFILE = Profile("start-up", 1_000, 100, streams=(1,))
-FAILURES = (LegacyMMError, TimeoutError, KafkaException)
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Exit status: 0, or 1 when a run failed or nothing could be run."""
-    # SIGTERM as Ctrl-C, so that brokers end and the folder goes.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    """Exit status: 0, 1 when a run failed or nothing could be run, 128 + n after signal n."""
     options = _parser().parse_args(words)
     options.repetitions = options.repetitions or (1 if options.growth else 3)
     options.limit_seconds = options.limit_seconds or (CELL_SECONDS if options.growth else LIMIT_SECONDS)
     try:
         profiles, tools = _chosen(options)
-        with tempfile.TemporaryDirectory(prefix="legacy-mm-bench-", dir=options.folder) as folder:
+        if options.folder is not None:
+            options.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="legacy-mm-bench-", dir=options.folder) as folder, StopSignals():
             return _run_all(Path(folder), options, profiles, tools)
     except LegacyMMError as error:
         print(f"bench: {error}", file=sys.stderr)
         return error.exit_code
-    except (TimeoutError, KafkaException) as error:
+    except (OSError, KafkaException) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except Stopped as stopped:
         print("bench: stopped", file=sys.stderr)
-        return 130
+        return stopped.exit_code
 
 
 def _chosen(options: argparse.Namespace) -> tuple[Sequence[Profile], Sequence[str]]:
-    """Profiles and tools; with `--handler` throughput of one stream alone."""
+    """Profiles at the numbers of streams asked for, and tools; with `--handler` throughput of one stream alone."""
     if options.growth:
-        chosen = choose_profiles(options.profiles, GROWTH_PROFILES)
-        at_streams = [replace(profile, streams=_streams(profile, options.streams)) for profile in chosen]
-        return at_streams, choose_tools(options.tools, GROWTH_TOOLS)
-    if not options.handler:
-        return choose_profiles(options.profiles), choose_tools(options.tools)
-    options.streams, options.latency_seconds = "1", 0
-    return choose_profiles(options.profiles or HANDLER_PROFILES), HANDLER_TOOLS
+        profiles, tools = choose_profiles(options.profiles, GROWTH_PROFILES), choose_tools(options.tools, GROWTH_TOOLS)
+    elif options.handler:
+        options.streams, options.latency_seconds = "1", 0
+        profiles, tools = choose_profiles(options.profiles or HANDLER_PROFILES), list(HANDLER_TOOLS)
+    else:
+        profiles, tools = choose_profiles(options.profiles), choose_tools(options.tools)
+    found = [replace(profile, streams=_streams(profile, options.streams)) for profile in profiles]
+    if not any(profile.streams for profile in found):
+        known = sorted({number for profile in profiles for number in profile.streams})
+        raise UsageError(f"--streams {options.streams}: these profiles are run with {', '.join(map(str, known))}")
+    return found, tools
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -197,7 +200,7 @@ def _cases(site: Site, options: argparse.Namespace, profiles: Sequence[Profile],
     cases = [
         Case(profile, streams, profile.scaled_records(options.records_scale), tools)
         for profile in profiles
-        for streams in _streams(profile, options.streams)
+        for streams in profile.streams
     ]
     _, failed = run_cases(
         site,

@@ -8,14 +8,11 @@ it until nothing is left, (6) stop it by SIGTERM, (7) compare. Rule: whatever ha
 from __future__ import annotations
 
 import argparse
-import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import FrameType, TracebackType
-from typing import NoReturn
 
 from confluent_kafka import KafkaException
 
@@ -28,9 +25,8 @@ from legacy_mm.testbed.demo_stage import STOPPED_BY_SIGTERM, QuickStart, fetch_k
 from legacy_mm.testbed.demo_table import TopicResult, contents
 from legacy_mm.testbed.records import list_topics, read_all, same_records
 from legacy_mm.testbed.samples import samples_folder
+from legacy_mm.testbed.stop_signals import Stopped, StopSignals
 from legacy_mm.testbed.upgrade_demo import upgrade
-
-STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class Demo:
@@ -90,39 +86,6 @@ class Demo:
         target = read_all(self._target.bootstrap, row.name)
         differences = same_records(source, target, target_partitions=partitions)
         return TopicResult(row.name, row.mirrored, contents(source), contents(target), differences)
-
-
-class Stopped(BaseException):
-    """A signal asked us to end; like KeyboardInterrupt no Exception, so that nothing swallows it."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.exit_code = 128 + number
-
-
-class StopSignals:
-    """SIGINT, SIGTERM and SIGHUP raise `Stopped` in the block, and are ignored once it is left."""
-
-    def __init__(self) -> None:
-        self._received: int | None = None
-
-    def __enter__(self) -> None:
-        for number in STOP_SIGNALS:
-            if signal.getsignal(number) != signal.SIG_IGN:  # nohup, and & in sh, ignore some
-                signal.signal(number, self._raise)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        for number in STOP_SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-        if self._received is not None and not isinstance(error, Stopped):
-            # Raised in a callback of confluent_kafka's C code, it comes out as a SystemError.
-            raise Stopped(self._received) from error
-
-    def _raise(self, number: int, frame: FrameType | None) -> NoReturn:
-        self._received = number
-        raise Stopped(number)
 
 
 DEMOS: Mapping[str, Callable[[Path, ExitStack], bool]] = {

@@ -26,6 +26,7 @@ from legacy_mm.errors import HostError
 from legacy_mm.testbed.ledger import Ledger
 from legacy_mm.testbed.ledger_check import KINDS, check
 from legacy_mm.testbed.ledger_produce import Work, produce
+from legacy_mm.testbed.stop_signals import undisturbed
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 
@@ -121,13 +122,19 @@ class Stage:
                 _answers(admin.create_topics([NewTopic(self.name, _PARTITIONS)], request_timeout=_REQUEST_SECONDS))
             yield
         finally:
-            for tool in self._tools:
-                tool.kill_tree()
-            for admin in admins:
-                with contextlib.suppress(KafkaException):
-                    _answers(admin.delete_topics([self.name], request_timeout=_REQUEST_SECONDS))
+            with undisturbed():
+                self._clean_up(admins)
+
+    def _clean_up(self, admins: Sequence[AdminClient]) -> None:
+        for tool in self._tools:
+            tool.kill_tree()
+        if self._loading is not None:  # a broker may make a topic anew for who still writes to it
+            self._loading.join(_REQUEST_SECONDS)
+        for admin in admins:
             with contextlib.suppress(KafkaException):
-                _answers(admins[0].delete_consumer_groups([self.name], request_timeout=_REQUEST_SECONDS))
+                _answers(admin.delete_topics([self.name], request_timeout=_REQUEST_SECONDS))
+        with contextlib.suppress(KafkaException):
+            _answers(admins[0].delete_consumer_groups([self.name], request_timeout=_REQUEST_SECONDS))
 
     def _produce(self, work: Work) -> None:
         self._refused = produce(self.ledger, self._clusters.source, work)

@@ -108,8 +108,6 @@ class QuickStart:
         point_to(self.folder / "producer.properties", target)
         self._source, self._target = source, target
         self._output = folder / "mirror"
-        self._temporary = folder / "tmp"  # so that even a killed mirror leaves nothing outside
-        self._temporary.mkdir()
         self._mirror: ToolProcess | None = None
         stack.callback(self._kill)
 
@@ -200,7 +198,7 @@ class QuickStart:
 
     def _environment(self) -> dict[str, str]:
         path = os.pathsep.join([str(command_folder()), os.environ.get("PATH", os.defpath)])
-        return {"PATH": path, "TMPDIR": str(self._temporary)}
+        return {"PATH": path}
 
 
 def point_to(path: Path, bootstrap: str) -> None:

@@ -43,7 +43,7 @@ _JMX = (
 
 
 class ToolProcess:
-    """A tool that runs: its output goes to one file, its process tree ends with `kill_tree`."""
+    """A tool that runs: its output and its temporary files go to its folder, its process tree ends with `kill_tree`."""
 
     def __init__(
         self,
@@ -52,18 +52,15 @@ class ToolProcess:
         environment: Mapping[str, str] | None = None,
         working_folder: Path | None = None,
     ) -> None:
-        """`folder` is for its output, and where it works unless another one is named."""
-        folder.mkdir(parents=True, exist_ok=True)
+        """It works in `folder`, too, unless another one is named."""
+        temporary = folder / "tmp"  # so that even a killed one leaves nothing outside
+        temporary.mkdir(parents=True, exist_ok=True)
         self.command = tuple(command)
         self.name = Path(command[0]).name
         self._output = folder / "output.log"
         self._output.unlink(missing_ok=True)
-        self._popen = spawn(
-            command,
-            folder=working_folder or folder,
-            output=self._output,
-            environment={**_clean_environment(), **(environment or {})},
-        )
+        variables = {**_clean_environment(), "TMPDIR": str(temporary), **(environment or {})}
+        self._popen = spawn(command, folder=working_folder or folder, output=self._output, environment=variables)
         self.tree = ProcessTree(self._popen.pid)
 
     @property

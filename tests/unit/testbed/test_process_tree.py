@@ -49,6 +49,13 @@ def test_an_orphan_that_was_seen_stays_in_the_tree(tmp_path: Path) -> None:
     assert tool.tree.pids() == []
 
 
+def test_a_tool_has_a_folder_of_its_own_for_temporary_files(tmp_path: Path) -> None:
+    """What is killed removes nothing."""
+    tool = ToolProcess(["sh", "-c", 'mktemp && kill -KILL "$$"'], tmp_path)
+    assert tool.wait(PATIENCE) == 128 + signal.SIGKILL
+    assert Path(tool.output().strip()).parent == tmp_path / "tmp"
+
+
 def test_our_own_memory_and_cpu_look_right() -> None:
     tree = ProcessTree(os.getpid())
     assert tree.cpu_seconds() >= psutil.Process().cpu_times().user * 0.9

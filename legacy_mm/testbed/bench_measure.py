@@ -21,7 +21,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from legacy_mm.errors import HostError
 from legacy_mm.testbed.bench_profiles import LEGACY_HEAP, MM2, Order, Profile, start_tool
-from legacy_mm.testbed.bench_report import Sample, latency, steady
+from legacy_mm.testbed.bench_report import Sample, host_seconds, latency, steady
 from legacy_mm.testbed.cluster import PROXIED, Cluster
 from legacy_mm.testbed.load import text_values
 from legacy_mm.testbed.records import create_topic, delete_topic, list_topics
@@ -200,7 +200,7 @@ def _watch(
     def look(count: int) -> Sample:
         cpu = process.tree.cpu_seconds()
         brokers = sum(map(_cpu_seconds, pids))
-        busy, stolen = _host_seconds()
+        busy, stolen = host_seconds(Path("/proc/stat").read_text(encoding="ascii"), _TICKS)
         other = busy - cpu - brokers - _cpu_seconds(os.getpid())
         return Sample(time.monotonic() - begin, count, cpu, brokers, other, stolen)
 
@@ -225,13 +225,6 @@ def _check(process: ToolProcess) -> None:
 def _tail(process: ToolProcess) -> str:
     lines = [line for line in process.output().splitlines() if not line.startswith(_JAVA_FRAME)]
     return " | ".join(lines[-5:]) or "nothing"
-
-
-def _host_seconds() -> tuple[float, float]:
-    """CPU time of all processes of the host, and what its hypervisor withheld from them."""
-    words = Path("/proc/stat").read_text(encoding="ascii").split(maxsplit=9)[1:9]
-    user, nice, system, _, _, _, _, stolen = map(int, words)
-    return (user + nice + system) / _TICKS, stolen / _TICKS
 
 
 def _cpu_seconds(pid: int) -> float:

@@ -75,6 +75,15 @@ class Row:
     runs: Sequence[Metrics]
 
 
+def host_seconds(stat: str, ticks: int) -> tuple[float, float]:
+    """CPU seconds of the whole host, and what its hypervisor withheld from it, by the text of /proc/stat.
+
+    Interrupts count: where the kernel does not account for them, they are also in the time of whom they interrupt.
+    """
+    user, nice, system, _, _, interrupts, soft_interrupts, stolen = map(int, stat.split(maxsplit=9)[1:9])
+    return (user + nice + system + interrupts + soft_interrupts) / ticks, stolen / ticks
+
+
 def steady(samples: Sequence[Sample], record_bytes: int) -> dict[str, float | None]:
     """Rates and CPU between 20 % and 90 % of the records that the last sample counts."""
     first, last = (_crossing(samples, share * samples[-1].records) for share in WINDOW)

@@ -6,6 +6,7 @@ ours commit once a minute.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
@@ -88,8 +89,9 @@ class ProgressDisplay:
 
     def show(self, now: Progress) -> None:
         """Show where it is."""
-        line = progress_line(self._last, now)
-        self._out.write(f"\r  {line}\x1b[K" if self._live else f"  {line}\n")
+        line = f"  {progress_line(self._last, now)}"
+        width = shutil.get_terminal_size().columns - 1  # only what fits can be rewritten
+        self._out.write(f"\r{line[:width]}\x1b[K" if self._live else f"{line}\n")
         self._out.flush()
         self._last = now
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 
+import pytest
+
 from legacy_mm.testbed.demo_progress import Progress, ProgressDisplay, Written, progress, progress_line
 
 WRITTEN = {"orders.eu": Written(1_000, 500_000), "audit": Written(200, 20_000)}
@@ -50,3 +52,14 @@ def test_a_terminal_gets_one_line_that_is_rewritten() -> None:
     assert out.getvalue().count("\n") == 1
     assert out.getvalue().count("\r") == 2
     assert out.getvalue().endswith("lag 0\x1b[K\n")
+
+
+def test_a_narrow_terminal_gets_what_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A line that goes on in the next one cannot be rewritten."""
+    monkeypatch.setenv("COLUMNS", "60")
+    out = Terminal()
+    display = ProgressDisplay(out)
+    display.show(Progress(1.0, 123_456, 1e7, 176_544))
+    display.show(Progress(2.0, 234_567, 2e7, 65_433))
+    shown = out.getvalue().replace("\x1b[K", "").split("\r")[1:]
+    assert [len(line) for line in shown] == [59, 59]

@@ -308,8 +308,8 @@ class Stream(threading.Thread):
 
     def _answer(self, gaps: Sequence[Gap]) -> None:
         """Only while the job goes on: gaps of one that ends are found again by whoever copies there next."""
-        wanted = {TopicPartition(gap.topic, gap.partition): gap.wanted for gap in gaps}
-        answers = {TopicPartition(gap.topic, gap.partition): self._guard.after(gap) for gap in gaps}
+        wanted = {gap.topic_partition: gap.wanted for gap in gaps}
+        answers = {gap.topic_partition: self._guard.after(gap) for gap in gaps}
         if answers and self._job is not None:
             self._commits.restart(answers)
             # where a log was cut: a restart would go on at the old offset, which the log may hold again by then

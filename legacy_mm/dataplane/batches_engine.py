@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Frame, Gap, Pairs, Plan, Progress, Started
+from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Frame, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.joining import Arrived, Joiner
@@ -324,7 +324,7 @@ class BatchesEngine:
         for gap in self._fetcher.take_gaps():
             self._drain(self._stopping.is_set)
             self._send_progress(blocked=False)
-            self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason, gap.parts_at))
+            self._report(gap)
         while self._resume:
             resumed = self._resume.pop(0)
             self._fetcher.resume(resumed)

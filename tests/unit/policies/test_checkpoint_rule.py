@@ -6,7 +6,7 @@ import pytest
 
 from legacy_mm.model import OffsetPair, TopicPartition
 from legacy_mm.policies.checkpoint_rule import GroupState, TargetGroup, is_due, offsets_to_set
-from legacy_mm.policies.offset_sync_store import OffsetSyncStore
+from tests.fixtures.offset_syncs import JavaSyncReader
 
 A, B = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -31,7 +31,7 @@ def test_a_checkpoint_follows_the_target_or_a_rewound_group(
 
 
 def test_a_store_that_has_grown_coarser_emits_nothing_until_the_group_goes_back() -> None:
-    store = OffsetSyncStore(must_read_to_end=False)
+    store = JavaSyncReader()
     store.first_read_ended()
     store.add(11, 4)
     store.add(12, 5)

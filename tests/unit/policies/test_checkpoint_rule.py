@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.model import OffsetPair, TopicPartition
-from legacy_mm.policies.checkpoint_rule import GroupState, TargetGroup, is_due, offsets_to_set
+from legacy_mm.policies.checkpoint_rule import is_due, offsets_to_set
 from tests.fixtures.offset_syncs import JavaSyncReader
 
 A, B = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -47,21 +47,18 @@ def test_a_store_that_has_grown_coarser_emits_nothing_until_the_group_goes_back(
 
 
 @pytest.mark.parametrize(
-    ("group", "given"),
+    ("committed", "given"),
     [
-        (TargetGroup(GroupState.EMPTY), {A: 101, B: 51}),
-        (TargetGroup(GroupState.EMPTY, {A: None, B: 51}), {A: 101}),
-        (TargetGroup(GroupState.EMPTY, {A: 100, B: 52}), {A: 101}),
-        (TargetGroup(GroupState.EMPTY, {A: 101, B: 999}), {}),
-        (TargetGroup(GroupState.EMPTY, {A: 0}), {A: 101, B: 51}),
-        (TargetGroup(GroupState.IN_USE), {}),
-        (TargetGroup(GroupState.IN_USE, {A: 1}), {}),
-        (TargetGroup(GroupState.UNKNOWN), {}),
+        ({}, {A: 101, B: 51}),
+        ({A: -1, B: 51}, {A: 101}),
+        ({A: 100, B: 52}, {A: 101}),
+        ({A: 101, B: 999}, {}),
+        ({A: 0}, {A: 101, B: 51}),
     ],
 )
-def test_only_absent_and_empty_groups_move_and_never_back(group: TargetGroup, given: dict[TopicPartition, int]) -> None:
-    assert offsets_to_set(group, {A: 101, B: 51}) == given
+def test_groups_never_move_back(committed: dict[TopicPartition, int], given: dict[TopicPartition, int]) -> None:
+    assert offsets_to_set(committed, {A: 101, B: 51}) == given
 
 
 def test_a_group_without_checkpoints_is_left_alone() -> None:
-    assert offsets_to_set(TargetGroup(GroupState.EMPTY), {}) == {}
+    assert offsets_to_set({}, {}) == {}

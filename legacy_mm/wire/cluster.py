@@ -16,7 +16,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.model import TopicPartition
-from legacy_mm.wire.connection import Connection, connect_by
+from legacy_mm.wire.connection import Connection, open_connection
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.wire.reconnects import Reconnects
 from legacy_mm.wire.security import Security
@@ -309,7 +309,7 @@ class Cluster:
 
     def _connect(self, host: str, port: int, node: int | None) -> Connection:
         with self._reconnects.turn(host, port):
-            made = connect_by(self._security, host, port, self._properties, node, within=self._connecting)
+            made = open_connection(self._security, host, port, self._properties, node, within=self._connecting)
         with self._counting:
             self._forget_closed()
             self._made += 1

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from threading import Condition, Event, Lock, Thread
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from kafka.errors import NoError, for_code
 from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest
@@ -97,10 +96,6 @@ class Cluster:
     def partitions(self, topic: str) -> int:
         """How many partitions a topic has; 0 when it is not there (yet)."""
         return self._now().sizes.get(topic, 0)
-
-    def topic_id(self, topic: str) -> UUID | None:
-        """The topic's id; None from brokers before 2.8 and for a topic that is not there."""
-        return self._now().ids.get(topic)
 
     def problem(self, topic: str) -> type[Exception] | None:
         """kafka-python's error class for a topic that the last answer said nothing else about."""

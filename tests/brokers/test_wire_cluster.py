@@ -38,7 +38,6 @@ def test_what_a_topic_is(cluster: Cluster, source: Kafka, topic: Callable[..., s
     create_topic(source.bootstrap, name, 3)
     cluster.watch([name])
     assert cluster.partitions(name) == 3
-    assert cluster.topic_id(name) is not None
     leader = cluster.leader(TopicPartition(name, 2))
     assert leader is not None and f"{leader.host}:{leader.port}" in source.bootstrap
     assert cluster.leader_epoch(TopicPartition(name, 2)) >= 0
@@ -55,11 +54,7 @@ def test_first_and_next_offsets(cluster: Cluster, source: Kafka, topic: Callable
 def test_a_topic_that_is_not_there(cluster: Cluster, topic: Callable[..., str]) -> None:
     name = topic()
     cluster.watch([name])
-    assert (cluster.partitions(name), cluster.topic_id(name), cluster.leader(TopicPartition(name, 0))) == (
-        0,
-        None,
-        None,
-    )
+    assert (cluster.partitions(name), cluster.leader(TopicPartition(name, 0))) == (0, None)
     assert cluster.problem(name) is UnknownTopicOrPartitionError
     assert cluster.offsets([], LATEST) == {}
 

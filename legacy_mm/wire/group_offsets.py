@@ -21,7 +21,6 @@ COORDINATOR_MOVED = {14, 15, 16}
 UNKNOWN_MEMBER, ILLEGAL_GENERATION, REBALANCING = 25, 22, 27
 BY_NAME = 9
 """The newest versions of these requests that name topics by their names."""
-_WITH_GROUPS = 8
 
 
 def commit_request(who: Identity, offsets: Mapping[TopicPartition, tuple[int, str]]) -> Any:

@@ -20,7 +20,7 @@ from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
 from legacy_mm.copyjob import Gap, Started
-from legacy_mm.errors import LegacyMMError, SendFailure, StreamFailure
+from legacy_mm.errors import SendFailure, StreamFailure
 from legacy_mm.group import CommitProblem, Member, MembershipListener
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
@@ -386,8 +386,3 @@ class Stream(threading.Thread):
 
     def _say(self, event: events.Event, partitions: frozenset[TopicPartition]) -> None:
         events.emit(event, stream=self.index, generation=self._generation, partitions=describe_partitions(partitions))
-
-
-def reason_of(error: BaseException) -> str:
-    """One line for any exception."""
-    return str(error) if isinstance(error, LegacyMMError) else f"{type(error).__name__}: {error}"

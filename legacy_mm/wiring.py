@@ -27,6 +27,7 @@ from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copies import Copies, choose_engine, client_id, only_batches
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.features import Names
+from legacy_mm.group import RebalanceListener
 from legacy_mm.kafka.client import client_version, require_resolvable
 from legacy_mm.metrics.health import Phase
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
@@ -86,7 +87,7 @@ class Host:
             ready = plugins.ready_handler(settings.handler, lambda: self.spark.jvm)
         return replace(settings, handler=ready if self.spark.embedded else plugins.on_workers(ready))
 
-    def listener(self, settings: ListenerSettings | None) -> plugins.Listener | None:
+    def listener(self, settings: ListenerSettings | None) -> RebalanceListener | None:
         """The rebalance listener of all streams; the host is closed when it cannot be made."""
         if settings is None:
             return None
@@ -180,7 +181,7 @@ def _beyond_our_sockets(properties: Mapping[str, str]) -> str | None:
     return unsupported(properties)
 
 
-def build_mirror(written: Settings, host: Host, listener: plugins.Listener | None = None) -> Mirror:
+def build_mirror(written: Settings, host: Host, listener: RebalanceListener | None = None) -> Mirror:
     """The mirror of one flow, as its settings are written: stores and plug-ins are read here, stores again whenever
     they change. The rebalance listener is that of all flows."""
     used = stamps(stores.files(written))
@@ -224,7 +225,7 @@ def _mirror(
     host: Host,
     names: Names,
     registry: Registry,
-    listener: plugins.Listener | None,
+    listener: RebalanceListener | None,
     renewal: Renewal | None,
 ) -> Mirror:
     """Put the objects of one flow together."""
@@ -311,7 +312,7 @@ def _stream(
     guard: GapGuard,
     on_failure: OnFailure,
     existing_topics: Callable[[], frozenset[str] | None],
-    listener: plugins.Listener | None,
+    listener: RebalanceListener | None,
 ) -> Stream:
     source = settings.source
     properties = member_properties(settings, index)

@@ -11,7 +11,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
@@ -21,7 +20,7 @@ from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
 from legacy_mm.copyjob import Gap, Started
 from legacy_mm.errors import SendFailure, StreamFailure
-from legacy_mm.group import CommitProblem, Member, MembershipListener
+from legacy_mm.group import CommitProblem, Member, MembershipListener, RebalanceListener
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 
@@ -32,16 +31,6 @@ _REPLANS_SECONDS = 300.0
 _RETRY_SECONDS = 1.0
 _EXIT_OF_LOST_SECONDS = 1.0
 _KILL_SECONDS = 30.0
-
-
-class RebalanceListener(Protocol):
-    """The user's own; called on a stream's thread. Raises StreamFailure."""
-
-    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        """These came."""
-
-    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
-        """These go."""
 
 
 class Stream(threading.Thread):

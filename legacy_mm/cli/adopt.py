@@ -11,11 +11,11 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from legacy_mm import logs, wiring
-from legacy_mm.cli.old_line import Parser, flows_by_librdkafka, split, told
+from legacy_mm.cli.old_line import Parser, only_flow, split, told
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.adoption import Adoption, AdoptionOptions
-from legacy_mm.errors import HostError, UsageError
+from legacy_mm.errors import HostError
 from legacy_mm.features import Names
 from legacy_mm.kafka.client import admin_properties
 from legacy_mm.kafka.reader import columns
@@ -56,12 +56,10 @@ def adopt(words: Sequence[str]) -> int:
 
 def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
     logs.silence()
-    flows = flows_by_librdkafka(line)
-    if len(flows) > 1:
-        raise UsageError("the command line has several sources: name one --consumer.config")
-    wiring.check_addresses(flows[0])
-    with java_for(flows[0].spark.jvm.java_home) as jvm:
-        settings = with_stores(flows[0], lambda: jvm)
+    settings = only_flow(line)
+    wiring.check_addresses(settings)
+    with java_for(settings.spark.jvm.java_home) as jvm:
+        settings = with_stores(settings, lambda: jvm)
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
         survey = SourceSurvey(settings.source.properties)
         counts = survey.partitions(_patience())

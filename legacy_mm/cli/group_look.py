@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from legacy_mm import logs, stores, wiring
-from legacy_mm.cli.old_line import flows_by_librdkafka
+from legacy_mm.cli.old_line import only_flow
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.exact_offsets import StoredMaps
@@ -49,12 +49,10 @@ def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
 
 
 def _settings(line: Sequence[str]) -> Settings:
-    flows = flows_by_librdkafka(line)
-    if len(flows) > 1:
-        raise UsageError("the command line has several sources: name one --consumer.config")
-    if flows[0].features.offset_syncs is None:
+    settings = only_flow(line)
+    if settings.features.offset_syncs is None:
         raise UsageError("the mirror writes no offsets down: its command line needs emit.offset-syncs.enabled=true")
-    return flows[0]
+    return settings
 
 
 def _flow_groups(settings: Settings, names: Names) -> FlowGroups:

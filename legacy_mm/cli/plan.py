@@ -16,12 +16,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from legacy_mm import logs, wiring
 from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
-from legacy_mm.cli.old_line import flows_of, split, told
-from legacy_mm.errors import ConfigurationError, HostError, UsageError
+from legacy_mm.cli.old_line import Parser, flows_of, split, told
+from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.policies.changes import Change, Outcome, from_json, to_json
 from legacy_mm.spark.session import java_for
 
@@ -33,16 +33,9 @@ Key = tuple[str, str, str]
 """Flow, duty, and the change as JSON: what two plans are compared by."""
 
 
-class _Parser(argparse.ArgumentParser):
-    """Words that are wrong end with 1: 2 is what `plan` says when there are changes."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}\n{self.format_usage().rstrip()}")
-
-
 def plan(words: Sequence[str]) -> int:
     """`legacy-mm plan [--json] [--output FILE] [FLAGS] -- COMMAND LINE`. 0: nothing to do; 2: changes; 1: it failed."""
-    parser = _Parser(prog="legacy-mm plan", allow_abbrev=False, usage=_USAGE.format("plan [--json] [--output FILE]"))
+    parser = Parser(prog="legacy-mm plan", allow_abbrev=False, usage=_USAGE.format("plan [--json] [--output FILE]"))
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
     parser.add_argument("--output", type=Path, metavar="FILE", help="save the plan, for legacy-mm apply")
     return told(lambda: _plan(*_read(parser, words)), FAILED)
@@ -50,12 +43,12 @@ def plan(words: Sequence[str]) -> int:
 
 def apply_plan(words: Sequence[str]) -> int:
     """`legacy-mm apply PLAN [FLAGS] -- COMMAND LINE`. 0: all of it is done; 1: refused, or something failed."""
-    parser = _Parser(prog="legacy-mm apply", allow_abbrev=False, usage=_USAGE.format("apply PLAN"))
+    parser = Parser(prog="legacy-mm apply", allow_abbrev=False, usage=_USAGE.format("apply PLAN"))
     parser.add_argument("plan", type=Path, help="what legacy-mm plan --output saved")
     return told(lambda: _apply(*_read(parser, words)), FAILED)
 
 
-def _read(parser: _Parser, words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+def _read(parser: Parser, words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     """Options of the command, and the mirror's words with the flags to try out."""
     own, line = split(words)
     options, flags = parser.parse_known_args(list(own))

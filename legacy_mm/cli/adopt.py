@@ -20,7 +20,7 @@ from legacy_mm.features import Names
 from legacy_mm.kafka.client import admin_properties
 from legacy_mm.kafka.reader import columns
 from legacy_mm.kafka.scan import read_range
-from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.kafka.survey import LibrdkafkaSurvey
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, Entry, next_offsets
 from legacy_mm.spark.session import java_for
@@ -61,7 +61,7 @@ def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
     with java_for(settings.spark.jvm.java_home) as jvm:
         settings = with_stores(settings, lambda: jvm)
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
-        survey = SourceSurvey(settings.source.properties)
+        survey = LibrdkafkaSurvey(settings.source.properties)
         counts = survey.partitions(_patience())
         mirrored = [TopicPartition(topic, number) for topic in choice.of(counts) for number in range(counts[topic])]
         starts = {place: low for place, (low, _) in survey.log_ends(mirrored, _patience()).items()}
@@ -82,7 +82,7 @@ def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
 
 def _entries(properties: Mapping[str, str], topic: str) -> Iterator[Entry]:
     """Each partition in its order: a key is always in the same one."""
-    survey = SourceSurvey(properties)
+    survey = LibrdkafkaSurvey(properties)
     count = survey.partitions(_patience()).get(topic)
     if count is None:
         raise HostError(f"there is no topic {topic} at the target")

@@ -18,7 +18,7 @@ from legacy_mm.features import Names
 from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.kafka.client import admin_properties
 from legacy_mm.kafka.internal_log import InternalLog
-from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.kafka.survey import LibrdkafkaSurvey
 from legacy_mm.spark.session import java_for
 from legacy_mm.wire.groups import GroupAdmin
 
@@ -72,11 +72,11 @@ def _flow_groups(settings: Settings, names: Names) -> FlowGroups:
     there = GroupAdmin("target", target)
     mirrored = Source(
         GroupAdmin("source", source),
-        SourceSurvey(source),
+        LibrdkafkaSurvey(source),
         admin_properties(settings.source.properties),
         settings.source.group_id,
         settings.source.committed_only,
     )
-    translation = GroupTranslation(mirrored, ClusterView(there, SourceSurvey(target)), known, copies)
+    translation = GroupTranslation(mirrored, ClusterView(there, LibrdkafkaSurvey(target)), known, copies)
     cluster = LibrdkafkaAdmin("target", target).cluster_id(Deadline.after(_ASK_SECONDS))
     return FlowGroups(settings, cluster, there, translation)

@@ -28,7 +28,7 @@ from legacy_mm.protocol.compression import Bytes
 from legacy_mm.wire import login
 from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from legacy_mm.wire.security import Security
-from legacy_mm.wire.stream import Stream, open_socket
+from legacy_mm.wire.transport_layer import TransportLayer, open_socket
 
 _REQUEST_HEAD = struct.Struct(">ihhi")  # size, API, version, correlation id
 _RESPONSE_HEAD = struct.Struct(">ii")  # size, correlation id
@@ -71,11 +71,11 @@ def _connect(
 ) -> Connection:
     connected = open_socket(host, port, properties, deadline.remaining())
     try:
-        stream = security.secure(connected, host)
+        transport = security.secure(connected, host)
     except BaseException:
         connected.close()
         raise
-    connection = Connection(stream, host, port, node, properties)
+    connection = Connection(transport, host, port, node, properties)
     try:
         with connection.patience(deadline.remaining()):
             connection.knows(login.ask_versions(connection.call))
@@ -99,11 +99,13 @@ class _Asked(NamedTuple):
 class Connection:
     """One socket to one broker (TCP or TLS). One thread may send while another receives; any thread may close."""
 
-    def __init__(self, stream: Stream, host: str, port: int, node: int | None, properties: Mapping[str, str]) -> None:
+    def __init__(
+        self, transport: TransportLayer, host: str, port: int, node: int | None, properties: Mapping[str, str]
+    ) -> None:
         self.host, self.port, self.node = host, port, node
         self.renew_before: float | None = None
         """Monotonic time from which the broker may end this login: connect anew before. None: never."""
-        self._stream = stream
+        self._transport = transport
         self._client_id = properties.get("client.id", "legacy_mm")
         encoded = self._client_id.encode()
         self._client = _CLIENT_ID_LENGTH.pack(len(encoded)) + encoded
@@ -128,7 +130,7 @@ class Connection:
         except ConnectionLost:
             return False
         try:
-            return not self._stream.is_ended()
+            return not self._transport.is_ended()
         finally:
             self._leave()
 
@@ -207,9 +209,9 @@ class Connection:
         """End the connection; threads that are blocked in it get ConnectionLost."""
         with self._lock:
             self._closed = True
-            self._stream.shut()
+            self._transport.shut()
             if not self._users:
-                self._stream.close()
+                self._transport.close()
 
     def _ask(self, request: Any) -> tuple[Any, int]:
         """The request as it was sent, and its bytes."""
@@ -237,7 +239,7 @@ class Connection:
             deadline = Deadline.after(self._patience)
             while segments:
                 try:
-                    sent = self._stream.send_some(segments)
+                    sent = self._transport.send_some(segments)
                 except BlockingIOError:
                     if deadline.expired():
                         raise self._lost(f"it took no bytes for {self._patience:g} s") from None
@@ -248,7 +250,7 @@ class Connection:
     def _fill(self, view: memoryview) -> None:
         while view:
             try:
-                received = self._stream.receive_into(view)
+                received = self._transport.receive_into(view)
             except BlockingIOError:
                 self._check_patience()
                 continue
@@ -300,7 +302,7 @@ class Connection:
         with self._lock:
             self._users -= 1
             if self._closed and not self._users:
-                self._stream.close()
+                self._transport.close()
 
     def _version_of(self, request: Any) -> int:
         try:

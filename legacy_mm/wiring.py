@@ -26,7 +26,7 @@ from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copies import Copies, choose_engine, client_id, only_batches
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
-from legacy_mm.features import Names
+from legacy_mm.flow_names import Names
 from legacy_mm.group import RebalanceListener
 from legacy_mm.kafka.client import client_version, require_resolvable
 from legacy_mm.metrics.health import Phase

@@ -16,7 +16,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.adoption import Adoption, AdoptionOptions
 from legacy_mm.errors import HostError
-from legacy_mm.features import Names
+from legacy_mm.flow_names import Names
 from legacy_mm.kafka.client import admin_properties
 from legacy_mm.kafka.reader import columns
 from legacy_mm.kafka.scan import read_range

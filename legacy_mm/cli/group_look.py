@@ -14,7 +14,7 @@ from legacy_mm.controlplane.exact_offsets import StoredMaps
 from legacy_mm.controlplane.group_translation import ClusterView, GroupTranslation, Known, Source
 from legacy_mm.controlplane.translation import StoredSyncs
 from legacy_mm.errors import UsageError
-from legacy_mm.features import Names
+from legacy_mm.flow_names import Names
 from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.kafka.client import admin_properties
 from legacy_mm.kafka.internal_log import InternalLog

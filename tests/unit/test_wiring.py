@@ -21,8 +21,8 @@ from legacy_mm.config.settings import (
 )
 from legacy_mm.copies import choose_engine
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.features import Names
 from legacy_mm.flow_duties import DutyClusters
+from legacy_mm.flow_names import Names
 from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 from legacy_mm.wire.admin import WireAdmin

@@ -23,7 +23,7 @@ LAYERS = {
     "flow_names": 4, "flow_duties": 4, "flow_offsets": 4, "lifecycle": 4, "logs": 4, "log_layouts": 4, "log_secrets": 4,
     "verify": 4,
     "compat": 5,
-    "client": 6, "dedicated": 6, "testbed": 6,
+    "client": 6, "testbed": 6,
     "cli": 7, "__main__": 7,
 }  # fmt: skip
 ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "tokens", "group", "mirror", "wiring", "plugins"}
@@ -32,7 +32,7 @@ ROOT_FILES |= {"log_layouts", "log_secrets", "copies", "stores", "host", "__main
 
 # Who alone may import a package, and why.
 IMPORTED_BY = {
-    "compat": ({"cli", "__main__", "client", "dedicated"}, "the core knows no old word"),
+    "compat": ({"cli", "__main__", "client"}, "the core knows no old word"),
     "client": ({"cli", "__main__"}, "it is for users; nothing of ours but commands stands on it"),
     "testbed": ({"cli", "__main__"}, "only a command may start real clusters"),
 }

@@ -11,7 +11,7 @@ from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.copy_job import CopyJob, PairSink, Trouble
 from legacy_mm.copyjob import LEASE_SECONDS, Plan
 from legacy_mm.errors import EngineUnfit
-from legacy_mm.features import Names
+from legacy_mm.flow_names import Names
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets
 from legacy_mm.policies import engine_choice

@@ -231,10 +231,17 @@ class Gap(Frame):
     partition: int
     wanted: int
     low: int
+    """The first offset that the log holds."""
     high: int
+    """The next offset to be written."""
     reason: str
     parts_at: int = -1
     """Where a new leader's log parts from what was read; -1: it does not, or nobody knows."""
+
+    @property
+    def topic_partition(self) -> TopicPartition:
+        """Where it is."""
+        return TopicPartition(self.topic, self.partition)
 
 
 @dataclass(frozen=True)

@@ -88,3 +88,8 @@ class ChannelError(LegacyMMError):
     """The control channel broke, or a peer did not prove who it is."""
 
     exit_code = 255
+
+
+def one_line(error: BaseException) -> str:
+    """What is said of any exception."""
+    return str(error) if isinstance(error, LegacyMMError) else f"{type(error).__name__}: {error}"

@@ -16,7 +16,7 @@ from legacy_mm.controlplane.duties import Applier, Count, Duties
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties, source_duties
 from legacy_mm.controlplane.heartbeats import Heartbeats
 from legacy_mm.controlplane.internal_topics import InternalTopics
-from legacy_mm.features import Names
+from legacy_mm.flow_names import Names
 from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.policies.logins import beyond_librdkafka

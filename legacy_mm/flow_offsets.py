@@ -17,7 +17,7 @@ from legacy_mm.controlplane.exact_offsets import ExactOffsets, StoredMaps
 from legacy_mm.controlplane.group_offsets import TargetGroups
 from legacy_mm.controlplane.offset_syncs import OffsetSyncs
 from legacy_mm.controlplane.translation import StoredSyncs, Translation
-from legacy_mm.features import Names
+from legacy_mm.flow_names import Names
 from legacy_mm.kafka.internal_log import InternalLog
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.metrics.offsets import OffsetMetrics

@@ -40,6 +40,16 @@ class MembershipListener(Protocol):
         """Outcome of a commit: offsets that are durable, and partitions whose commit failed."""
 
 
+class RebalanceListener(Protocol):
+    """The user's own, in whatever language; called on a stream's thread. Raises StreamFailure."""
+
+    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
+        """These came."""
+
+    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
+        """These go."""
+
+
 class Member(Protocol):
     """A member of the consumer group at the source. It fetches nothing. Rule: one thread makes every call."""
 

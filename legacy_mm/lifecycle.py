@@ -19,9 +19,9 @@ from types import FrameType
 from legacy_mm import events
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import LegacyMMError, StreamFailure
+from legacy_mm.host import Host
 from legacy_mm.metrics.health import Phase
 from legacy_mm.mirror import Mirror
-from legacy_mm.wiring import Host
 
 _LOOK_SECONDS = 0.2
 _STOP_LOOK_SECONDS = 0.05

@@ -14,9 +14,9 @@ from typing import Protocol
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.stream import Stream, reason_of
+from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
-from legacy_mm.errors import SendFailure
+from legacy_mm.errors import SendFailure, one_line
 from legacy_mm.model import Offsets, TopicPartition
 
 _LAST_WORDS_SECONDS = 0.5
@@ -149,6 +149,6 @@ def _say_failure(stream: int, error: BaseException) -> None:
     if isinstance(error, SendFailure):
         events.emit(events.SENDING_ENDED)  # the record has had its own line
     else:
-        events.emit(events.STREAM_FAILED, error=error, stream=stream, reason=reason_of(error))
+        events.emit(events.STREAM_FAILED, error=error, stream=stream, reason=one_line(error))
     for event in _AFTER_FAILURE:
         events.emit(event, stream=stream)

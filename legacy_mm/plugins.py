@@ -9,11 +9,12 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 from legacy_mm.config.feature_settings import DEFAULT, IDENTITY, LEGACY, NamingSettings
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
+from legacy_mm.group import RebalanceListener
 from legacy_mm.handlers.built_in import step
 from legacy_mm.handlers.loader import check_handler, is_python, load_class, load_listener, script_of
 from legacy_mm.model import TopicPartition
@@ -34,21 +35,11 @@ _POLICIES: dict[str, type[ReplicationPolicy]] = {
 }
 
 
-class Listener(Protocol):
-    """A rebalance listener, in whatever language."""
-
-    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        """These came."""
-
-    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
-        """These go."""
-
-
 class OneAtATime:
     """Calls a listener on a thread of its own: calls of several streams never overlap, and a membership's thread
     speaks to no JVM."""
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: RebalanceListener) -> None:
         self._listener = listener
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rebalance-listener")
 
@@ -110,7 +101,7 @@ def _place(path: str, number: int | None = None) -> str:
     return f"{folder}/{Path(path).name}"
 
 
-def make_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> Listener:
+def make_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> RebalanceListener:
     """The listener; raises ConfigurationError (exit 1, as the old tool) when it cannot be made."""
     try:
         if is_python(settings.name, settings.class_path):

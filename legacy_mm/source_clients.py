@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 
 from legacy_mm.copyjob import Statistics
 from legacy_mm.group import Member, MembershipListener, Survey, TopicLister
-from legacy_mm.kafka.client import ErrorLines
-from legacy_mm.kafka.client import TopicLister as LibrdkafkaLister
-from legacy_mm.kafka.membership import GroupMember
-from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.kafka.client import ErrorLines, LibrdkafkaTopicLister
+from legacy_mm.kafka.membership import LibrdkafkaMember
+from legacy_mm.kafka.survey import LibrdkafkaSurvey
 from legacy_mm.policies.logins import beyond_librdkafka
 
 
@@ -22,7 +21,7 @@ def member(
 ) -> Member:
     """A group membership; `timeout` is for one question to the cluster."""
     if beyond_librdkafka(properties) is None:
-        return GroupMember(properties, client_id, listener, on_statistics)
+        return LibrdkafkaMember(properties, client_id, listener, on_statistics)
     from legacy_mm.wire.membership import WireMember
 
     return WireMember(properties, client_id, listener, on_statistics, ErrorLines(client_id).tell, timeout)
@@ -31,7 +30,7 @@ def member(
 def topic_lister(properties: Mapping[str, str], timeout: float) -> TopicLister:
     """Who asks for the names of all topics."""
     if beyond_librdkafka(properties) is None:
-        return LibrdkafkaLister(properties, timeout)
+        return LibrdkafkaTopicLister(properties, timeout)
     from legacy_mm.wire.survey import WireTopicLister
 
     return WireTopicLister(properties, timeout)
@@ -40,7 +39,7 @@ def topic_lister(properties: Mapping[str, str], timeout: float) -> TopicLister:
 def survey(properties: Mapping[str, str]) -> Survey:
     """Who asks for topics and offsets without joining the group."""
     if beyond_librdkafka(properties) is None:
-        return SourceSurvey(properties)
+        return LibrdkafkaSurvey(properties)
     from legacy_mm.wire.survey import WireSurvey
 
     return WireSurvey(properties)

@@ -1,150 +1,35 @@
-"""Construction: `Settings` -> a ready `Mirror` on a `Host`. The only place that reads features.
-
-A `Host` is what one process has once, however many flows run in it: the JVM, the Spark application, the channel's
-listener. It is made by the command line, and received here.
-"""
+"""Construction: `Settings` -> a ready `Mirror` on a `Host`, which the command line makes and hands in."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from legacy_mm import plugins, source_clients, stores, task_entry
-from legacy_mm.clock import Deadline, wall
-from legacy_mm.config.settings import HandlerSettings, ListenerSettings, MetricsSettings, Settings, SourceSettings
+from legacy_mm import source_clients, stores
+from legacy_mm.clock import wall
+from legacy_mm.config.settings import Settings, SourceSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
-from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.controlplane.store_watch import Stamps, StoreWatch, stamps
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.copies import Copies, choose_engine, client_id, only_batches
-from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
-from legacy_mm.features import Names
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.flow_names import Names
+from legacy_mm.group import RebalanceListener
+from legacy_mm.host import Host
 from legacy_mm.kafka.client import client_version, require_resolvable
-from legacy_mm.metrics.health import Phase
-from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
-from legacy_mm.metrics.registry import MirrorNames, Registry, Snapshot
+from legacy_mm.metrics.registry import MirrorNames, Registry
 from legacy_mm.mirror import Mirror, OnFailure, Renewal
 from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_obstacle
-from legacy_mm.spark.channel import ChannelServer
-from legacy_mm.spark.identity import channel_identity
-from legacy_mm.spark.mbeans import MBeans
-from legacy_mm.spark.runner import SparkRunner, reason_of
-from legacy_mm.spark.session import SparkHost
-from legacy_mm.spark.shipping import build_archive
 
 if TYPE_CHECKING:
     from legacy_mm.flow_duties import FlowDuties
     from legacy_mm.flow_offsets import FlowOffsets
-    from legacy_mm.metrics.prometheus import Endpoint
 
-_PRELOADED = {
-    "records": f"{task_entry.TASK_MODULE} legacy_mm.dataplane.records_engine",
-    "batches": f"{task_entry.TASK_MODULE} legacy_mm.dataplane.batches_engine legacy_mm.protocol.records:warm_up",
-}
-"""What the workers' daemon imports, and calls, before it forks the first of them."""
 _BEFORE_MAX_POLL_SECONDS = 5.0
-_CLOSE_SECONDS = 1.0
-
-
-class Host:
-    """JVM, Spark application, control channel and metrics of this process; starting, while the caller goes on."""
-
-    def __init__(self, settings: Settings, streams: int, beans: Iterable[Bean], *, quiet: bool) -> None:
-        """`settings` are those that all mirrors of the process share."""
-        self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
-        self.registries: list[Registry] = []
-        self.phase = Phase.STARTING
-        self.engine = choose_engine(settings)
-        self._endpoint = self._serve_metrics(settings.metrics)
-        self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
-        self._context: Future[Any] = Future()
-        self.runner = SparkRunner(self._context, task_entry.copy)
-        self.spark = SparkHost(settings.spark, streams, preload=_PRELOADED[self.engine.engine], quiet=quiet)
-        self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
-        with self.closed_on_error():
-            start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
-            start.start()
-
-    def with_stores(self, settings: Settings) -> Settings:
-        """The settings with what their Java key stores hold; the host is closed when one cannot be read."""
-        with self.closed_on_error():
-            return stores.with_stores(settings, lambda: self.spark.jvm)
-
-    def with_plugins(self, settings: Settings) -> Settings:
-        """The settings with a handler that can be made; the host is closed when it cannot."""
-        if settings.handler is None:
-            return settings
-        with self.closed_on_error():
-            ready = plugins.ready_handler(settings.handler, lambda: self.spark.jvm)
-        return replace(settings, handler=ready if self.spark.embedded else plugins.on_workers(ready))
-
-    def listener(self, settings: ListenerSettings | None) -> plugins.Listener | None:
-        """The rebalance listener of all streams; the host is closed when it cannot be made."""
-        if settings is None:
-            return None
-        with self.closed_on_error():
-            return plugins.make_listener(settings, lambda: self.spark.jvm)
-
-    @contextmanager
-    def closed_on_error(self) -> Iterator[None]:
-        """What cannot be made for a mirror ends the host, too."""
-        try:
-            yield
-        except BaseException:
-            self.close(Deadline.after(_CLOSE_SECONDS))
-            raise
-
-    def failure(self) -> BaseException | None:
-        """Why Spark cannot run any more, or None."""
-        if self._context.done() and (error := self._context.exception()) is not None:
-            return error
-        return None if self.spark.jvm.alive() else StreamFailure("the Java process for Spark has ended")
-
-    def close(self, deadline: Deadline) -> None:
-        """End Spark, the channel and the metrics; what does not end by the deadline is killed."""
-        self._publisher.stop()
-        if self.receipts is not None:
-            self.receipts.close()
-        if self._endpoint is not None:
-            self._endpoint.close()
-        self.channel.close()
-        self.spark.stop(deadline)
-
-    def _start_spark(self, handler: HandlerSettings | None) -> None:
-        try:
-            context = self.spark.context(None if self.spark.embedded else self._archive(handler))
-            self._context.set_result(context)
-            context.parallelize([0], 1).foreach(task_entry.wake)
-            self._publisher.start()
-        except Exception as error:  # noqa: BLE001 - asked for by `failure`
-            if not self._context.done():
-                self._context.set_exception(HostError(f"Spark does not start: {reason_of(error)}"))
-
-    def _archive(self, handler: HandlerSettings | None) -> Path:
-        works, code = ([], {}) if handler is None else plugins.shipment(handler)
-        return build_archive(self.spark.folder, [self.engine.engine, *works], code)
-
-    def _snapshots(self) -> list[Snapshot]:
-        return [registry.snapshot() for registry in self.registries]
-
-    def _serve_metrics(self, settings: MetricsSettings) -> Endpoint | None:
-        """Invariant E: the server and its library are there only when asked for."""
-        if settings.port is None:
-            return None
-        from legacy_mm.metrics.prometheus import Endpoint
-
-        return Endpoint(settings.address, settings.port, self._snapshots, self._state)
-
-    def _state(self) -> tuple[Phase, frozenset[str]]:
-        return self.phase, frozenset().union(*(registry.without_assignment() for registry in self.registries))
 
 
 def check_addresses(settings: Settings) -> None:
@@ -180,7 +65,7 @@ def _beyond_our_sockets(properties: Mapping[str, str]) -> str | None:
     return unsupported(properties)
 
 
-def build_mirror(written: Settings, host: Host, listener: plugins.Listener | None = None) -> Mirror:
+def build_mirror(written: Settings, host: Host, listener: RebalanceListener | None = None) -> Mirror:
     """The mirror of one flow, as its settings are written: stores and plug-ins are read here, stores again whenever
     they change. The rebalance listener is that of all flows."""
     used = stamps(stores.files(written))
@@ -224,7 +109,7 @@ def _mirror(
     host: Host,
     names: Names,
     registry: Registry,
-    listener: plugins.Listener | None,
+    listener: RebalanceListener | None,
     renewal: Renewal | None,
 ) -> Mirror:
     """Put the objects of one flow together."""
@@ -311,7 +196,7 @@ def _stream(
     guard: GapGuard,
     on_failure: OnFailure,
     existing_topics: Callable[[], frozenset[str] | None],
-    listener: plugins.Listener | None,
+    listener: RebalanceListener | None,
 ) -> Stream:
     source = settings.source
     properties = member_properties(settings, index)

@@ -11,16 +11,16 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 
 from legacy_mm import logs, wiring
-from legacy_mm.cli.old_line import Parser, flows_by_librdkafka, split, told
+from legacy_mm.cli.old_line import Parser, only_flow, split, told
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.adoption import Adoption, AdoptionOptions
-from legacy_mm.errors import HostError, UsageError
-from legacy_mm.features import Names
+from legacy_mm.errors import HostError
+from legacy_mm.flow_names import Names
 from legacy_mm.kafka.client import admin_properties
 from legacy_mm.kafka.reader import columns
 from legacy_mm.kafka.scan import read_range
-from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.kafka.survey import LibrdkafkaSurvey
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, Entry, next_offsets
 from legacy_mm.spark.session import java_for
@@ -56,14 +56,12 @@ def adopt(words: Sequence[str]) -> int:
 
 def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
     logs.silence()
-    flows = flows_by_librdkafka(line)
-    if len(flows) > 1:
-        raise UsageError("the command line has several sources: name one --consumer.config")
-    wiring.check_addresses(flows[0])
-    with java_for(flows[0].spark.jvm.java_home) as jvm:
-        settings = with_stores(flows[0], lambda: jvm)
+    settings = only_flow(line)
+    wiring.check_addresses(settings)
+    with java_for(settings.spark.jvm.java_home) as jvm:
+        settings = with_stores(settings, lambda: jvm)
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
-        survey = SourceSurvey(settings.source.properties)
+        survey = LibrdkafkaSurvey(settings.source.properties)
         counts = survey.partitions(_patience())
         mirrored = [TopicPartition(topic, number) for topic in choice.of(counts) for number in range(counts[topic])]
         starts = {place: low for place, (low, _) in survey.log_ends(mirrored, _patience()).items()}
@@ -84,7 +82,7 @@ def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
 
 def _entries(properties: Mapping[str, str], topic: str) -> Iterator[Entry]:
     """Each partition in its order: a key is always in the same one."""
-    survey = SourceSurvey(properties)
+    survey = LibrdkafkaSurvey(properties)
     count = survey.partitions(_patience()).get(topic)
     if count is None:
         raise HostError(f"there is no topic {topic} at the target")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
-from legacy_mm.features import Names
 from legacy_mm.flow_duties import DutyClusters
+from legacy_mm.flow_names import Names
 from legacy_mm.policies.changes import Change, Look, Outcome
 from legacy_mm.policies.leftovers import left_behind
 from legacy_mm.spark.jvm import Jvm

@@ -7,18 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from legacy_mm import logs, stores, wiring
-from legacy_mm.cli.old_line import flows_by_librdkafka
+from legacy_mm.cli.old_line import only_flow
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.exact_offsets import StoredMaps
 from legacy_mm.controlplane.group_translation import ClusterView, GroupTranslation, Known, Source
 from legacy_mm.controlplane.translation import StoredSyncs
 from legacy_mm.errors import UsageError
-from legacy_mm.features import Names
+from legacy_mm.flow_names import Names
 from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.kafka.client import admin_properties
 from legacy_mm.kafka.internal_log import InternalLog
-from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.kafka.survey import LibrdkafkaSurvey
 from legacy_mm.spark.session import java_for
 from legacy_mm.wire.groups import GroupAdmin
 
@@ -49,12 +49,10 @@ def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
 
 
 def _settings(line: Sequence[str]) -> Settings:
-    flows = flows_by_librdkafka(line)
-    if len(flows) > 1:
-        raise UsageError("the command line has several sources: name one --consumer.config")
-    if flows[0].features.offset_syncs is None:
+    settings = only_flow(line)
+    if settings.features.offset_syncs is None:
         raise UsageError("the mirror writes no offsets down: its command line needs emit.offset-syncs.enabled=true")
-    return flows[0]
+    return settings
 
 
 def _flow_groups(settings: Settings, names: Names) -> FlowGroups:
@@ -74,11 +72,11 @@ def _flow_groups(settings: Settings, names: Names) -> FlowGroups:
     there = GroupAdmin("target", target)
     mirrored = Source(
         GroupAdmin("source", source),
-        SourceSurvey(source),
+        LibrdkafkaSurvey(source),
         admin_properties(settings.source.properties),
         settings.source.group_id,
         settings.source.committed_only,
     )
-    translation = GroupTranslation(mirrored, ClusterView(there, SourceSurvey(target)), known, copies)
+    translation = GroupTranslation(mirrored, ClusterView(there, LibrdkafkaSurvey(target)), known, copies)
     cluster = LibrdkafkaAdmin("target", target).cluster_id(Deadline.after(_ASK_SECONDS))
     return FlowGroups(settings, cluster, there, translation)

@@ -23,6 +23,7 @@ from legacy_mm.compat.translate import Help, NothingToDo, Run, Version, translat
 from legacy_mm.config.catalogue import OwnOptions
 from legacy_mm.config.log_settings import DEBUG, LEVELS, LogSettings
 from legacy_mm.errors import LegacyMMError
+from legacy_mm.host import Host
 
 Start = Callable[[Run, lifecycle.Signals], int]
 
@@ -96,7 +97,7 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words
 def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
     flows, shared = outcome.flows, outcome.flows[0]
     streams = sum(settings.streams for settings in flows)
-    host = wiring.Host(shared, streams, (*mbean_names.BEANS, *MIRROR_MAKER_2_BEANS), quiet=quiet)
+    host = Host(shared, streams, (*mbean_names.BEANS, *MIRROR_MAKER_2_BEANS), quiet=quiet)
     listener = host.listener(shared.listener)
     mirrors = [wiring.build_mirror(each, host, listener) for each in flows]
     return lifecycle.run(mirrors, host, signals)

@@ -62,6 +62,14 @@ def flows_by_librdkafka(line: Sequence[str]) -> tuple[Settings, ...]:
     return flows
 
 
+def only_flow(line: Sequence[str]) -> Settings:
+    """The one of `flows_by_librdkafka`; raises UsageError where the line has several sources."""
+    flows = flows_by_librdkafka(line)
+    if len(flows) > 1:
+        raise UsageError("the command line has several sources: name one --consumer.config")
+    return flows[0]
+
+
 @contextmanager
 def flow_with_stores(line: Sequence[str]) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:
     """The first of `flows_by_librdkafka`, with what its key stores hold; and Java, for who asks for it."""

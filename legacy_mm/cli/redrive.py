@@ -24,7 +24,7 @@ from legacy_mm.config.settings import Settings
 from legacy_mm.copies import without_idempotence
 from legacy_mm.dataplane.send_failure import IdempotenceRefused
 from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, SendFailure, UsageError
-from legacy_mm.features import Names
+from legacy_mm.flow_names import Names
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, PythonBatches, placed
 from legacy_mm.handlers.line_file import take, was_taken

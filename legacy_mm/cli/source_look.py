@@ -9,7 +9,7 @@ from legacy_mm import source_clients, stores
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings, SourceSettings
 from legacy_mm.errors import InvalidPattern
-from legacy_mm.features import Names
+from legacy_mm.flow_names import Names
 from legacy_mm.group import PartitionView
 from legacy_mm.model import TopicPartition
 from legacy_mm.spark.jvm import Jvm

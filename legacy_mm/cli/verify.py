@@ -20,7 +20,7 @@ from legacy_mm.config import feature_flags, validate
 from legacy_mm.config.catalogue import EMBEDDED, OwnOptions, option_called
 from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import HostError
-from legacy_mm.features import Names
+from legacy_mm.flow_names import Names
 from legacy_mm.handlers.built_in import GuardLoop
 from legacy_mm.spark.runner import reason_of
 from legacy_mm.spark.session import SparkHost

@@ -11,7 +11,7 @@ from legacy_mm import events
 from legacy_mm.client import properties as client_properties
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import CorruptRecords, HostError
-from legacy_mm.kafka.client import TopicLister
+from legacy_mm.kafka.client import LibrdkafkaTopicLister
 from legacy_mm.kafka.compacted import read_to_end
 from legacy_mm.model import TopicPartition
 from legacy_mm.plugins import policy_of
@@ -56,7 +56,7 @@ class MirrorClient:
         settings = client_properties.read(properties)
         self._policy = policy_of(settings.naming)
         self._admin, self._consumer = settings.admin, settings.consumer
-        self._lister: TopicLister | None = None
+        self._lister: LibrdkafkaTopicLister | None = None
         self._closed = False
 
     def replication_policy(self) -> ReplicationPolicy:
@@ -139,7 +139,7 @@ class MirrorClient:
 
     def _topics(self) -> list[str]:
         self._check_open()
-        self._lister = self._lister or TopicLister(self._admin, _LISTING_SECONDS)
+        self._lister = self._lister or LibrdkafkaTopicLister(self._admin, _LISTING_SECONDS)
         return self._lister.topics()
 
     def _last(

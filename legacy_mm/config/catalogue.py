@@ -47,7 +47,7 @@ OPTIONS = (
         argument="engine",
         help="How a copy task copies: batches moves whole record batches, records one record at a time; auto is "
         "batches wherever it can be.",
-        owner="legacy_mm.wiring",
+        owner="legacy_mm.policies.engine_choice",
         choices=("auto", "batches", "records"),
     ),
     Option(

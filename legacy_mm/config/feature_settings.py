@@ -1,4 +1,4 @@
-"""What the feature flags come to: frozen, made once by `features.settings`, read by `wiring.py` alone.
+"""What the feature flags come to: frozen, made once by `feature_flags.settings`, read where a flow is built.
 
 None means off, and what is off makes no object, no client, no thread, no topic and no request (invariant E).
 Intervals are seconds.

@@ -214,7 +214,7 @@ FEATURES = (
             "",
             "pattern",
             "A Java pattern: features concern only the source topics that match (canary).",
-            "legacy_mm.wiring",
+            "legacy_mm.policies.topic_choice",
         )
     ),
     Feature(

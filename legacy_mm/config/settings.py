@@ -1,4 +1,4 @@
-"""The one typed description of a mirror: frozen, made once by `compat.translate`, read by `wiring.py`.
+"""The one typed description of a mirror: frozen, made once by `compat.translate`, read where a flow is built.
 
 Nothing below knows a word of the old tool. Times are seconds, sizes are bytes.
 """

@@ -16,7 +16,7 @@ from legacy_mm.clock import Deadline, epoch_ms, monotonic
 from legacy_mm.controlplane.duties import RUN_SECONDS
 from legacy_mm.controlplane.group_offsets import TargetGroups, raise_untold
 from legacy_mm.controlplane.translation import Translation
-from legacy_mm.errors import HostError, LegacyMMError
+from legacy_mm.errors import HostError, one_line
 from legacy_mm.kafka.internal_log import InternalLog, decoded
 from legacy_mm.kafka.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.metrics.offsets import OffsetMetrics
@@ -196,10 +196,8 @@ class Checkpoints(threading.Thread):
         try:
             run()
             self._said.pop(duty, None)
-        except LegacyMMError as error:
-            self._say(duty, str(error))
         except Exception as error:  # noqa: BLE001 - told; it never ends the mirror
-            self._say(duty, f"{type(error).__name__}: {error}")
+            self._say(duty, one_line(error))
 
     def _say(self, duty: str, reason: str) -> None:
         if reason != self._said.get(duty):

@@ -16,7 +16,7 @@ from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.made_rules import MadeRules
-from legacy_mm.errors import LegacyMMError
+from legacy_mm.errors import one_line
 from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,
@@ -166,10 +166,8 @@ class Duties(threading.Thread):
             look = duty.look(self._topics, deadline)
             for outcome in self._applier.apply(look.changes, deadline):
                 outcomes.append(outcome)
-        except LegacyMMError as error:
-            failure = str(error)
         except Exception as error:  # noqa: BLE001 - told; a duty never ends the mirror
-            failure = f"{type(error).__name__}: {error}"
+            failure = one_line(error)
         return look, outcomes, failure
 
     def _tell(self, run: _Run, look: Look, outcomes: Sequence[Outcome], failure: str) -> None:

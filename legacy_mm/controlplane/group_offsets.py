@@ -9,7 +9,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.model import TopicPartition
-from legacy_mm.policies.checkpoint_rule import GroupState, TargetGroup, offsets_to_set
+from legacy_mm.policies.checkpoint_rule import offsets_to_set
 from legacy_mm.protocol.mirror_records import Checkpoint
 from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
 
@@ -27,8 +27,8 @@ class TargetGroups:
 
     def follow(self, known: Mapping[str, Mapping[TopicPartition, Checkpoint]], deadline: Deadline) -> None:
         """Bring the groups to their checkpoints; raises LegacyMMError, also where it failed for some."""
-        looked, untold = self._look([group for group, found in known.items() if found], deadline)
-        wanted = {group: _wanted(looked[group], known[group]) for group in looked}
+        committed, untold = self._committed([group for group, found in known.items() if found], deadline)
+        wanted = {group: _wanted(committed[group], known[group]) for group in committed}
         wanted = {group: offsets for group, offsets in wanted.items() if offsets}
         refused = self._admin.commit(wanted, deadline) if wanted else {}
         for group in wanted.keys() - refused.keys():
@@ -37,20 +37,17 @@ class TargetGroups:
         self._metrics.groups_synced(len(wanted.keys() - refused.keys()))
         raise_untold({**untold, **refused})
 
-    def _look(self, groups: list[str], deadline: Deadline) -> tuple[dict[str, TargetGroup], dict[str, str]]:
+    def _committed(self, groups: list[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
+        """What those without members have committed; group -> why it could not be told.
+
+        MirrorMaker 2 takes a group that it could not describe, or saw in use, for one that does not exist, and
+        rewinds it when it has become empty meanwhile; here such a group waits for the next look.
+        """
         states, untold = self._admin.states(groups, deadline)
         # of those that no broker has listed, too: theirs may be away, and only a coordinator knows that there is none
         idle = [group for group, state in states.items() if state in _IDLE]
         offsets, unread = self._admin.offsets(idle, deadline)
-        found = {
-            group: TargetGroup(
-                GroupState.EMPTY if state in _IDLE else GroupState.IN_USE,
-                {place: committed.offset for place, committed in offsets.get(group, _NONE).items()},
-            )
-            for group, state in states.items()
-            if group not in unread
-        }
-        return found, {**untold, **unread}
+        return {group: offsets.get(group, _NONE) for group in idle if group not in unread}, {**untold, **unread}
 
 
 def raise_untold(untold: Mapping[str, str]) -> None:
@@ -60,6 +57,9 @@ def raise_untold(untold: Mapping[str, str]) -> None:
         raise HostError(told if len(untold) <= _TOLD else f"{told}; and {len(untold) - _TOLD} more")
 
 
-def _wanted(group: TargetGroup, found: Mapping[TopicPartition, Checkpoint]) -> dict[TopicPartition, CommittedOffset]:
-    wanted = offsets_to_set(group, {place: each.downstream for place, each in found.items()})
+def _wanted(committed: GroupOffsets, found: Mapping[TopicPartition, Checkpoint]) -> GroupOffsets:
+    wanted = offsets_to_set(
+        {place: each.offset for place, each in committed.items()},
+        {place: each.downstream for place, each in found.items()},
+    )
     return {place: CommittedOffset(offset, found[place].metadata) for place, offset in wanted.items()}

@@ -12,7 +12,7 @@ from legacy_mm.controlplane.group_offsets import raise_untold
 from legacy_mm.controlplane.translation import StoredSyncs
 from legacy_mm.errors import HostError
 from legacy_mm.kafka.scan import has_records
-from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.kafka.survey import LibrdkafkaSurvey
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.policies.group_position import Answer, How, answer, copied_until
 from legacy_mm.policies.offset_map import OffsetMap
@@ -28,7 +28,7 @@ class ClusterView:
     """One cluster: its groups and its topics."""
 
     groups: GroupAdmin
-    topics: SourceSurvey
+    topics: LibrdkafkaSurvey
 
 
 @dataclass(frozen=True, slots=True)

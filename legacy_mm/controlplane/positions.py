@@ -73,7 +73,7 @@ class GapGuard:
 
     def after(self, gap: Gap) -> int:
         """The offset to go on from, by the user's policy; raises StreamFailure where there is none."""
-        partition = TopicPartition(gap.topic, gap.partition)
+        partition = gap.topic_partition
         resumed = gap.low if self._offset_reset == "earliest" else gap.high
         if gap.parts_at >= 0:
             resumed = gap.parts_at  # as Java's consumer, whichever of the two the policy names

@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.errors import LegacyMMError
+from legacy_mm.errors import one_line
 
 _LOOK_SECONDS = 1.0
 _AGAIN_SECONDS = 5.0
@@ -79,11 +79,8 @@ class StoreWatch(threading.Thread, Generic[Read]):
         try:
             read = self._unused = self._unused or self._read()
             is_new = self._try_out(read)
-        except LegacyMMError as error:
-            self._put_off(now, str(error))
-            return
         except Exception as error:  # noqa: BLE001 - told; the mirror goes on with what it has
-            self._put_off(now, f"{type(error).__name__}: {error}")
+            self._put_off(now, one_line(error))
             return
         if is_new and not self._stopping.is_set():
             events.emit(events.STORES_CHANGED, files=self._changed(now))

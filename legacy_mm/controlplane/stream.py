@@ -11,7 +11,6 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
@@ -20,8 +19,8 @@ from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
 from legacy_mm.copyjob import Gap, Started
-from legacy_mm.errors import LegacyMMError, SendFailure, StreamFailure
-from legacy_mm.group import CommitProblem, Member, MembershipListener
+from legacy_mm.errors import SendFailure, StreamFailure
+from legacy_mm.group import CommitProblem, Member, MembershipListener, RebalanceListener
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 
@@ -32,16 +31,6 @@ _REPLANS_SECONDS = 300.0
 _RETRY_SECONDS = 1.0
 _EXIT_OF_LOST_SECONDS = 1.0
 _KILL_SECONDS = 30.0
-
-
-class RebalanceListener(Protocol):
-    """The user's own; called on a stream's thread. Raises StreamFailure."""
-
-    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        """These came."""
-
-    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
-        """These go."""
 
 
 class Stream(threading.Thread):
@@ -310,8 +299,8 @@ class Stream(threading.Thread):
 
     def _answer(self, gaps: Sequence[Gap]) -> None:
         """Only while the job goes on: gaps of one that ends are found again by whoever copies there next."""
-        wanted = {TopicPartition(gap.topic, gap.partition): gap.wanted for gap in gaps}
-        answers = {TopicPartition(gap.topic, gap.partition): self._guard.after(gap) for gap in gaps}
+        wanted = {gap.topic_partition: gap.wanted for gap in gaps}
+        answers = {gap.topic_partition: self._guard.after(gap) for gap in gaps}
         if answers and self._job is not None:
             self._commits.restart(answers)
             # where a log was cut: a restart would go on at the old offset, which the log may hold again by then
@@ -388,8 +377,3 @@ class Stream(threading.Thread):
 
     def _say(self, event: events.Event, partitions: frozenset[TopicPartition]) -> None:
         events.emit(event, stream=self.index, generation=self._generation, partitions=describe_partitions(partitions))
-
-
-def reason_of(error: BaseException) -> str:
-    """One line for any exception."""
-    return str(error) if isinstance(error, LegacyMMError) else f"{type(error).__name__}: {error}"

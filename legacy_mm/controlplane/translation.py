@@ -15,11 +15,14 @@ from legacy_mm.protocol.mirror_records import OffsetSync
 
 
 class StoredSyncs:
-    """What the topic of offset syncs says, read again and again by one thread."""
+    """What the topic of offset syncs says, read again and again by one thread.
+
+    Every sync counts: all are read before an offset is asked, and known checkpoints keep it from going back.
+    """
 
     def __init__(self, log: InternalLog) -> None:
         self._log = log
-        self._stores: defaultdict[TopicPartition, OffsetSyncStore] = defaultdict(_store)
+        self._stores: defaultdict[TopicPartition, OffsetSyncStore] = defaultdict(OffsetSyncStore)
 
     def refresh(self, deadline: Deadline) -> None:
         """Read what is new; raises HostError. What is no offset sync is passed over."""
@@ -50,10 +53,3 @@ class Translation:
         Nothing is missed from there; where the exact map does not know the offset some records may be read again.
         """
         return best(offset, self._nearest(partition, offset), self._syncs.of(partition)).offset
-
-
-def _store() -> OffsetSyncStore:
-    """Every sync counts: all are read before an offset is asked, and known checkpoints keep it from going back."""
-    store = OffsetSyncStore(must_read_to_end=False)
-    store.first_read_ended()
-    return store

@@ -1,1 +1,1 @@
-"""What runs inside Spark tasks. Start with `task.py`, then `records_engine.py`. Never imports the control plane."""
+"""What runs inside Spark tasks. Start with `task.py`, then `batches_engine.py`. Never imports the control plane."""

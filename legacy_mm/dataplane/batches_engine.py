@@ -36,7 +36,7 @@ from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.arrivals import Fetched
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.wire.fetcher import Fetcher, OutOfRange
+from legacy_mm.wire.fetcher import Fetcher
 from legacy_mm.wire.lane import Entry
 from legacy_mm.wire.traffic import Traffic
 
@@ -84,7 +84,7 @@ class BatchesEngine:
         self._next_report = monotonic()
         self._stopping = threading.Event()
         self._stop_deadline = Deadline(0)
-        self._gaps: list[OutOfRange] = []
+        self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
         beat = Beat(lambda: report(self._progress({}, blocked=True)))
         self._patience = Patience(self._stopping, beat, lambda: self._tend(blocked=True))
@@ -324,10 +324,10 @@ class BatchesEngine:
 
     def _mind_gaps(self) -> None:
         self._gaps += self._fetcher.take_gaps()
-        for gap in [gap for gap in self._gaps if not self._pieces.are_open(gap.partition)]:
+        for gap in [gap for gap in self._gaps if not self._pieces.are_open(gap.topic_partition)]:
             self._gaps.remove(gap)
             self._send_progress(blocked=False)
-            self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason, gap.parts_at))
+            self._report(gap)
         while self._resume:
             resumed = self._resume.pop(0)
             self._fetcher.resume(resumed)

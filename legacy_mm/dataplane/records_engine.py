@@ -15,7 +15,7 @@ from typing import Any
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Copied, Frame, Gap, Pairs, Plan, Progress, Started, Statistics
+from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Copied, Frame, Pairs, Plan, Progress, Started, Statistics
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts, missing_seconds
@@ -239,7 +239,7 @@ class RecordsEngine:
         for gap in self._reader.take_gaps():
             self._barrier()
             self._send_progress(blocked=False)
-            self._report(Gap(*gap.partition, gap.wanted, gap.low, gap.high, gap.reason, gap.parts_at))
+            self._report(gap)
         while self._resume:
             resumed = self._resume.pop(0)
             self._reader.resume(resumed, self._safe.positions())

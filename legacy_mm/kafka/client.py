@@ -121,7 +121,7 @@ def client_version() -> str:
     return f"librdkafka {libversion()[0]}"
 
 
-class TopicLister:
+class LibrdkafkaTopicLister:
     """Names of all topics of a cluster that the principal may see."""
 
     def __init__(self, properties: Mapping[str, str], timeout: float) -> None:

@@ -21,7 +21,7 @@ from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import Offsets, TopicPartition
 
 
-class GroupMember:
+class LibrdkafkaMember:
     """A member of the consumer group at the source."""
 
     def __init__(

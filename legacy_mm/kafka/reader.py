@@ -9,14 +9,13 @@ import re
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clock import Deadline
-from legacy_mm.copyjob import Started, Statistics
+from legacy_mm.copyjob import Gap, Started, Statistics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka.client import QUESTION_SECONDS, ErrorLines, client_properties, count_partitions, leaders, ours
 from legacy_mm.kafka.errors import ends_reading, is_out_of_range
@@ -30,21 +29,6 @@ _CUT = re.compile(r"broker end offset is (\d+)")
 _error = Message.error
 _topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
 _partition: Callable[[Any], int] = Message.partition  # type: ignore[assignment]
-
-
-@dataclass(frozen=True, slots=True)
-class OutOfRange:
-    """A wanted offset that the log does not hold; `low` is its first, `high` the next to be written.
-
-    `parts_at`: where a new leader's log parts from what was read, or -1.
-    """
-
-    partition: TopicPartition
-    wanted: int
-    low: int
-    high: int
-    reason: str
-    parts_at: int
 
 
 class PartitionRecords(NamedTuple):
@@ -76,7 +60,7 @@ class PartitionReader:
         own = {"auto.offset.reset": "error", **statistics_properties("consumer", properties, on_statistics)}
         self._errors = ErrorLines(properties.get("client.id", "client"))
         self._consumer = Consumer(client_properties(properties, self._errors, **own))
-        self._gaps: list[OutOfRange] = []
+        self._gaps: list[Gap] = []
         self.unled: dict[TopicPartition, int] = {}
         """Partitions whose start, EARLIEST or LATEST, is not known yet."""
         self._resolve_at = Deadline.after(0)
@@ -133,7 +117,7 @@ class PartitionReader:
         """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
         return count_partitions(self._consumer, topic)
 
-    def take_gaps(self) -> list[OutOfRange]:
+    def take_gaps(self) -> list[Gap]:
         """Gaps found since the last call."""
         gaps, self._gaps = self._gaps, []
         return gaps
@@ -223,15 +207,14 @@ class PartitionReader:
                 self._errors.tell(f"{record.topic()}-{record.partition()}: {error.str()}", error.name())
         return None
 
-    def _gap(self, partition: TopicPartition, offset: int | None, reason: str) -> OutOfRange:
+    def _gap(self, partition: TopicPartition, offset: int | None, reason: str) -> Gap:
         """A log that an unclean election has cut is told without an offset, and where it was cut only in words."""
         cut = _CUT.search(reason)
         if offset is None:
             (place,) = self._consumer.position([ClientPartition(*partition)])
             offset = place.offset if place.offset >= 0 else self._starts[partition]
-        return OutOfRange(
-            partition, offset, *self._watermarks(partition), reason, int(cut[1]) if cut else -1
-        )
+        low, high = self._watermarks(partition)
+        return Gap(*partition, offset, low, high, reason, int(cut[1]) if cut else -1)
 
 
 def last_offsets(records: Sequence[Any]) -> dict[TopicPartition, int]:

@@ -1,4 +1,4 @@
-"""A look at the source that changes nothing: topics, committed offsets, log ends. It joins no group.
+"""A look at a cluster that changes nothing: topics, committed offsets, log ends. It joins no group.
 
 Every question has a deadline, so a cluster that does not answer costs seconds.
 """
@@ -20,8 +20,8 @@ from legacy_mm.model import Offsets, TopicPartition
 _CLIENT_ID = "legacy_mm-explain"
 
 
-class SourceSurvey:
-    """Questions to the source cluster. Each raises HostError where there is no answer in time."""
+class LibrdkafkaSurvey:
+    """Questions to a cluster. Each raises HostError where there is no answer in time."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         known = admin_properties(properties)

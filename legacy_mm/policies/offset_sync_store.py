@@ -12,17 +12,12 @@ from collections.abc import Iterable
 from legacy_mm.model import OffsetPair
 
 SLOTS = 64
-NOT_TRANSLATABLE = -1
-"""The offset is older than every sync."""
 
 
 class OffsetSyncStore:
     """The syncs of one source partition, as a reader of the offset-syncs topic keeps them."""
 
-    def __init__(self, *, must_read_to_end: bool) -> None:
-        """`must_read_to_end`: of the syncs before the end of the first read only the last one counts."""
-        self._must_read_to_end = must_read_to_end
-        self._at_end = False
+    def __init__(self) -> None:
         self._slots: list[OffsetPair] = []
 
     @property
@@ -30,25 +25,13 @@ class OffsetSyncStore:
         """All 64, or none before the first sync."""
         return tuple(self._slots)
 
-    def first_read_ended(self) -> None:
-        """From now on offsets are translated."""
-        self._at_end = True
-
     def add(self, upstream: int, downstream: int) -> None:
         """A sync was read. One that goes back at the source makes all others void."""
         sync = OffsetPair(upstream, downstream)
-        only_the_last_counts = self._must_read_to_end and not self._at_end
-        if not self._slots or only_the_last_counts or upstream < self._slots[0].upstream:
+        if not self._slots or upstream < self._slots[0].upstream:
             self._slots = [sync] * SLOTS
         else:
             self._slots = _inserted(sync, self._slots)
-
-    def translate(self, offset: int) -> int | None:
-        """Where a group at this source offset goes on at the target; None: unknown, or NOT_TRANSLATABLE."""
-        if not self._at_end or not self._slots:
-            return None
-        sync = sync_for(offset, self._slots)
-        return NOT_TRANSLATABLE if sync is None else by_sync(offset, sync)
 
 
 def sync_for(offset: int, slots: Iterable[OffsetPair]) -> OffsetPair | None:

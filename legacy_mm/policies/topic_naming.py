@@ -161,17 +161,6 @@ def is_cycle(policy: ReplicationPolicy, topic: str, target_alias: str) -> bool:
     return target_alias in sources(policy, topic)
 
 
-def replicates(
-    policy: ReplicationPolicy, topic: str, target_alias: str, *, accepted: bool, heartbeats: bool = False
-) -> bool:
-    """Whether a topic of the source is mirrored. `accepted`: by the topic filter.
-
-    `heartbeats`: those of other flows are mirrored whatever the filter says; else they are topics like any other.
-    """
-    wanted = accepted or (heartbeats and policy.is_heartbeats_topic(topic))
-    return wanted and not policy.is_internal_topic(topic) and not is_cycle(policy, topic, target_alias)
-
-
 def _has_prefix(topic: str) -> bool:
     return topic.endswith(_HEARTBEATS)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
-from enum import IntEnum
 from typing import NamedTuple
 
 from crc32c import crc32c
@@ -30,13 +29,6 @@ _TRANSACTIONAL_BIT = 0x10
 _CONTROL_BIT = 0x20
 _DELETE_HORIZON_BIT = 0x40
 _NO_TIMESTAMP = -1
-
-
-class TimestampType(IntEnum):
-    """Who set the timestamps, with Kafka's numbers."""
-
-    CREATE_TIME = 0
-    LOG_APPEND_TIME = 1
 
 
 class Producer(NamedTuple):
@@ -78,10 +70,6 @@ class Header(NamedTuple):
 
     def with_codec(self, codec: Codec) -> Header:
         return self._replace(attributes=self.attributes & ~_CODEC_BITS | codec)
-
-    @property
-    def timestamp_type(self) -> TimestampType:
-        return TimestampType(self.has_append_time)
 
     @property
     def has_append_time(self) -> bool:

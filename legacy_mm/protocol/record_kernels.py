@@ -207,37 +207,33 @@ def write_record(out: Any, at: int, timestamp_delta: int, offset_delta: int, dat
 @_compiled
 def survey_records(
     data: Any, count: int, last_delta: int, partition: int, partitions: int
-) -> tuple[int, int, int, int, int, int, int, bool]:
-    """The records surveyed (or an error), how many keyed ones belong elsewhere, how many have no key, first and last
-    offset delta, highest timestamp delta, bytes of the largest, whether offsets are dense. No key is
-    hashed if `partitions` is 0.
+) -> tuple[int, int, int, int, int, bool]:
+    """The records surveyed (or an error), how many keyed ones belong elsewhere, how many have no key, the last offset
+    delta, bytes of the largest, whether offsets are dense. No key is hashed if `partitions` is 0.
 
     Offset deltas must ascend and not exceed `last_delta`: what is skipped below an offset, and where reading goes on,
     depends on it."""
     at, end = 0, len(data)
-    elsewhere = keyless = first = highest = largest = 0
+    elsewhere = keyless = largest = 0
     last = -1
     dense = True
     for index in range(count):
         begin = at
-        timestamp, offset, _, key, key_size, at = read_record(data, at, end)
+        _, offset, _, key, key_size, at = read_record(data, at, end)
         if at == TORN:
-            return TORN_RECORD, 0, 0, 0, 0, 0, 0, False
+            return TORN_RECORD, 0, 0, 0, 0, False
         if not last < offset <= last_delta:
-            return OFFSET_OUT_OF_PLACE, 0, 0, 0, 0, 0, 0, False
+            return OFFSET_OUT_OF_PLACE, 0, 0, 0, 0, False
         if key_size < 0:
             keyless += 1
         elif partitions > 0:
             elsewhere += partition_of(data, key, key_size, partitions) != partition
-        if index == 0:
-            first, highest = offset, timestamp
         last = offset
-        highest = max(highest, timestamp)
         largest = max(largest, at - begin)
         dense &= offset == index
     if at != end:
-        return BYTES_LEFT_OVER, 0, 0, 0, 0, 0, 0, False
-    return count, elsewhere, keyless, first, last, highest, largest, dense
+        return BYTES_LEFT_OVER, 0, 0, 0, 0, False
+    return count, elsewhere, keyless, last, largest, dense
 
 
 @_compiled

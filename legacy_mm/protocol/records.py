@@ -28,14 +28,12 @@ _FAULTS = {
 
 
 class Survey(NamedTuple):
-    """What a walk over the records of a batch found; deltas are relative to the header's base values."""
+    """What a walk over the records of a batch found."""
 
     records: int
     elsewhere: int  # records whose key belongs to another partition
     keyless: int
-    first_offset_delta: int
-    last_offset_delta: int
-    max_timestamp_delta: int
+    last_offset_delta: int  # from the header's base offset
     largest: int  # bytes of the largest record
     dense: bool  # offset deltas are 0, 1, 2, ...
 

@@ -10,7 +10,6 @@ import os
 import shlex
 import signal
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -252,14 +251,6 @@ def checkpoint_connector(
     ]
     words = ["org.apache.kafka.connect.cli.ConnectStandalone", *map(str, files)]
     return ToolProcess([*_current_java(folder, heap), *words], folder)
-
-
-def proxy_process(folder: Path, listen_port: int, target_port: int, *, delay_ms: float = 0.0) -> ToolProcess:
-    """A `Proxy` as a process of its own, for measurements; returns when it listens."""
-    command = [sys.executable, "-m", "legacy_mm.testbed.proxy", str(listen_port), str(target_port)]
-    process = ToolProcess([*command, "--delay-ms", str(delay_ms)], folder, {"PYTHONPATH": str(CHECKOUT)})
-    process.wait_for_output("ready", _KILL_SECONDS)
-    return process
 
 
 def _current_java(folder: Path, heap: str) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.kafka.survey import LibrdkafkaSurvey
 from legacy_mm.model import TopicPartition
 from legacy_mm.spark.tables import Slice, Tables
 
@@ -101,7 +101,7 @@ def compare(
     connections in a task, `watch` is told how much has been read, from 0 to 1, and from 0 again for what differs.
     `committed_only`: the mirror copies no record of a transaction that was aborted. `without_header`: one that it adds.
     """
-    surveys = {side: SourceSurvey(connections[side]) for side in SIDES}
+    surveys = {side: LibrdkafkaSurvey(connections[side]) for side in SIDES}
     counts = {side: surveys[side].partitions(Deadline.after(_ASK_SECONDS)) for side in SIDES}
     names = named(counts["source"])
     if not names:

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import starmap
 from typing import Any, TypeVar
 
+from kafka.errors import InvalidPartitionsError, NotControllerError, TopicAlreadyExistsError
 from kafka.protocol.admin import (
     CreateAclsRequest,
     CreatePartitionsRequest,
@@ -47,8 +48,7 @@ from legacy_mm.wire.survey import asking, every_topic, partition_counts
 
 _TOPIC = 2
 _SET, _DELETE = 0, 1
-_NOT_CONTROLLER = 41
-_ALREADY = {36, 37}
+_ALREADY = failures.codes(TopicAlreadyExistsError, InvalidPartitionsError)
 """The topic is there; it has so many partitions."""
 _ORIGINS = (
     *("UNKNOWN_CONFIG", "DYNAMIC_TOPIC_CONFIG", "DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"),
@@ -195,7 +195,7 @@ class WireAdmin:
         while True:
             try:
                 rows = _named(cluster.call(every_topic(cluster).controller_id, request()), some)
-                if deadline.expired() or all(row.error_code != _NOT_CONTROLLER for row in rows):
+                if deadline.expired() or all(row.error_code != NotControllerError.errno for row in rows):
                     return rows
             except ConnectionLost:
                 if deadline.expired():

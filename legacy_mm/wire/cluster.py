@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from threading import Condition, Event, Lock, Thread
 from typing import Any, NamedTuple
-from uuid import UUID
 
 from kafka.errors import NoError, for_code
 from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest
@@ -16,7 +15,7 @@ from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.model import TopicPartition
-from legacy_mm.wire.connection import Connection, connect_by
+from legacy_mm.wire.connection import Connection, open_connection
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.wire.reconnects import Reconnects
 from legacy_mm.wire.security import Security
@@ -103,10 +102,6 @@ class Cluster:
         """How many partitions a topic has; 0 when it is not there (yet)."""
         self._used[topic] = monotonic()
         return self._now().sizes.get(topic, 0)
-
-    def topic_id(self, topic: str) -> UUID | None:
-        """The topic's id; None from brokers before 2.8 and for a topic that is not there."""
-        return self._now().ids.get(topic)
 
     def problem(self, topic: str) -> type[Exception] | None:
         """kafka-python's error class for a topic that the last answer said nothing else about."""
@@ -317,7 +312,7 @@ class Cluster:
 
     def _connect(self, host: str, port: int, node: int | None) -> Connection:
         with self._reconnects.turn(host, port):
-            made = connect_by(self._security, host, port, self._properties, node, within=self._connecting)
+            made = open_connection(self._security, host, port, self._properties, node, within=self._connecting)
         with self._counting:
             self._forget_closed()
             self._made += 1

@@ -1,10 +1,10 @@
 """One logged-in connection to one broker: requests go out, responses come back in the same order.
 
-connection = connect(host, port, properties)
-version = connection.version(API_KEY, 4, 12)
-connection.send(API_KEY, version, [body, records], flexible=True)     # one thread
-body = connection.receive()                                           # the same thread, or another
-metadata = connection.call(MetadataRequest())                         # when nothing else is on its way
+connection = open_connection(Security(properties), host, port, properties)
+version = connection.version(API_KEY, 4, 11)
+connection.send(API_KEY, version, [body, records])      # one thread
+body = connection.receive()                             # the same thread, or another
+metadata = connection.call(MetadataRequest())           # when nothing else is on its way
 """
 
 from __future__ import annotations
@@ -28,13 +28,12 @@ from legacy_mm.protocol.compression import Bytes
 from legacy_mm.wire import login
 from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
 from legacy_mm.wire.security import Security
-from legacy_mm.wire.stream import Stream, open_socket
+from legacy_mm.wire.transport_layer import TransportLayer, open_socket
 
 _REQUEST_HEAD = struct.Struct(">ihhi")  # size, API, version, correlation id
 _RESPONSE_HEAD = struct.Struct(">ii")  # size, correlation id
 _SIZE = struct.Struct(">i")
 _CLIENT_ID_LENGTH = struct.Struct(">h")
-_NO_TAGS = b"\0"
 _IDS = 1 << 31
 _MOST_BYTES = 100_000_000
 _ON_THEIR_WAY = 64 << 10
@@ -44,12 +43,7 @@ _LIFE_USED = 0.85
 """Of a login's life, as in the Java client: then it is time for a new one."""
 
 
-def connect(host: str, port: int, properties: Mapping[str, str], node: int | None = None) -> Connection:
-    """A connection ready for requests; raises ConnectionLost, AuthenticationFailed or UnsupportedVersion."""
-    return connect_by(Security(properties), host, port, properties, node)
-
-
-def connect_by(
+def open_connection(
     security: Security,
     host: str,
     port: int,
@@ -58,7 +52,10 @@ def connect_by(
     *,
     within: float = float("inf"),
 ) -> Connection:
-    """As `connect`, with tokens and the like that several connections share, and not longer than `within` seconds."""
+    """A connection ready for requests; raises ConnectionLost, AuthenticationFailed or UnsupportedVersion.
+
+    `security` has the tokens and the like that several connections share; `within`: seconds it may take at most.
+    """
     setup = int(properties.get("socket.connection.setup.timeout.ms", _SETUP_MS)) / 1000
     deadline = Deadline.after(min(setup, within))
     try:
@@ -74,11 +71,11 @@ def _connect(
 ) -> Connection:
     connected = open_socket(host, port, properties, deadline.remaining())
     try:
-        stream = security.secure(connected, host)
+        transport = security.secure(connected, host)
     except BaseException:
         connected.close()
         raise
-    connection = Connection(stream, host, port, node, properties)
+    connection = Connection(transport, host, port, node, properties)
     try:
         with connection.patience(deadline.remaining()):
             connection.knows(login.ask_versions(connection.call))
@@ -102,11 +99,13 @@ class _Asked(NamedTuple):
 class Connection:
     """One socket to one broker (TCP or TLS). One thread may send while another receives; any thread may close."""
 
-    def __init__(self, stream: Stream, host: str, port: int, node: int | None, properties: Mapping[str, str]) -> None:
+    def __init__(
+        self, transport: TransportLayer, host: str, port: int, node: int | None, properties: Mapping[str, str]
+    ) -> None:
         self.host, self.port, self.node = host, port, node
         self.renew_before: float | None = None
         """Monotonic time from which the broker may end this login: connect anew before. None: never."""
-        self._stream = stream
+        self._transport = transport
         self._client_id = properties.get("client.id", "legacy_mm")
         encoded = self._client_id.encode()
         self._client = _CLIENT_ID_LENGTH.pack(len(encoded)) + encoded
@@ -131,7 +130,7 @@ class Connection:
         except ConnectionLost:
             return False
         try:
-            return not self._stream.is_ended()
+            return not self._transport.is_ended()
         finally:
             self._leave()
 
@@ -150,26 +149,15 @@ class Connection:
             raise self._unsupported(api_key, f"{lowest} to {highest}")
         return int(min(highest, known[1]))
 
-    def send(
-        self,
-        api_key: int,
-        version: int,
-        segments: Sequence[Bytes],
-        *,
-        flexible: bool = False,
-        answered: bool = True,
-    ) -> int:
-        """Write one request, header first, without joining the segments; its correlation id.
+    def send(self, api_key: int, version: int, segments: Sequence[Bytes]) -> None:
+        """Write one request of a version without tagged fields, header first, without joining the segments.
 
-        `flexible` is for versions with tagged fields, `answered=False` for those that a broker does not answer
-        (Produce with acks=0). ConnectionLost: the request may or may not have arrived.
+        ConnectionLost: the request may or may not have arrived.
         """
         correlation_id = next(self._ids) % _IDS
-        tail = self._client + _NO_TAGS if flexible else self._client
-        size = _REQUEST_HEAD.size - _SIZE.size + len(tail) + sum(map(len, segments))
-        head = _REQUEST_HEAD.pack(size, api_key, version, correlation_id) + tail
-        self._send([head, *segments], _Asked(correlation_id, api_key, monotonic()) if answered else None)
-        return correlation_id
+        size = _REQUEST_HEAD.size - _SIZE.size + len(self._client) + sum(map(len, segments))
+        head = _REQUEST_HEAD.pack(size, api_key, version, correlation_id) + self._client
+        self._send([head, *segments], _Asked(correlation_id, api_key, monotonic()))
 
     def receive(self) -> memoryview:
         """What follows the correlation id in the next response.
@@ -221,9 +209,9 @@ class Connection:
         """End the connection; threads that are blocked in it get ConnectionLost."""
         with self._lock:
             self._closed = True
-            self._stream.shut()
+            self._transport.shut()
             if not self._users:
-                self._stream.close()
+                self._transport.close()
 
     def _ask(self, request: Any) -> tuple[Any, int]:
         """The request as it was sent, and its bytes."""
@@ -245,14 +233,13 @@ class Connection:
             self.close()
             raise self._lost(f"the answer to {_api(request.API_KEY)} cannot be read") from error
 
-    def _send(self, segments: list[Bytes], asked: _Asked | None) -> None:
+    def _send(self, segments: list[Bytes], asked: _Asked) -> None:
         with self._in_use():
-            if asked is not None:
-                self._outstanding.append(asked)
+            self._outstanding.append(asked)
             deadline = Deadline.after(self._patience)
             while segments:
                 try:
-                    sent = self._stream.send_some(segments)
+                    sent = self._transport.send_some(segments)
                 except BlockingIOError:
                     if deadline.expired():
                         raise self._lost(f"it took no bytes for {self._patience:g} s") from None
@@ -263,7 +250,7 @@ class Connection:
     def _fill(self, view: memoryview) -> None:
         while view:
             try:
-                received = self._stream.receive_into(view)
+                received = self._transport.receive_into(view)
             except BlockingIOError:
                 self._check_patience()
                 continue
@@ -315,7 +302,7 @@ class Connection:
         with self._lock:
             self._users -= 1
             if self._closed and not self._users:
-                self._stream.close()
+                self._transport.close()
 
     def _version_of(self, request: Any) -> int:
         try:

@@ -1,29 +1,62 @@
-"""Kafka's error codes, sorted by what we do about them. Fetcher, appender and engine ask these questions only."""
+"""Kafka's error codes, sorted by what we do about them."""
 
 from __future__ import annotations
 
-from kafka import errors as kafka_errors
+from typing import Any
 
-UNKNOWN_TOPIC, TIMED_OUT, TOO_LARGE, INVALID_RECORD = 3, 7, 10, 87
-_UNKNOWN, _OUT_OF_RANGE, _CORRUPT = -1, 1, 2
-_OUT_OF_ORDER, _DUPLICATE = 45, 46
-_INVALID_TOPIC, _UNKNOWN_MEMBER, _TOPIC_FORBIDDEN, _GROUP_FORBIDDEN = 17, 25, 29, 30
-_PRODUCER_UNKNOWN = {_OUT_OF_ORDER, 47, 59, 90}
-"""Out of order, invalid epoch, unknown producer id, fenced: the broker and this producer id have lost each other."""
-_SIZES = {TOO_LARGE, 18}
-"""Record too large, batch too large for a segment."""
-_OF_THE_RECORD = {*_SIZES, 32, INVALID_RECORD}
-"""Also its timestamp, and whatever else a broker finds in a record."""
-_LEAVES_OPEN = {_UNKNOWN, 0, 6, TIMED_OUT, 13, 20, 56}
-"""Nobody knows (a broken connection is 0), no leader any more, too few replicas after the append, a failing disk."""
-_CODEC = 76
-_FOR_ALL_RECORDS = {29, 31, 35, 43, 53, _CODEC}
-"""Not authorized (topic, cluster, transactional id), unsupported version, format or codec."""
+from kafka import errors
+
+
+def codes(*classes: Any) -> frozenset[int]:
+    """The codes of these error classes of kafka-python."""
+    return frozenset(each.errno for each in classes)
+
+
+UNKNOWN_TOPIC: int = errors.UnknownTopicOrPartitionError.errno
+TIMED_OUT: int = errors.RequestTimedOutError.errno
+TOO_LARGE: int = errors.MessageSizeTooLargeError.errno
+INVALID_RECORD: int = errors.InvalidRecordError.errno
+_UNKNOWN: int = errors.UnknownError.errno
+_CORRUPT: int = errors.CorruptRecordError.errno
+_OUT_OF_RANGE: int = errors.OffsetOutOfRangeError.errno
+_OUT_OF_ORDER: int = errors.OutOfOrderSequenceNumberError.errno
+_DUPLICATE: int = errors.DuplicateSequenceNumberError.errno
+_CODEC: int = errors.UnsupportedCompressionTypeError.errno
+_PRODUCER_UNKNOWN = codes(
+    errors.OutOfOrderSequenceNumberError,
+    errors.InvalidProducerEpochError,
+    errors.UnknownProducerIdError,
+    errors.ProducerFencedError,
+)
+"""The broker and this producer id have lost each other."""
+_SIZES = codes(errors.MessageSizeTooLargeError, errors.RecordListTooLargeError)
+_OF_THE_RECORD = _SIZES | codes(errors.InvalidTimestampError, errors.InvalidRecordError)
+_LEAVES_OPEN = codes(
+    errors.UnknownError,
+    errors.NoError,  # the connection broke
+    errors.NotLeaderForPartitionError,
+    errors.RequestTimedOutError,
+    errors.NetworkExceptionError,
+    errors.NotEnoughReplicasAfterAppendError,
+    errors.KafkaStorageError,
+)
+_REFUSES_IDEMPOTENCE = codes(
+    errors.ClusterAuthorizationFailedError,
+    errors.UnsupportedVersionError,
+    errors.TransactionalIdAuthorizationFailedError,
+)
+_FOR_ALL_RECORDS = _REFUSES_IDEMPOTENCE | codes(
+    errors.TopicAuthorizationFailedError,
+    errors.UnsupportedForMessageFormatError,
+    errors.UnsupportedCompressionTypeError,
+)
+_FORBIDDEN = codes(errors.TopicAuthorizationFailedError, errors.GroupAuthorizationFailedError)
+_TOPIC_FOR_GOOD = codes(errors.TopicAuthorizationFailedError, errors.InvalidTopicError)
 
 
 def is_retriable(code: int) -> bool:
     """Whether a later try may succeed; also for a batch that was damaged on its way."""
-    return code == _CORRUPT or bool(kafka_errors.for_code(code).retriable)
+    return code == _CORRUPT or bool(errors.for_code(code).retriable)
 
 
 def is_damaged(code: int) -> bool:
@@ -88,23 +121,23 @@ def refuses_the_record(code: int) -> bool:
 
 def refuses_idempotence(code: int) -> bool:
     """Whether the broker does not let us have a producer id."""
-    return code in (31, 35, 53)
+    return code in _REFUSES_IDEMPOTENCE
 
 
 def text(code: int) -> str:
     """What the error is called and what it means."""
-    error = kafka_errors.for_code(code)
+    error = errors.for_code(code)
     return f"{error.message}: {error.description}"
 
 
 def forbids(told: str) -> bool:
     """Whether this is the text of a right that is missing, on a topic or on a group."""
-    return told in map(text, (_TOPIC_FORBIDDEN, _GROUP_FORBIDDEN))
+    return told in map(text, _FORBIDDEN)
 
 
 def tells_of_members(told: str) -> bool:
     """Whether this is the text of a group's answer to somebody who is none of its members."""
-    return told == text(_UNKNOWN_MEMBER)
+    return told == text(errors.UnknownMemberIdError.errno)
 
 
 def hindrance(problem: type[Exception] | None) -> str:
@@ -117,4 +150,4 @@ def hindrance(problem: type[Exception] | None) -> str:
 def for_good(problem: type[Exception] | None) -> int:
     """The code of a topic's problem that nobody waits out, or 0: as in Java, for a name or a right, and no other."""
     code = 0 if problem is None else int(problem.errno)  # type: ignore[attr-defined]
-    return code if code in (_INVALID_TOPIC, _TOPIC_FORBIDDEN) else 0
+    return code if code in _TOPIC_FOR_GOOD else 0

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from kafka.errors import FetchSessionIdNotFoundError, InvalidFetchSessionEpochError
+
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchResponse, Session, Wanted
 
 _NEW = 0
 """The epoch that asks for a new session, in the place of the one that is named."""
 _EPOCHS = (1 << 31) - 1
-_NOT_FOUND, _WRONG_EPOCH = 70, 71
+_NOT_FOUND: int = FetchSessionIdNotFoundError.errno
+_WRONG_EPOCH: int = InvalidFetchSessionEpochError.errno
 
 
 class FetchSession:

@@ -11,10 +11,9 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from legacy_mm.clock import monotonic
-from legacy_mm.copyjob import Started
+from legacy_mm.copyjob import Gap, Started
 from legacy_mm.errors import EngineUnfit, LegacyMMError, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
 from legacy_mm.protocol import fetch_messages as messages
@@ -39,20 +38,6 @@ _NO_REPLICA = -1, 0.0
 _PARTED = "its leader is another one"
 
 
-class OutOfRange(NamedTuple):
-    """A wanted offset that the log does not hold; `low` is its first, `high` the next to be written.
-
-    `parts_at`: where a new leader's log parts from what was read, or -1.
-    """
-
-    partition: TopicPartition
-    wanted: int
-    low: int
-    high: int
-    reason: str
-    parts_at: int = -1
-
-
 class Fetcher:
     """Reads the partitions of one copy job."""
 
@@ -70,7 +55,7 @@ class Fetcher:
         self._pauses: dict[TopicPartition, float] = {}
         self._replicas: dict[TopicPartition, tuple[int, float]] = {}
         self._epochs = ReadEpochs(cluster)
-        self._gaps: list[OutOfRange] = []
+        self._gaps: list[Gap] = []
         self._started: deque[Started] = deque()
         self._readers: dict[int, _Reader] = {}
         self._closed = False
@@ -143,14 +128,14 @@ class Fetcher:
         self._attend()
         return self._arrivals.take(timeout, work)
 
-    def take_gaps(self) -> list[OutOfRange]:
+    def take_gaps(self) -> list[Gap]:
         """Gaps found since the last call; one comes only when all that was read before it has been taken."""
         if not self._gaps:
             return []
         with self._changed:
             busy = self._arrivals.partitions()
-            found = [gap for gap in self._gaps if gap.partition not in busy]
-            self._gaps = [gap for gap in self._gaps if gap.partition in busy]
+            found = [gap for gap in self._gaps if gap.topic_partition not in busy]
+            self._gaps = [gap for gap in self._gaps if gap.topic_partition in busy]
             return found
 
     def close(self) -> None:
@@ -192,7 +177,7 @@ class Fetcher:
                 self._pause(want.partition)
             else:
                 low, high = self._log_ends(want.partition)
-                self._report_gap(OutOfRange(want.partition, want.offset, low, high, _PARTED, parts_at))
+                self._report_gap(Gap(*want.partition, want.offset, low, high, _PARTED, parts_at))
         doubted = {want.partition for want, _ in doubts}
         return [want for want in asked if want.partition not in doubted]
 
@@ -300,7 +285,7 @@ class Fetcher:
                 self._replicas.pop(partition, None)
                 self._pause(partition)
             else:
-                self._report_gap(OutOfRange(partition, wanted, low, high, failures.text(error)))
+                self._report_gap(Gap(*partition, wanted, low, high, failures.text(error)))
         elif failures.may_be_read_later(error):
             if failures.is_unknown(error):
                 self.traffic.on_trouble(f"reading {partition} failed and is tried again: {failures.text(error)}")
@@ -314,9 +299,9 @@ class Fetcher:
         low, high = (self.cluster.offsets([partition], which)[partition] for which in (EARLIEST, LATEST))
         return low, high
 
-    def _report_gap(self, gap: OutOfRange) -> None:
+    def _report_gap(self, gap: Gap) -> None:
         with self._changed:
-            self._halted.add(gap.partition)
+            self._halted.add(gap.topic_partition)
             self._gaps.append(gap)
 
     def _pause(self, partition: TopicPartition) -> None:

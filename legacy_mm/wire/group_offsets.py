@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from kafka.errors import for_code
+from kafka import errors
 from kafka.protocol.consumer import OffsetCommitRequest, OffsetFetchRequest
 
 from legacy_mm.errors import StreamFailure
@@ -16,12 +16,14 @@ from legacy_mm.wire import failures
 from legacy_mm.wire.coordinator import CoordinatorMoved
 from legacy_mm.wire.group_protocol import Identity
 
-COORDINATOR_MOVED = {14, 15, 16}
-"""It loads the group, is not available, or is another broker."""
-UNKNOWN_MEMBER, ILLEGAL_GENERATION, REBALANCING = 25, 22, 27
+COORDINATOR_MOVED = failures.codes(
+    errors.CoordinatorLoadInProgressError, errors.CoordinatorNotAvailableError, errors.NotCoordinatorError
+)
+UNKNOWN_MEMBER: int = errors.UnknownMemberIdError.errno
+ILLEGAL_GENERATION: int = errors.IllegalGenerationError.errno
+REBALANCING: int = errors.RebalanceInProgressError.errno
 BY_NAME = 9
 """The newest versions of these requests that name topics by their names."""
-_WITH_GROUPS = 8
 
 
 def commit_request(who: Identity, offsets: Mapping[TopicPartition, tuple[int, str]]) -> Any:
@@ -62,7 +64,7 @@ def commit_problem(code: int) -> CommitProblem:
         return CommitProblem.LOST
     if code in (ILLEGAL_GENERATION, REBALANCING):
         return CommitProblem.REJOINING
-    return CommitProblem.RETRY if for_code(code).retriable else CommitProblem.FATAL
+    return CommitProblem.RETRY if errors.for_code(code).retriable else CommitProblem.FATAL
 
 
 def fetch_request(group: str, partitions: Collection[TopicPartition]) -> Any:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any
 
+from kafka.errors import MemberIdRequiredError
+
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import Measured, Statistics
 from legacy_mm.errors import LegacyMMError, StreamFailure
@@ -27,7 +29,6 @@ from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.wire.group_offsets import COORDINATOR_MOVED, ILLEGAL_GENERATION, REBALANCING, UNKNOWN_MEMBER
 from legacy_mm.wire.group_protocol import GroupTerms, Identity
 
-_MEMBER_ID_REQUIRED = 79
 _NO_GENERATION = -1
 _STATISTICS_SECONDS = 5.0
 _LOOK_SECONDS = 0.05
@@ -207,7 +208,7 @@ class GroupSession:
 
     def _join_once(self, topics: frozenset[str]) -> bool:
         joined = self._wait("joins", group_protocol.join(self._terms, self._member, topics))
-        if joined.error_code == _MEMBER_ID_REQUIRED:
+        if joined.error_code == MemberIdRequiredError.errno:
             self._member = joined.member_id
             raise _JoinAgain(True)
         self._check(joined.error_code)

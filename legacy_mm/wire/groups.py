@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import closing
 from typing import Any, NamedTuple, TypeVar
 
+from kafka.errors import GroupIdNotFoundError
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 from kafka.protocol.consumer import OffsetDeleteRequest, OffsetFetchRequest
 
@@ -31,9 +32,7 @@ EMPTY, DEAD = "Empty", "Dead"
 _PAUSE_SECONDS = 0.2
 _SOCKET_TIMEOUT_MS = 60_000
 _NO_GENERATION, _NO_MEMBER = -1, ""
-_TIMED_OUT = 7
-_ASKED_AGAIN = {_TIMED_OUT} | COORDINATOR_MOVED
-_GROUP_NOT_FOUND = 69
+_ASKED_AGAIN = {failures.TIMED_OUT} | COORDINATOR_MOVED
 _CONSUMERS = {("consumer", "classic"), ("consumer", "consumer"), ("", "classic")}
 """Protocol and kind of groups that read topics; those without a protocol have committed and never joined."""
 Value = TypeVar("Value")
@@ -207,7 +206,7 @@ def _from_coordinators(
 
 def _described(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[str]]:
     for row in cluster.call(node, DescribeGroupsRequest(groups=groups)).groups:
-        missing = row.error_code == _GROUP_NOT_FOUND
+        missing = row.error_code == GroupIdNotFoundError.errno
         yield row.group_id, 0 if missing else row.error_code, DEAD if missing else row.group_state
 
 

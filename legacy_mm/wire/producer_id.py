@@ -9,7 +9,6 @@ from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import ConnectionLost, RequestRefused, UnsupportedVersion
 
 _NO_TRANSACTION_TIMEOUT = 2**31 - 1
-_UNSUPPORTED_VERSION = 35
 
 
 class IdempotenceRefused(RequestRefused):

@@ -16,7 +16,7 @@ from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 from legacy_mm.wire import bearer_tokens, tls
 from legacy_mm.wire.errors import AuthenticationFailed
 from legacy_mm.wire.kerberos import KerberosLogin
-from legacy_mm.wire.stream import PlainStream, Stream, TlsStream, said
+from legacy_mm.wire.transport_layer import PlaintextTransportLayer, SslTransportLayer, TransportLayer, said
 
 _PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
 _NO_GSSAPI = (
@@ -87,13 +87,13 @@ class Security:
         configure = _CONFIGURATIONS.get(self.mechanism_name or "")
         self._configuration = configure(properties) if configure else {}
 
-    def secure(self, connected: socket.socket, host: str) -> Stream:
-        """The stream over a fresh TCP connection to `host`; raises AuthenticationFailed, or OSError when it breaks."""
+    def secure(self, connected: socket.socket, host: str) -> TransportLayer:
+        """The layer over a fresh TCP connection to `host`; raises AuthenticationFailed, or OSError when it breaks."""
         if not self.protocol.endswith("ssl"):
-            return PlainStream(connected)
+            return PlaintextTransportLayer(connected)
         context = tls.context(self._properties)
         try:
-            return TlsStream(context.wrap_socket(connected, server_hostname=host))
+            return SslTransportLayer(context.wrap_socket(connected, server_hostname=host))
         except ssl.SSLEOFError:
             raise
         except ssl.SSLError as error:

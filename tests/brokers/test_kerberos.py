@@ -30,9 +30,9 @@ from legacy_mm.testbed.records import committed, create_topic, end_offsets, memb
 from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire.admin import WireAdmin
-from legacy_mm.wire.connection import Connection, connect
+from legacy_mm.wire.connection import Connection, open_connection
 from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
-from legacy_mm.wire.security import unsupported
+from legacy_mm.wire.security import Security, unsupported
 from tests.fixtures.deployments import PARTITIONS, ROWS, mirror_together
 from tests.fixtures.kerberos import LISTENER, MODULE, SECURED, SERVICE, TLS, TOKENS, USER, Kerberized
 
@@ -232,7 +232,7 @@ def opened(kerberized: Kerberized, **changed: str) -> Connection:
     properties = by_ticket(kerberized, **changed)
     host, _, port = properties["bootstrap.servers"].rpartition(":")
     assert unsupported(properties) is None
-    return connect(host, int(port), properties)
+    return open_connection(Security(properties), host, int(port), properties)
 
 
 @pytest.fixture

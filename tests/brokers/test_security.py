@@ -20,7 +20,7 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile
 from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.kafka.compacted import read_to_end
-from legacy_mm.kafka.survey import SourceSurvey
+from legacy_mm.kafka.survey import LibrdkafkaSurvey
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.load import load
@@ -294,7 +294,7 @@ def test_a_topic_without_permission_ends_the_mirror(
 
 
 QUESTIONS: dict[str, Callable[[Properties], object]] = {
-    "explain": lambda known: SourceSurvey(known).partitions(Deadline.after(QUESTION_SECONDS)),
+    "explain": lambda known: LibrdkafkaSurvey(known).partitions(Deadline.after(QUESTION_SECONDS)),
     "duties": lambda known: LibrdkafkaAdmin("target", known).topics(Deadline.after(QUESTION_SECONDS)),
     "checkpoints": lambda known: list(read_to_end(known, "t", Deadline.after(QUESTION_SECONDS))),
 }

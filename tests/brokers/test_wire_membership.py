@@ -16,7 +16,7 @@ from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.errors import StreamFailure
 from legacy_mm.group import Member, MembershipListener
-from legacy_mm.kafka.membership import GroupMember
+from legacy_mm.kafka.membership import LibrdkafkaMember
 from legacy_mm.model import EARLIEST, Offsets, TopicPartition
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.proxy import Proxy
@@ -118,7 +118,7 @@ def join(bootstrap: str, group: str, name: str) -> Iterator[Join]:
         properties = {**common, "enable.auto.commit": "false", "session.timeout.ms": "20000"}
         properties |= {each.replace("_", "."): text for each, text in more.items()}
         if native:
-            make: Callable[[MembershipListener], Member] = lambda listener: GroupMember(  # noqa: E731
+            make: Callable[[MembershipListener], Member] = lambda listener: LibrdkafkaMember(  # noqa: E731
                 properties, "native", listener, lambda _: None
             )
         else:

@@ -25,9 +25,9 @@ from legacy_mm.testbed.security import (
     login,
     secured_cluster,
 )
-from legacy_mm.wire.connection import Connection, connect
+from legacy_mm.wire.connection import Connection, open_connection
 from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
-from legacy_mm.wire.security import unsupported
+from legacy_mm.wire.security import Security, unsupported
 
 pytestmark = pytest.mark.brokers
 Properties = dict[str, str]
@@ -47,7 +47,7 @@ class Secured:
         properties = dict(apply("consumer", {**protocol, "group.id": "any", **security}).properties)
         assert unsupported(properties) is None
         host, _, port = where.rpartition(":")
-        return connect(host, int(port), properties)
+        return open_connection(Security(properties), host, int(port), properties)
 
     def trust(self) -> Properties:
         """The authority, as PEM: stores of Java are read by Java."""

@@ -48,7 +48,10 @@ def with_a_gap(scene: Scene) -> None:
 def test_records_are_deleted_before_they_were_read(
     source: Any, target: Any, make_scene: Callable[..., Scene], which: str, tmp_path: Path
 ) -> None:
-    """Only what was deleted is lost, and ours tells just that: in a line, and nothing of it in the receipts."""
+    """Only what was deleted is lost, and ours tells just that: in a line, in the receipts nothing of it.
+
+    The engine `batches` has no receipts.
+    """
     scene = make_scene(source, target, 4_000)
     with_a_gap(scene)
     receipts = tmp_path / "receipts"

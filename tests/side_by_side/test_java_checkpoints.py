@@ -15,13 +15,13 @@ import pytest
 
 from legacy_mm.model import OffsetPair
 from legacy_mm.policies.checkpoint_rule import is_due
-from legacy_mm.policies.offset_sync_store import NOT_TRANSLATABLE, OffsetSyncStore
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import create_topic, end_offsets, list_topics, read_all
 from legacy_mm.testbed.tools import ToolProcess, checkpoint_connector
 from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.offset_syncs import NOT_TRANSLATABLE, JavaSyncReader
 from tests.fixtures.offsets import PARTITIONS, commit, rest, write
 
 pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark, pytest.mark.slow]
@@ -65,8 +65,8 @@ class Scene:
         newest = {each.partition: each.upstream for each in self.syncs()}
         return newest == {number: self.last_offset(number) for number in range(PARTITIONS)}
 
-    def stores(self) -> dict[int, OffsetSyncStore]:
-        stores = {number: OffsetSyncStore(must_read_to_end=False) for number in range(PARTITIONS)}
+    def stores(self) -> dict[int, JavaSyncReader]:
+        stores = {number: JavaSyncReader() for number in range(PARTITIONS)}
         for store in stores.values():
             store.first_read_ended()
         for sync in self.syncs():

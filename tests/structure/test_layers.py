@@ -66,11 +66,11 @@ FORBIDDEN_IMPORTS = [
     ("testbed/a.py", "from legacy_mm.kafka.b import f", "kafka/b.py", "an oracle"),
     ("testbed/a.py", "from legacy_mm.spark import b", "spark/b.py", "an oracle"),
     ("testbed/a.py", "from legacy_mm.model import f", "model.py", "an oracle"),
-    ("dedicated/a.py", "from legacy_mm.testbed.b import f", "testbed/b.py", "real clusters"),
+    ("client/a.py", "from legacy_mm.testbed.b import f", "testbed/b.py", "real clusters"),
     ("wiring.py", "from legacy_mm.compat.b import f", "compat/b.py", "no old word"),
     ("testbed/a.py", "from legacy_mm.compat.b import f", "compat/b.py", "an oracle"),
     ("compat/a.py", "from legacy_mm.cli.b import f", "cli/b.py", "above layer 5"),
-    ("dedicated/a.py", "from legacy_mm.client.b import f", "client/b.py", "it is for users"),
+    ("wiring.py", "from legacy_mm.client.b import f", "client/b.py", "it is for users"),
 ]
 
 

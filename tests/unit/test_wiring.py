@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 
-from legacy_mm import wiring
 from legacy_mm.config.feature_settings import FeatureSettings, HeartbeatSettings
 from legacy_mm.config.settings import (
     HandlerSettings,
@@ -21,8 +18,8 @@ from legacy_mm.config.settings import (
 )
 from legacy_mm.copies import choose_engine
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.features import Names
 from legacy_mm.flow_duties import DutyClusters
+from legacy_mm.flow_names import Names
 from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 from legacy_mm.wire.admin import WireAdmin
@@ -154,30 +151,3 @@ def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> 
         check_logins(replace(here, spark=SparkSettings(master)))
     with pytest.raises(ConfigurationError, match="not possible with --spark.master"):
         check_logins(replace(here, spark=SparkSettings(master="spark://a:1")))
-
-
-def test_a_host_that_cannot_go_on_ends_its_spark(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever it was: nobody else knows yet that there is one."""
-
-    class NoThread:
-        def __init__(self, **_: Any) -> None: ...
-
-        def start(self) -> None:
-            raise RuntimeError("can't start new thread")
-
-    spark = Mock()
-    monkeypatch.setattr(wiring, "SparkHost", Mock(return_value=spark))
-    monkeypatch.setattr(wiring, "threading", SimpleNamespace(Thread=NoThread))
-    with pytest.raises(RuntimeError, match="new thread"):
-        wiring.Host(settings, 1, (), quiet=True)
-    spark.stop.assert_called_once()
-
-
-def test_an_address_that_is_not_ours_is_found_before_anything_starts(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(wiring, "SparkHost", Mock(side_effect=AssertionError))
-    monkeypatch.setenv("SPARK_LOCAL_IP", "192.0.2.1")
-    elsewhere = replace(settings, spark=SparkSettings(master="spark://a:1"))
-    with pytest.raises(ConfigurationError, match="SPARK_LOCAL_IP"):
-        wiring.Host(elsewhere, 1, (), quiet=True)

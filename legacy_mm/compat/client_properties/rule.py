@@ -389,4 +389,3 @@ class Rule:
 
 
 Rules = Sequence[Rule]
-Check = Callable[[Reading], None]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.copyjob import UNKNOWN, Pairs, Plan, Progress, Run
+from legacy_mm.copyjob import UNKNOWN, Gap, Pairs, Plan, Progress, Run
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batches_engine import BatchesEngine
 from legacy_mm.dataplane.send_failure import ProducerBroken
@@ -18,7 +18,6 @@ from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire.appender import Acknowledged
 from legacy_mm.wire.arrivals import Fetched
 from legacy_mm.wire.errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.wire.fetcher import OutOfRange
 from legacy_mm.wire.lane import Entry, Lane
 from tests.unit.protocol.batches import NOW, Row, build
 
@@ -203,7 +202,7 @@ def test_a_gap_waits_for_what_is_under_way_of_its_own_partition_only() -> None:
     """Else a target partition that nobody leads would keep the whole stream from being copied."""
     engine, frames = make()
     part, stuck = (Part(engine._pieces.open(place, 1, 1), range(1), None) for place in (HERE, OTHER))
-    gaps = [OutOfRange(HERE, 1, 5, 9, "as it is")]
+    gaps = [Gap(*HERE, 1, 5, 9, "as it is")]
     engine._fetcher = SimpleNamespace(  # type: ignore[assignment]
         take_gaps=lambda: [gaps.pop()] if gaps else [], take_started=lambda: None
     )

@@ -20,7 +20,6 @@ from legacy_mm.dataplane.handler_engine import HandlerEngine
 from legacy_mm.dataplane.patience import Beat
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
-from legacy_mm.kafka.reader import OutOfRange
 from legacy_mm.kafka.sender import FailedSend
 from legacy_mm.model import Offsets, Outgoing, TopicPartition
 
@@ -73,7 +72,7 @@ class Reader:
     """Gives one batch, and calls back when it is asked for more."""
 
     batch: Sequence[Any] = ()
-    gaps: Sequence[OutOfRange] = ()
+    gaps: Sequence[Gap] = ()
     unled = False
     resumed: tuple[int, Offsets]
     exhausted: Callable[[], None]
@@ -90,7 +89,7 @@ class Reader:
             Reader.exhausted()
         return batch
 
-    def take_gaps(self) -> list[OutOfRange]:
+    def take_gaps(self) -> list[Gap]:
         gaps, Reader.gaps = Reader.gaps, ()
         return list(gaps)
 
@@ -220,7 +219,7 @@ def test_a_record_is_safe_with_the_last_of_its_targets(
 def test_what_is_safe_before_a_gap_is_reported_before_it(tmp_path: Path, records: int) -> None:
     """Invariant B: reported behind it, it would be taken for what is safe after the partition goes on elsewhere."""
     end = 10 + records
-    Reader.gaps = [OutOfRange(HERE, end, 0, 5, "it was cut", -1)]
+    Reader.gaps = [Gap(*HERE, end, 0, 5, "it was cut", -1)]
     frames = Run(tmp_path).over(*records * [b"1"]).frames
     (gap,) = (number for number, frame in enumerate(frames) if isinstance(frame, Gap))
     before, after = (

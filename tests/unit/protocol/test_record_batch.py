@@ -9,7 +9,7 @@ from kafka.record.default_records import DefaultRecordBatch
 
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol.compression import Codec
-from legacy_mm.protocol.record_batch import HEADER_SIZE, NO_PRODUCER, Producer, RecordBatch, TimestampType
+from legacy_mm.protocol.record_batch import HEADER_SIZE, NO_PRODUCER, Producer, RecordBatch
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode
 
 ROWS = [Row(number, NOW + number, b"key", b"value") for number in range(3)]
@@ -46,7 +46,7 @@ def test_every_field_is_what_kafka_python_reads(
     assert (header.leader_epoch, header.magic, header.crc) == (other.leader_epoch, other.magic, other.crc)
     assert header.attributes == other.attributes
     assert header.codec == other.compression_type
-    assert header.timestamp_type == other.timestamp_type
+    assert header.has_append_time == bool(other.timestamp_type)
     assert header.is_transactional == other.is_transactional
     assert header.is_control == other.is_control_batch
     assert (header.base_timestamp, header.max_timestamp) == (other.first_timestamp, other.max_timestamp)
@@ -128,7 +128,7 @@ def test_stamping_takes_the_source_s_marks_away(codec: Codec, attributes: int, p
     stamped.check_crc()
     assert stamped.header.producer == producer
     assert stamped.header.attributes == codec
-    assert stamped.header.timestamp_type is TimestampType.CREATE_TIME
+    assert not stamped.header.has_append_time
     assert decode(stamped) == ROWS
 
 

@@ -79,8 +79,7 @@ def test_a_survey_tells_what_a_reader_counts(made: list[Row], partitions: int, d
     assert found.elsewhere == sum(
         key is not None and comparison.partition_of(key, partitions) != partition for key in keys
     )
-    assert (found.first_offset_delta, found.last_offset_delta) == (made[0].offset, made[-1].offset)
-    assert batch.header.base_timestamp + found.max_timestamp_delta == max(row.timestamp for row in made)
+    assert found.last_offset_delta == made[-1].offset
     assert found.dense == ([row.offset for row in made] == list(range(len(made))))
 
 

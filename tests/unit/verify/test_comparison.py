@@ -43,7 +43,7 @@ class Tables:
 
 @pytest.fixture(autouse=True)
 def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(comparison, "SourceSurvey", Survey)
+    monkeypatch.setattr(comparison, "LibrdkafkaSurvey", Survey)
     monkeypatch.setattr(comparison, "Tables", Tables)
 
 

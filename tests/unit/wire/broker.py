@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from socket import SHUT_WR, socket
 
 from legacy_mm.wire.connection import Connection
-from legacy_mm.wire.stream import PlainStream
+from legacy_mm.wire.transport_layer import PlaintextTransportLayer
 
 FETCH = 1
 PATIENCE_MS = "20"
@@ -24,7 +24,7 @@ class Peer:
     def beside(cls, ours: socket, theirs: socket) -> Peer:
         """A connection over one end, whose broker is the other."""
         properties = {"client.id": "me", "socket.timeout.ms": PATIENCE_MS, "receive.message.max.bytes": "100000"}
-        connection = Connection(PlainStream(ours), "broker", 9092, 7, properties)
+        connection = Connection(PlaintextTransportLayer(ours), "broker", 9092, 7, properties)
         connection.knows({FETCH: (4, 17)})
         return cls(connection, theirs)
 

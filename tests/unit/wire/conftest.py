@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from legacy_mm.wire import stream
+from legacy_mm.wire import transport_layer
 from tests.unit.wire.broker import Peer
 
 
 @pytest.fixture(autouse=True)
 def short_moments(monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is blocked looks at the time often."""
-    monkeypatch.setattr(stream, "MOMENT", 0.01)
+    monkeypatch.setattr(transport_layer, "MOMENT", 0.01)
 
 
 @pytest.fixture

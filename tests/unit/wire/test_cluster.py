@@ -127,7 +127,7 @@ def failing(*errors: Exception) -> tuple[list[tuple[str, int]], Callable[..., An
 
 def test_every_address_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     tried, connect = failing(ConnectionLost("away"))
-    monkeypatch.setattr(module, "connect_by", connect)
+    monkeypatch.setattr(module, "open_connection", connect)
     with pytest.raises(ClusterUnreachable, match="no broker answered in 0.05 s; away"):
         Cluster(PROPERTIES, 0.05).refresh()
     assert set(tried) == {("one", 1), ("::1", 2)}
@@ -142,7 +142,7 @@ def test_a_broker_that_has_just_started_is_not_believed(monkeypatch: pytest.Monk
 
 def test_a_refusal_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
     tried, connect = failing(ConnectionLost("away"), AuthenticationFailed("who are you?"))
-    monkeypatch.setattr(module, "connect_by", connect)
+    monkeypatch.setattr(module, "open_connection", connect)
     with pytest.raises(AuthenticationFailed):
         Cluster(PROPERTIES, 60.0).refresh()
     assert len(tried) == 2
@@ -159,7 +159,7 @@ def test_names_as_kerberos_knows_them(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     monkeypatch.setattr("socket.getnameinfo", lambda address, _: (f"host-{address[0][-1]}", ""))
     tried, connect = failing(ConnectionLost("away"))
-    monkeypatch.setattr(module, "connect_by", connect)
+    monkeypatch.setattr(module, "open_connection", connect)
     lookup = {"bootstrap.servers": "alias:1", "client.dns.lookup": "resolve_canonical_bootstrap_servers_only"}
     with pytest.raises(ClusterUnreachable):
         Cluster({**PROPERTIES, **lookup}, 0.05).refresh()
@@ -193,7 +193,7 @@ def connected(monkeypatch: pytest.MonkeyPatch) -> list[Connected]:
         made.append(Connected())
         return made[-1]
 
-    monkeypatch.setattr(module, "connect_by", connect)
+    monkeypatch.setattr(module, "open_connection", connect)
     return made
 
 
@@ -249,7 +249,7 @@ def test_a_connection_that_is_made_while_the_cluster_is_closed_does_not_stay(mon
         cluster.close()
         return SimpleNamespace(call=call, close=lambda: closed.append(1))
 
-    monkeypatch.setattr(module, "connect_by", connect)
+    monkeypatch.setattr(module, "open_connection", connect)
     cluster = Cluster(PROPERTIES, 60.0)
     with pytest.raises(ClusterUnreachable, match="closed here"):
         cluster.call_any(None)

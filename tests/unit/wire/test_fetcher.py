@@ -180,7 +180,7 @@ def test_a_gap_is_told_after_what_was_read_before_it_and_waits_for_an_answer(fet
     assert fetcher.take_gaps() == []
     taken(fetcher)
     (gap,) = fetcher.take_gaps()
-    assert (gap.partition, gap.wanted, gap.low, gap.high) == (A, 95, 10, 90)
+    assert (gap.topic_partition, gap.wanted, gap.low, gap.high) == (A, 95, 10, 90)
     assert A not in partitions(asked(fetcher))
     fetcher.resume({A: 90})
     assert A in partitions(asked(fetcher))
@@ -387,7 +387,7 @@ def test_a_log_that_parts_from_what_was_read_is_a_gap(led_anew: Fetcher, cluster
     wanted = asked(led_anew)
     assert partitions(led_anew.undoubted(wanted)) == [B, C]
     (gap,) = led_anew.take_gaps()
-    assert (gap.partition, gap.wanted, gap.low, gap.high, gap.parts_at) == (A, 23, 10, 90, 21)
+    assert (gap.topic_partition, gap.wanted, gap.low, gap.high, gap.parts_at) == (A, 23, 10, 90, 21)
     led_anew.answered(wanted, [])
     assert partitions(asked(led_anew)) == [B, C]
     led_anew.resume({A: 21})

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.wire.stream import open_socket
+from legacy_mm.wire.transport_layer import open_socket
 
 SECONDS = 4.0
 ADDRESSES = 24

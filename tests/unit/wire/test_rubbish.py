@@ -19,8 +19,9 @@ from kafka.protocol.consumer import ListOffsetsRequest
 from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.sasl import SaslHandshakeRequest
 
-from legacy_mm.wire.connection import connect
+from legacy_mm.wire.connection import open_connection
 from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
+from legacy_mm.wire.security import Security
 from tests.unit.wire.broker import FETCH, Peer, response
 
 fuzz = settings(max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "300")), deadline=None)
@@ -89,7 +90,7 @@ def test_a_server_that_is_no_broker(said: list[bytes], framed: bool) -> None:
         talking = threading.Thread(target=talk, args=(server, b"".join(answers)))
         talking.start()
         with pytest.raises((ConnectionLost, AuthenticationFailed, UnsupportedVersion)):
-            connect("127.0.0.1", server.getsockname()[1], properties)
+            open_connection(Security(properties), "127.0.0.1", server.getsockname()[1], properties)
         talking.join()
 
 

@@ -7,7 +7,7 @@ import pytest
 from legacy_mm.config import feature_flags
 from legacy_mm.config.features import FEATURES
 from legacy_mm.config.settings import Settings, SourceSettings, SparkSettings, TargetSettings, TopicSettings
-from legacy_mm.features import Names
+from legacy_mm.flow_names import Names
 from tests.unit.policies.expression import Expression
 
 TOPICS = (

@@ -13,7 +13,7 @@ import pytest
 
 from legacy_mm.wire.connection import Connection
 from legacy_mm.wire.errors import ConnectionLost
-from legacy_mm.wire.stream import TlsStream
+from legacy_mm.wire.transport_layer import SslTransportLayer
 from tests.unit.certificates import certify, key_pem, pem
 from tests.unit.wire.broker import FETCH, response
 
@@ -39,8 +39,8 @@ def ends(tmp_path: Path, threads: ThreadPoolExecutor) -> Iterator[Ends]:
     trusting.load_verify_locations(cadata=pem(certificate))
     ours, theirs = socket.socketpair()
     accepted = threads.submit(serving.wrap_socket, theirs, server_side=True)
-    stream = TlsStream(trusting.wrap_socket(ours, server_hostname="localhost"))
-    connection = Connection(stream, "broker", 9093, 7, {"client.id": "me"})
+    transport = SslTransportLayer(trusting.wrap_socket(ours, server_hostname="localhost"))
+    connection = Connection(transport, "broker", 9093, 7, {"client.id": "me"})
     broker = accepted.result()
     yield connection, broker
     connection.close()

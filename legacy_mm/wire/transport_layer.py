@@ -32,7 +32,7 @@ _MICROSECONDS = 1_000_000
 _TIMEVAL = struct.Struct("@ll")
 
 
-class Stream(Protocol):
+class TransportLayer(Protocol):
     """What a connection needs of its socket."""
 
     def receive_into(self, view: memoryview) -> int:
@@ -51,7 +51,7 @@ class Stream(Protocol):
         """Give the descriptor back."""
 
 
-class PlainStream:
+class PlaintextTransportLayer:
     """A socket without encryption: bytes go from the kernel into the reader's buffer and are not copied again."""
 
     def __init__(self, connected: socket.socket) -> None:
@@ -62,27 +62,27 @@ class PlainStream:
         self._socket = connected
 
     def receive_into(self, view: memoryview) -> int:
-        """As `Stream`; one call fills the view, because each return to Python waits for the interpreter's lock."""
+        """As `TransportLayer`; one call fills the view: each return to Python waits for the interpreter's lock."""
         return self._socket.recv_into(view, 0, socket.MSG_WAITALL)
 
     def send_some(self, segments: Sequence[Bytes]) -> int:
-        """As `Stream`: one gather write."""
+        """As `TransportLayer`: one gather write."""
         return self._socket.sendmsg(segments[:_MOST_SEGMENTS])
 
     def is_ended(self) -> bool:
-        """As `Stream`."""
+        """As `TransportLayer`."""
         return _happens(self._socket, select.POLLRDHUP, 0)
 
     def shut(self) -> None:
-        """As `Stream`."""
+        """As `TransportLayer`."""
         shut(self._socket)
 
     def close(self) -> None:
-        """As `Stream`."""
+        """As `TransportLayer`."""
         self._socket.close()
 
 
-class TlsStream:
+class SslTransportLayer:
     """A socket with encryption. OpenSSL takes one thread at a time, so nobody waits while holding its lock."""
 
     def __init__(self, secured: ssl.SSLSocket) -> None:
@@ -91,7 +91,7 @@ class TlsStream:
         self._lock = Lock()
 
     def receive_into(self, view: memoryview) -> int:
-        """As `Stream`; AuthenticationFailed when the broker refuses our certificate, which it does this late."""
+        """As `TransportLayer`; AuthenticationFailed when the broker refuses our certificate, as late as this."""
         while True:
             try:
                 with self._lock:
@@ -104,7 +104,7 @@ class TlsStream:
                 raise
 
     def send_some(self, segments: Sequence[Bytes]) -> int:
-        """As `Stream`. After BlockingIOError the same segments must come again: OpenSSL has begun with them."""
+        """As `TransportLayer`. After BlockingIOError the same segments must come again: OpenSSL has begun with them."""
         chunk = _first(segments, _TLS_CHUNK)
         while True:
             try:
@@ -114,15 +114,15 @@ class TlsStream:
                 self._wait(select.POLLOUT)
 
     def is_ended(self) -> bool:
-        """As `Stream`."""
+        """As `TransportLayer`."""
         return _happens(self._socket, select.POLLRDHUP, 0)
 
     def shut(self) -> None:
-        """As `Stream`."""
+        """As `TransportLayer`."""
         shut(self._socket)
 
     def close(self) -> None:
-        """As `Stream`."""
+        """As `TransportLayer`."""
         self._socket.close()
 
     def _wait(self, event: int) -> None:

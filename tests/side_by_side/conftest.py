@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -54,13 +54,24 @@ def ours(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess])
 
 
 @pytest.fixture
-def by_record(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess]) -> Side:
+def by_batch(ours: Side) -> Side:
+    """This project's command with its default engine, which may not give way to the other one."""
+    return with_engine(ours, "batches")
+
+
+@pytest.fixture
+def by_record(ours: Side) -> Side:
     """This project's command with its other engine."""
+    return with_engine(ours, "records")
+
+
+def with_engine(ours: Side, engine: str) -> Side:
+    """Our side, whatever engine it would choose."""
 
     def start(consumer: Any, producer: Any, *options: str) -> ToolProcess:
-        return our_tool(consumer, producer, *options, "--engine", "records")
+        return ours.start(consumer, producer, *options, "--engine", engine)
 
-    return Side("by_record", start, source, target)
+    return replace(ours, name=engine, start=start)
 
 
 @pytest.fixture(params=["old", "ours"])

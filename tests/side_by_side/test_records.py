@@ -81,7 +81,7 @@ def assert_equal(side: Side, topic: str, records: list[Record], partitions: int)
 @pytest.mark.parametrize(
     ("side", "isolation"),
     [
-        *itertools.product(("old", "ours"), ("read_uncommitted", "read_committed")),
+        *itertools.product(("old", "by_batch"), ("read_uncommitted", "read_committed")),
         ("by_record", "read_uncommitted"),
         pytest.param("by_record", "read_committed", marks=pytest.mark.slow),
     ],

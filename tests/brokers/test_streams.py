@@ -17,6 +17,7 @@ from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import create_topic, end_offsets
 from legacy_mm.testbed.tools import LAUNCHER, ToolProcess
 from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.namespaces import unshared
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 COPIED = 60.0
@@ -135,7 +136,7 @@ def test_a_healthy_mirror_says_only_what_the_old_tool_said(
             "PYTHONPATH": str(foreign),
             "_JAVA_OPTIONS": "-Xmx1m",
         },
-        wrapper=("unshare", "-u", "sh", "-c", 'hostname nope.invalid; exec "$@"', "sh"),
+        wrapper=(*unshared("--uts"), "sh", "-c", 'hostname nope.invalid; exec "$@"', "sh"),
     )
     wait_until(lambda: arrived(target, name) >= 100, COPIED, "100 records")
     tool.signal(signal.SIGTERM)

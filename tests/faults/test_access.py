@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -22,6 +23,7 @@ from legacy_mm.testbed.security import (
 from legacy_mm.testbed.tools import ToolProcess
 from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
+from tests.fixtures.namespaces import unshared
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
 RECORDS = 20_000
@@ -164,8 +166,10 @@ def test_a_name_moves_to_another_address(
         hosts.write_text(f"127.0.0.1 localhost\n{address} {NAME}\n")
         return Proxy(port, host=address, listen_port=port)
 
-    own_hosts = ("unshare", "--mount", "sh", "-c", f'mount --bind {hosts} /etc/hosts && exec "$@"', "sh")
-    settings = {"wrapper": own_hosts} if which != "old" else {"environment": {"KAFKA_OPTS": f"{JAVA_HOSTS}{hosts}"}}
+    settings: dict[str, Any] = {"environment": {"KAFKA_OPTS": f"{JAVA_HOSTS}{hosts}"}}
+    if which != "old":
+        bind = f'mount --bind {hosts} /etc/hosts && exec "$@"'
+        settings = {"wrapper": (*unshared("--mount"), "sh", "-c", bind, "sh")}
     with move("127.0.0.2"):
         tool = scene.mirror(*COMMIT_OFTEN, producer={"bootstrap.servers": target.bootstrap_of(PROXIED)}, **settings)
         scene.wait_committed(RECORDS)

@@ -31,6 +31,7 @@ from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 
 _PARTITIONS = 4
+_START_SECONDS = 120.0  # however little patience there is with records: a busy host takes a minute
 _LOAD_SECONDS = 10.0
 _STOP_SECONDS = 60.0
 _REQUEST_SECONDS = 30.0
@@ -82,7 +83,7 @@ class Stage:
         folder = self._folder / f"{self.name}-{len(self._tools)}"
         tool = self._clusters.start(folder, self.name, self.name)
         self._tools.append(tool)
-        tool.wait_for_output("copies from", self._clusters.patience)
+        tool.wait_for_output("copies from", _START_SECONDS)
         return tool
 
     def load(self) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from legacy_mm.testbed.upgrade_rungs import RUNGS
 from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures import signals
 
 DEMO = [sys.executable, "-P", "-m", "legacy_mm.testbed.demo"]
 DEMO_SECONDS = 300
@@ -104,7 +105,7 @@ PLANNED = (
 def test_a_signal_ends_everything(
     environment: dict[str, str], tmp_path: Path, number: signal.Signals, sign: str
 ) -> None:
-    with subprocess.Popen(DEMO, env=environment, stdout=subprocess.PIPE, text=True) as demo:
+    with subprocess.Popen(DEMO, env=environment, stdout=subprocess.PIPE, text=True, preexec_fn=signals.taken) as demo:
         assert demo.stdout is not None
         assert any(sign in line for line in demo.stdout)
         demo.send_signal(number)

@@ -14,6 +14,7 @@ import pytest
 
 from legacy_mm.testbed import selftest
 from legacy_mm.testbed.stop_signals import STOP_SIGNALS, undisturbed
+from tests.fixtures import signals
 
 PATIENCE = 30.0
 BENCH = """
@@ -68,9 +69,8 @@ def ended(tmp_path: Path) -> Callable[[str, signal.Signals], tuple[int, list[str
     def run(program: str, number: signal.Signals) -> tuple[int, list[str], str]:
         environment = {**os.environ, "TMPDIR": str(temporary), "CLIENT": str(tmp_path / "client.properties")}
         command = [sys.executable, "-c", program]
-        with subprocess.Popen(
-            command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as process:
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen(command, env=environment, preexec_fn=signals.taken, **pipes) as process:
             assert process.stdout is not None
             assert any(line == "running\n" for line in process.stdout)
             assert len(list(temporary.iterdir())) == 1

@@ -5,6 +5,7 @@ Every question has a deadline, so a cluster that does not answer costs seconds.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Mapping
 
 from confluent_kafka import Consumer, KafkaException
@@ -13,11 +14,13 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
-from legacy_mm.group import PartitionView
+from legacy_mm.group import CommitProblem, PartitionView
 from legacy_mm.kafka.client import ErrorLines, admin_properties, answer, client_properties, ours, seconds
+from legacy_mm.kafka.errors import commit_problem
 from legacy_mm.model import Offsets, TopicPartition
 
 _CLIENT_ID = "legacy_mm-explain"
+_RETRY_SECONDS = 0.1
 
 
 class LibrdkafkaSurvey:
@@ -61,13 +64,19 @@ class LibrdkafkaSurvey:
     def _committed(self, group: str, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
         """A consumer that never joins asks: the admin client crashes when a broker is not the coordinator any more."""
         consumer = Consumer({**self._properties, "group.id": group})
+        wanted = [ClientPartition(*each) for each in partitions]
         try:
-            found = consumer.committed([ClientPartition(*each) for each in partitions], timeout=seconds(deadline))
-        except KafkaException as error:
-            raise HostError(f"reading the offsets of group {group} failed: {error.args[0].str()}") from error
+            while True:
+                try:
+                    found = consumer.committed(wanted, timeout=seconds(deadline))
+                    return {ours(each): each.offset for each in found if each.offset >= 0}
+                except KafkaException as error:
+                    problem = error.args[0]
+                    if deadline.expired() or commit_problem(problem) is not CommitProblem.RETRY:
+                        raise HostError(f"reading the offsets of group {group} failed: {problem.str()}") from error
+                threading.Event().wait(_RETRY_SECONDS)
         finally:
             consumer.close()
-        return {ours(each): each.offset for each in found if each.offset >= 0}
 
     def _offsets(self, partitions: Collection[TopicPartition], spec: OffsetSpec, deadline: Deadline) -> Offsets:
         wanted = {ClientPartition(*each): spec for each in partitions}

@@ -73,7 +73,9 @@ class Copies:
         self._prepare = prepare
         self._pairs = pairs
         self._target: Mapping[str, str] = settings.target.properties
-        self._engine = choose_engine(settings).engine
+        self._engine, reason = choose_engine(settings)
+        if settings.engine == "auto" and self._engine == "records":
+            events.emit(events.ENGINE_FALLBACK, reason=reason)
         self._lock = threading.Lock()
 
     def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:

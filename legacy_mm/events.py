@@ -57,7 +57,7 @@ TOPICS_CHANGED = Event("topics-changed", logging.INFO, "Topics now mirrored: {to
 ASSIGNED = Event("assigned", logging.INFO, "Stream {stream}, generation {generation}: assigned {partitions}")
 REVOKED = Event("revoked", logging.INFO, "Stream {stream}, generation {generation}: revoked {partitions}")
 LOST = Event("lost", logging.WARNING, "Stream {stream}, generation {generation}: lost {partitions}; not committed")
-ENGINE_FALLBACK = Event("engine-fallback", logging.INFO, "Copying record by record from now on: {reason}")
+ENGINE_FALLBACK = Event("engine-fallback", logging.INFO, "Copying record by record: {reason}")
 COPY_STARTED = Event("copy-started", logging.INFO, "Stream {stream} copies from {offsets} (worker {worker})")
 COPY_LOST = Event(
     "copy-lost", logging.WARNING, "Stream {stream}: copy job lost ({reason}); copying again from the safe offsets"

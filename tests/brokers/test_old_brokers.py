@@ -34,7 +34,7 @@ UNKNOWN_KINDS = {
 }
 """Kinds of records that came later; compaction takes minutes and is the same everywhere."""
 NOW = epoch_ms()
-BY_RECORDS = "Copying record by record from now on"
+BY_RECORDS = "Copying record by record"
 WITHOUT_IDEMPOTENCE = "The target refuses an idempotent producer"
 OF_BROKERS = {
     "message.max.bytes": "1048588",  # the default since 2.4

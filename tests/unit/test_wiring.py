@@ -16,7 +16,7 @@ from legacy_mm.config.settings import (
     TargetSettings,
     TopicSettings,
 )
-from legacy_mm.copies import choose_engine
+from legacy_mm.copies import Copies, choose_engine
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow_duties import DutyClusters
 from legacy_mm.flow_names import Names
@@ -151,3 +151,20 @@ def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> 
         check_logins(replace(here, spark=SparkSettings(master)))
     with pytest.raises(ConfigurationError, match="not possible with --spark.master"):
         check_logins(replace(here, spark=SparkSettings(master="spark://a:1")))
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, []),
+        ({"engine": "records"}, []),
+        ({"handler": HandlerSettings("x")}, ["Copying record by record: a message handler sees each record"]),
+    ],
+    ids=["batches", "as asked", "fallback"],
+)
+def test_why_not_batches_is_told_once(
+    settings: Settings, caplog: pytest.LogCaptureFixture, more: dict[str, Any], said: list[str]
+) -> None:
+    caplog.set_level("INFO")
+    Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, None, None)  # type: ignore[arg-type]
+    assert caplog.messages == said

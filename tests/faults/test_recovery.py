@@ -81,6 +81,7 @@ def test_a_dead_spark_jvm_ends_the_mirror(source: Any, target: Any, make_scene: 
 @pytest.mark.scenario(3)
 @pytest.mark.scenario(4)
 @pytest.mark.parametrize("round_", [1, *(pytest.param(n, marks=pytest.mark.slow) for n in range(2, 11))])
+@BY_ENGINE
 def test_two_processes_in_one_group_and_one_is_killed(
     source: Any, target: Any, make_scene: Callable[..., Scene], round_: int
 ) -> None:
@@ -120,6 +121,7 @@ def test_brokers_restart_on_either_side(own_clusters: Callable[..., Any], make_s
 
 
 @pytest.mark.slow
+@BY_ENGINE
 @pytest.mark.scenario(13)
 def test_target_down_for_30_seconds(own_clusters: Callable[..., Any], make_scene: Callable[..., Scene]) -> None:
     """The mirror waits, keeps its membership beyond max.poll.interval.ms, and goes on."""

@@ -286,7 +286,7 @@ class BatchesEngine:
             self._refused.add(refused.receipt, refused.batch, _why(refused))
             self._drop(refused)
             return
-        self._fail(topic, refused.batch, refused.refusal, _why(refused))
+        self._fail(topic, refused.batch, refused.refusal, refused.reason)
         self._failures.raise_if_ending(None)
         self._drop(refused)
         self._pieces.acknowledged(piece)
@@ -317,10 +317,10 @@ class BatchesEngine:
         self._appender.append(partition, batch, aside)
         return True
 
-    def _fail(self, topic: str, batch: RecordBatch, code: int, why: str = "") -> None:
+    def _fail(self, topic: str, batch: RecordBatch, code: int, reason: str = "") -> None:
         text, name = broker_error(code)
         for sizes in self._router.sizes(batch):
-            self._failures(FailedSend(topic, *sizes, why or text, name, fatal=False, refuses_idempotence=False))
+            self._failures(FailedSend(topic, *sizes, reason or text, name, fatal=False, refuses_idempotence=False))
 
     def _mind_gaps(self) -> None:
         self._gaps += self._fetcher.take_gaps()

@@ -11,9 +11,9 @@ import select
 import socket
 import ssl
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from threading import Lock
-from typing import Protocol
 
 from legacy_mm.clock import Deadline
 from legacy_mm.protocol.compression import Bytes
@@ -32,26 +32,34 @@ _MICROSECONDS = 1_000_000
 _TIMEVAL = struct.Struct("@ll")
 
 
-class TransportLayer(Protocol):
+class TransportLayer(ABC):
     """What a connection needs of its socket."""
 
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
+
+    @abstractmethod
     def receive_into(self, view: memoryview) -> int:
         """How many bytes came, at least one; 0 when the other side is done. BlockingIOError after a moment."""
 
+    @abstractmethod
     def send_some(self, segments: Sequence[Bytes]) -> int:
         """How many bytes of these went out, at least one. BlockingIOError after a moment."""
 
     def is_ended(self) -> bool:
         """Whether the other side has closed it; what came before may still wait to be received."""
+        return _happens(self._socket, select.POLLRDHUP, 0)
 
     def shut(self) -> None:
         """Wake whoever is blocked; nothing moves any more."""
+        shut(self._socket)
 
     def close(self) -> None:
         """Give the descriptor back."""
+        self._socket.close()
 
 
-class PlaintextTransportLayer:
+class PlaintextTransportLayer(TransportLayer):
     """A socket without encryption: bytes go from the kernel into the reader's buffer and are not copied again."""
 
     def __init__(self, connected: socket.socket) -> None:
@@ -59,7 +67,7 @@ class PlaintextTransportLayer:
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             # unlike `settimeout`, this costs no poll() before each call
             connected.setsockopt(socket.SOL_SOCKET, option, _timeval(MOMENT))
-        self._socket = connected
+        super().__init__(connected)
 
     def receive_into(self, view: memoryview) -> int:
         """As `TransportLayer`; one call fills the view: each return to Python waits for the interpreter's lock."""
@@ -69,25 +77,13 @@ class PlaintextTransportLayer:
         """As `TransportLayer`: one gather write."""
         return self._socket.sendmsg(segments[:_MOST_SEGMENTS])
 
-    def is_ended(self) -> bool:
-        """As `TransportLayer`."""
-        return _happens(self._socket, select.POLLRDHUP, 0)
 
-    def shut(self) -> None:
-        """As `TransportLayer`."""
-        shut(self._socket)
-
-    def close(self) -> None:
-        """As `TransportLayer`."""
-        self._socket.close()
-
-
-class SslTransportLayer:
+class SslTransportLayer(TransportLayer):
     """A socket with encryption. OpenSSL takes one thread at a time, so nobody waits while holding its lock."""
 
     def __init__(self, secured: ssl.SSLSocket) -> None:
         secured.setblocking(False)
-        self._socket = secured
+        super().__init__(secured)
         self._lock = Lock()
 
     def receive_into(self, view: memoryview) -> int:
@@ -112,18 +108,6 @@ class SslTransportLayer:
                     return self._socket.send(chunk)
             except ssl.SSLWantWriteError:
                 self._wait(select.POLLOUT)
-
-    def is_ended(self) -> bool:
-        """As `TransportLayer`."""
-        return _happens(self._socket, select.POLLRDHUP, 0)
-
-    def shut(self) -> None:
-        """As `TransportLayer`."""
-        shut(self._socket)
-
-    def close(self) -> None:
-        """As `TransportLayer`."""
-        self._socket.close()
 
     def _wait(self, event: int) -> None:
         if not _happens(self._socket, event, MOMENT):

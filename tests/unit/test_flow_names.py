@@ -6,7 +6,7 @@ import pytest
 
 from legacy_mm.config import feature_flags
 from legacy_mm.config.features import FEATURES
-from legacy_mm.config.settings import Settings, SourceSettings, SparkSettings, TargetSettings, TopicSettings
+from legacy_mm.config.settings import TopicSettings
 from legacy_mm.flow_names import Names
 from tests.unit.policies.expression import Expression
 
@@ -20,18 +20,7 @@ def names(**flags: str) -> Names:
     """Of a flow A -> B whose pattern is `orders`."""
     given = {name.replace("_", "."): [text] for name, text in flags.items()}
     aliases = {"source.cluster.alias": ["A"], "target.cluster.alias": ["B"]}
-    servers = {"bootstrap.servers": "127.0.0.1:1"}
-    settings = Settings(
-        source=SourceSettings(servers, "g", "latest", 300.0, 60.0, 300.0),
-        target=TargetSettings(servers, abort_on_send_failure=True),
-        topics=TopicSettings("orders", "orders"),
-        spark=SparkSettings(),
-        streams=1,
-        commit_interval=60.0,
-        shutdown_timeout=30.0,
-        features=feature_flags.settings(given, aliases),
-    )
-    return Names(settings.topics, settings.features, Expression)
+    return Names(TopicSettings("orders", "orders"), feature_flags.settings(given, aliases), Expression)
 
 
 @pytest.mark.parametrize("policy", ["LegacyReplicationPolicy", "IdentityReplicationPolicy", "DefaultReplicationPolicy"])

@@ -10,23 +10,15 @@ from unittest.mock import Mock
 import pytest
 
 from legacy_mm import host
-from legacy_mm.config.settings import Settings, SourceSettings, SparkSettings, TargetSettings, TopicSettings
+from legacy_mm.config.settings import Settings, SparkSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.host import Host
+from tests.unit.flow_settings import flow_settings
 
 
 @pytest.fixture
 def settings() -> Settings:
-    servers = {"bootstrap.servers": "127.0.0.1:1"}
-    return Settings(
-        source=SourceSettings(servers, "g", "latest", 300.0, 60.0, 300.0),
-        target=TargetSettings(servers, abort_on_send_failure=True),
-        topics=TopicSettings("t", "t"),
-        spark=SparkSettings(),
-        streams=1,
-        commit_interval=60.0,
-        shutdown_timeout=30.0,
-    )
+    return flow_settings()
 
 
 def test_a_host_that_cannot_go_on_ends_its_spark(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,12 +16,9 @@ from legacy_mm.config.settings import (
     KeyStore,
     PemFiles,
     Settings,
-    SourceSettings,
-    SparkSettings,
-    TargetSettings,
-    TopicSettings,
 )
 from legacy_mm.errors import ConfigurationError
+from tests.unit.flow_settings import flow_settings, source_settings
 
 NO_JAVA: Any = None
 
@@ -47,15 +44,7 @@ def settings(trusted: Path) -> Settings:
         "ssl.truststore.location": str(trusted),
     }
     read = apply("consumer", {**file, "group.id": "g"})
-    return Settings(
-        source=SourceSettings(read.properties, "g", "latest", 300.0, 60.0, 300.0, stores=read.stores, pem=read.pem),
-        target=TargetSettings({"bootstrap.servers": "127.0.0.1:1"}, abort_on_send_failure=True),
-        topics=TopicSettings("t", "t"),
-        spark=SparkSettings(),
-        streams=1,
-        commit_interval=60.0,
-        shutdown_timeout=30.0,
-    )
+    return flow_settings(source_settings(read.properties, stores=read.stores, pem=read.pem))
 
 
 def test_a_pem_store_is_read_again(settings: Settings, trusted: Path) -> None:

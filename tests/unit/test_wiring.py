@@ -11,10 +11,7 @@ from legacy_mm.config.feature_settings import FeatureSettings, HeartbeatSettings
 from legacy_mm.config.settings import (
     HandlerSettings,
     Settings,
-    SourceSettings,
     SparkSettings,
-    TargetSettings,
-    TopicSettings,
 )
 from legacy_mm.copies import Copies, choose_engine
 from legacy_mm.errors import ConfigurationError
@@ -24,20 +21,12 @@ from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 from legacy_mm.wire.admin import WireAdmin
 from legacy_mm.wiring import check_addresses, check_logins, member_properties
+from tests.unit.flow_settings import flow_settings, source_settings
 
 
 @pytest.fixture
 def settings() -> Settings:
-    servers = {"bootstrap.servers": "127.0.0.1:1"}
-    return Settings(
-        source=SourceSettings(servers, "g", "latest", 300.0, 60.0, 300.0, group_instance_id="host-a"),
-        target=TargetSettings(servers, abort_on_send_failure=True),
-        topics=TopicSettings("t", "t"),
-        spark=SparkSettings(),
-        streams=1,
-        commit_interval=60.0,
-        shutdown_timeout=30.0,
-    )
+    return flow_settings(source_settings(group_instance_id="host-a"))
 
 
 def test_instance_id_per_stream(settings: Settings) -> None:

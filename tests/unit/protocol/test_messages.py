@@ -90,27 +90,20 @@ def test_a_produce_request_says_what_was_meant(version: int) -> None:
 def produce_response(version: int) -> bytes:
     data: Any = ProduceResponse.TopicProduceResponse
     kind = data.PartitionProduceResponse
-    rows = [
-        kind(index=1, error_code=0, base_offset=77, log_append_time_ms=-1, log_start_offset=3),
-        kind(
-            index=2,
+
+    def refused(index: int, record: int, told: str | None) -> Any:
+        return kind(
+            index=index,
             error_code=87,
             base_offset=-1,
             log_append_time_ms=-1,
             log_start_offset=-1,
-            record_errors=[kind.BatchIndexAndErrorMessage(batch_index=4, batch_index_error_message="bad key")],
+            record_errors=[kind.BatchIndexAndErrorMessage(batch_index=record, batch_index_error_message=told)],
             error_message="one or more records",
-        ),
-        kind(
-            index=3,
-            error_code=87,
-            base_offset=-1,
-            log_append_time_ms=-1,
-            log_start_offset=-1,
-            record_errors=[kind.BatchIndexAndErrorMessage(batch_index=0, batch_index_error_message=None)],
-            error_message="one or more records",
-        ),
-    ]
+        )
+
+    taken = kind(index=1, error_code=0, base_offset=77, log_append_time_ms=-1, log_start_offset=3)
+    rows = [taken, refused(2, 4, "bad key"), refused(3, 0, None)]
     answer = ProduceResponse(responses=[data(name="t", partition_responses=rows)], throttle_time_ms=5, version=version)
     return bytes(answer.encode(version=version))
 

@@ -1,0 +1,28 @@
+"""Settings of a flow without features, between clusters that nobody asks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from legacy_mm.config.settings import Settings, SourceSettings, SparkSettings, TargetSettings, TopicSettings
+
+SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
+
+
+def source_settings(properties: Mapping[str, str] = SERVERS, **more: Any) -> SourceSettings:
+    """The source's, with defaults for what is not named."""
+    return SourceSettings(properties, "g", "latest", 300.0, 60.0, 300.0, **more)
+
+
+def flow_settings(source: SourceSettings | None = None) -> Settings:
+    """All of them."""
+    return Settings(
+        source=source or source_settings(),
+        target=TargetSettings(SERVERS, abort_on_send_failure=True),
+        topics=TopicSettings("t", "t"),
+        spark=SparkSettings(),
+        streams=1,
+        commit_interval=60.0,
+        shutdown_timeout=30.0,
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from collections.abc import Callable, Sequence
 
@@ -53,7 +55,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     if command is None:
         sys.stderr.write(_USAGE)
         return 1
-    return command(words[1:])
+    try:
+        code = command(words[1:])
+        sys.stdout.flush()
+    except BrokenPipeError:  # `legacy-mm quirks | head`; what is still to be written at the end goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    return code
 
 
 def _options(_: Sequence[str]) -> int:

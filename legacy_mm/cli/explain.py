@@ -30,6 +30,7 @@ from legacy_mm import logs, wiring
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.parser import own_values, read_own_options
 from legacy_mm.cli.source_look import Topics, look
+from legacy_mm.compat.command_line import variables_of
 from legacy_mm.compat.explanation import Explanation, Reader, explain
 from legacy_mm.copies import choose_engine
 from legacy_mm.errors import HostError, LegacyMMError
@@ -61,10 +62,11 @@ def main(words: Sequence[str]) -> int:
 
 def explain_line(words: Sequence[str], environment: Mapping[str, str], *, ask: bool) -> tuple[Explanation, Topics]:
     """What is said about a command line; `ask`: also what the source says."""
+    variables = variables_of(words, environment)
     own = Reader(
-        typed=lambda given: read_own_options(given, environment), rows=lambda given: own_values(given, environment)
+        typed=lambda given: read_own_options(given, variables), rows=lambda given: own_values(given, variables)
     )
-    explained = explain(words, environment, own)
+    explained = explain(words, variables, own)
     explanation, flows, veil = explained
     if not flows:
         return explanation, _NOT_RUN

@@ -37,16 +37,18 @@ def with_instead(line: Sequence[str], words: Sequence[str], *options: str) -> li
     """A mirror's command line with these words instead of these options; raises ConfigurationError."""
     launcher, argv = command_line.called(line)
     seen: list[command_line.Word] = []
-    command_line.parse(argv, command_line.grammar_asked_for(argv, os.environ), seen)
+    variables = command_line.variables_of(line, os.environ)
+    command_line.parse(argv, command_line.grammar_asked_for(argv, variables), seen)
     return [*launcher, *words, *(word.text for word in seen if word.option not in options)]
 
 
 def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
     """What the mirror would run with; raises LegacyMMError when it would not run."""
     launcher, argv = command_line.called(line)
-    grammar = command_line.grammar_asked_for(argv, os.environ)
-    variables = environment.read(os.environ, launcher)
-    outcome = translate(argv, lambda words: read_own_options(words, os.environ), [], grammar, environment=variables)
+    variables = command_line.variables_of(line, os.environ)
+    grammar = command_line.grammar_asked_for(argv, variables)
+    java = environment.read(variables, launcher)
+    outcome = translate(argv, lambda words: read_own_options(words, variables), [], grammar, environment=java)
     if not isinstance(outcome, Run):
         raise UsageError("behind -- comes the command line of a mirror that runs")
     return outcome.flows

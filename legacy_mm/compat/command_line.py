@@ -28,6 +28,7 @@ _LAUNCHERS = {"kafka-mirror-maker", "kafka-mirror-maker.sh", "kafka.tools.Mirror
 # Java knows the digits of every script, one char each
 _INTEGER = re.compile(r"[+-]?(?:(?![\U00010000-\U0010ffff])\d){1,4000}")
 _INTEGER_RANGE = range(-(2**31), 2**31)
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.ASCII | re.DOTALL)
 _STRAY_WORDS = LegacyOption("[arguments]", "")
 _TAKE_A_VALUE = {row.option.name for row in legacy_options.ROWS if row.option.argument is not None}
 
@@ -90,6 +91,12 @@ def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
         if PurePath(word).name in _LAUNCHERS:
             return words[: position + 1], words[position + 1 :]
     return (), words
+
+
+def variables_of(words: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment, with what stands before the old command as `NAME=value`, as behind `env`."""
+    launcher, _ = called(words)
+    return {**environment, **{found[1]: found[2] for word in launcher if (found := _ASSIGNMENT.fullmatch(word))}}
 
 
 def early_value(name: str, argv: Sequence[str], environment: Mapping[str, str]) -> str | None:

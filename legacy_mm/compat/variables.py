@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from legacy_mm.config import unbuilt
 from legacy_mm.config.catalogue import ALL_OPTIONS
-from legacy_mm.config.option import ENVIRONMENT_PREFIX
+from legacy_mm.config.features import BY_NAME
+from legacy_mm.config.option import ENVIRONMENT_PREFIX, environment_variable
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ VARIABLES = (
     Variable("LOG_DIR", "folder of log files, else logs in that of the Kafka"),
     Variable("CLASSPATH", "jars of message handlers and rebalance listeners"),
     Variable("LEGACY_MM_KAFKA_HOME", "the Kafka that this tool stands before: its scripts, its jars"),
+    Variable("LEGACY_MM_CACHE", "folder of Kafka's jars and of what is made once, else ~/.cache/legacy_mm"),
     Variable("KAFKA_HOME", "the same, where LEGACY_MM_KAFKA_HOME is not set"),
     Variable("JAVA_HOME", "the Java to use; one below 17 is passed over"),
     Variable("KAFKA_DEBUG", "a debugger's port in the JVM that drives Spark"),
@@ -44,7 +46,10 @@ VARIABLES = (
     Variable("SCALA_BINARY_VERSION", "no effect: it chose folders of a source checkout"),
 )
 _NOT_READ = "read neither by the old scripts nor here"
-_OWN = {row.environment_variable: row for row in ALL_OPTIONS}
+_OWN = {
+    **{row.environment_variable: row for row in ALL_OPTIONS},
+    **{environment_variable(name): row.option for name, row in BY_NAME.items()},
+}
 
 
 def meanings(environment: Mapping[str, str]) -> list[tuple[str, str, str]]:
@@ -52,7 +57,7 @@ def meanings(environment: Mapping[str, str]) -> list[tuple[str, str, str]]:
     known = {row.name: row.meaning for row in VARIABLES if row.name in environment}
     others = {name: _NOT_READ for name in sorted(environment) if name.startswith("KAFKA_") and name not in known}
     ours = {name: _own(name) for name in sorted(environment) if name.startswith(ENVIRONMENT_PREFIX)}
-    return [(name, environment[name], meaning) for name, meaning in (known | ours | others).items()]
+    return [(name, environment[name], meaning) for name, meaning in (ours | known | others).items()]
 
 
 def _own(variable: str) -> str:

@@ -97,6 +97,18 @@ def test_java_options_before_the_class_count(run: Explain, tmp_path: Path) -> No
         assert "planted1" not in text
 
 
+def test_variables_before_the_command_count(run: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAFKA_HEAP_OPTS", "-Xmx1G")
+    java = "KAFKA_OPTS=-Djavax.net.ssl.keyStorePassword=planted1"
+    before = ("env", "KAFKA_HEAP_OPTS=-Xmx2G", "LEGACY_MM_ENGINE=records", java)
+    code, text = run(*before, *OLD_LINE, "--include", "t", flags=("--offline", "--json"))
+    assert code == 0
+    assert "planted1" not in text
+    made = json.loads(text)
+    assert {"option": "engine", "value": "records", "origin": "LEGACY_MM_ENGINE"} in made["options"]
+    assert {row["name"]: row["value"] for row in made["environment"]}["KAFKA_HEAP_OPTS"] == "-Xmx2G"
+
+
 def test_nothing_to_explain_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     for words in ([], ["--json"], ["--bogus", "--", "--help"]):
         assert main(["explain", *words]) == 1
@@ -184,16 +196,20 @@ def test_own_options_have_their_origin(run: Explain, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("LEGACY_MM_BOGUS", "1")
     monkeypatch.setenv("KAFKA_HEAP_OPTS", "-Xmx1G")
     monkeypatch.setenv("KAFKA_VERSION", "3.9")
+    monkeypatch.setenv("LEGACY_MM_KAFKA_HOME", "kafka")
+    monkeypatch.setenv("LEGACY_MM_REMOTE_ADMIN", "retries=3")
     Path("o.properties").write_text("producer.tuning=literal\n")
     made = document(run, "--features.config=o.properties", "--log.level", "INFO")
     origins = {row["option"]: row["origin"] for row in made["options"]}
-    assert list(origins) == [row.name for row in OPTIONS]
+    assert list(origins) == [*(row.name for row in OPTIONS), "target.admin"]
     assert origins["shutdown.timeout.ms"] == "LEGACY_MM_SHUTDOWN_TIMEOUT_MS"
     assert origins["producer.tuning"] == "o.properties"
     assert origins["log.level"] == "command line"
     assert origins["engine"] == "default"
     variables = {row["name"]: row["meaning"] for row in made["environment"]}
     assert variables["LEGACY_MM_SHUTDOWN_TIMEOUT_MS"] == "option --shutdown.timeout.ms"
+    assert variables["LEGACY_MM_KAFKA_HOME"].startswith("the Kafka that this tool stands before")
+    assert variables["LEGACY_MM_REMOTE_ADMIN"] == "option --target.admin"
     assert variables["LEGACY_MM_BOGUS"] == "no option of ours, ignored"
     assert "heap" in variables["KAFKA_HEAP_OPTS"]
     assert variables["KAFKA_VERSION"] == "read neither by the old scripts nor here"

@@ -34,7 +34,7 @@ def test_the_command_itself_may_be_there(tmp_path: Path, call: tuple[str, ...]) 
     assert flow.topics.pattern == "t"
 
 
-def test_java_options_before_the_class_count(tmp_path: Path) -> None:
+def test_java_options_and_variables_before_the_class_count(tmp_path: Path) -> None:
     login = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="me" password="hush";'
     (tmp_path / "jaas.conf").write_text(f"KafkaClient {{ {login} }};")
     sasl = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
@@ -43,5 +43,6 @@ def test_java_options_before_the_class_count(tmp_path: Path) -> None:
         properties = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g", **more}
         words += [f"--{side}.config", str(write_properties(tmp_path / side, properties))]
     java = f"-Djava.security.auth.login.config={tmp_path}/jaas.conf"
-    (flow,) = flows_of(["kafka-run-class.sh", java, "kafka.tools.MirrorMaker", *words])
-    assert flow.source.properties["sasl.username"] == "me"
+    for call in (["kafka-run-class.sh", java], ["env", f"KAFKA_OPTS={java}"]):
+        (flow,) = flows_of([*call, "kafka.tools.MirrorMaker", *words])
+        assert flow.source.properties["sasl.username"] == "me"

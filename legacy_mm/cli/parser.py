@@ -22,6 +22,9 @@ from legacy_mm.errors import ConfigurationError
 
 _FLAGS = (*(row.option for row in FEATURES), *WITHOUT_EFFECT.values())
 
+_LOST = "--"
+"""argparse before Python 3.13 makes an empty list of `--name=--`."""
+
 
 class _Parser(configargparse.ArgumentParser):  # type: ignore[misc]  # the package has no types
     """Raises instead of exiting: only `cli/exits.py` may end the process."""
@@ -96,7 +99,7 @@ def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str])
     spelled = {**_spelled_today(environment), **environment}
     variables = {name: text for name, text in spelled.items() if text}  # a compose file makes empty ones
     given: dict[str, Any] = vars(parser.parse_args(list(words), env_vars=variables))
-    return given
+    return {name: _LOST if value == [] else value for name, value in given.items()}
 
 
 def _spelled_today(environment: Mapping[str, str]) -> dict[str, str]:

@@ -37,6 +37,12 @@ def test_an_empty_variable_says_nothing() -> None:
     assert read_own_options([], dict.fromkeys(names, "")) == OwnOptions()
 
 
+def test_two_dashes_are_a_value() -> None:
+    assert read_own_options(["--replication.policy.separator=--"], {}).features == {
+        "replication.policy.separator": ["--"]
+    }
+
+
 def test_for_ever_is_24_days() -> None:
     assert read_own_options([f"--shutdown.timeout.ms={2**63 - 1}"], {}).shutdown_timeout_ms == 2**31 - 1
 

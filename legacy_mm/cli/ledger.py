@@ -15,6 +15,7 @@ from legacy_mm.testbed.ledger import Ledger
 from legacy_mm.testbed.ledger_check import KINDS, Verdict, check
 from legacy_mm.testbed.ledger_produce import Work, produce
 from legacy_mm.testbed.records import ClientError
+from legacy_mm.testbed.stop_signals import Stopped, StopSignals
 
 EQUAL, FAILED, DIFFERENT = 0, 1, 2
 
@@ -35,12 +36,17 @@ def _produce(options: argparse.Namespace) -> int:
     connection = client_connection.read(options.config)
     ledger = Ledger(options.topic, options.file)
     work = Work(options.records, options.size, options.rate, not options.no_headers)
+    before = ledger.acknowledged
     try:
-        refused = produce(ledger, connection, work)
+        with StopSignals():
+            refused = produce(ledger, connection, work)
+        end, code = f"{refused} refused", FAILED if refused else EQUAL
+    except Stopped as stopped:  # `check` does not count what was under way as missing
+        end, code = "then stopped", stopped.exit_code
     finally:
         ledger.close()
-    sys.stdout.write(f"{work.records - refused} records acknowledged, {refused} refused; ledger: {options.file}\n")
-    return FAILED if refused else EQUAL
+    sys.stdout.write(f"{ledger.acknowledged - before} records acknowledged, {end}; ledger: {options.file}\n")
+    return code
 
 
 def _check(options: argparse.Namespace) -> int:

@@ -84,8 +84,8 @@ if [ "$gc_log" = true ]; then
     export KAFKA_GC_LOG_OPTS
 fi
 # Java knows no such variables: another pyspark, on a Spark host, must not shadow ours. -P: nor what lies in the working
-# directory.
-unset PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONWARNINGS
+# directory. And kafka-python reads nothing right without its asserts.
+unset PYTHONPATH PYTHONHOME PYTHONSTARTUP PYTHONWARNINGS PYTHONOPTIMIZE
 if [ -z "$daemon" ]; then
     exec "$python" -P $look -m legacy_mm "$@"
 fi

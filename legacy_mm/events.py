@@ -105,6 +105,9 @@ RECEIPTS_FAILED = Event(
     "receipts-failed", logging.WARNING, "Receipts cannot be written ({reason}); going on without them"
 )
 CLIENT_ERROR = Event("client-error", logging.WARNING, "[{client}] {text}")
+PEER_TOO_LATE = Event(
+    "peer-too-late", logging.INFO, "Control channel: {peer} came too late: its copy job was given up before"
+)
 PEER_REFUSED = Event("peer-refused", logging.WARNING, "Control channel: {peer} refused: {reason}")
 IDEMPOTENCE_REFUSED = Event(
     "idempotence-refused",

@@ -1,7 +1,8 @@
 """The control channel: frames between the driver and its copy tasks, over TCP, or TLS where it leaves the host.
 
 The acceptor only accepts. Each peer gets a thread and 5 s to prove its ticket by HMAC-SHA256 over a nonce. A ticket is
-good for one peer; every further holder is refused. Imports no pyspark: the task side runs it too.
+good for one peer; every further holder is refused. Keys come from one secret, so that the task of a job which was given
+up before it came is told from a stranger. Imports no pyspark: the task side runs it too.
 """
 
 from __future__ import annotations
@@ -38,6 +39,10 @@ _PROOF_SECONDS = 5.0
 _HELLO_BYTES = 4096
 _BACKLOG = 128
 Answer = TypeVar("Answer", bound=Frame)
+
+
+class _TooLate(ChannelError):
+    """The ticket is ours, and its job was given up: the group rebalanced, or the mirror stops."""
 
 
 class Peer:
@@ -97,6 +102,7 @@ class ChannelServer:
         self._holders: dict[int, TicketHolder] = {}
         self._peers: dict[Peer, TicketHolder] = {}
         self._numbers = 0
+        self._secret = secrets.token_bytes(32)
         self._lock = threading.Lock()
         self._closed = threading.Event()
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -111,9 +117,10 @@ class ChannelServer:
         with self._lock:
             self._numbers += 1
             number = self._numbers
-        return Ticket(
-            self.host, self.port, secrets.token_bytes(32), self._certificate, flow, stream, generation, number
-        )
+        return Ticket(self.host, self.port, self._key(number), self._certificate, flow, stream, generation, number)
+
+    def _key(self, number: int) -> bytes:
+        return hmac.digest(self._secret, str(number).encode(), hashlib.sha256)
 
     def expect(self, holder: TicketHolder) -> None:
         """From now on the holder's ticket can be presented."""
@@ -154,6 +161,9 @@ class ChannelServer:
                     connection = self._tls.wrap_socket(connection, server_side=True)
                     unless_proven.callback(connection.close)
                 holder, peer = self._prove(connection)
+            except _TooLate:
+                events.emit(events.PEER_TOO_LATE, peer=f"{address[0]}:{address[1]}")
+                return
             except (OSError, ChannelError) as error:
                 events.emit(events.PEER_REFUSED, peer=f"{address[0]}:{address[1]}", reason=error)
                 return
@@ -179,18 +189,16 @@ class ChannelServer:
         hello = decode(text) if text else None
         if not isinstance(hello, Hello):
             raise ChannelError("no Hello")
+        if hello.version != VERSION or not _proves(hello, self._key(hello.number), nonce):
+            raise _refused(connection, ChannelError("unknown ticket, wrong proof or other version"))
         with self._lock:
             holder = self._holders.get(hello.number)
-        answer = None
-        if holder is None or hello.version != VERSION or not _proves(hello, holder.ticket.key, nonce):
-            reason = "unknown ticket, wrong proof or other version"
-        else:
-            peer = Peer(connection, holder.ticket)
-            answer = holder.admit(peer, hello)
-            reason = "the ticket was used before"
-        if holder is None or answer is None:
-            connection.sendall(encode(Refused(reason)))
-            raise ChannelError(reason)
+        if holder is None:
+            raise _refused(connection, _TooLate("the copy job was given up"))
+        peer = Peer(connection, holder.ticket)
+        answer = holder.admit(peer, hello)
+        if answer is None:
+            raise _refused(connection, ChannelError("the ticket was used before"))
         with ExitStack() as unless_sent:
             unless_sent.callback(holder.closed)
             peer.send(answer)
@@ -208,6 +216,12 @@ class ChannelServer:
     def _snapshot(self) -> dict[Peer, TicketHolder]:
         with self._lock:
             return dict(self._peers)
+
+
+def _refused(connection: socket.socket, error: ChannelError) -> ChannelError:
+    with suppress(OSError):
+        connection.sendall(encode(Refused(str(error))))
+    return error
 
 
 def present(ticket: Ticket, kind: type[Answer]) -> tuple[Peer, Answer]:

@@ -15,6 +15,7 @@ from legacy_mm.errors import ChannelError
 from legacy_mm.model import TopicPartition
 from legacy_mm.spark.channel import ChannelServer, Peer, present
 from legacy_mm.spark.identity import channel_identity
+from legacy_mm.testbed.waiting import wait_until
 
 PLAN = Plan({TopicPartition("t", 0): 1}, {}, {"sasl.password": "geheim"}, {}, 5.0, 60.0, True, False, False)
 WAIT = 20
@@ -126,10 +127,19 @@ def test_a_wrong_key_gets_nothing_and_spoils_nothing(holder: Holder) -> None:
     peer.close()
 
 
-def test_a_ticket_that_is_over_gets_nothing(server: ChannelServer, holder: Holder) -> None:
+def test_a_task_whose_job_was_given_up_gets_nothing_and_alarms_nobody(
+    server: ChannelServer, holder: Holder, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The group rebalanced while its worker started, as with `--num.streams 2` on a busy host."""
+    caplog.set_level("INFO", "legacy_mm")
     server.forget(holder)
-    with pytest.raises(ChannelError, match="unknown ticket"):
+    with pytest.raises(ChannelError, match="given up"):
         present(holder.ticket, Plan)
+    wait_until(lambda: caplog.records, WAIT, "a line")
+    with pytest.raises(ChannelError, match="wrong proof"):
+        present(replace(holder.ticket, key=b"guess"), Plan)
+    wait_until(lambda: len(caplog.records) == 2, WAIT, "another line")
+    assert [record.levelname for record in caplog.records] == ["INFO", "WARNING"]
 
 
 def test_silent_and_flooding_strangers_hold_nobody_up(server: ChannelServer, holder: Holder) -> None:

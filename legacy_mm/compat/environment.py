@@ -19,7 +19,10 @@ from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
 _BLANKS = re.compile(r"[^ \t\n]+")
 _MAXIMUM_HEAP = re.compile(r"(?:-Xmx|-XX:MaxHeapSize=)(\d{1,19})([kmgt]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-_SECRET_PROPERTY = re.compile(r"-D[^=]*(?:password|passphrase|secret|token)[^=]*=(.+)", re.IGNORECASE | re.DOTALL)
+_SECRET_PROPERTY = re.compile(
+    r"-D[^=]*(?:password|passphrase|secret|token)[^=]*(?<!\.file)(?<!\.toHashes)=(.+)", re.IGNORECASE | re.DOTALL
+)
+"""JMX's `password.file` and `password.toHashes` hold none: a line about the file has to name it."""
 _CLASS_PATH = ("-cp", "-classpath", "--class-path")
 _LOGGING = "-Dlog4j"
 """Such words are for the log of the mirror (`compat/log4j`); Java, and Spark in it, have a log of our own."""

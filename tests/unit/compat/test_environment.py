@@ -136,3 +136,9 @@ def test_passwords_are_named_as_secrets_and_never_shown() -> None:
     found = environment.read({"KAFKA_OPTS": "-Djavax.net.ssl.trustStorePassword=geheim -Djava.awt.headless=true"})
     assert found.secrets == ("geheim",)
     assert "geheim" not in repr(found)
+
+
+def test_the_file_of_jmx_passwords_is_no_password() -> None:
+    """Java says of one that everybody may read: `Password file read access must be restricted`, and which."""
+    words = (f"{JMX}.password.file=/etc/kafka/jmx.password", f"{JMX}.password.toHashes=false")
+    assert environment.read({}, words).secrets == ()

@@ -130,6 +130,12 @@ def test_what_a_spark_host_says_to_python_does_not_reach_ours(checkout: Path, na
     assert "/opt/spark-2.4" not in said
 
 
+def test_an_environment_that_cannot_be_made_is_one_line(checkout: Path) -> None:
+    (checkout / ".venv" / ".setup-lock").mkdir()
+    done = run("sh", checkout / "bin" / "setup")
+    assert (done.returncode, done.stderr) == (1, f"bin/setup: cannot write to {checkout / '.venv'}\n")
+
+
 def test_our_command_makes_an_environment_that_was_interrupted(checkout: Path) -> None:
     """Its Python comes first and its link to Java last."""
     (checkout / ".venv" / "libexec" / "java").unlink()

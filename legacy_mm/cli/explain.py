@@ -48,6 +48,9 @@ _FLAGS = {"--json", "--offline"}
 def main(words: Sequence[str]) -> int:
     """Explain the words after `--`; the exit code that they would earn."""
     flags = set(words[: words.index("--")]) if "--" in words else None
+    if words and words[0] in ("--help", "-h"):
+        sys.stdout.write(USAGE)
+        return 0
     if flags is None or not flags <= _FLAGS:
         sys.stderr.write(USAGE)
         return 1

@@ -195,6 +195,11 @@ def _bench(words: Sequence[str]) -> int:
     return bench(words)
 
 
+def _help(_: Sequence[str]) -> int:
+    sys.stdout.write(_USAGE)
+    return 0
+
+
 def _version(_: Sequence[str]) -> int:
     sys.stdout.write(f"legacy_mm {__version__}\n")
     return 0
@@ -223,6 +228,8 @@ COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "demo": _demo,
     "bench": _bench,
     "--version": _version,
+    "--help": _help,
+    "-h": _help,
 }
 
 if __name__ == "__main__":

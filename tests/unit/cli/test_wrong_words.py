@@ -7,6 +7,13 @@ import pytest
 from legacy_mm.cli.legacy_mm import main
 
 
+@pytest.mark.parametrize("words", [("--help",), ("-h",), ("explain", "--help"), ("explain", "-h")], ids=" ".join)
+def test_who_asks_for_help_gets_it(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    said = capsys.readouterr()
+    assert (said.out.startswith("usage: legacy-mm "), said.err) == (True, "")
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -27,6 +27,7 @@ QUESTION_SECONDS = 4.0
 """One question of a copy task; well below the time after which a silent task counts as stalled."""
 _ROUND_TRIPS = 3
 _NO_LEADER = -1
+_WAY = {"bootstrap.servers": "", "security.protocol": "PLAINTEXT"}
 _LISTING = "legacy_mm-topics"
 _NO_TOPIC_ID = str(Uuid(0, 0))
 _native = logging.getLogger("legacy_mm.librdkafka")
@@ -43,9 +44,23 @@ def client_properties(
         **({"oauth_cb": tokens.msk_iam(tokens_asked)} if tokens_asked else {}),
         "log_level": 3,
         "logger": _NativeLog(),
-        "error_cb": on_error,
+        "error_cb": _with_addresses(on_error, properties),
         **own,
     }
+
+
+def _with_addresses(
+    on_error: Callable[[KafkaError], None], properties: Mapping[str, str]
+) -> Callable[[KafkaError], None]:
+    """`on_error`, told also which brokers are down: of one that hangs up, as at a wrong protocol, nothing else is."""
+    way = ", ".join(f"{name}={properties.get(name, text)}" for name, text in _WAY.items())
+
+    def told(error: KafkaError) -> None:
+        if error.code() == KafkaError._ALL_BROKERS_DOWN:
+            error = KafkaError(error.code(), f"{error.str()} ({way})")
+        on_error(error)
+
+    return told
 
 
 def outside_groups(client: str) -> dict[str, object]:

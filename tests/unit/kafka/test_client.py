@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from confluent_kafka import KafkaError
 from confluent_kafka.admin import AdminClient
 
 from legacy_mm.kafka import client
-from legacy_mm.kafka.client import LibrdkafkaTopicLister, admin_properties
+from legacy_mm.kafka.client import LibrdkafkaTopicLister, admin_properties, client_properties
+from legacy_mm.testbed.waiting import wait_until
 
 
 class Unanswered:
@@ -40,3 +45,25 @@ def test_what_a_file_says_about_the_way_to_the_brokers_counts_for_every_client()
         "broker.version.fallback": "0.9.0.1",
     }
     assert admin_properties({**way, "group.id": "g", "fetch.min.bytes": "1"}) == way
+
+
+def test_a_broker_that_hangs_up_is_named_with_the_protocol() -> None:
+    """As one does whose listener wants another `security.protocol`: librdkafka says `1/1 brokers are down`, once."""
+    told: list[str] = []
+
+    def note(error: KafkaError) -> None:
+        told.append(error.str())
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        servers = f"127.0.0.1:{listener.getsockname()[1]}"
+
+        def hang_up() -> None:
+            with suppress(OSError):  # the listener is closed
+                while True:
+                    listener.accept()[0].close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        line = f"1/1 brokers are down (bootstrap.servers={servers}, security.protocol=PLAINTEXT)"
+        admin = AdminClient(client_properties({"bootstrap.servers": servers}, note))
+        wait_until(lambda: admin.poll(0.1) and line in told, 10, line)
+        listener.shutdown(socket.SHUT_RDWR)

@@ -113,6 +113,14 @@ QUIRKS = (
         producer("security.protocol", "ssl", "sasl_ssl", "sasl_plaintext"),
     ),
     Quirk(
+        "token-service-at-the-start",
+        "a token service that gives no token at the start ends it with 1, whatever the reason",
+        "one that refuses the client ends it with 255, also later; one that does not answer is waited for",
+        "a service that is away for a minute need not end a mirror",
+        "tests/unit/wire/test_bearer_tokens.py::test_a_service_that_refuses_the_client",
+        either_file("sasl.login.callback.handler.class"),
+    ),
+    Quirk(
         "stores-renewed",
         "key and trust stores are read at the start; changed ones come into use by a restart",
         "they are looked at each second; once the clusters let it in with new ones, it goes on with new clients",

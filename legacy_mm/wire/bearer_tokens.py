@@ -1,7 +1,7 @@
 """Tokens for SASL/OAUTHBEARER: unsecured ones, those of an OIDC service, signed ones for Amazon MSK.
 
 The properties are librdkafka's; what it does with them by itself is done here. A token is asked for again when four
-fifths of its life are over. That no token came is no refusal by the cluster: it is tried again.
+fifths of its life are over. That no token came is no refusal, unless the service says so: it is tried again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kafka.net.sasl.oauth import AbstractTokenProvider
 from legacy_mm import tokens
 from legacy_mm.clock import wall
 from legacy_mm.wire import tls
-from legacy_mm.wire.errors import ConnectionLost
+from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
 
 Fetch = Callable[[], tuple[str, float]]
 """A token, and when it ends in seconds of the epoch."""
@@ -30,6 +30,8 @@ _LIFE_USED = 0.8
 _EXTENSION = "extension_"
 _SECONDS, _PAUSE_SECONDS = 20.0, 10.0
 """A token service may take so long to answer; after it failed it is left alone for so long."""
+_CLIENT_REFUSED = (400, 401)
+"""Status of an answer, by RFC 6749, that this client gets no token."""
 _HTTP = ("http://", "https://")
 
 
@@ -56,7 +58,7 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
         self._token, self._end, self._renew_at = "", float("-inf"), float("-inf")
 
     def token(self) -> str:
-        """A token that is good for a while; raises ConnectionLost when none can be had.
+        """A token that is good for a while; raises ConnectionLost when none can be had, or AuthenticationFailed.
 
         One that cannot be renewed is good until its end.
         """
@@ -68,7 +70,9 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
                     self._renew_at = now + (self._end - now) * _LIFE_USED
                 except Exception as error:
                     if now >= self._end:
-                        raise ConnectionLost(f"Failed to acquire SASL OAUTHBEARER token: {_said(error)}") from None
+                        refused = isinstance(error, HTTPError) and error.code in _CLIENT_REFUSED
+                        kind = AuthenticationFailed if refused else ConnectionLost
+                        raise kind(f"Failed to acquire SASL OAUTHBEARER token: {_said(error)}") from None
                     self._renew_at = now + _PAUSE_SECONDS
             return self._token
 

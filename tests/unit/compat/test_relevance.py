@@ -47,6 +47,10 @@ def test_nothing_read_nothing_said() -> None:
         (Command(producer=QUIET, options={"consumer.rebalance.listener": ["x"]}), "listener-made-last"),
         (Command(producer=QUIET, options={"consumer.config": ["a", "b"]}), "consumer-file-once"),
         (Command(producer=QUIET | {"security.protocol": "SSL"}), "refused-while-running"),
+        (
+            Command(producer=QUIET | {"sasl.login.callback.handler.class": "a.B"}),
+            "token-service-at-the-start",
+        ),
         (Command(producer=QUIET, consumers=[READ | {"ssl.keystore.location": "client.jks"}]), "stores-renewed"),
         (Command(producer=QUIET, refused=True), "null-pointer-lines"),
         (Command(producer=QUIET | {"topic.creation": "true"}), "flags-in-client-files"),

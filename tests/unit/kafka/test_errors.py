@@ -14,6 +14,7 @@ from legacy_mm.group import CommitProblem
 from legacy_mm.kafka.errors import commit_problem, ends_membership, refusal, refuses_login
 
 UNVERIFIED = "SSL handshake failed: certificate verify failed: broker certificate could not be verified"
+NO_TOKEN = "Failed to acquire SASL OAUTHBEARER token"
 ADVICE = ", verify that ssl.ca.location is correctly configured or root CA certificates are installed (after 2ms)"
 
 
@@ -29,7 +30,9 @@ ADVICE = ", verify that ssl.ca.location is correctly configured or root CA certi
             "SASL authentication error: SaslAuthenticateRequest failed: Local: Broker transport failure",
             False,
         ),
-        (KafkaError._AUTHENTICATION, "Failed to acquire SASL OAUTHBEARER token: timed out", False),
+        (KafkaError._AUTHENTICATION, f"{NO_TOKEN}: timed out", False),
+        (KafkaError._AUTHENTICATION, f'{NO_TOKEN}: {{"error": "temporarily_unavailable"}}', False),
+        (KafkaError._AUTHENTICATION, f'{NO_TOKEN}: {{"error": "invalid_client"}}', True),
         (KafkaError._ALL_BROKERS_DOWN, "1/1 brokers are down", False),
     ],
 )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.wire.bearer_tokens import Tokens, unsupported
-from legacy_mm.wire.errors import ConnectionLost
+from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
 from tests.fixtures.token_service import CLIENT, LIFE, SECRET, TokenService
 
 NOW = 1_700_000_000.0
@@ -88,10 +88,16 @@ def test_a_service_is_asked_once(token_service: TokenService) -> None:
     assert tokens.extensions() == {"logicalCluster": "lkc-1", "pool": "p"}
 
 
-def test_no_token_is_no_refusal_by_the_cluster(token_service: TokenService) -> None:
-    with pytest.raises(ConnectionLost, match="^Failed to acquire SASL OAUTHBEARER token: HTTP Error 401") as caught:
+def test_a_service_that_refuses_the_client(token_service: TokenService) -> None:
+    said = "^Failed to acquire SASL OAUTHBEARER token: HTTP Error 401"
+    with pytest.raises(AuthenticationFailed, match=said) as caught:
         Tokens(of(token_service.url, "hush")).token()
     assert "hush" not in str(caught.value)
+
+
+def test_a_service_that_is_away_refuses_nobody() -> None:
+    with pytest.raises(ConnectionLost, match="^Failed to acquire SASL OAUTHBEARER token: .*refused"):
+        Tokens(of("http://127.0.0.1:1/token")).token()
 
 
 def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:

@@ -35,8 +35,8 @@ ENGINE_QUIRKS = (
         "refused-with-its-batch",
         "with --abort.on.send.failure=false a record that the target refuses takes along what shared its batch",
         "batches: it alone is lost; by itself: what shared a batch of librdkafka, which may be larger",
-        "a refused batch is halved until the record stands alone; `--send.on.error quarantine` loses none with either",
-        _ROUTES + "test_halves_hold_the_same_records_and_end_with_single_ones",
+        "the target names the record, or its batch is halved; `--send.on.error quarantine` loses none with either",
+        _ROUTES + "test_only_the_records_that_the_target_names_have_failed",
         option("abort.on.send.failure"),
     ),
     Quirk(

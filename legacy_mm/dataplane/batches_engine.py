@@ -263,7 +263,7 @@ class BatchesEngine:
             self._pairs.batch(part.piece.partition, part.offsets, base_offset)
 
     def _deal_with(self, refused: Entry) -> None:
-        """Send other batches in its place, in the end each record alone; what none of them can mend has failed."""
+        """Send other batches in its place; what none of them can mend has failed, in the end each record alone."""
         topic, number = refused.lane.partition
         if failures.needs_new_producer(refused.refusal):
             if not refused.lane.may_start_anew():
@@ -275,20 +275,23 @@ class BatchesEngine:
             self._drop(refused)
             return
         piece, offsets, _ = refused.receipt
-        if instead := self._router.instead(Placed(number, refused.batch, offsets), refused.refusal):
+        placed = Placed(number, refused.batch, offsets)
+        instead, failed = self._router.instead(placed, refused.refusal, refused.blamed)
+        piece.missing += len(instead)
+        for each in failed:
+            if self._refused is not None and failures.refuses_the_record(refused.refusal):
+                piece.missing += 1
+                self._refused.add(Part(piece, each.offsets, None), each.batch, _why(refused))
+            else:
+                self._fail(topic, each.batch, refused.refusal, refused.reason)
+                self._failures.raise_if_ending(None)
+        if instead:
             if failures.is_too_large(refused.refusal):
                 self._joiner.refused(topic, refused.size)
-            piece.missing += len(instead) - 1
             parts = [(made.batch, Part(piece, made.offsets, Times.of_batch(made.batch.header))) for made in instead]
             self._appender.replace(refused, parts)
-            return
-        if self._refused is not None and failures.refuses_the_record(refused.refusal):
-            self._refused.add(refused.receipt, refused.batch, _why(refused))
+        else:
             self._drop(refused)
-            return
-        self._fail(topic, refused.batch, refused.refusal, refused.reason)
-        self._failures.raise_if_ending(None)
-        self._drop(refused)
         self._pieces.acknowledged(piece)
 
     def _drop(self, refused: Entry) -> None:

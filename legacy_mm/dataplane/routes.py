@@ -10,7 +10,7 @@ With `preserve.partitions` no record is looked at: a batch goes on, compressed a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -157,17 +157,35 @@ class Router:
             for found in fitting
         ], too_large
 
-    def instead(self, refused: Placed, code: int) -> list[Placed]:
-        """What to send in the place of a batch that the target refused with this error; nothing: no other will do.
+    def instead(self, refused: Placed, code: int, blamed: Iterable[int] = ()) -> tuple[list[Placed], list[Placed]]:
+        """What to send in the place of a batch that the target refused with this error, and what has failed.
 
         Where it does not take the codec, and the user's files name none, that is what the old tool sends: the records
-        uncompressed, now and later.
+        uncompressed, now and later. `blamed`: the records because of which it was refused, where the target says so;
+        else it is halved.
         """
         header = refused.batch.header
         if failures.refuses_the_codec(code) and self._options.codec is None and header.codec is not Codec.NONE:
             self._not_taken.add(header.codec)
-            return self._parts(refused, self._opened(refused.batch), Codec.NONE, self._options.limit)
-        return self.halve(refused) if header.records > 1 and failures.may_spare_some(code) else []
+            return self._parts(refused, self._opened(refused.batch), Codec.NONE, self._options.limit), []
+        if header.records == 1 or not failures.may_spare_some(code):
+            return [], [refused]
+        failed = {number for number in blamed if 0 <= number < header.records}
+        return self._without(refused, failed) if failed else (self.halve(refused), [])
+
+    def _without(self, refused: Placed, failed: Collection[int]) -> tuple[list[Placed], list[Placed]]:
+        """Its other records together, and each of these alone."""
+        header = refused.batch.header
+        every = records.each(header, self._opened(refused.batch))
+
+        def some(numbers: list[int]) -> Placed:
+            data = memoryview(b"".join(every[number] for number in numbers))
+            batch = records.recompress(header._replace(records=len(numbers)), data, Codec.NONE)
+            return Placed(refused.partition, batch, records.some_offsets(refused.offsets, numbers))
+
+        rest = some([number for number in range(header.records) if number not in failed])
+        sent = self._parts(rest, rest.batch.payload, header.codec, self._options.limit)
+        return sent, [some([number]) for number in sorted(failed)]
 
     def halve(self, refused: Placed) -> list[Placed]:
         """The records of a batch that the target refused, in two batches or a few."""

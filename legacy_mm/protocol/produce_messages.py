@@ -30,6 +30,8 @@ class Appended(NamedTuple):
     error: int
     base_offset: int
     reason: str
+    blamed: tuple[int, ...] = ()
+    """The records for which it was refused, by their place in the batch; empty: the broker does not say."""
 
 
 def encode(acks: int, timeout_ms: int, batches: Sequence[tuple[TopicPartition, Bytes]]) -> list[Bytes]:
@@ -58,8 +60,9 @@ def _appended(version: int, reader: MessageReader, topic: str) -> Appended:
     number, error, base_offset, _ = reader.fields(_OUTCOME)
     if version >= _START_SINCE:
         reader.int64()
+    blamed: dict[int, str | None] = {}
     reason = ""
     if version >= _RECORD_ERRORS_SINCE:
-        of_records = [(reader.int32(), reader.text())[1] for _ in range(reader.count())]
-        reason = next(filter(None, (*of_records, reader.text())), "")
-    return Appended(TopicPartition(topic, number), error, base_offset, reason)
+        blamed = {reader.int32(): reader.text() for _ in range(reader.count())}
+        reason = next(filter(None, (*blamed.values(), reader.text())), "")
+    return Appended(TopicPartition(topic, number), error, base_offset, reason, tuple(blamed))

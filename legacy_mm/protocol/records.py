@@ -78,6 +78,11 @@ SourceOffsets = range | OffsetArray
 """One for each record of a batch, ascending; a range has no holes."""
 
 
+def some_offsets(offsets: SourceOffsets, numbers: Sequence[int]) -> OffsetArray:
+    """Those of these records of the batch, the first of which is 0."""
+    return np.array([offsets[number] for number in numbers], np.int64)
+
+
 class Regrouped(NamedTuple):
     """A new batch for one partition, and for each of its records the source offset."""
 
@@ -210,12 +215,24 @@ def first_key(header: Header, records: memoryview) -> bytes | None:
 def sizes(header: Header, records: memoryview) -> Iterator[tuple[int | None, int | None]]:
     """Sizes of key and value of each of some decompressed records; None for null. For error messages: slow."""
     data = as_array(records)
+    for _, after, key, key_size in _walk(header, records):
+        value_size, _ = kernels.read_varint(data, key + max(key_size, 0), after, 5)
+        yield (key_size if key_size >= 0 else None), (int(value_size) if value_size >= 0 else None)
+
+
+def each(header: Header, records: memoryview) -> list[memoryview]:
+    """The bytes of each of some decompressed records. For what was refused: slow."""
+    return [records[begin:end] for begin, end, *_ in _walk(header, records)]
+
+
+def _walk(header: Header, records: memoryview) -> Iterator[tuple[int, int, int, int]]:
+    """Where each record begins and ends, and where its key is and how large."""
+    data = as_array(records)
     at, end = 0, len(records)
     for _ in range(header.records):
         *_, key, key_size, after = kernels.read_record(data, at, end)
         _check(header, kernels.TORN_RECORD if after == kernels.TORN else 0)
-        value_size, _ = kernels.read_varint(data, key + max(key_size, 0), after, 5)
-        yield (key_size if key_size >= 0 else None), (int(value_size) if value_size >= 0 else None)
+        yield at, after, key, key_size
         at = after
 
 

@@ -236,6 +236,7 @@ class Channel(threading.Thread):
                 if not answer.error or failures.is_duplicate(answer.error):
                     owner.acknowledged(entry, -1 if answer.error else answer.base_offset)
                 else:
+                    entry.blamed = answer.blamed
                     owner.failed(entry, answer.error, answer.reason)
             for entry in entries.values():
                 owner.failed(entry, 0, "")

@@ -19,7 +19,7 @@ from legacy_mm.wire.appender import Acknowledged
 from legacy_mm.wire.arrivals import Fetched
 from legacy_mm.wire.errors import ProducerForgotten, UnsupportedVersion
 from legacy_mm.wire.lane import Entry, Lane
-from tests.unit.protocol.batches import NOW, Row, build
+from tests.unit.protocol.batches import NOW, Row, build, decode
 
 HERE, OTHER = (TopicPartition("t", number) for number in (0, 1))
 TIMED_OUT, FORBIDDEN, UNKNOWN_PRODUCER, REFUSES_CODEC, INVALID = 7, 29, 59, 76, 87
@@ -138,6 +138,19 @@ def test_a_record_that_is_refused_is_told_in_the_broker_s_words(
     assert [line.getMessage() for line in caplog.records] == [
         f"Record for topic t (key null, value 1 bytes) could not be sent: {told} (INVALID_RECORD)"
     ]
+
+
+def test_what_a_refusal_names_is_not_sent_again_and_the_rest_is() -> None:
+    engine, _ = make()
+    batch = build([Row(at, NOW, b"k", b"%d" % at) for at in range(RECORDS)])
+    part = Part(engine._pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
+    target = Target(Entry(Lane(HERE, None, 1), batch, part, 0, 0.0, 0.0, refusal=INVALID, blamed=(0, 2)))
+    hear(engine, target)
+    ((sent, receipt),) = target.replaced
+    assert [row.value for row in decode(sent)] == [b"1"]
+    assert (engine._failures.dropped, engine._safe.safe()) == (2, {})
+    hear(engine, Target(Acknowledged(receipt, 0)))
+    assert engine._safe.safe() == {HERE: RECORDS}
 
 
 def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:

@@ -276,6 +276,11 @@ class Stopped(Frame):
 
 
 @dataclass(frozen=True)
+class Understood(Frame):
+    """Driver -> task: its `Stopped` or `Failure` is read, and so is all that it sent before; it may end."""
+
+
+@dataclass(frozen=True)
 class Lease(Frame):
     """Driver -> task, each second: you may go on writing."""
 

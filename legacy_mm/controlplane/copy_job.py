@@ -35,6 +35,7 @@ from legacy_mm.copyjob import (
     Stop,
     Stopped,
     Ticket,
+    Understood,
 )
 from legacy_mm.errors import ChannelError
 from legacy_mm.metrics.registry import StreamMetrics
@@ -159,6 +160,8 @@ class CopyJob:
             elif isinstance(frame, Failure):
                 self._trouble = Trouble(frame.kind, frame.reason, fatal=not frame.retriable)
             self._changed.notify_all()
+        if isinstance(frame, Stopped | Failure):
+            self._tell(Understood())
 
     def closed(self) -> None:
         """The task's channel is closed."""

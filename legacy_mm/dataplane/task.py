@@ -31,6 +31,7 @@ from legacy_mm.copyjob import (
     Stop,
     Stopped,
     Ticket,
+    Understood,
 )
 from legacy_mm.errors import ChannelError, LegacyMMError
 from legacy_mm.model import Offsets
@@ -112,6 +113,7 @@ class CopyTask:
         self._plan = plan
         self._heard = monotonic()
         self._over = threading.Event()
+        self._understood = threading.Event()
         self._engine: Engine | None = None
         self._stop_frame: Stop | None = None
         self._lock = threading.Lock()
@@ -127,9 +129,7 @@ class CopyTask:
                 if self._stop_frame is not None:
                     self._engine.stop(self._stop_frame.seconds)
             _kept_until_exit.append(self._engine)
-            unacknowledged = self._engine.run()
-            self._over.set()
-            self._peer.send(Stopped(unacknowledged))
+            self._end(Stopped(self._engine.run()))
         except ChannelError:
             self._abandon()
         except LegacyMMError as error:
@@ -141,9 +141,15 @@ class CopyTask:
         if self._engine is not None:
             self._engine.purge()
         with suppress(ChannelError):
-            self._peer.send(Failure(kind, reason, retriable))
-        self._over.set()
+            self._end(Failure(kind, reason, retriable))
         self._peer.close()
+
+    def _end(self, last: Stopped | Failure) -> None:
+        """Say the last word and stay until the driver has read it: what it has not read goes with this process."""
+        self._over.set()
+        self._peer.send(last)
+        while not self._understood.wait(BEAT_SECONDS / 4) and not self._lease_is_over():
+            continue
 
     def _listen(self) -> None:
         try:
@@ -152,11 +158,14 @@ class CopyTask:
                 self._obey(frame)
         except (ChannelError, OSError):
             pass
+        self._understood.set()
         self._abandon()
 
     def _obey(self, frame: Frame) -> None:
         if isinstance(frame, Lease):
             return
+        if isinstance(frame, Understood):
+            self._understood.set()
         with self._lock:
             if isinstance(frame, Stop):
                 self._stop_frame = frame

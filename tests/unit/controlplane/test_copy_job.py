@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane import copy_job
 from legacy_mm.controlplane.copy_job import CopyJob
-from legacy_mm.copyjob import Plan, Ticket
+from legacy_mm.copyjob import Failure, Frame, Hello, Plan, Progress, Stopped, Ticket, Understood
 
 PLAN = Plan({}, {}, {}, {}, 5.0, 60.0, True, False, False)
 TICKET = Ticket("here", 1, b"key", "", "a->b", 0, 1, 1)
@@ -47,3 +48,16 @@ def test_a_cluster_may_make_its_executors_first(
     trouble = job.trouble()
     assert trouble is not None
     assert trouble.reason == f"no worker reported within {patience} s"
+
+
+@pytest.mark.parametrize("last", [Stopped({}), Failure("SendFailure", "refused", False)])
+def test_a_task_is_told_that_its_last_word_is_read(last: Frame) -> None:
+    """Before it may end: what is still on its way would end with it."""
+    told: list[Frame] = []
+    somebody: Any = SimpleNamespace(send=told.append, progress=lambda frame: None)
+    job = CopyJob(TICKET, PLAN, somebody, somebody, somebody, embedded=True)
+    job.admit(somebody, Hello(1, "proof", 1, 1, "host"))
+    job.received(Progress({}, 0, 0, False))
+    assert told == []
+    job.received(last)
+    assert told == [Understood()]

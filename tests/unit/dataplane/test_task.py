@@ -12,10 +12,13 @@ from contextlib import contextmanager
 
 import pytest
 
+from legacy_mm.copyjob import Frame, Ticket, Understood
 from legacy_mm.dataplane import task
 from legacy_mm.dataplane.task import ABANDONED
+from legacy_mm.spark.channel import Peer
 
 SECONDS = 20.0
+MOMENT = 0.5
 TASK = """
 import os, socket, sys
 from legacy_mm.copyjob import Lease
@@ -79,6 +82,50 @@ def test_a_lease_that_was_waiting_renews_nothing() -> None:
         channel.send(b"x")
         process.wait(SECONDS)
     assert process.returncode == ABANDONED
+
+
+NO_TICKET = Ticket("", 0, b"", "", "", 0, 0, 0)
+LAST_WORDS = """
+import socket, sys
+from legacy_mm.copyjob import Ticket
+from legacy_mm.dataplane import task
+from legacy_mm.errors import SendFailure
+from legacy_mm.spark.channel import Peer
+
+class Engine:
+    def run(self):
+        print("copied", flush=True)
+        if sys.argv[2] == "Failure":
+            raise SendFailure("refused")
+        return {}
+    def purge(self):
+        pass
+
+line = socket.socket(fileno=int(sys.argv[1]))
+task.present = lambda ticket, kind: (Peer(line, Ticket("", 0, b"", "", "", 0, 0, 0)), None)
+task._engine = lambda plan, report: Engine()
+task.CopyTask(None).run()
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "answer"), [("Stopped", Understood()), ("Failure", Understood()), ("Stopped", None)], ids=str
+)
+def test_a_task_stays_until_its_last_word_is_read(last: str, answer: Frame | None) -> None:
+    """What the driver had not read yet, its safe offsets, went with a process that ended at once."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        command = [sys.executable, "-c", LAST_WORDS, str(theirs.fileno()), last]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, pass_fds=[theirs.fileno()]) as process:
+            driver = Peer(ours, NO_TICKET)
+            assert type(driver.receive()).__name__ == last
+            with pytest.raises(subprocess.TimeoutExpired):
+                process.wait(MOMENT)
+            if answer is None:
+                driver.close()
+            else:
+                driver.send(answer)
+            assert process.wait(SECONDS) == 0
 
 
 PAGE_FAULTS = """

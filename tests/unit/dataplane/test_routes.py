@@ -123,6 +123,13 @@ def test_records_without_a_time_get_the_present() -> None:
     assert found[0][3] > NOW
 
 
+@pytest.mark.parametrize("target", [1, 4], ids=["as it is", "regrouped"])
+def test_a_time_below_zero_stays_in_a_batch_that_has_times(target: int) -> None:
+    times = [-5_000, -1, NOW]
+    batch = build([Row(at, time, b"k%d" % at, b"v") for at, time in enumerate(times)])
+    assert sorted(time for *_, time in contents(route(batch, target=target).batches)) == times
+
+
 @pytest.mark.parametrize("in_place", [False, True], ids=["by key", "in place"])
 @pytest.mark.parametrize("codec", list(Codec))
 @pytest.mark.parametrize("base", [-5, TOMORROW], ids=["below -1", "a delete horizon"])

@@ -125,6 +125,8 @@ class Copies:
         """Plan the next copy jobs in another way, if this trouble can be helped so."""
         if trouble.kind == "IdempotenceRefused":
             return self._without_idempotence(trouble.reason)
+        if trouble.kind == "BatchRefused":
+            return self._with_smaller_batches(int(trouble.reason))
         if trouble.kind == EngineUnfit.__name__:
             return self._without_batches(trouble.reason)
         return False
@@ -147,6 +149,15 @@ class Copies:
             if self._target.get("enable.idempotence") == "true":
                 events.emit(events.IDEMPOTENCE_REFUSED, reason=reason)
                 self._target = without_idempotence(self._target)
+        return True
+
+
+    def _with_smaller_batches(self, refused: int) -> bool:
+        """A sixteenth from now on, about Java's default, unless another stream has heard of it before."""
+        with self._lock:
+            if int(self._target.get("batch.size", refused)) >= refused:
+                events.emit(events.BATCH_REFUSED, size=refused)
+                self._target = {**self._target, "batch.size": str(refused // 16)}
         return True
 
 

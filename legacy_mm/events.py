@@ -114,6 +114,11 @@ IDEMPOTENCE_REFUSED = Event(
     logging.WARNING,
     "The target refuses an idempotent producer ({reason}); going on with one request in flight and without it",
 )
+BATCH_REFUSED = Event(
+    "batch-refused",
+    logging.WARNING,
+    "The target takes no batch of {size} bytes; copying again from the safe offsets in smaller ones",
+)
 SEVERAL_KEYS = Event("several-keys", logging.WARNING, "{store} holds {count} keys; the one of {alias} is used")
 TRUST_WITHOUT_ROOT = Event(
     "trust-without-root",

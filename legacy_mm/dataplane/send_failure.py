@@ -25,6 +25,9 @@ class SendFailures:
 
     def __call__(self, failed: FailedSend) -> None:
         """A record failed for good."""
+        if failed.batch_bytes:
+            self._ending = self._ending or failed
+            return
         if not self._synchronous:
             self.dropped += 1
             self._reasons[failed.code] += 1
@@ -46,12 +49,15 @@ class SendFailures:
         return dict(reasons)
 
     def raise_if_ending(self, fatal: FailedSend | None) -> None:
-        """Raise when copying must end: SendFailure, or IdempotenceRefused when a producer without it may go on."""
+        """Raise when copying must end: SendFailure; IdempotenceRefused or BatchRefused when another producer may go on.
+        """
         ending = self._ending or fatal
         if ending is None:
             return
         if ending.refuses_idempotence:
             raise IdempotenceRefused(ending.reason)
+        if ending.batch_bytes:
+            raise BatchRefused(str(ending.batch_bytes))
         if ending.fatal and not self._abort:
             raise ProducerBroken(ending.reason)
         told = self._ending is not None and not self._synchronous  # else there was no record with a line of its own
@@ -65,6 +71,12 @@ def _size(size: int | None) -> str:
 
 class IdempotenceRefused(SendFailure):
     """The target does not give us a producer id; the driver decides whether to go on without."""
+
+    retriable = True
+
+
+class BatchRefused(SendFailure):
+    """The target takes no batch of so many bytes, and may take smaller ones; the text is that number."""
 
     retriable = True
 

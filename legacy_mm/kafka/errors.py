@@ -129,6 +129,11 @@ def refuses_the_record(error: KafkaError) -> bool:
     return error.code() in _OF_THE_RECORD
 
 
+def is_too_large(error: KafkaError) -> bool:
+    """True where the target takes no batch of this size."""
+    return bool(error.code() == KafkaError.MSG_SIZE_TOO_LARGE)
+
+
 def refuses_login(error: KafkaError) -> bool:
     """True when one side does not believe the other (password, certificate, name): a Java client gives up, too."""
     text = error.str()

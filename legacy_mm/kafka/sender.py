@@ -19,12 +19,13 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException,
 
 from legacy_mm.copyjob import UNKNOWN, Statistics
 from legacy_mm.kafka.client import ErrorLines, Line, client_properties, count_partitions, measure_line, missing_topics
-from legacy_mm.kafka.errors import refusal, refuses_idempotence, refuses_login, refuses_the_record
+from legacy_mm.kafka.errors import is_too_large, refusal, refuses_idempotence, refuses_login, refuses_the_record
 from legacy_mm.kafka.header_support import HeaderCheck
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import Outgoing
 
 QUEUE_KBYTES, RECORD_BYTES = "queue.buffering.max.kbytes", "message.max.bytes"
+_LEAST_BATCH_BYTES = 1024
 _QUEUE_FULL_SECONDS = 0.05
 _ANY_PARTITION = -1
 _topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
@@ -49,6 +50,8 @@ class FailedSend:
     refuses_idempotence: bool
     of_the_record: bool = False
     """The target will never take this record, or one in its batch."""
+    batch_bytes: int = 0
+    """Where the batch was too large, and not this record by itself: what its batches were bound to."""
 
 
 def queue_kbytes(properties: Mapping[str, str]) -> int:
@@ -59,6 +62,11 @@ def queue_kbytes(properties: Mapping[str, str]) -> int:
 def record_bytes(properties: Mapping[str, str]) -> int:
     """The largest record, or batch, that it sends (`max.request.size`)."""
     return int(properties.get(RECORD_BYTES, 1 << 20))
+
+
+def _batch_bytes(properties: Mapping[str, str]) -> int:
+    """What records that share a batch have at most (`batch.size`); 0 where none do."""
+    return 0 if properties.get("batch.num.messages") == "1" else int(properties.get("batch.size", 1_000_000))
 
 
 Refused = Callable[[Any, FailedSend], bool]
@@ -95,6 +103,7 @@ class RecordSender:
         self._topic = ""
         self._on_delivered = on_delivered
         self._on_refused = on_refused
+        self._batch_bytes = _batch_bytes(properties)
         own = {"on_delivery": self._on_delivery, "delivery.report.only.error": on_delivered is None}
         own |= statistics_properties("producer", properties, on_statistics)
         self._errors = ErrorLines(properties.get("client.id", "client"))
@@ -268,9 +277,17 @@ class RecordSender:
 
     def _on_outgoing(self, origin: Any, error: KafkaError | None, record: Any) -> None:
         if error is not None:
-            self._failed(origin, record.topic(), record.key(), record.value(), error)
+            shared = self._batch_bytes if self._refuses_the_batch(error, record) else 0
+            self._failed(origin, record.topic(), record.key(), record.value(), error, shared)
 
-    def _failed(self, origin: Any, topic: str, key: bytes | None, value: bytes | None, error: KafkaError) -> None:
+    def _refuses_the_batch(self, error: KafkaError, record: Any) -> bool:
+        """Whether a smaller batch with this record in it may be taken."""
+        size = len(record.key() or b"") + len(record.value() or b"")
+        return is_too_large(error) and max(size, _LEAST_BATCH_BYTES) < self._batch_bytes
+
+    def _failed(
+        self, origin: Any, topic: str, key: bytes | None, value: bytes | None, error: KafkaError, shared: int = 0
+    ) -> None:
         if error.code() == KafkaError._FATAL:
             self._end(error)
             return
@@ -283,6 +300,7 @@ class RecordSender:
             fatal=bool(error.fatal()),
             refuses_idempotence=refuses_idempotence(error),
             of_the_record=refuses_the_record(error),
+            batch_bytes=shared,
         )
         if origin is None or self._on_refused is None or not self._on_refused(origin, failed):
             self._on_failure(failed)

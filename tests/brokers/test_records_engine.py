@@ -10,6 +10,7 @@ import pytest
 
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.copyjob import Progress
+from legacy_mm.dataplane.send_failure import BatchRefused
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
@@ -48,6 +49,24 @@ def test_a_partition_that_a_handler_names_is_waited_for(
     copying.wait_safe(3_000)
     assert copying.stop() == {}
     assert end_offsets(target.bootstrap, name) == end_offsets(source.bootstrap, name)
+
+
+def test_a_topic_that_takes_no_large_batches_gets_smaller_ones(
+    source: Any, target: Any, name: str, start_copying: Start
+) -> None:
+    """The target refuses librdkafka's batch, and takes each of its records; the driver plans with smaller batches."""
+    create_topic(source.bootstrap, name, partitions=1)
+    create_topic(target.bootstrap, name, partitions=1, config={"max.message.bytes": "20000"})
+    load(source.bootstrap, name, 1_000, 1_000, partitions=1)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, engine="records")
+    wait_until(copying.over, PATIENCE, "the refusal")
+    assert isinstance(copying.error, BatchRefused)
+    assert (str(copying.error), copying.safe, copying.dropped()) == ("1000000", {}, 0)
+    copying = start_copying(
+        source.bootstrap, target.bootstrap, name, 1, engine="records", producer={"librdkafka.batch.size": "16384"}
+    )
+    copying.wait_safe(1_000)
+    assert copying.stop() == {}
 
 
 @pytest.mark.parametrize("handler", [None, KEEP], ids=["plain", "handler"])

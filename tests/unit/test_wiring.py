@@ -13,6 +13,7 @@ from legacy_mm.config.settings import (
     Settings,
     SparkSettings,
 )
+from legacy_mm.controlplane.copy_job import Trouble
 from legacy_mm.copies import Copies, choose_engine
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow_duties import DutyClusters
@@ -140,6 +141,14 @@ def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> 
         check_logins(replace(here, spark=SparkSettings(master)))
     with pytest.raises(ConfigurationError, match="not possible with --spark.master"):
         check_logins(replace(here, spark=SparkSettings(master="spark://a:1")))
+
+
+def test_smaller_batches_come_of_each_refusal_once(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    """Several streams hear of the same one."""
+    copies = Copies(settings, no_patterns, no_patterns, no_patterns, None, None)  # type: ignore[arg-type]
+    assert all(copies.adapt(Trouble("BatchRefused", size, fatal=False)) for size in ("262144", "262144", "16384"))
+    told = "The target takes no batch of {} bytes; copying again from the safe offsets in smaller ones"
+    assert caplog.messages == [told.format(262_144), told.format(16_384)]
 
 
 @pytest.mark.parametrize(

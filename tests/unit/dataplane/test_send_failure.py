@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import pytest
 
-from legacy_mm.dataplane.send_failure import IdempotenceRefused, SendFailures
+from legacy_mm.dataplane.send_failure import BatchRefused, IdempotenceRefused, SendFailures
 from legacy_mm.errors import SendFailure, StreamFailure
 from legacy_mm.kafka.sender import FailedSend
 
@@ -57,6 +58,15 @@ def test_a_refused_producer_id_is_not_a_lost_record(caplog: pytest.LogCaptureFix
     failures(failed(refuses_idempotence=True))
     assert caplog.records == []
     with pytest.raises(IdempotenceRefused):
+        failures.raise_if_ending(None)
+
+
+@pytest.mark.parametrize("abort", [True, False])
+def test_a_batch_that_may_be_divided_is_no_lost_record(abort: bool, caplog: pytest.LogCaptureFixture) -> None:
+    failures = SendFailures(abort=abort)
+    failures(replace(failed(), batch_bytes=262_144))
+    assert (failures.dropped, caplog.records) == (0, [])
+    with pytest.raises(BatchRefused, match="^262144$"):
         failures.raise_if_ending(None)
 
 

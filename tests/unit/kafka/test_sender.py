@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import confluent_kafka
@@ -86,6 +86,26 @@ def test_a_record_that_failed_and_may_have_arrived_has_no_known_place() -> None:
     assert sender.send([RECORD]) == 1
     wait_until(lambda: sender.flush(0.1), 20, "the time-out")
     assert told == [(RECORD, UNKNOWN)]
+
+
+@pytest.mark.parametrize(
+    ("batch", "size", "told"),
+    [
+        ({"batch.size": "16384"}, 16_383 - len(b"k"), 16_384),
+        ({"batch.size": "16384"}, 16_384, 0),
+        ({"batch.size": "1024"}, 9, 0),
+        ({"batch.num.messages": "1"}, 9, 0),
+    ],
+    ids=["shared", "alone", "hardly shared", "one in a batch"],
+)
+def test_a_record_may_be_refused_for_what_shares_its_batch(
+    failed: list[FailedSend], batch: Mapping[str, str], size: int, told: int
+) -> None:
+    properties = {"bootstrap.servers": "127.0.0.1:1", **batch}
+    sender = RecordSender(properties, {"t": "t"}, failed.append, print, lambda _: None)
+    record = Message(topic="t", partition=0, offset=7, key=b"k", value=bytes(size))
+    sender._on_delivery(KafkaError(KafkaError.MSG_SIZE_TOO_LARGE), record)
+    assert [each.batch_bytes for each in failed] == [told]
 
 
 @pytest.mark.parametrize("name", ["\ud800", "a\udcff"])

@@ -85,8 +85,8 @@ QUIRKS = (
         "batch-size-by-meaning",
         "batch.size is the upper bound of a batch, 16384 by default",
         "at least 262144 is used; --producer.tuning literal takes the number. Where records go one by one and a topic "
-        "takes no such batch, it copies again from the safe offsets in smaller ones: what was under way may come twice, "
-        "the first time before its predecessors",
+        "takes no such batch, it copies again from the safe offsets in smaller ones: what was under way may come "
+        "twice, the first time before its predecessors",
         "Java packs many batches into a request, librdkafka sends one",
         _PRODUCER + "test_batch_size_is_a_lower_bound",
         by_meaning("batch.size", default=16_384, below=262_144),

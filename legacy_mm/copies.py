@@ -151,7 +151,6 @@ class Copies:
                 self._target = without_idempotence(self._target)
         return True
 
-
     def _with_smaller_batches(self, refused: int) -> bool:
         """A sixteenth from now on, about Java's default, unless another stream has heard of it before."""
         with self._lock:

@@ -49,8 +49,7 @@ class SendFailures:
         return dict(reasons)
 
     def raise_if_ending(self, fatal: FailedSend | None) -> None:
-        """Raise when copying must end: SendFailure; IdempotenceRefused or BatchRefused when another producer may go on.
-        """
+        """Raise when copying must end: SendFailure, or one of its kinds when another producer may go on."""
         ending = self._ending or fatal
         if ending is None:
             return

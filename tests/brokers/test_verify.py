@@ -68,13 +68,16 @@ class Terminal:
 
 
 def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], str], tmp_path: Path) -> None:
-    """The same records on both sides under a mirror's names, seen on a terminal; then one more at the source, and five
-    twice at the target."""
+    """The same records on both sides under a mirror's names, whatever becomes of heartbeats, seen on a terminal; then
+    one more at the source, and five twice at the target."""
     name = topic("verify")
     for cluster, copy in ((source, name), (target, f"us.{name}"), (target, name)):
         load(cluster.bootstrap, copy, 5_000, 50)
+    load(source.bootstrap, f"{name}.heartbeats", 1, 50)
+    flags = tmp_path / "flags.properties"
+    flags.write_text("heartbeats.replication.enabled=true\n", encoding="utf-8")
     terminal = Terminal()
-    renamed = ("--rename.topics", "true", "--source.cluster.alias", "us")
+    renamed = ("--rename.topics", "true", "--source.cluster.alias", "us", "--features.config", str(flags))
     same = verify(tmp_path, source, target, name, "--ignore-timestamps", *renamed, stderr=terminal.end)
     shown = terminal.shown()
     assert same.returncode == 0, shown

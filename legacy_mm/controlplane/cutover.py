@@ -95,7 +95,8 @@ class Cutover:
                 said = lag
                 self._say(f"copied: {sum(lag.values())} offsets are missing yet: {_places(lag)}")
             if end.expired():
-                self._say(f"not ready: not copied within {options.timeout:g} s; is the mirror running?")
+                when = "yet" if options.dry_run else f"within {options.timeout:g} s"
+                self._say(f"not ready: not copied {when}; is the mirror running?")
                 return False
             self._patience.wait(min(_PAUSE_SECONDS, end.remaining()))
         self._say(f"copied: all that {len(ends)} partitions held")

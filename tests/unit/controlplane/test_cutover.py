@@ -193,6 +193,7 @@ def test_a_dry_run_commits_nothing_and_tells_all(lag: Mapping[TopicPartition, in
     run = Run(clusters)
     assert run(CutoverOptions(timeout=30, settle=30, dry_run=True)) is not bool(lag)
     assert len([line for line in run.said if line.startswith("translated: ")]) == 3
+    assert ("not ready: not copied yet; is the mirror running?" in run.said) is bool(lag)
     assert (run.kept, run.target.held) == ([], {THERE[1]: CommittedOffset(50, "theirs")})
 
 

@@ -24,6 +24,7 @@ from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.policies.name_list import in_list
 from legacy_mm.wire.groups import GroupAdmin
+from legacy_mm.wire.survey import ends
 
 _CLIENT_ID = "legacy_mm-offsets"
 
@@ -82,6 +83,7 @@ class FlowOffsets:
             None if asked.sync_interval is None else TargetGroups(GroupAdmin("target", target), self._metrics),
             names.remote,
             self.pairs.held,
+            partial(ends, target),
         )
 
 

@@ -1,14 +1,15 @@
 """Checkpoints: where each group of the source would go on at the target. A thread looks, translates and writes.
 
 Each process of a mirror emits those of the partitions that it copies, so none is emitted twice. What MirrorMaker 2
-never takes back is never taken back here: the checkpoints that are there already are read first.
+never takes back is never taken back here: the checkpoints that are there already are read first. Only what stands
+behind the end of the target's log is void: the topic was made again, and whoever began there would miss records.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from legacy_mm import events
@@ -20,7 +21,7 @@ from legacy_mm.errors import HostError, one_line
 from legacy_mm.kafka.internal_log import InternalLog, decoded
 from legacy_mm.kafka.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.metrics.offsets import OffsetMetrics
-from legacy_mm.model import OffsetPair, TopicPartition
+from legacy_mm.model import OffsetPair, Offsets, TopicPartition
 from legacy_mm.policies import checkpoint_rule
 from legacy_mm.protocol.mirror_records import Checkpoint
 from legacy_mm.wire.groups import GroupAdmin, GroupOffsets
@@ -85,6 +86,12 @@ class Emitter:
         for checkpoint in decoded(self._log.read(deadline), Checkpoint.decode):
             self._note(checkpoint)
 
+    def forget_beyond(self, ends: Offsets) -> None:
+        """Those behind these ends of the target's logs count no more."""
+        for known in self._known.values():
+            for checkpoint in [each for each in known.values() if _is_beyond(each, ends)]:
+                del known[_place(checkpoint)]
+
     def emit(self, found: Iterator[Checkpoint], asked_at: float, deadline: Deadline) -> int:
         """Those of these that are due; how many. Raises HostError when not all of them could be written.
 
@@ -134,8 +141,12 @@ class Checkpoints(threading.Thread):
         target_groups: TargetGroups | None,
         remote: Callable[[str], str],
         held: Callable[[], frozenset[TopicPartition]],
+        target_ends: Callable[[Collection[TopicPartition], Deadline], Offsets],
     ) -> None:
-        """`remote`: a source topic's name at the target; `held`: the partitions that are copied here."""
+        """`remote`: a source topic's name at the target; `held`: the partitions that are copied here.
+
+        `target_ends`: where logs of the target end, of those that are told; it may raise HostError.
+        """
         super().__init__(name="checkpoints", daemon=True)
         self._rounds = rounds
         self._groups = groups
@@ -144,6 +155,7 @@ class Checkpoints(threading.Thread):
         self._target_groups = target_groups
         self._remote = remote
         self._held = held
+        self._target_ends = target_ends
         self._stopping = threading.Event()
         self._said: dict[str, str] = {}
 
@@ -154,6 +166,7 @@ class Checkpoints(threading.Thread):
     def run(self) -> None:
         """Round after round; what fails is told, and tried again in the next one."""
         sync_at = monotonic() + (self._rounds.sync_groups or 0.0)
+        self._told("checkpoints", self._begin)
         while not self._stopping.wait(self._rounds.interval):
             self._told("checkpoints", self._round)
             if self._rounds.sync_groups is not None and monotonic() >= sync_at:
@@ -166,8 +179,23 @@ class Checkpoints(threading.Thread):
         self._translation.refresh(deadline)
         asked_at = monotonic()
         offsets, untold = self._groups.offsets(deadline)
-        self._emitter.emit(self._found(offsets), asked_at, deadline)
+        found = tuple(self._found(offsets))
+        ends = self._ends_of(found, deadline)  # asked last: what was copied before is not behind them
+        self._emitter.emit((each for each in found if not _is_beyond(each, ends)), asked_at, deadline)
         raise_untold(untold)
+
+    def _begin(self) -> None:
+        """Before what is copied next has filled a topic that was made again up to its old checkpoints."""
+        deadline = Deadline.after(RUN_SECONDS)
+        self._emitter.read(deadline)
+        self._ends_of((), deadline)
+
+    def _ends_of(self, found: Collection[Checkpoint], deadline: Deadline) -> Offsets:
+        """Where the logs end that have checkpoints, or get these; known ones behind that are forgotten."""
+        places = {place for known in self._emitter.known().values() for place in known}.union(map(_place, found))
+        ends = self._target_ends(places, deadline) if places else {}
+        self._emitter.forget_beyond(ends)
+        return ends
 
     def _follow(self) -> None:
         if self._target_groups is not None:
@@ -207,6 +235,10 @@ class Checkpoints(threading.Thread):
 
 def _place(checkpoint: Checkpoint) -> TopicPartition:
     return TopicPartition(checkpoint.topic, checkpoint.partition)
+
+
+def _is_beyond(checkpoint: Checkpoint, ends: Offsets) -> bool:
+    return checkpoint.downstream > ends.get(_place(checkpoint), checkpoint.downstream)
 
 
 def _pair(checkpoint: Checkpoint) -> OffsetPair:

@@ -91,6 +91,17 @@ def log_ends(
         raise HostError(f"reading the ends of logs failed: {error}") from error
 
 
+def ends(properties: Mapping[str, str], partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
+    """The next offset to be written of each, without those that are not there, may not be seen, or nobody leads.
+
+    Raises HostError.
+    """
+    with asking("reading the ends of logs"), closing(Cluster(_own(properties), deadline.remaining())) as cluster:
+        counts = partition_counts(every_topic(cluster))
+        there = [each for each in partitions if each.partition < counts.get(each.topic, 0)]
+        return cluster.offsets_of_led(there, LATEST, patient=False)
+
+
 def every_topic(cluster: Cluster) -> Any:
     """A broker's answer about all topics; raises as `informed`."""
     return informed(cluster.call_any(_EVERY_TOPIC))

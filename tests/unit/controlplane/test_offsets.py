@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -24,50 +25,10 @@ from legacy_mm.policies.offset_map import Nearest, OffsetMap
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset
+from tests.unit.controlplane.memory_topic import Topic
 
 SECONDS = 20.0
 ONE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
-Pair = tuple[bytes | None, bytes | None]
-
-
-class Topic:
-    """A writer of a compacted topic and a log of it, in memory."""
-
-    def __init__(self, *written: Pair) -> None:
-        self.written: list[Pair] = list(written)
-        self.full = False
-        self.refuses = ""
-        self.unreadable = False
-        self.read_to = 0
-        self._on_result: Callable[[bytes, str | None], None] = lambda key, reason: None
-
-    def writer(self, on_result: Callable[[bytes, str | None], None]) -> Any:
-        self._on_result = on_result
-        return self
-
-    def send(self, key: bytes, value: bytes, timestamp: int | None = None) -> bool:
-        if self.full:
-            return False
-        if not self.refuses:
-            self.written.append((key, value))
-        self._on_result(key, self.refuses or None)
-        return True
-
-    def waiting(self) -> int:
-        return 0
-
-    def flush(self, deadline: Deadline) -> bool:
-        return True
-
-    def read(self, deadline: Deadline) -> list[Pair]:
-        if self.unreadable:
-            raise HostError("cannot be read")
-        new, self.read_to = self.written[self.read_to :], len(self.written)
-        return new
-
-    def again(self) -> Topic:
-        """The same topic for a reader that begins from its start."""
-        return Topic(*self.written)
 
 
 class Groups:
@@ -258,19 +219,35 @@ OFFSETS = Scope("mirror_offsets", (("source", "west"), ("target", "east")))
 class Here:
     """A checkpoint thread's surroundings; its rounds are run by the test."""
 
-    def __init__(self, source: Groups, target: Groups | None, known: Topic, *pairs: tuple[int, int]) -> None:
+    def __init__(
+        self,
+        source: Groups,
+        target: Groups | None,
+        known: Topic,
+        *pairs: tuple[int, int],
+        end: int | None = None,
+        interval: float = 0.01,
+    ) -> None:
+        """`end`: of every log of the target; None: nobody tells."""
         self.topic = known
+        self.end = end
+        self.looked = threading.Event()
         self.registry = Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str))
         metrics = OffsetMetrics(self.registry)
         self.thread = Checkpoints(
-            CheckpointRounds(0.01, 0.01 if target else None),
+            CheckpointRounds(interval, 0.01 if target else None),
             SourceGroups(source, lambda group: group != "mirror", None),  # type: ignore[arg-type]
             translation(*pairs),
             Emitter(known, known.writer, metrics),  # type: ignore[arg-type]
             None if target is None else TargetGroups(target, metrics),  # type: ignore[arg-type]
             lambda topic: f"west.{topic}",
             lambda: frozenset({ONE}),
+            self._ends,
         )
+
+    def _ends(self, places: Collection[TopicPartition], deadline: Deadline) -> dict[TopicPartition, int]:
+        self.looked.set()
+        return {} if self.end is None else dict.fromkeys(places, self.end)
 
     def counted(self, name: str) -> float:
         return self.registry.snapshot().readings[OFFSETS][name].value
@@ -318,6 +295,22 @@ def test_known_checkpoints_keep_offsets_from_going_back_after_a_restart() -> Non
     with Here(Groups(g={ONE: 100}, h={ONE: 100}), None, known, (90, 40)) as here:
         wait_until(lambda: len(here.topic.written) == 3, SECONDS, "the other group's")
     assert decoded(Topic(*here.topic.written[2:]), Checkpoint) == [Checkpoint("h", "west.t", 0, 100, 41, "m")]
+
+
+def test_what_is_behind_the_end_of_the_log_is_void() -> None:
+    """The target's topic was made again: old checkpoints, and what old offset syncs say."""
+    known = Topic(*(Checkpoint(group, *PLACE, 80, 300, "").encode() for group in ("g", "early")))
+    source, target = Groups(g={ONE: 100}, early={ONE: 80}, late={ONE: 200}), Groups()
+    with Here(source, target, known, (90, 40), (200, 70), end=69):
+        wait_until(lambda: target.committed, SECONDS, "the group")
+    assert target.committed == {"g": {PLACE: 41}}
+    assert decoded(Topic(*known.written[2:]), Checkpoint) == [Checkpoint("g", *PLACE, 100, 41, "m")]
+
+
+def test_they_are_looked_for_before_what_is_copied_next_comes_up_to_them() -> None:
+    known = Topic(Checkpoint("g", *PLACE, 80, 300, "").encode())
+    with Here(Groups(), None, known, end=0, interval=3_600.0) as here:
+        assert here.looked.wait(SECONDS)
 
 
 def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: Callable[[], list[str]]) -> None:

@@ -9,8 +9,9 @@ import pytest
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
+from legacy_mm.model import TopicPartition
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.survey import WireSurvey, WireTopicLister, log_ends
+from legacy_mm.wire.survey import WireSurvey, WireTopicLister, ends, log_ends
 
 ADDRESS = {"bootstrap.servers": "127.0.0.1:1"}
 BROKER = SimpleNamespace(node_id=1, host="here", port=9092, rack=None)
@@ -53,3 +54,11 @@ def test_no_partition_is_left_out_where_logs_end(answer: SimpleNamespace, partit
     answer.topics = [SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=partitions)]
     with pytest.raises(HostError, match=said):
         log_ends(ADDRESS, ["orders"], Deadline.after(0.2))
+
+
+def test_what_is_not_there_or_without_a_leader_has_no_end(answer: SimpleNamespace) -> None:
+    """A topic that may not be seen is as one that is not there."""
+    partitions = [SimpleNamespace(partition_index=0, leader_id=-1, leader_epoch=-1)]
+    answer.topics = [SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=partitions)]
+    asked = [TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("unseen", 0)]
+    assert ends(ADDRESS, asked, Deadline.after(5.0)) == {}

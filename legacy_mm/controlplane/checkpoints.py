@@ -225,7 +225,8 @@ class Checkpoints(threading.Thread):
             run()
             self._said.pop(duty, None)
         except Exception as error:  # noqa: BLE001 - told; it never ends the mirror
-            self._say(duty, one_line(error))
+            if not self._stopping.is_set():  # what it asks ends with the mirror
+                self._say(duty, one_line(error))
 
     def _say(self, duty: str, reason: str) -> None:
         if reason != self._said.get(duty):

@@ -179,7 +179,7 @@ class Duties(threading.Thread):
         refused = [f"{outcome.change.text}: {outcome.error}" for outcome in outcomes if outcome.error]
         troubles = [*look.troubles, *refused, *([failure] if failure else [])]
         for trouble in troubles:
-            if trouble not in run.said:
+            if trouble not in run.said and not self._stopping.is_set():  # what is asked ends with the mirror
                 events.emit(events.DUTY_FAILED, duty=duty, reason=trouble)
         for note in look.notes:
             if note not in run.said:

@@ -103,6 +103,14 @@ def test_changes_are_made_told_and_counted(caplog: pytest.LogCaptureFixture) -> 
     ]
 
 
+def test_what_fails_because_the_mirror_stops_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    looks = Looks(HostError("Java has ended"))
+    bench = Bench(looks)
+    bench.duties.stop()
+    assert bench.duties.perform("looks", Deadline.after(SECONDS)) is False
+    assert lines(caplog) == []
+
+
 @pytest.mark.parametrize(
     ("failure", "text"), [(HostError("no answer"), "no answer"), (ValueError("a bug"), "ValueError: a bug")]
 )

@@ -313,6 +313,19 @@ def test_they_are_looked_for_before_what_is_copied_next_comes_up_to_them() -> No
         assert here.looked.wait(SECONDS)
 
 
+def test_what_fails_because_the_mirror_stops_is_not_told(troubles: Callable[[], list[str]]) -> None:
+    source = Groups(g={ONE: 100})
+    with Here(source, None, Topic(), (90, 40)) as here:
+
+        def offsets(groups: frozenset[str], deadline: Deadline) -> Any:
+            here.thread.stop()
+            raise HostError("Java has ended")
+
+        source.offsets = offsets  # type: ignore[method-assign]
+        here.thread.join(SECONDS)
+    assert troubles() == []
+
+
 def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: Callable[[], list[str]]) -> None:
     known = Topic()
     known.refuses = "no"

@@ -112,6 +112,9 @@ class GroupTranslation:
                 return Position(place, offset, named, missing)
             there_ends = target_ends[target]
             found = self._answer(place, offset.offset, source_ends[place], there_ends)
+            if found.offset is not None and found.offset > there_ends[1]:  # copied since, or never there
+                there_ends = self.target.topics.log_ends([target], deadline)[target]
+                found = found if found.offset <= there_ends[1] else Answer(How.COPY_MADE_AGAIN, behind=True)
             left = None if found.offset is None else max(0, there_ends[1] - found.offset)
             return Position(place, offset, target, found, left)
 

@@ -25,6 +25,8 @@ class How(StrEnum):
     NOT_MIRRORED = "not-mirrored"
     NO_COPY = "no-copy"
     """The target has no such partition."""
+    COPY_MADE_AGAIN = "copy-made-again"
+    """What is known is of a copy that was longer than the one that is there."""
     TOO_OLD = "too-old"
     UNKNOWN = "unknown"
 
@@ -53,6 +55,7 @@ class Answer:
             How.NOTHING_TO_READ: "the partition holds no records for it: the end at the target",
             How.NOT_MIRRORED: "the topic is not mirrored",
             How.NO_COPY: "the target has no such partition",
+            How.COPY_MADE_AGAIN: "its copy ends before all that is known: it was deleted and made again",
             How.TOO_OLD: f"older than all that is known, which begins at {oldest}",
             How.UNKNOWN: "nothing is known of this partition",
         }[self.how]

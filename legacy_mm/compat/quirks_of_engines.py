@@ -62,4 +62,18 @@ ENGINE_QUIRKS = (
         "what nobody asked for must not end a mirror; order is kept",
         "tests/brokers/test_old_brokers.py::test_the_old_tool_ends_where_ours_goes_on",
     ),
+    Quirk(
+        "timestamp-zero",
+        "keeps a record's timestamp of 0",
+        "keeps it, too; record by record it sends the present time and says so once per partition",
+        "librdkafka reads 0 as: no timestamp given",
+        "tests/side_by_side/test_records.py::test_timestamp_zero",
+    ),
+    Quirk(
+        "times-below-zero",
+        "a record with a time below -1 ends it with 255; one without a time (-1) gets the present",
+        "batches: keeps the former, and the latter in a batch that has times; by itself: both get the present",
+        "a record that the source took must not end the mirror; librdkafka knows no time below 0",
+        _ROUTES + "test_a_time_below_zero_stays_in_a_batch_that_has_times",
+    ),
 )

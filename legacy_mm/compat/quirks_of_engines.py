@@ -1,4 +1,4 @@
-"""The ledger's rows about record batches that are moved whole."""
+"""The ledger's rows about the two engines."""
 
 from __future__ import annotations
 

@@ -153,10 +153,11 @@ class Copies:
 
     def _with_smaller_batches(self, refused: int) -> bool:
         """A sixteenth from now on, about Java's default, unless another stream has heard of it before."""
+        smaller = refused // 16
         with self._lock:
             if int(self._target.get("batch.size", refused)) >= refused:
-                events.emit(events.BATCH_REFUSED, size=refused)
-                self._target = {**self._target, "batch.size": str(refused // 16)}
+                events.emit(events.BATCH_REFUSED, size=refused, smaller=smaller)
+                self._target = {**self._target, "batch.size": str(smaller)}
         return True
 
 

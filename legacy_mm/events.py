@@ -117,7 +117,7 @@ IDEMPOTENCE_REFUSED = Event(
 BATCH_REFUSED = Event(
     "batch-refused",
     logging.WARNING,
-    "The target takes no batch of {size} bytes; copying again from the safe offsets in smaller ones",
+    "The target takes no batch of {size} bytes; copying again from the safe offsets, all in batches of {smaller}",
 )
 SEVERAL_KEYS = Event("several-keys", logging.WARNING, "{store} holds {count} keys; the one of {alias} is used")
 TRUST_WITHOUT_ROOT = Event(

@@ -5,7 +5,7 @@ Imported only where a feature asks for it (invariant E).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from legacy_mm import events
@@ -22,8 +22,10 @@ from legacy_mm.kafka.internal_log import InternalLog
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.metrics.registry import Registry
+from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.policies.name_list import in_list
 from legacy_mm.wire.groups import GroupAdmin
+from legacy_mm.wire.security import unsupported
 from legacy_mm.wire.survey import ends
 
 _CLIENT_ID = "legacy_mm-offsets"
@@ -83,8 +85,13 @@ class FlowOffsets:
             None if asked.sync_interval is None else TargetGroups(GroupAdmin("target", target), self._metrics),
             names.remote,
             self.pairs.held,
-            partial(ends, target),
+            _ends_of(target),
         )
+
+
+def _ends_of(target: Mapping[str, str]) -> Callable[[Collection[TopicPartition], Deadline], Offsets]:
+    """Tells none where only librdkafka can log in: there checkpoints are believed, as by MirrorMaker 2."""
+    return partial(ends, target) if unsupported(target) is None else lambda partitions, deadline: {}
 
 
 def _accepted(asked: CheckpointSettings, settings: Settings, names: Names) -> Callable[[str], bool]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,12 @@ MSK_IAM = "sasl.legacy_mm.msk.iam"
 """Property of ours: log in to Amazon MSK by IAM. Its value is JSON: `region`, and `profile` or `role` and `session`."""
 MSK_SIGNER = "aws_msk_iam_sasl_signer"
 _MILLISECONDS = 1000
+_CLIENT_REFUSED = re.compile(r'"error"\s*:\s*"(?:invalid_|unauthorized_client|unsupported_grant_type)')
+
+
+def refuses_the_client(answer: str) -> bool:
+    """True where a token service says, in the words of RFC 6749, that this client gets no token."""
+    return _CLIENT_REFUSED.search(answer) is not None
 
 
 def msk_iam(options: str) -> Callable[[Any], tuple[str, float]]:

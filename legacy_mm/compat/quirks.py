@@ -110,7 +110,8 @@ QUIRKS = (
     Quirk(
         "token-service-at-the-start",
         "a token service that gives no token at the start ends it with 1, whatever the reason",
-        "one that refuses the client ends it with 255, also later; one that does not answer is waited for",
+        "one that refuses the client ends it with 255 if there is no good token (at the target: batches only); one "
+        "that does not answer is waited for",
         "a service that is away for a minute need not end a mirror",
         "tests/unit/wire/test_bearer_tokens.py::test_a_service_that_refuses_the_client",
         either_file("sasl.login.callback.handler.class"),

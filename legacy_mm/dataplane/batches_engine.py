@@ -250,8 +250,7 @@ class BatchesEngine:
         for each in refused:
             self._deal_with(each)
         self._failures.raise_if_ending(None)
-        if monotonic() >= self._next_report:
-            self._send_progress(blocked=blocked)
+        self._report_when_due(blocked=blocked)
         for traffic in (self._read, self._written):
             if statistics := traffic.statistics_when_due():
                 self._report(statistics)
@@ -278,13 +277,14 @@ class BatchesEngine:
         placed = Placed(number, refused.batch, offsets)
         instead, failed = self._router.instead(placed, refused.refusal, refused.blamed)
         piece.missing += len(instead)
-        for each in failed:
+        for each, why in failed:
             if self._refused is not None and failures.refuses_the_record(refused.refusal):
                 piece.missing += 1
-                self._refused.add(Part(piece, each.offsets, None), each.batch, _why(refused))
+                self._refused.add(Part(piece, each.offsets, None), each.batch, why or _why(refused))
             else:
-                self._fail(topic, each.batch, refused.refusal, refused.reason)
+                self._fail(topic, each.batch, refused.refusal, why or refused.reason)
                 self._failures.raise_if_ending(None)
+            self._report_when_due(blocked=True)  # there may be thousands of them
         if instead:
             if failures.is_too_large(refused.refusal):
                 self._joiner.refused(topic, refused.size)
@@ -343,6 +343,10 @@ class BatchesEngine:
             self._report(started)
 
     # --- reporting and the end
+
+    def _report_when_due(self, *, blocked: bool) -> None:
+        if monotonic() >= self._next_report:
+            self._send_progress(blocked=blocked)
 
     def _send_progress(self, *, blocked: bool) -> None:
         self._next_report = monotonic() + self._report_interval

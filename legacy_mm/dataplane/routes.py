@@ -10,7 +10,7 @@ With `preserve.partitions` no record is looked at: a batch goes on, compressed a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -157,23 +157,25 @@ class Router:
             for found in fitting
         ], too_large
 
-    def instead(self, refused: Placed, code: int, blamed: Iterable[int] = ()) -> tuple[list[Placed], list[Placed]]:
-        """What to send in the place of a batch that the target refused with this error, and what has failed.
+    def instead(
+        self, refused: Placed, code: int, blamed: Mapping[int, str]
+    ) -> tuple[list[Placed], list[tuple[Placed, str]]]:
+        """What to send in the place of a batch that the target refused with this error; what has failed, and why.
 
         Where it does not take the codec, and the user's files name none, that is what the old tool sends: the records
-        uncompressed, now and later. `blamed`: the records because of which it was refused, where the target says so;
-        else it is halved.
+        uncompressed, now and later. `blamed`: the places of the records because of which it was refused, each with the
+        reason, where the target names them; else it is halved, and the reason is that of the batch, here "".
         """
         header = refused.batch.header
         if failures.refuses_the_codec(code) and self._options.codec is None and header.codec is not Codec.NONE:
             self._not_taken.add(header.codec)
             return self._parts(refused, self._opened(refused.batch), Codec.NONE, self._options.limit), []
         if header.records == 1 or not failures.may_spare_some(code):
-            return [], [refused]
-        failed = {number for number in blamed if 0 <= number < header.records}
+            return [], [(refused, "")]
+        failed = {number: why for number, why in blamed.items() if 0 <= number < header.records}
         return self._without(refused, failed) if failed else (self.halve(refused), [])
 
-    def _without(self, refused: Placed, failed: Collection[int]) -> tuple[list[Placed], list[Placed]]:
+    def _without(self, refused: Placed, failed: Mapping[int, str]) -> tuple[list[Placed], list[tuple[Placed, str]]]:
         """Its other records together, and each of these alone."""
         header = refused.batch.header
         every = records.each(header, self._opened(refused.batch))
@@ -185,7 +187,7 @@ class Router:
 
         rest = some([number for number in range(header.records) if number not in failed])
         sent = self._parts(rest, rest.batch.payload, header.codec, self._options.limit)
-        return sent, [some([number]) for number in sorted(failed)]
+        return sent, [(some([number]), why) for number, why in sorted(failed.items())]
 
     def halve(self, refused: Placed) -> list[Placed]:
         """The records of a batch that the target refused, in two batches or a few."""

@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient
 from legacy_mm import events, tokens
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
-from legacy_mm.kafka.errors import refusal, refuses_login
+from legacy_mm.kafka.errors import refusal, refuses_login, refuses_token
 from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
@@ -85,8 +85,10 @@ class _NativeLog:
 class ErrorLines:
     """One WARN line per text and half minute. Never raises: an exception in a callback would lose records in hand."""
 
-    def __init__(self, client: str) -> None:
+    def __init__(self, client: str, *, without_token: bool = False) -> None:
         self._client = client
+        self.without_token = without_token
+        """Whether nothing has come of this login yet: a service that gives no token then refuses it."""
         self._said: dict[str, float] = {}
         self._refusal: str | None = None
 
@@ -101,7 +103,7 @@ class ErrorLines:
         return self._refusal or str(error.args[0].str())
 
     def __call__(self, error: KafkaError) -> None:
-        if refuses_login(error):
+        if refuses_login(error) or (self.without_token and refuses_token(error)):
             self._refusal = self._refusal or refusal(error)
         else:
             self.tell(error.str(), error.name())

@@ -6,6 +6,7 @@ import re
 
 from confluent_kafka import KafkaError
 
+from legacy_mm import tokens
 from legacy_mm.group import CommitProblem
 
 _RETRY = {
@@ -74,8 +75,6 @@ _READ_LATER = {
 _LOGIN_REFUSED = {KafkaError._AUTHENTICATION, KafkaError._SSL}
 _NOT_THE_BROKERS_WORD = ("Local: ", "SSL transport error", "Failed to acquire SASL OAUTHBEARER token")
 """In the text of a failed login: the connection broke on the way, or a token service gave none."""
-_CLIENT_REFUSED = re.compile(r'"error"\s*:\s*"(?:invalid_|unauthorized_client|unsupported_grant_type)')
-"""A token service's word, by RFC 6749, that this client gets none."""
 _ALERT = "SSL alert number"
 """In the text of a broken connection: with TLS 1.3 a broker refuses a certificate after the handshake."""
 _UNVERIFIED = re.compile(r", verify that ssl\.ca\.location.*", re.DOTALL)
@@ -138,8 +137,12 @@ def refuses_login(error: KafkaError) -> bool:
     """True when one side does not believe the other (password, certificate, name): a Java client gives up, too."""
     text = error.str()
     refused = error.code() in _LOGIN_REFUSED or _ALERT in text
-    on_the_way = any(words in text for words in _NOT_THE_BROKERS_WORD)
-    return refused and (not on_the_way or _CLIENT_REFUSED.search(text) is not None)
+    return refused and not any(words in text for words in _NOT_THE_BROKERS_WORD)
+
+
+def refuses_token(error: KafkaError) -> bool:
+    """True when a token service gives this client no token; one that it has may be good for a while."""
+    return error.code() == KafkaError._AUTHENTICATION and tokens.refuses_the_client(error.str())
 
 
 def refusal(error: KafkaError) -> str:

@@ -41,7 +41,7 @@ class LibrdkafkaMember:
         self._take = self._take_incrementally if cooperative else self._take_all
         own = {"client.id": client_id, "auto.offset.reset": "error", "on_commit": self._on_commit}
         own |= statistics_properties("member", properties, on_statistics)
-        self._errors = ErrorLines(client_id)
+        self._errors = ErrorLines(client_id, without_token=True)
         self._consumer = Consumer(client_properties(properties, self._errors, **own))
 
     def subscribe(self, topics: Collection[str]) -> None:
@@ -103,6 +103,7 @@ class LibrdkafkaMember:
         consumer.incremental_assign([])
 
     def _on_assign(self, consumer: Any, partitions: list[Any]) -> None:
+        self._errors.without_token = False
         self._take(consumer)
         self._keep(self._listener.assigned, partitions)
 

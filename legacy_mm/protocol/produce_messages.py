@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from legacy_mm.model import TopicPartition
@@ -30,8 +30,8 @@ class Appended(NamedTuple):
     error: int
     base_offset: int
     reason: str
-    blamed: tuple[int, ...] = ()
-    """The records for which it was refused, by their place in the batch; empty: the broker does not say."""
+    blamed: Mapping[int, str]
+    """Why it was refused, by the place of a record in the batch; empty: the broker names none."""
 
 
 def encode(acks: int, timeout_ms: int, batches: Sequence[tuple[TopicPartition, Bytes]]) -> list[Bytes]:
@@ -60,9 +60,9 @@ def _appended(version: int, reader: MessageReader, topic: str) -> Appended:
     number, error, base_offset, _ = reader.fields(_OUTCOME)
     if version >= _START_SINCE:
         reader.int64()
-    blamed: dict[int, str | None] = {}
+    blamed: dict[int, str] = {}
     reason = ""
     if version >= _RECORD_ERRORS_SINCE:
-        blamed = {reader.int32(): reader.text() for _ in range(reader.count())}
+        blamed = {reader.int32(): reader.text() or "" for _ in range(reader.count())}
         reason = next(filter(None, (*blamed.values(), reader.text())), "")
-    return Appended(TopicPartition(topic, number), error, base_offset, reason, tuple(blamed))
+    return Appended(TopicPartition(topic, number), error, base_offset, reason, blamed)

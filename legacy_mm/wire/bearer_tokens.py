@@ -30,8 +30,7 @@ _LIFE_USED = 0.8
 _EXTENSION = "extension_"
 _SECONDS, _PAUSE_SECONDS = 20.0, 10.0
 """A token service may take so long to answer; after it failed it is left alone for so long."""
-_CLIENT_REFUSED = (400, 401)
-"""Status of an answer, by RFC 6749, that this client gets no token."""
+_ANSWER_BYTES = 65_536
 _HTTP = ("http://", "https://")
 
 
@@ -46,6 +45,10 @@ def unsupported(properties: Mapping[str, str]) -> str | None:
     if not properties.get(f"{_ASKED}token.endpoint.url", "").startswith(_HTTP):
         return f"{_ASKED}token.endpoint.url is no address that starts with http:// or https://"
     return None
+
+
+class _ClientRefused(OSError):
+    """The token service gives this client none."""
 
 
 class Tokens(AbstractTokenProvider):  # type: ignore[misc]
@@ -70,8 +73,7 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
                     self._renew_at = now + (self._end - now) * _LIFE_USED
                 except Exception as error:
                     if now >= self._end:
-                        refused = isinstance(error, HTTPError) and error.code in _CLIENT_REFUSED
-                        kind = AuthenticationFailed if refused else ConnectionLost
+                        kind = AuthenticationFailed if isinstance(error, _ClientRefused) else ConnectionLost
                         raise kind(f"Failed to acquire SASL OAUTHBEARER token: {_said(error)}") from None
                     self._renew_at = now + _PAUSE_SECONDS
             return self._token
@@ -119,6 +121,8 @@ def _of_service(properties: Mapping[str, str]) -> tuple[str, float]:
             token = str(json.load(response)["access_token"])
     except HTTPError as refused:
         with refused:  # it holds the connection
+            if tokens.refuses_the_client(refused.read(_ANSWER_BYTES).decode(errors="replace")):
+                raise _ClientRefused(refused) from None
             raise
     return token, float(_claims(token)["exp"])
 

@@ -10,8 +10,8 @@ knows nothing of the id, or no more, takes any first sequence number, also of a 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any
 
@@ -41,8 +41,8 @@ class Entry:
     """The error code with which the broker refused it for good."""
     reason: str = ""
     """Why, in the broker's own words, if it told any."""
-    blamed: tuple[int, ...] = ()
-    """Because of which records, by their place in the batch, if it told any."""
+    blamed: Mapping[int, str] = field(default_factory=dict)
+    """Why, by the place of a record in the batch, if it named any."""
     attempts: int = 0
     """How often it was sent again."""
     damaged: int = 0
@@ -93,7 +93,7 @@ class Lane:
     def begin(self) -> Entry:
         """The next batch, to be sent at once, with its sequence number written into it."""
         entry = self.pending.popleft()
-        entry.refusal, entry.reason, entry.blamed, entry.denied = 0, "", (), False
+        entry.refusal, entry.reason, entry.blamed, entry.denied = 0, "", {}, False
         if entry.since - self._used > _REMEMBERED_SECONDS:
             self._doubt()
         self._used = entry.since

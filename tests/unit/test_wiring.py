@@ -147,8 +147,8 @@ def test_smaller_batches_come_of_each_refusal_once(settings: Settings, caplog: p
     """Several streams hear of the same one."""
     copies = Copies(settings, no_patterns, no_patterns, no_patterns, None, None)  # type: ignore[arg-type]
     assert all(copies.adapt(Trouble("BatchRefused", size, fatal=False)) for size in ("262144", "262144", "16384"))
-    told = "The target takes no batch of {} bytes; copying again from the safe offsets in smaller ones"
-    assert caplog.messages == [told.format(262_144), told.format(16_384)]
+    told = "The target takes no batch of {} bytes; copying again from the safe offsets, all in batches of {}"
+    assert caplog.messages == [told.format(262_144, 16_384), told.format(16_384, 1_024)]
 
 
 @pytest.mark.parametrize(

@@ -140,12 +140,21 @@ def test_a_record_that_is_refused_is_told_in_the_broker_s_words(
     ]
 
 
-def test_what_a_refusal_names_is_not_sent_again_and_the_rest_is() -> None:
-    engine, _ = make()
+def test_what_a_refusal_names_is_not_sent_again_and_the_rest_is(caplog: pytest.LogCaptureFixture) -> None:
+    """Each with its own reason; the driver hears meanwhile that the task lives, for there may be thousands."""
+    engine, frames = make()
+    engine._report_interval, engine._next_report = 0.0, 0.0
     batch = build([Row(at, NOW, b"k", b"%d" % at) for at in range(RECORDS)])
     part = Part(engine._pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
-    target = Target(Entry(Lane(HERE, None, 1), batch, part, 0, 0.0, 0.0, refusal=INVALID, blamed=(0, 2)))
+    target = Target(
+        Entry(Lane(HERE, None, 1), batch, part, 0, 0.0, 0.0, refusal=INVALID, reason="first", blamed={0: "a", 2: ""})
+    )
     hear(engine, target)
+    assert [line.getMessage().partition("sent: ")[2] for line in caplog.records] == [
+        "a (INVALID_RECORD)",
+        "first (INVALID_RECORD)",
+    ]
+    assert len([frame for frame in frames if isinstance(frame, Progress)]) > 2
     ((sent, receipt),) = target.replaced
     assert [row.value for row in decode(sent)] == [b"1"]
     assert (engine._failures.dropped, engine._safe.safe()) == (2, {})

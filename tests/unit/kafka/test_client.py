@@ -48,7 +48,7 @@ def test_what_a_file_says_about_the_way_to_the_brokers_counts_for_every_client()
 
 
 def test_a_broker_that_hangs_up_is_named_with_the_protocol() -> None:
-    """As one does whose listener wants another `security.protocol`: librdkafka says `1/1 brokers are down`, once."""
+    """As one does whose listener wants another `security.protocol`: librdkafka says that all are down, once."""
     told: list[str] = []
 
     def note(error: KafkaError) -> None:
@@ -63,7 +63,7 @@ def test_a_broker_that_hangs_up_is_named_with_the_protocol() -> None:
                     listener.accept()[0].close()
 
         threading.Thread(target=hang_up, daemon=True).start()
-        line = f"1/1 brokers are down (bootstrap.servers={servers}, security.protocol=PLAINTEXT)"
+        end = f"brokers are down (bootstrap.servers={servers}, security.protocol=PLAINTEXT)"  # of 1/1, or of 0/2
         admin = AdminClient(client_properties({"bootstrap.servers": servers}, note))
-        wait_until(lambda: admin.poll(0.1) and line in told, 10, line)
+        wait_until(lambda: admin.poll(0.1) and any(line.endswith(end) for line in told), 10, end)
         listener.shutdown(socket.SHUT_RDWR)

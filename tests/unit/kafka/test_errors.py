@@ -5,13 +5,16 @@ from __future__ import annotations
 import socket
 import struct
 import threading
+from contextlib import nullcontext
 
 import pytest
 from confluent_kafka import KafkaError, Producer
 
 from legacy_mm.clock import Deadline
+from legacy_mm.errors import StreamFailure
 from legacy_mm.group import CommitProblem
-from legacy_mm.kafka.errors import commit_problem, ends_membership, refusal, refuses_login
+from legacy_mm.kafka.client import ErrorLines
+from legacy_mm.kafka.errors import commit_problem, ends_membership, refusal, refuses_login, refuses_token
 
 UNVERIFIED = "SSL handshake failed: certificate verify failed: broker certificate could not be verified"
 NO_TOKEN = "Failed to acquire SASL OAUTHBEARER token"
@@ -31,13 +34,24 @@ ADVICE = ", verify that ssl.ca.location is correctly configured or root CA certi
             False,
         ),
         (KafkaError._AUTHENTICATION, f"{NO_TOKEN}: timed out", False),
-        (KafkaError._AUTHENTICATION, f'{NO_TOKEN}: {{"error": "temporarily_unavailable"}}', False),
-        (KafkaError._AUTHENTICATION, f'{NO_TOKEN}: {{"error": "invalid_client"}}', True),
+        (KafkaError._AUTHENTICATION, f'{NO_TOKEN}: {{"error": "invalid_client"}}', False),
         (KafkaError._ALL_BROKERS_DOWN, "1/1 brokers are down", False),
     ],
 )
 def test_refused_logins(code: int, text: str, refused: bool) -> None:
     assert refuses_login(KafkaError(code, text)) is refused
+
+
+@pytest.mark.parametrize(("word", "refused"), [("invalid_client", True), ("temporarily_unavailable", False)])
+def test_refused_tokens(word: str, refused: bool) -> None:
+    """By the words of RFC 6749."""
+    error = KafkaError(KafkaError._AUTHENTICATION, f'{NO_TOKEN}: {{"error": "{word}"}}')
+    assert refuses_token(error) is refused
+    for without_token in (True, False):
+        lines = ErrorLines("c", without_token=without_token)
+        lines(error)
+        with pytest.raises(StreamFailure, match=word) if refused and without_token else nullcontext():
+            lines.raise_refusal()
 
 
 @pytest.mark.parametrize(

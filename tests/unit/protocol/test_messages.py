@@ -116,7 +116,8 @@ def test_a_produce_response_is_read(version: int) -> None:
     assert (refused.partition, refused.error) == (TopicPartition("t", 2), 87)
     assert refused.reason == ("bad key" if version >= 8 else "")
     assert other.reason == ("one or more records" if version >= 8 else "")
-    assert [taken.blamed, refused.blamed, other.blamed] == [(), *([(4,), (0,)] if version >= 8 else [(), ()])]
+    named = [{4: "bad key"}, {0: ""}] if version >= 8 else [{}, {}]
+    assert [taken.blamed, refused.blamed, other.blamed] == [{}, *named]
 
 
 @pytest.mark.parametrize("decode", [fetch_messages.decode, produce_messages.decode])

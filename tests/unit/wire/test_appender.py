@@ -178,7 +178,7 @@ def test_without_a_quarantine_what_is_called_damaged_is_sent_again_and_told(caps
     entry = sent(appender)
     channel = Channel(appender, 1)
     for _ in range(10):
-        channel._settle(_Request([entry], 9, 0.0, 0), [Appended(PLACE, DAMAGED, -1, "")], 0, 0)
+        channel._settle(_Request([entry], 9, 0.0, 0), [Appended(PLACE, DAMAGED, -1, "", {})], 0, 0)
         assert appender.take_refused() == []
         assert appender._lanes[PLACE].begin() is entry
     assert "t-0 did not take a batch, which is tried again: CORRUPT_MESSAGE: " in capsys.readouterr().out
@@ -200,7 +200,7 @@ def test_who_is_asked_to_be_silent_sends_nothing(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("legacy_mm.wire.channel.monotonic", lambda: now)
     appender = make()
     channel = Channel(appender, 1)
-    channel._settle(_Request([sent(appender)], 9, now, 0), [Appended(PLACE, 0, 0, "")], 0, 500)
+    channel._settle(_Request([sent(appender)], 9, now, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
     in_line(appender, channel, 1, 10)
     now += 0.499
     assert not channel._may_send()
@@ -212,7 +212,7 @@ def test_who_has_waited_for_a_throttled_answer_does_not_wait_again() -> None:
     """A broker before 2.0 keeps the quota by itself, and only tells of it."""
     appender = make()
     channel = Channel(appender, 1)
-    channel._settle(_Request([sent(appender)], 5, 0.0, 0), [Appended(PLACE, 0, 0, "")], 0, 500)
+    channel._settle(_Request([sent(appender)], 5, 0.0, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
     in_line(appender, channel, 1, 10)
     assert channel._may_send()
 

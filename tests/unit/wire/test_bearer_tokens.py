@@ -88,9 +88,13 @@ def test_a_service_is_asked_once(token_service: TokenService) -> None:
     assert tokens.extensions() == {"logicalCluster": "lkc-1", "pool": "p"}
 
 
-def test_a_service_that_refuses_the_client(token_service: TokenService) -> None:
+@pytest.mark.parametrize(
+    ("refusal", "kind"), [("invalid_client", AuthenticationFailed), ("temporarily_unavailable", ConnectionLost)]
+)
+def test_a_service_that_refuses_the_client(token_service: TokenService, refusal: str, kind: type[Exception]) -> None:
+    token_service.refusal = refusal
     said = "^Failed to acquire SASL OAUTHBEARER token: HTTP Error 401"
-    with pytest.raises(AuthenticationFailed, match=said) as caught:
+    with pytest.raises(kind, match=said) as caught:
         Tokens(of(token_service.url, "hush")).token()
     assert "hush" not in str(caught.value)
 

@@ -30,7 +30,7 @@ from legacy_mm import logs, wiring
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.parser import own_values, read_own_options
 from legacy_mm.cli.source_look import Topics, look
-from legacy_mm.compat.command_line import variables_of
+from legacy_mm.compat.command_line import called, variables_of
 from legacy_mm.compat.explanation import Explanation, Reader, explain
 from legacy_mm.copies import choose_engine
 from legacy_mm.errors import HostError, LegacyMMError
@@ -47,10 +47,10 @@ _FLAGS = {"--json", "--offline"}
 
 def main(words: Sequence[str]) -> int:
     """Explain the words after `--`; the exit code that they would earn."""
-    flags = set(words[: words.index("--")]) if "--" in words else None
     if words and words[0] in ("--help", "-h"):
         sys.stdout.write(USAGE)
         return 0
+    flags = set(words[: words.index("--")]) if "--" in words else None
     if flags is None or not flags <= _FLAGS:
         sys.stderr.write(USAGE)
         return 1
@@ -65,7 +65,8 @@ def main(words: Sequence[str]) -> int:
 
 def explain_line(words: Sequence[str], environment: Mapping[str, str], *, ask: bool) -> tuple[Explanation, Topics]:
     """What is said about a command line; `ask`: also what the source says."""
-    variables = variables_of(words, environment)
+    launcher, _ = called(words)
+    variables = variables_of(launcher, environment)
     own = Reader(
         typed=lambda given: read_own_options(given, variables), rows=lambda given: own_values(given, variables)
     )

@@ -37,7 +37,7 @@ def with_instead(line: Sequence[str], words: Sequence[str], *options: str) -> li
     """A mirror's command line with these words instead of these options; raises ConfigurationError."""
     launcher, argv = command_line.called(line)
     seen: list[command_line.Word] = []
-    variables = command_line.variables_of(line, os.environ)
+    variables = command_line.variables_of(launcher, os.environ)
     command_line.parse(argv, command_line.grammar_asked_for(argv, variables), seen)
     return [*launcher, *words, *(word.text for word in seen if word.option not in options)]
 
@@ -45,7 +45,7 @@ def with_instead(line: Sequence[str], words: Sequence[str], *options: str) -> li
 def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
     """What the mirror would run with; raises LegacyMMError when it would not run."""
     launcher, argv = command_line.called(line)
-    variables = command_line.variables_of(line, os.environ)
+    variables = command_line.variables_of(launcher, os.environ)
     grammar = command_line.grammar_asked_for(argv, variables)
     java = environment.read(variables, launcher)
     outcome = translate(argv, lambda words: read_own_options(words, variables), [], grammar, environment=java)

@@ -93,9 +93,8 @@ def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     return (), words
 
 
-def variables_of(words: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
+def variables_of(launcher: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
     """The environment, with what stands before the old command as `NAME=value`, as behind `env`."""
-    launcher, _ = called(words)
     return {**environment, **{found[1]: found[2] for word in launcher if (found := _ASSIGNMENT.fullmatch(word))}}
 
 

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire import failures
 from legacy_mm.wire.append_options import AppendOptions
@@ -184,15 +185,18 @@ class Appender:
             self._acknowledged.append(Acknowledged(known.receipt, base_offset if known is entry else -1))
         self._settle(entry.lane)
 
-    def failed(self, entry: Entry, error: int, reason: str) -> None:
-        """The target did not take it, or the connection broke (error 0). Under the lock."""
+    def failed(self, entry: Entry, answer: Appended | None) -> None:
+        """The target did not take it, or the connection broke (None). Under the lock."""
+        error = 0 if answer is None else answer.error
         entry.damaged = entry.damaged + 1 if failures.is_damaged(error) else 0
         if entry.damaged >= self.options.damaged:
             error = failures.INVALID_RECORD
         only_follows = entry.lane.recovering and failures.is_out_of_order(error)
         final = error and not failures.is_retriable(error)
         if not only_follows and (final or entry.attempts >= self.options.retries):
-            entry.refusal, entry.reason = error or failures.TIMED_OUT, reason
+            entry.refusal = error or failures.TIMED_OUT
+            if answer is not None:
+                entry.reason, entry.blamed = answer.reason, answer.blamed
         else:
             entry.attempts += not only_follows
             self.cluster.stale()

@@ -43,8 +43,8 @@ class Owner(Protocol):
     def acknowledged(self, entry: Entry, base_offset: int) -> None:
         """The target has it, from this offset on; -1: it had it already."""
 
-    def failed(self, entry: Entry, error: int, reason: str) -> None:
-        """The target did not take it; error 0: nobody knows."""
+    def failed(self, entry: Entry, answer: messages.Appended | None) -> None:
+        """The target did not take it; None: nobody knows."""
 
     def unsent(self, entry: Entry) -> None:
         """There was no connection to send it over."""
@@ -236,10 +236,9 @@ class Channel(threading.Thread):
                 if not answer.error or failures.is_duplicate(answer.error):
                     owner.acknowledged(entry, -1 if answer.error else answer.base_offset)
                 else:
-                    entry.blamed = answer.blamed
-                    owner.failed(entry, answer.error, answer.reason)
+                    owner.failed(entry, answer)
             for entry in entries.values():
-                owner.failed(entry, 0, "")
+                owner.failed(entry, None)
             self.wake()
         for answer in appended:
             if failures.is_damaged(answer.error):
@@ -263,7 +262,7 @@ class Channel(threading.Thread):
                 owner.unsent(entry)
             for request in requests:
                 for entry in request.entries:
-                    owner.failed(entry, 0, "")
+                    owner.failed(entry, None)
             for lane in tuple(self._lanes):  # perhaps another broker leads them by then
                 owner.pause(lane)
         if not owner.closed():

@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 
 from legacy_mm.copyjob import Gap, Started, Statistics
 from legacy_mm.dataplane import pace
-from legacy_mm.dataplane.routes import Placed, Router
+from legacy_mm.dataplane.routes import Placed
 from legacy_mm.errors import EngineUnfit, SendFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.testbed.cluster import PROXIED, Cluster
@@ -273,17 +273,9 @@ def test_little_batches_are_joined_if_they_may_be_opened(
 
 
 def test_a_topic_that_takes_no_large_batches_gets_smaller_ones(
-    source: Any, target: Any, name: str, start_copying: Start, monkeypatch: pytest.MonkeyPatch
+    source: Any, target: Any, name: str, start_copying: Start, halved: list[Placed]
 ) -> None:
     """One refusal for each halving of the limit, and none once it is known."""
-    halved: list[Placed] = []
-    halve = Router.halve
-
-    def noted(router: Router, refused: Placed) -> list[Placed]:
-        halved.append(refused)
-        return halve(router, refused)
-
-    monkeypatch.setattr(Router, "halve", noted)
     create_topic(source.bootstrap, name, partitions=6)
     create_topic(target.bootstrap, name, partitions=6, config={"max.message.bytes": "10000"})
     load(source.bootstrap, name, 30_000, 100, partitions=6, batch_bytes=LITTLE)

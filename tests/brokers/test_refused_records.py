@@ -14,7 +14,7 @@ from confluent_kafka import Producer
 from legacy_mm.clock import epoch_ms
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.copyjob import Progress
-from legacy_mm.dataplane.routes import Placed, Router
+from legacy_mm.dataplane.routes import Placed
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file, released
 from legacy_mm.testbed.records import create_topic, partition_of, read_all
@@ -103,17 +103,9 @@ def test_what_is_refused_is_in_the_quarantine_and_the_rest_in_order(
     odd: Any,
     config: dict[str, str],
     caplog: pytest.LogCaptureFixture,
-    monkeypatch: pytest.MonkeyPatch,
+    halved: list[Placed],
 ) -> None:
     """Invariants A and C. Where the broker names the records, nothing is halved to find them."""
-    halved: list[Placed] = []
-    halve = Router.halve
-
-    def noted(router: Router, refused: Placed) -> list[Placed]:
-        halved.append(refused)
-        return halve(router, refused)
-
-    monkeypatch.setattr(Router, "halve", noted)
     rest = write(source.bootstrap, name, odd)
     create_topic(target.bootstrap, name, partitions=1, config=config)
     create_topic(target.bootstrap, f"{name}-aside", partitions=3)

@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.config.feature_settings import FeatureSettings, HeartbeatSettings
-from legacy_mm.config.settings import (
-    HandlerSettings,
-    Settings,
-    SparkSettings,
-)
+from legacy_mm.config.settings import HandlerSettings, Settings, SparkSettings
 from legacy_mm.controlplane.copy_job import Trouble
 from legacy_mm.copies import Copies, choose_engine
 from legacy_mm.errors import ConfigurationError

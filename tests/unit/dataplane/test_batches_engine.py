@@ -14,6 +14,7 @@ from legacy_mm.dataplane.send_failure import ProducerBroken
 from legacy_mm.errors import EngineUnfit
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire.appender import Acknowledged
 from legacy_mm.wire.arrivals import Fetched
@@ -192,7 +193,7 @@ def stored_and_refused(engine: BatchesEngine, *, doubtful: bool) -> Entry:
         appender.acknowledged(lane.begin(), 0)
         refused = lane.begin()
         refused.doubtful = doubtful
-        appender.failed(refused, UNKNOWN_PRODUCER, "")
+        appender.failed(refused, Appended(HERE, UNKNOWN_PRODUCER, -1, "", {}))
     return refused
 
 

@@ -59,7 +59,7 @@ def sent(appender: Appender) -> Entry:
 
 def fail(appender: Appender, entry: Entry, error: int) -> None:
     with appender.lock:
-        appender.failed(entry, error, "as it is")
+        appender.failed(entry, Appended(PLACE, error, -1, "as it is", {}) if error else None)
 
 
 @pytest.mark.parametrize(

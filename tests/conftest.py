@@ -12,4 +12,5 @@ pytest_plugins = [
     "tests.fixtures.support",
     "tests.fixtures.token_service",
     "tests.fixtures.tools",
+    "tests.fixtures.workers",
 ]

@@ -34,7 +34,7 @@ LINE = Line(
         ("%c{1} %c{2} %c{1.} %logger{9}", "MirrorMaker$ tools.MirrorMaker$ k.t.MirrorMaker$ kafka.tools.MirrorMaker$"),
         ("%t %thread %x%X%X{connector.context}%MDC{a}.", "main main ."),
         ("%F:%L %M %r %C{1}", "mirror.py:7 run 1500 MirrorMaker$"),
-        ("100%% %level %msg %pid", f"100% WARN said {os.getpid()}"),
+        ("100%% %level %msg", "100% WARN said"),
         ("%highlight{%p}{FATAL=red} %style{%m}{cyan}", "WARN said"),
         (r"%p %replace{%m}{[\r\n]{2,}}{ }%n", "WARN said\n"),
         ("%highlight{%replace{%m %c{1}}{a}{b}}{FATAL=red} %red{%m}", "said MirrorMaker$ said"),
@@ -48,6 +48,10 @@ LINE = Line(
 )
 def test_patterns(pattern: str, expected: str) -> None:
     assert formatter(Layout(pattern))(LINE) == expected
+
+
+def test_the_process_id() -> None:
+    assert formatter(Layout("%pid"))(LINE) == str(os.getpid())
 
 
 def test_without_a_date_pattern_it_is_log4j_s_own() -> None:

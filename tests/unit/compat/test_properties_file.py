@@ -69,7 +69,6 @@ def generated_files() -> list[bytes]:
         max_examples=1500,
         database=None,
         derandomize=True,
-        deadline=None,
         phases=[Phase.generate],
         suppress_health_check=list(HealthCheck),
     )

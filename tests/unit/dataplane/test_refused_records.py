@@ -117,7 +117,7 @@ def test_what_is_not_the_records_fault_counts_as_ever(settings: QuarantineSettin
     assert (target.ending, target.log, refused.count) == ([failed, failed], {}, 0)
 
 
-@settings_of(max_examples=60, deadline=None)
+@settings_of(max_examples=60)
 @given(values=st.lists(st.sampled_from([b"good", b"bad"]), max_size=40), partitions=st.integers(1, 3))
 def test_invariant_c_only_what_is_refused_is_set_aside_and_the_rest_keeps_its_order(
     tmp_path_factory: pytest.TempPathFactory, values: list[bytes], partitions: int

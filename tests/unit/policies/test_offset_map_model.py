@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from legacy_mm.model import OffsetMapChunk, OffsetRun
@@ -132,11 +132,7 @@ def stories(*steps: list[Step]) -> st.SearchStrategy[list[Step]]:
     return st.lists(st.sampled_from(sum(steps, start=[])), min_size=10, max_size=60)
 
 
-_any = settings(
-    max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "60")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
+_any = settings(max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "60")))
 
 
 def run(world: World, steps: list[Step]) -> None:

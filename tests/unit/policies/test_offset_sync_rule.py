@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.model import OffsetPair, OffsetRun
@@ -99,7 +99,6 @@ _steps = st.tuples(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(lag_max=st.integers(0, 200), start=st.tuples(st.integers(0, 90), st.integers(0, 90)), steps=st.lists(_steps))
 def test_a_run_is_its_records(lag_max: int, start: tuple[int, int], steps: list[tuple[int, int, int, str]]) -> None:
     syncs, reference = PartitionSyncs(lag_max), RecordByRecord(lag_max)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.policies.offset_sync_store import OffsetSyncStore
@@ -152,7 +152,6 @@ def test_two_spacings_expire_two_at_most() -> None:
     assert most_expired(sum(steps[:end]) for end in range(1, len(steps))) <= 2
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.integers(0, LARGEST), min_size=1, max_size=80), st.lists(st.integers(0, LARGEST)))
 def test_any_offsets_keep_the_slots_in_order(offsets: list[int], asked: list[int]) -> None:
     store = store_of((offset, number) for number, offset in enumerate(sorted(offsets)))

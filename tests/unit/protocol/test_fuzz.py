@@ -36,7 +36,6 @@ PORTION = 200
 fuzz = settings(
     max_examples=PORTION,
     derandomize=False,
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 decompress = Decompressor(1 << 20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.errors import CorruptRecords
@@ -85,7 +85,6 @@ _hostile = st.binary(max_size=200) | st.builds(
 )
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(key=st.just(FIRST.encode()[0]) | st.binary(max_size=30), values=st.lists(_hostile, max_size=4))
 def test_hostile_bytes_are_corrupt_or_a_map_that_works(key: bytes, values: list[bytes]) -> None:
     chunks = []

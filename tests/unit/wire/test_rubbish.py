@@ -24,7 +24,7 @@ from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost, Unsuppor
 from legacy_mm.wire.security import Security
 from tests.unit.wire.broker import FETCH, Peer, response
 
-fuzz = settings(max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "300")), deadline=None)
+fuzz = settings(max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "300")))
 ASKED = [
     *((ApiVersionsRequest, version) for version in (0, 2, 3, 4)),
     *((MetadataRequest, version) for version in (1, 8, 9, 12, 13)),

@@ -10,7 +10,7 @@ from legacy_mm.config.feature_settings import DEFAULT, LEGACY, FeatureSettings
 from legacy_mm.config.settings import TopicSettings
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
 from legacy_mm.policies.topic_filter import Matcher, TopicFilter
-from legacy_mm.policies.topic_naming import ReplicationPolicy, is_cycle
+from legacy_mm.policies.topic_naming import ReplicationPolicy, is_broker_internal, is_cycle
 
 _EXACT = "offset-map"
 
@@ -32,7 +32,6 @@ class Names:
         self._topics, self._lists = topics, features.topics
         self._features = features
         self._own = self.own_topics("source")
-        self._exclude_internal = topics.exclude_internal or naming.policy != LEGACY
 
     def remote(self, topic: str) -> str:
         """What the policy calls the copy of a topic that features concern."""
@@ -48,12 +47,11 @@ class Names:
         return [topic for topic in topics if preserve and topic in self.scope]
 
     def is_barred(self, topic: str) -> bool:
-        """Internal, ours, or already been at the target."""
-        if topic in self._own:
+        """Internal, ours, or already been at the target; outside a canary only what the old tool leaves out, too."""
+        if topic in self._own or (self._topics.exclude_internal and is_broker_internal(topic)):
             return True
-        if self._exclude_internal and self._policy.is_internal_topic(topic):
-            return True
-        return is_cycle(self._policy_for(topic), topic, self._naming.target_alias)
+        # asked last: who knows the canary's expression may have to be started
+        return self._is_barred_by_policy(topic) and (self._has_heartbeats(topic) or bool(self.scope.of([topic])))
 
     def brings_heartbeats(self, topic: str) -> bool:
         """Whether it is mirrored whatever the pattern says, because it holds heartbeats; of any depth of copies."""
@@ -104,6 +102,11 @@ class Names:
             accepted=accepted,
             always=self._has_heartbeats,
         )
+
+    def _is_barred_by_policy(self, topic: str) -> bool:
+        if self._naming.policy != LEGACY and self._policy.is_internal_topic(topic):
+            return True
+        return is_cycle(self._policy_for(topic), topic, self._naming.target_alias)
 
     def _has_heartbeats(self, topic: str) -> bool:
         return self._features.replicate_heartbeats and self._of_heartbeats.is_heartbeats_topic(topic)

@@ -109,7 +109,7 @@ class LegacyReplicationPolicy(ReplicationPolicy):
 
     def is_internal_topic(self, topic: str) -> bool:
         """Broker-internal topics, which `exclude.internal.topics` leaves out."""
-        return topic in _BROKER_INTERNAL
+        return is_broker_internal(topic)
 
 
 class DefaultReplicationPolicy(ReplicationPolicy):
@@ -144,6 +144,11 @@ class IdentityReplicationPolicy(DefaultReplicationPolicy):
     def upstream_topic(self, topic: str) -> str | None:
         """The same name, heartbeats excepted."""
         return super().upstream_topic(topic) if _has_prefix(topic) else topic
+
+
+def is_broker_internal(topic: str) -> bool:
+    """Whether brokers keep it for themselves, which is all that the old tool's `exclude.internal.topics` means."""
+    return topic in _BROKER_INTERNAL
 
 
 def sources(policy: ReplicationPolicy, topic: str) -> Iterator[str]:

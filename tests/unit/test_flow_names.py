@@ -16,11 +16,11 @@ TOPICS = (
 )
 
 
-def names(**flags: str) -> Names:
-    """Of a flow A -> B whose pattern is `orders`."""
+def names(pattern: str = "orders", **flags: str) -> Names:
+    """Of a flow A -> B."""
     given = {name.replace("_", "."): [text] for name, text in flags.items()}
     aliases = {"source.cluster.alias": ["A"], "target.cluster.alias": ["B"]}
-    return Names(TopicSettings("orders", "orders"), feature_flags.settings(given, aliases), Expression)
+    return Names(TopicSettings(pattern, pattern), feature_flags.settings(given, aliases), Expression)
 
 
 @pytest.mark.parametrize("policy", ["LegacyReplicationPolicy", "IdentityReplicationPolicy", "DefaultReplicationPolicy"])
@@ -47,6 +47,22 @@ def test_outside_a_canary_heartbeats_have_the_alias_too() -> None:
         "other",
         "A.heartbeats",
     ]
+
+
+KEPT = ("B.old", "billing-internal", "bills.internal", "__own", ".hidden")
+"""The old tool mirrors these; DefaultReplicationPolicy knows them for copies of the target's topics, or internal."""
+
+
+@pytest.mark.parametrize(
+    ("canary", "mirrored"),
+    [("", {"orders"}), ("orders", {"orders", *KEPT}), ("orders|__.*", {"orders", *KEPT} - {"__own"})],
+)
+def test_what_is_outside_a_canary_is_mirrored_as_without_features(canary: str, mirrored: set[str]) -> None:
+    flow = names(pattern=".*", feature_topics=canary, rename_topics="true", heartbeats_replication_enabled="false")
+    found = flow.choice().of(["orders", *KEPT, "__consumer_offsets", "__transaction_state"])
+    flow.scope.look(found)
+    assert found == mirrored
+    assert {topic for topic in found if flow.at_target(topic) == topic} == mirrored - {"orders"}
 
 
 @pytest.mark.parametrize("flags", [{}, {"emit_heartbeats_enabled": "true", "heartbeats_replication_enabled": "false"}])

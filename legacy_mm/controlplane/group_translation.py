@@ -156,6 +156,11 @@ class GroupTranslation:
         all_read = offset >= end or first == next_offset
         if found.how is How.UNKNOWN and all_read and not self._has_records(place, low, end):
             return Answer(How.NOTHING_TO_READ, next_offset)
+        # compaction, or a transaction that was aborted, may have left nothing before the first record
+        if found.how is How.TOO_OLD and pairs.runs and low <= offset:
+            first_run = pairs.runs[0]
+            if not self._has_records(place, offset, first_run.upstream):
+                return Answer(How.EXACT, first_run.downstream)
         return found
 
     def _map(self, place: TopicPartition) -> OffsetMap:

@@ -82,6 +82,22 @@ def test_nobody_goes_on_behind_the_end_of_the_copy(
     assert (found.how, found.offset) == expected
 
 
+@pytest.mark.parametrize(
+    ("begin", "first_record", "expected"),
+    [(0, 50, (How.EXACT, 60)), (0, 49, (How.TOO_OLD, None)), (21, 50, (How.TOO_OLD, None))],
+    ids=["nothing stands before the first copy", "a record does", "what stood there was deleted"],
+)
+def test_a_group_before_the_first_record_that_was_copied(
+    begin: int, first_record: int, expected: tuple[How, int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a reset to the beginning of a compacted topic."""
+    holds = lambda _, topic, partition, since, until, **__: since <= first_record < until  # noqa: E731
+    monkeypatch.setattr(group_translation, "has_records", holds)
+    run = OffsetMapRecord(*HERE, 0, OffsetMapChunk(0, 0, None, (OffsetRun(50, 60, 10),))).encode()
+    found = answered(Cluster((begin, 60), committed=20), Cluster((0, 70)), maps=Records(run))
+    assert (found.how, found.offset) == expected
+
+
 def answered(source: Cluster, target: Cluster, syncs: Any = NOTHING, maps: Any = NOTHING) -> Answer:
     """Where the group goes on, by what these topics hold."""
     known = Known(StoredSyncs(syncs), StoredMaps(maps))

@@ -136,12 +136,19 @@ def _lines(found: Outcome) -> Iterator[str]:
         name = names[total.side][total.topic]
         yield f"{name}: {total.records} records at the {total.side}, hash {total.hash:x}"
     for row in found.differences:
-        hour = datetime.fromtimestamp(row.hour * _HOUR_SECONDS, UTC).strftime("%Y-%m-%d %H:00 UTC")
         side = "source" if row.kind == "missing" else "target"
         yield (
             f"{names[side][row.topic]}: {row.records} records {row.kind}, {side} partition {row.partition}, "
-            f"offsets {row.first_offset} to {row.last_offset}, {hour}"
+            f"offsets {row.first_offset} to {row.last_offset}, {_hour(row.hour)}"
         )
+
+
+def _hour(hours: int) -> str:
+    """Producers that send microseconds are thousands of years ahead, where Python has no dates."""
+    try:
+        return datetime.fromtimestamp(hours * _HOUR_SECONDS, UTC).strftime("%Y-%m-%d %H:00 UTC")
+    except (OverflowError, ValueError):
+        return f"about {hours * _HOUR_SECONDS} s since 1970"
 
 
 def _parser() -> argparse.ArgumentParser:

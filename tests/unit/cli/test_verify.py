@@ -1,0 +1,24 @@
+"""What `legacy-mm verify` prints of differences that were found."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.cli.verify import _lines
+from legacy_mm.verify.comparison import Difference, Outcome
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "told"),
+    [
+        (1_700_000_000_000, "2023-11-14 22:00 UTC"),
+        (-1, "1969-12-31 23:00 UTC"),
+        (1_700_000_000_000_000, "about 1699999999200 s since 1970"),
+        ((1 << 63) - 1, "about 9223372036854000 s since 1970"),
+    ],
+    ids=["milliseconds", "none", "microseconds", "as late as can be"],
+)
+def test_the_hour_of_a_difference(timestamp: int, told: str) -> None:
+    row = Difference("t", "missing", 2, timestamp // 3_600_000, 1, 5, 5)
+    (line,) = _lines(Outcome({"t": "t"}, (), (row,)))
+    assert line == f"t: 1 records missing, source partition 2, offsets 5 to 5, {told}"

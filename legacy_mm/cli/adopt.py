@@ -88,7 +88,7 @@ def _entries(properties: Mapping[str, str], topic: str) -> Iterator[Entry]:
         raise HostError(f"there is no topic {topic} at the target")
     places = [TopicPartition(topic, number) for number in range(count)]
     client = admin_properties(properties)
-    for place, (begin, end) in survey.log_ends(places, _patience()).items():
+    for place, (begin, end) in survey.settled_ends(places, _patience()).items():
         if begin < end:
             for batch in read_range(client, *place, begin, end, committed=True):
                 read = columns(batch)

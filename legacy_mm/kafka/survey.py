@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Collection, Mapping
 
-from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import Consumer, IsolationLevel, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
@@ -61,6 +61,22 @@ class LibrdkafkaSurvey:
         high = self._offsets(partitions, OffsetSpec.latest(), deadline)  # type: ignore[no-untyped-call]
         return {each: (low[each], high[each]) for each in partitions}
 
+    def settled_ends(
+        self, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        """As `log_ends`; HostError also where a transaction is open, behind which nothing is read as committed."""
+        ends = self.log_ends(partitions, deadline)
+        if not ends:
+            return ends
+        stable = self._offsets(partitions, OffsetSpec.latest(), deadline, committed=True)  # type: ignore[no-untyped-call]
+        for each, (_, end) in ends.items():
+            if stable[each] < end:
+                raise HostError(
+                    f"a transaction is open in {each} from offset {stable[each]} on: what follows cannot be read as "
+                    "committed before it has ended"
+                )
+        return ends
+
     def _committed(self, group: str, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
         """A consumer that never joins asks: the admin client crashes when a broker is not the coordinator any more."""
         consumer = Consumer({**self._properties, "group.id": group})
@@ -78,9 +94,12 @@ class LibrdkafkaSurvey:
         finally:
             consumer.close()
 
-    def _offsets(self, partitions: Collection[TopicPartition], spec: OffsetSpec, deadline: Deadline) -> Offsets:
+    def _offsets(
+        self, partitions: Collection[TopicPartition], spec: OffsetSpec, deadline: Deadline, *, committed: bool = False
+    ) -> Offsets:
         wanted = {ClientPartition(*each): spec for each in partitions}
-        asked = self._admin.list_offsets(wanted, request_timeout=seconds(deadline))
+        isolation = IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED
+        asked = self._admin.list_offsets(wanted, isolation_level=isolation, request_timeout=seconds(deadline))
         return {
             ours(each): answer(future, f"reading the ends of {ours(each)}", deadline).offset
             for each, future in asked.items()

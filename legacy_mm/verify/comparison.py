@@ -95,7 +95,8 @@ def compare(
     committed_only: bool = False,
     without_header: str = "",
 ) -> Outcome:
-    """Compare topics of the source with their copies; raises HostError when there are none.
+    """Compare topics of the source with their copies; raises HostError when there are none, and where a transaction is
+    open at the target: records behind it would seem to be missing.
 
     `named` chooses among the source's topics and says what they are called at the target, `secret` is good for the
     connections in a task, `watch` is told how much has been read, from 0 to 1, and from 0 again for what differs.
@@ -112,7 +113,8 @@ def compare(
         partitions = [
             TopicPartition(name, number) for name in topics[side] for number in range(counts[side].get(name, 0))
         ]
-        ends = surveys[side].log_ends(partitions, Deadline.after(_ASK_SECONDS))
+        ask = surveys[side].log_ends if side == "source" else surveys[side].settled_ends
+        ends = ask(partitions, Deadline.after(_ASK_SECONDS))
         committed = committed_only or side == "target"
         common = {"side": side, "timed": timed, "committed": committed, "without_header": without_header}
         slices += [{**common, "name": topics[side][cut["topic"]], **cut} for cut in _cuts(ends)]

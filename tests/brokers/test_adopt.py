@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, Producer
 
 from legacy_mm.testbed.records import committed, create_topic
 from legacy_mm.testbed.waiting import wait_until
@@ -63,6 +63,15 @@ def test_what_is_left_alone(
     assert at_source() == {0: 42, 1: 7}
     assert adopt("--replace")[0] == 0
     assert at_source() == {0: 42, 1: 7, 2: 0}
+    left_open = Producer({"bootstrap.servers": target.bootstrap, "transactional.id": offsets, "log_level": 0})
+    left_open.init_transactions(SECONDS)
+    left_open.begin_transaction()
+    left_open.produce(offsets, "of a worker that was killed", "key")
+    left_open.flush(SECONDS)
+    code, said = adopt("--replace")
+    assert (code, at_source()) == (1, {0: 42, 1: 7, 2: 0})
+    assert f"a transaction is open in {offsets}-" in said
+    left_open.abort_transaction(SECONDS)
     stand(target, offsets, name, {0: 50}, connector="another")
     code, said = adopt("--replace")
     assert (code, at_source()) == (1, {0: 42, 1: 7, 2: 0})

@@ -12,11 +12,11 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.verify import comparison
 from legacy_mm.verify.comparison import Outcome, Totals, compare
 
-ENDS = {"orders": (5, 9), "empty": (3, 3)}
+ENDS = {"orders": (5, 9), "empty": (3, 3), "unsettled": (0, 9)}
 
 
 class Survey:
-    """Two topics of one partition."""
+    """Topics of one partition."""
 
     def __init__(self, connection: Mapping[str, str]) -> None:
         pass
@@ -26,6 +26,12 @@ class Survey:
 
     def log_ends(self, places: Collection[TopicPartition], deadline: object) -> dict[TopicPartition, tuple[int, int]]:
         return {place: ENDS[place.topic] for place in places}
+
+    def settled_ends(self, places: Collection[TopicPartition], deadline: object) -> Any:
+        """Asked of the target."""
+        if any(place.topic == "unsettled" for place in places):
+            raise HostError("a transaction is open")
+        return self.log_ends(places, deadline)
 
 
 class Tables:
@@ -54,6 +60,11 @@ def compared(*topics: str, **options: Any) -> Outcome:
 def test_nothing_to_compare_is_no_equality() -> None:
     with pytest.raises(HostError, match="no topic of the source matches"):
         compared(timed=True)
+
+
+def test_what_an_open_transaction_hides_at_the_target_is_not_called_missing() -> None:
+    with pytest.raises(HostError, match="a transaction is open"):
+        compared("unsettled", timed=True)
 
 
 @pytest.mark.parametrize("topics", [("empty",), ("empty", "orders")])

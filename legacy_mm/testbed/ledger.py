@@ -50,6 +50,8 @@ class Ledger:
         if path is not None:
             if path.exists():
                 self._read(path)
+                if self.topic != topic:
+                    raise HostError(f"{path} is the ledger of topic {self.topic}, not of {topic}")
             self._file = path.open("a", encoding="utf-8")
             if not self._offsets:
                 self._write({"ledger": VERSION, "run": self.run, "topic": topic})

@@ -137,3 +137,9 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8")
     with pytest.raises(HostError, match="ledger"):
         Ledger.load(path)
+
+
+def test_a_ledger_goes_on_with_its_own_topic_alone(tmp_path: Path) -> None:
+    filled(tmp_path / "ledger")[0].close()
+    with pytest.raises(HostError, match="is the ledger of topic orders, not of invoices"):
+        Ledger("invoices", tmp_path / "ledger")

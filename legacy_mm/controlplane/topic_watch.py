@@ -46,16 +46,19 @@ class TopicWatch(threading.Thread):
         self._ids: dict[str, str] = {}
         self._on_failure = on_failure
         self._stopping = threading.Event()
+        self._again = threading.Event()
         self._existing: frozenset[str] | None = None
         self._mirrored: frozenset[str] | None = None
 
     def existing_topics(self) -> frozenset[str] | None:
-        """All topics of the last look; None before the first."""
+        """All topics of the last look; None before the first. Whoever asks misses one: it looks again at once."""
+        self._again.set()
         return self._existing
 
     def stop(self) -> None:
         """Look no more."""
         self._stopping.set()
+        self._again.set()
 
     def run(self) -> None:
         """Look, wait."""
@@ -64,7 +67,8 @@ class TopicWatch(threading.Thread):
             choice = self._make_choice()
             lister = self._make_lister()
             while not self._stopping.is_set():
-                self._stopping.wait(self._interval if self._look(lister, choice) else _RETRY_SECONDS)
+                self._again.wait(self._interval if self._look(lister, choice) else _RETRY_SECONDS)
+                self._again.clear()
         except InvalidPattern as error:
             events.emit(events.PATTERN_INVALID, pattern=self._pattern_text)
             self._on_failure(0, error)

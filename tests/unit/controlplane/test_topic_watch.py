@@ -68,6 +68,19 @@ def test_what_is_mirrored(inverted: bool, mirrored: set[str]) -> None:
     assert topic_watch.existing_topics() == frozenset(Cluster().topics())
 
 
+def test_whoever_misses_a_topic_makes_it_look_again() -> None:
+    """So that commits for a deleted topic fail for a minute, as in the old tool, and not until the next look is due."""
+    cluster = Cluster()
+    topic_watch = watch(lister=lambda: cluster, interval=3600.0)
+    topic_watch.start()
+    wait_until(lambda: cluster.looks == 1, 10, "the first look")
+    topic_watch.existing_topics()
+    wait_until(lambda: cluster.looks == 2, 10, "another look")
+    topic_watch.stop()
+    topic_watch.join(10)
+    assert not topic_watch.is_alive()
+
+
 def test_what_comes_first_is_tried_again_until_it_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is told to mirror anything before; and it comes once."""
     monkeypatch.setattr("legacy_mm.controlplane.topic_watch._RETRY_SECONDS", 0.0)

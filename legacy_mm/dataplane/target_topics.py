@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from legacy_mm.clock import Deadline
+from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import Plan
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, missing_seconds, too_few
 from legacy_mm.dataplane.patience import Patience
@@ -39,24 +39,26 @@ class TargetTopics:
     def partitions(self, topic: str, least: int) -> int:
         """How many a topic has, created if need be; waits for it, and a moment for it to have `least`.
 
-        0: we stop. Raises Unsendable; StreamFailure when there are too few.
+        What the target told before this call refuses nothing: the right may have been granted since. 0: we stop.
+        Raises Unsendable; StreamFailure when there are too few.
         """
         while self._unmade.holds(topic):
             if self._stopping.is_set():
                 return 0
             self._wait()
         self._target.watch([topic], create=True)
+        asked = monotonic()
         missing = Deadline.after(self._missing_seconds)
         growing: Deadline | None = None
         while (count := self._target.partitions(topic)) < least:
             if self._stopping.is_set():
                 return 0
+            age = self._target.age()
             if count:
                 growing = growing or Deadline.after(GROWTH_SECONDS)
-                age = self._target.age()
                 if growing.expired() and age is not None and age < GROWTH_SECONDS:
                     raise too_few(topic, count, least)
-            else:
+            elif age is not None and monotonic() - age >= asked:
                 problem = self._target.problem(topic)
                 code = failures.for_good(problem)
                 if code or missing.expired():

@@ -57,7 +57,7 @@ class SendFailures:
             raise IdempotenceRefused(ending.reason)
         if ending.batch_bytes:
             raise BatchRefused(str(ending.batch_bytes))
-        if ending.fatal and not self._abort:
+        if ending.needs_new_producer or (ending.fatal and not self._abort):
             raise ProducerBroken(ending.reason)
         told = self._ending is not None and not self._synchronous  # else there was no record with a line of its own
         failure = SendFailure if told else StreamFailure

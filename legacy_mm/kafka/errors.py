@@ -50,6 +50,12 @@ _IDEMPOTENCE_REFUSED = {
     KafkaError._UNSUPPORTED_FEATURE,
     KafkaError.UNSUPPORTED_VERSION,
 }
+_PRODUCER_UNKNOWN = {
+    KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.UNKNOWN_PRODUCER_ID,
+    KafkaError.PRODUCER_FENCED,
+}
 _OF_THE_RECORD = {
     KafkaError.MSG_SIZE_TOO_LARGE,
     KafkaError.RECORD_LIST_TOO_LARGE,
@@ -121,6 +127,11 @@ def is_membership_lost(error: KafkaError) -> bool:
 def refuses_idempotence(error: KafkaError) -> bool:
     """True when the target does not let us have a producer id."""
     return error.code() in _IDEMPOTENCE_REFUSED
+
+
+def needs_new_producer(error: KafkaError) -> bool:
+    """True when a broker and this producer id have lost each other, as after an unclean election; another id goes on."""
+    return error.code() in _PRODUCER_UNKNOWN
 
 
 def refuses_the_record(error: KafkaError) -> bool:

@@ -19,7 +19,14 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException,
 
 from legacy_mm.copyjob import UNKNOWN, Statistics
 from legacy_mm.kafka.client import ErrorLines, Line, client_properties, count_partitions, measure_line, missing_topics
-from legacy_mm.kafka.errors import is_too_large, refusal, refuses_idempotence, refuses_login, refuses_the_record
+from legacy_mm.kafka.errors import (
+    is_too_large,
+    needs_new_producer,
+    refusal,
+    refuses_idempotence,
+    refuses_login,
+    refuses_the_record,
+)
 from legacy_mm.kafka.header_support import HeaderCheck
 from legacy_mm.kafka.statistics import statistics_properties
 from legacy_mm.model import Outgoing
@@ -52,6 +59,8 @@ class FailedSend:
     """The target will never take this record, or one in its batch."""
     batch_bytes: int = 0
     """Where the batch was too large, and not this record by itself: what its batches were bound to."""
+    needs_new_producer: bool = False
+    """Where it is fatal: the target has lost this producer id, and takes the same records under another one."""
 
 
 def queue_kbytes(properties: Mapping[str, str]) -> int:
@@ -238,7 +247,14 @@ class RecordSender:
         if error is None:
             return None
         return FailedSend(
-            "", None, None, refusal(error), error.name(), fatal=True, refuses_idempotence=refuses_idempotence(error)
+            "",
+            None,
+            None,
+            refusal(error),
+            error.name(),
+            fatal=True,
+            refuses_idempotence=refuses_idempotence(error),
+            needs_new_producer=needs_new_producer(error),
         )
 
     def _partitions(self, records: Sequence[Any]) -> Iterator[int]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from legacy_mm.dataplane.send_failure import BatchRefused, IdempotenceRefused, SendFailures
+from legacy_mm.dataplane.send_failure import BatchRefused, IdempotenceRefused, ProducerBroken, SendFailures
 from legacy_mm.errors import SendFailure, StreamFailure
 from legacy_mm.kafka.sender import FailedSend
 
@@ -77,3 +77,12 @@ def test_what_no_record_has_told_is_told_at_the_end(caplog: pytest.LogCaptureFix
         SendFailures(abort=True).raise_if_ending(broken)
     assert not isinstance(raised.value, SendFailure)
     assert caplog.records == []
+
+
+@pytest.mark.parametrize("abort", [True, False])
+def test_a_target_that_has_lost_the_producer_id_gets_the_records_under_another_one(abort: bool) -> None:
+    """As in Java; the records engine ended with 255 when an unclean election had cut the target's log."""
+    lost = FailedSend("", None, None, "desynchronized", "OUT_OF_ORDER_SEQUENCE_NUMBER", True, False)
+    with pytest.raises(ProducerBroken, match="desynchronized") as raised:
+        SendFailures(abort=abort).raise_if_ending(replace(lost, needs_new_producer=True))
+    assert raised.value.retriable

@@ -14,7 +14,7 @@ from legacy_mm.copyjob import UNKNOWN
 from legacy_mm.kafka.sender import FailedSend, RecordSender
 from legacy_mm.testbed.waiting import wait_until
 
-DENIED = KafkaError.CLUSTER_AUTHORIZATION_FAILED
+DENIED, OUT_OF_ORDER = KafkaError.CLUSTER_AUTHORIZATION_FAILED, KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER
 AFTER_THE_HEAD_OF_AN_OBJECT = 16
 """Where confluent-kafka's clients keep librdkafka's handle."""
 
@@ -32,12 +32,12 @@ def sender(failed: list[FailedSend]) -> Iterator[RecordSender]:
     made.purge()
 
 
-def deny(sender: RecordSender) -> None:
-    """As a broker that gives no producer id."""
+def deny(sender: RecordSender, code: int = DENIED) -> None:
+    """As a broker that gives no producer id, or will have no more under it."""
     (found,) = Path(confluent_kafka.__file__).parents[1].glob("confluent_kafka.libs/librdkafka*")
     library = ctypes.CDLL(str(found))
     handle = ctypes.c_void_p.from_address(id(sender._producer) + AFTER_THE_HEAD_OF_AN_OBJECT)
-    assert library.rd_kafka_test_fatal_error(handle, ctypes.c_int(DENIED), b"denied") == 0
+    assert library.rd_kafka_test_fatal_error(handle, ctypes.c_int(code), b"denied") == 0
 
 
 RECORD = Message(topic="t", partition=0, offset=7, key=b"k", value=b"v", timestamp=(1, 99))
@@ -75,6 +75,17 @@ def test_what_ends_the_producer_is_known_though_records_fail_with_it(
     broken = sender.fatal()
     assert broken is not None
     assert (broken.code, broken.refuses_idempotence) == ("CLUSTER_AUTHORIZATION_FAILED", True)
+
+
+@pytest.mark.parametrize(("code", "another"), [(DENIED, False), (OUT_OF_ORDER, True)])
+def test_a_producer_id_that_the_target_has_lost_is_told_from_one_that_it_refuses(
+    sender: RecordSender, code: int, another: bool
+) -> None:
+    deny(sender, code)
+    assert not sender.flush(0.01)
+    broken = sender.fatal()
+    assert broken is not None
+    assert broken.needs_new_producer is another
 
 
 def test_a_record_that_failed_and_may_have_arrived_has_no_known_place() -> None:

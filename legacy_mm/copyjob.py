@@ -225,7 +225,7 @@ class Log(Frame):
 
 @dataclass(frozen=True)
 class Gap(Frame):
-    """Task -> driver: the wanted offset is not in the log; what now?"""
+    """Task -> driver: the wanted offset is not in the log, or that of another topic; what now?"""
 
     topic: str
     partition: int

@@ -98,8 +98,8 @@ SKIPPED = Event(
 TOPIC_RECREATED = Event(
     "topic-recreated",
     logging.WARNING,
-    "Gap in {topic}: the topic was deleted and made again (id {before}, now {now}); what its new partitions hold below "
-    "the group's offsets is not copied",
+    "Gap in {topic}: the topic was deleted and made again (id {before}, now {now}); what the old one held and was "
+    "not copied is gone",
 )
 RECEIPTS_FAILED = Event(
     "receipts-failed", logging.WARNING, "Receipts cannot be written ({reason}); going on without them"

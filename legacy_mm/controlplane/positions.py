@@ -112,4 +112,6 @@ def _reason(gap: Gap) -> str:
         return f"the log was truncated at {gap.parts_at} and goes on with other records"
     if gap.wanted < gap.low:
         return "retention or a deletion of records came before the mirror"
+    if gap.wanted <= gap.high:
+        return "the topic was deleted and made again"
     return "the log is shorter than what was read: it was truncated, or the topic made again"

@@ -130,7 +130,7 @@ def refuses_idempotence(error: KafkaError) -> bool:
 
 
 def needs_new_producer(error: KafkaError) -> bool:
-    """True when a broker and this producer id have lost each other, as after an unclean election; another id goes on."""
+    """True when a broker and this producer id have lost each other; another id can go on."""
     return error.code() in _PRODUCER_UNKNOWN
 
 

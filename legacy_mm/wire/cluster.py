@@ -103,6 +103,10 @@ class Cluster:
         self._used[topic] = monotonic()
         return self._now().sizes.get(topic, 0)
 
+    def topic_ids(self) -> Mapping[str, object]:
+        """Those of the topics that are there: one that is made again has another. Brokers before 2.8 have none."""
+        return self._now().ids
+
     def problem(self, topic: str) -> type[Exception] | None:
         """kafka-python's error class for a topic that the last answer said nothing else about."""
         return self._now().problems.get(topic)

@@ -27,7 +27,7 @@ from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.wire.fetch_session import FetchSession
 from legacy_mm.wire.topology import UNKNOWN_EPOCH
 from legacy_mm.wire.traffic import Traffic
-from legacy_mm.wire.truncation import ReadEpochs
+from legacy_mm.wire.truncation import ReadLogs
 
 _RETRY_SECONDS = 0.1
 _ATTEND_SECONDS = 0.5
@@ -35,7 +35,7 @@ _REPLICA_SECONDS = 300.0
 """How long a leader's advice to read from a nearer replica holds, as in Java with its default `metadata.max.age.ms`."""
 _NOBODY = None, UNKNOWN_EPOCH
 _NO_REPLICA = -1, 0.0
-_PARTED = "its leader is another one"
+_PARTED, _MADE_AGAIN = "its leader is another one", "its topic is another one"
 
 
 class Fetcher:
@@ -54,7 +54,7 @@ class Fetcher:
         self._halted: set[TopicPartition] = set()
         self._pauses: dict[TopicPartition, float] = {}
         self._replicas: dict[TopicPartition, tuple[int, float]] = {}
-        self._epochs = ReadEpochs(cluster)
+        self._logs = ReadLogs(cluster)
         self._gaps: list[Gap] = []
         self._started: deque[Started] = deque()
         self._readers: dict[int, _Reader] = {}
@@ -119,7 +119,7 @@ class Fetcher:
             self.traffic.passed(partition, offset)
         with self._changed:
             self._positions |= offsets
-            self._epochs.forget(offsets)
+            self._logs.forget(offsets)
             self._halted -= offsets.keys()
             self._changed.notify_all()
 
@@ -169,8 +169,12 @@ class Fetcher:
             self._changed.wait_for(self.closed, seconds)
 
     def undoubted(self, asked: list[Wanted]) -> list[Wanted]:
-        """Those that may be read on; where a new leader's log parts from what was read is a gap."""
-        doubts = self._epochs.doubts(asked)
+        """Those that may be read on; a topic that was made again is a gap, and a new leader's log where it parts."""
+        if again := {want.partition: want.offset for want in self._logs.made_again(asked)}:
+            for partition, offset in again.items():
+                self._report_gap(Gap(*partition, offset, *self._log_ends(partition), _MADE_AGAIN))
+            asked = [want for want in asked if want.partition not in again]
+        doubts = self._logs.doubts(asked)
         for want, parts_at in doubts:
             if parts_at < 0:
                 self.cluster.stale()
@@ -203,7 +207,7 @@ class Fetcher:
                 if fetched.batches:
                     del self._positions[fetched.partition]
                     arrived.append(fetched)
-                    self._epochs.note(fetched.partition, fetched.batches[-1].header.leader_epoch)
+                    self._logs.note(fetched.partition, fetched.batches[-1].header.leader_epoch)
                 self._positions[fetched.partition] = next_offset
             work = self._arrivals.add(arrived)
         if work is not None:

@@ -1,7 +1,7 @@
-"""Whether a new leader's log still holds what was read from the one before (unclean leader election).
+"""Whether a log still holds what was read of it: offsets alone do not tell, once a new one is as long as the old one.
 
-Asked once for each change of leaders, as Java's consumer does: offsets alone do not tell, once the new log is as long
-as the old one was. Brokers before 2.4 tell no epoch to ask about.
+A new leader may have another log (unclean election). It is asked once for each change of leaders, as Java's consumer
+does; brokers before 2.4 tell no epoch to ask about. A topic that was deleted and made again has another id.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ class Doubt(NamedTuple):
     parts_at: int
 
 
-class ReadEpochs:
-    """Under which leader epoch each partition was read last, and under which one that was last compared."""
+class ReadLogs:
+    """Which log each partition was read from: its topic's id, its leader epoch, and that which was last compared."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._read: dict[TopicPartition, int] = {}
         self._compared: dict[TopicPartition, int] = {}
+        self._ids: dict[TopicPartition, object] = {}
+        self._left: set[object] = set()
 
     def note(self, partition: TopicPartition, epoch: int) -> None:
         """The last batch that was read carries this epoch."""
@@ -46,6 +48,21 @@ class ReadEpochs:
         """These are read from elsewhere: nothing is known of what is before."""
         for partition in partitions:
             self._read.pop(partition, None)
+            self._ids.pop(partition, None)
+
+    def made_again(self, wanted: Iterable[Wanted]) -> list[Wanted]:
+        """Those whose topic is another one than when they were asked about first.
+
+        Java's consumer loses such a partition with the topic, and finds it without a committed offset. An id that was
+        left does not come back: who tells it is a broker that lags.
+        """
+        now = self._cluster.topic_ids()
+        found = [want for want in wanted if self._is_another(want.partition, now.get(want.partition.topic))]
+        self._left.update(self._ids[want.partition] for want in found)
+        return found
+
+    def _is_another(self, partition: TopicPartition, now: object | None) -> bool:
+        return now is not None and now not in self._left and self._ids.setdefault(partition, now) != now
 
     def doubts(self, wanted: Iterable[Wanted]) -> list[Doubt]:
         """Those that must not be read on; leaders are asked only where they are new. Raises ConnectionLost."""

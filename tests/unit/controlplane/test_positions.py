@@ -12,6 +12,7 @@ from legacy_mm.model import TopicPartition
 
 TRIMMED = Gap("orders", 3, wanted=100, low=150, high=400, reason="Broker: Offset out of range")
 SHORTER = Gap("orders", 3, wanted=100, low=0, high=40, reason="Broker: Offset out of range")
+MADE_AGAIN = Gap("orders", 3, wanted=100, low=0, high=400, reason="its topic is another one")
 PARTED = Gap("orders", 3, wanted=100, low=0, high=400, reason="its leader is another one", parts_at=80)
 
 
@@ -26,6 +27,7 @@ def unexpected(offsets: int) -> None:
         (TRIMMED, "latest", 400, 300),
         (SHORTER, "earliest", 0, 0),
         (SHORTER, "latest", 40, 0),
+        (MADE_AGAIN, "earliest", 0, 0),
         (PARTED, "earliest", 80, 0),
         (PARTED, "latest", 80, 0),
     ],
@@ -46,10 +48,12 @@ def test_the_reason_is_told_apart(caplog: pytest.LogCaptureFixture) -> None:
     guard.after(TRIMMED)
     guard.after(SHORTER)
     guard.after(PARTED)
-    trimmed, shorter, parted = (record.getMessage() for record in caplog.records)
+    guard.after(MADE_AGAIN)
+    trimmed, shorter, parted, made_again = (record.getMessage() for record in caplog.records)
     assert "retention or a deletion of records" in trimmed
     assert "shorter than what was read" in shorter
     assert "truncated at 80 and goes on with other records" in parted
+    assert "the topic was deleted and made again" in made_again
 
 
 @pytest.mark.parametrize(("fail", "error"), [(True, SourceGap), (False, StreamFailure)])

@@ -39,6 +39,7 @@ class OneBroker:
         self.epoch = 4
         self.error = 0
         self.epoch_ends = 90
+        self.topic_id = "first"
         self.too_old = False
         self.compared: list[tuple[int, int]] = []
         self.unled: set[TopicPartition] = set()
@@ -53,6 +54,9 @@ class OneBroker:
 
     def leaders(self) -> dict[TopicPartition, Leadership]:
         return dict.fromkeys((A, B, C), Leadership(NODE, self.epoch))
+
+    def topic_ids(self) -> dict[str, object]:
+        return {"t": self.topic_id}
 
     def call(self, node: int, request: Any) -> Any:
         """The end of an epoch's records in the log of the leader of now."""
@@ -409,3 +413,25 @@ def test_an_old_broker_is_not_asked(led_anew: Fetcher, cluster: OneBroker) -> No
     cluster.too_old = True
     wanted = asked(led_anew)
     assert led_anew.undoubted(wanted) == wanted
+
+
+def test_a_topic_that_was_made_again_is_a_gap_though_its_log_holds_the_offset(
+    fetcher: Fetcher, cluster: OneBroker
+) -> None:
+    """Once: a broker that lags tells the old id again."""
+    wanted = asked(fetcher)
+    assert fetcher.undoubted(wanted) == wanted
+    fetcher.answered(wanted, [])
+    cluster.topic_id = "second"
+    wanted = asked(fetcher)
+    assert fetcher.undoubted(wanted) == []
+    assert [(gap.topic_partition, gap.wanted, gap.low, gap.high, gap.parts_at) for gap in fetcher.take_gaps()] == [
+        (partition, 20, 10, 90, -1) for partition in (A, B, C)
+    ]
+    fetcher.answered(wanted, [])
+    fetcher.resume({A: 10, B: 10, C: 10})
+    for cluster.topic_id in ("second", "first", "second"):
+        wanted = asked(fetcher)
+        assert fetcher.undoubted(wanted) == wanted
+        fetcher.answered(wanted, [])
+    assert fetcher.take_gaps() == []

@@ -83,6 +83,11 @@ class Mirror:
         for stream in self._streams:
             stream.subscribe(topics)
 
+    def made_again(self, topic: str) -> None:
+        """This topic was deleted, and another one has its name."""
+        for stream in self._streams:
+            stream.made_again(topic)
+
     def existing_topics(self) -> frozenset[str] | None:
         """All topics the source showed at the last look."""
         return self._watch.existing_topics()

@@ -142,6 +142,7 @@ def _mirror(
             interval=source.metadata_max_age,
             before_first=_group_start(source, guard),
             on_change=on_change,
+            on_made_again=lambda topic: mirror.made_again(topic),
             guard=guard,
             on_failure=on_failure,
         )

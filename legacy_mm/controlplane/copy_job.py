@@ -90,6 +90,8 @@ class CopyJob:
         """`unattended_seconds`: so long after the stream's thread has last looked after it the task must end."""
         self.ticket = ticket
         self.partitions = frozenset(plan.offsets)
+        self.outlives_topics = plan.engine == "records"
+        """librdkafka believes in the leader of a topic that is no more until the next one's epoch is as high."""
         self.worker = "not started"
         self.unacknowledged: dict[TopicPartition, int] = {}
         self._plan = plan

@@ -100,6 +100,20 @@ class Stream(threading.Thread):
 
         self._orders.put(order)
 
+    def made_again(self, topic: str) -> None:
+        """A new copy job, where the old one would not see that it is another topic; begins as after a rebalance.
+
+        What was reached of it and not committed is copied again, if it was of the new topic.
+        """
+
+        def order() -> None:
+            partitions = frozenset(partition for partition in self._owned if partition.topic == topic)
+            if self._job is not None and self._job.outlives_topics and partitions:
+                self._end_job(Deadline.after(self._revoke_seconds))
+                self._forget(partitions)
+
+        self._orders.put(order)
+
     def stop(self, deadline: Deadline, *, commit: bool) -> None:
         """Run the shutdown sequence; `commit` is False after a failure."""
 
@@ -231,6 +245,9 @@ class Stream(threading.Thread):
         self._generation += 1
         self._owned -= partitions
         self._metrics.owns(self._owned)
+        self._forget(partitions)
+
+    def _forget(self, partitions: frozenset[TopicPartition]) -> None:
         self._commits.forget(partitions)
         for partition in partitions:
             self._starts.pop(partition, None)

@@ -49,6 +49,7 @@ def watch(**changes: Any) -> TopicWatch:
         "interval": 60.0,
         "before_first": None,
         "on_change": lambda found: None,
+        "on_made_again": lambda topic: None,
         "guard": GapGuard("latest", ignored, ignored, fail=False),
         "on_failure": lambda stream, error: None,
     }
@@ -154,7 +155,8 @@ def test_a_topic_that_was_made_again_is_told_once(caplog: pytest.LogCaptureFixtu
     counted: queue.SimpleQueue[int] = queue.SimpleQueue()
     cluster = Cluster()
     guard = GapGuard("latest", counted.put, ignored, fail=False)
-    topic_watch = watch(lister=lambda: cluster, interval=0.0, guard=guard)
+    made_again: queue.SimpleQueue[str] = queue.SimpleQueue()
+    topic_watch = watch(lister=lambda: cluster, interval=0.0, guard=guard, on_made_again=made_again.put)
     topic_watch.start()
     assert counted.get(timeout=10) == 0
     wait_until(lambda: cluster.looks >= 4, 10, "two more looks")
@@ -162,6 +164,7 @@ def test_a_topic_that_was_made_again_is_told_once(caplog: pytest.LogCaptureFixtu
     topic_watch.join(10)
     (line,) = [record.getMessage() for record in caplog.records if "made again" in record.getMessage()]
     assert "Gap in ab" in line and "ab-1, now ab-2" in line
+    assert (made_again.get(timeout=10), made_again.empty()) == ("ab", True)
     assert counted.empty()
 
 

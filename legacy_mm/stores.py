@@ -17,6 +17,7 @@ from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies import pem
 from legacy_mm.spark import keystore
 from legacy_mm.spark.jvm import Jvm
+from legacy_mm.wire import tls
 
 _NATIVE = (
     *("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location", "ssl.crl.location"),
@@ -24,6 +25,7 @@ _NATIVE = (
 )
 """Properties of librdkafka that name files."""
 _TRY_SECONDS = 15.0
+_INVALID = "org.apache.kafka.common.errors.InvalidConfigurationException: "
 Side = TypeVar("Side", SourceSettings, TargetSettings, AdminSettings)
 AnySide = SourceSettings | TargetSettings | AdminSettings
 
@@ -42,6 +44,21 @@ def with_stores(settings: Settings, java: Callable[[], Jvm]) -> Settings:
 def with_store(side: Side, java: Callable[[], Jvm]) -> Side:
     """One side."""
     return replace(side, properties={**keystore.read(side.stores, java), **side.properties, **_pem(side.pem)})
+
+
+def check_pem(settings: Settings) -> None:
+    """Raise ConfigurationError for PEM that cannot be used, as Java's clients do at the start.
+
+    Else it would be found when a client is made: at the target with the first partitions, which a standby has not.
+    """
+    for side in (settings.source, settings.target, settings.source_admin, settings.target_admin):
+        if side is None:
+            continue
+        try:
+            tls.check_pem(side.properties)
+        except ConfigurationError as error:
+            files = ", ".join(filter(None, (side.pem.trusted, side.pem.keys))) or "in the properties"
+            raise ConfigurationError(f"{_INVALID}Failed to load PEM SSL keystore {files}: {error}") from None
 
 
 def files(settings: Settings) -> frozenset[str]:

@@ -39,7 +39,9 @@ def check_addresses(settings: Settings) -> None:
 
 
 def check_logins(settings: Settings) -> None:
-    """Raise ConfigurationError where a login that librdkafka does not have meets what only librdkafka can do."""
+    """Raise ConfigurationError where a login that librdkafka does not have meets what only librdkafka can do, and for
+    keys and certificates that no client could be made of."""
+    stores.check_pem(settings)
     if login := only_batches(settings):
         choose_engine(settings)
         if KERBEROS in login and not settings.spark.embedded:

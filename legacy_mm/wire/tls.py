@@ -38,14 +38,17 @@ def context(properties: Mapping[str, str]) -> ssl.SSLContext:
     if properties.get("enable.ssl.certificate.verification", "true") == "false":
         made.check_hostname = False
         made.verify_mode = ssl.CERT_NONE
-    for names, apply in _STEPS.items():
-        try:
-            apply(made, properties)
-        except (OSError, ValueError) as error:  # SSLError is an OSError
-            used = ", ".join(name for name in names if name in properties)
-            reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
-            raise ConfigurationError(f"{used} cannot be used: {reason}") from None
+    for names in _STEPS:
+        _take(made, properties, names)
     return made
+
+
+def check_pem(properties: Mapping[str, str]) -> None:
+    """Raise ConfigurationError for certificates or a key in these properties that no client could be made of."""
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    for names in _STEPS:
+        if names[0].endswith(".pem") and names[0] in properties:
+            _take(made, properties, names)
 
 
 def openssl_names(suites: str) -> str:
@@ -71,6 +74,15 @@ def trust(made: ssl.SSLContext, pem: str | None, location: str | None) -> None:
         made.load_verify_locations(**{"capath" if is_folder else "cafile": location})
     else:
         made.load_default_certs()
+
+
+def _take(made: ssl.SSLContext, properties: Mapping[str, str], names: tuple[str, ...]) -> None:
+    try:
+        _STEPS[names](made, properties)
+    except (OSError, ValueError) as error:  # SSLError is an OSError
+        used = ", ".join(name for name in names if name in properties)
+        reason = getattr(error, "reason", None) or getattr(error, "strerror", None) or type(error).__name__
+        raise ConfigurationError(f"{used} cannot be used: {reason}") from None
 
 
 def _trust(made: ssl.SSLContext, properties: Mapping[str, str]) -> None:

@@ -18,6 +18,8 @@ from legacy_mm.config.settings import (
     Settings,
 )
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.wiring import check_logins
+from tests.unit.certificates import certify, key_pem, pem
 from tests.unit.flow_settings import flow_settings, source_settings
 
 NO_JAVA: Any = None
@@ -45,6 +47,46 @@ def settings(trusted: Path) -> Settings:
     }
     read = apply("consumer", {**file, "group.id": "g"})
     return flow_settings(source_settings(read.properties, stores=read.stores, pem=read.pem))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("nothing", None),
+        ("password", "ssl.certificate.pem, ssl.key.pem cannot be used"),
+        ("key", "ssl.certificate.pem, ssl.key.pem cannot be used: KEY_VALUES_MISMATCH"),
+        ("certificate", "ssl.ca.pem cannot be used"),
+    ],
+)
+@pytest.mark.parametrize("side", ["source", "target", "target_admin"])
+def test_pem_that_cannot_be_used_is_refused_at_the_start(
+    settings: Settings, tmp_path: Path, side: str, wrong: str, said: str | None
+) -> None:
+    key, signed = certify("client", None, authority=True)
+    other, _ = certify("other", None, authority=True)
+    store, trust = tmp_path / "client.pem", tmp_path / "authority.pem"
+    store.write_text(key_pem(other if wrong == "key" else key, b"right") + pem(signed))
+    trust.write_text(certificate("AAAA") if wrong == "certificate" else pem(signed))
+    file = {
+        "bootstrap.servers": "127.0.0.1:1",
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(trust),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(store),
+        "ssl.key.password": "hush" if wrong == "password" else "right",
+    }
+    read = apply("producer", file)
+    asked = replace(settings, source=source_settings(), target_admin=AdminSettings({}))
+    used = replace(getattr(asked, side), properties=read.properties, pem=read.pem)
+    asked = replace(asked, **{side: used})
+    if said is None:
+        check_logins(asked)
+        return
+    with pytest.raises(ConfigurationError, match=said) as refused:
+        check_logins(asked)
+    assert f"Failed to load PEM SSL keystore {trust}, {store}: " in str(refused.value)
+    assert "hush" not in str(refused.value)
 
 
 def test_a_pem_store_is_read_again(settings: Settings, trusted: Path) -> None:

@@ -35,7 +35,8 @@ _ONLY_OAUTH = "librdkafka renews a token when four fifths of its life are over"
 class _Mechanism(NamedTuple):
     """A login that this client can do."""
 
-    module: str
+    modules: tuple[str, ...]
+    """Login modules that give what it needs; the first is its own."""
     emit: Callable[[Reading, Mapping[str, str]], Emitted]
 
 
@@ -54,14 +55,15 @@ def _scram(reading: Reading, options: Mapping[str, str]) -> Emitted:
     return {**_password(reading, options), **({TOKEN_AUTH: "true"} if token else {})}
 
 
-_SCRAM = _Mechanism(_MODULES + "scram.ScramLoginModule", _scram)
+_SCRAM_MODULE = _MODULES + "scram.ScramLoginModule"
+_SCRAM = _Mechanism((_SCRAM_MODULE,), _scram)
 _MECHANISMS: Mapping[str, _Mechanism] = {
-    "PLAIN": _Mechanism(_MODULES + "plain.PlainLoginModule", _password),
+    "PLAIN": _Mechanism((_MODULES + "plain.PlainLoginModule", _SCRAM_MODULE), _password),
     "SCRAM-SHA-256": _SCRAM,
     "SCRAM-SHA-512": _SCRAM,
-    "OAUTHBEARER": _Mechanism(_MODULES + "oauthbearer.OAuthBearerLoginModule", bearer.bearer),
-    KERBEROS: _Mechanism(kerberos.MODULE, kerberos.kerberos),
-    "AWS_MSK_IAM": _Mechanism("software.amazon.msk.auth.iam.IAMLoginModule", bearer.msk_iam),
+    "OAUTHBEARER": _Mechanism((_MODULES + "oauthbearer.OAuthBearerLoginModule",), bearer.bearer),
+    KERBEROS: _Mechanism((kerberos.MODULE,), kerberos.kerberos),
+    "AWS_MSK_IAM": _Mechanism(("software.amazon.msk.auth.iam.IAMLoginModule",), bearer.msk_iam),
 }
 
 
@@ -73,9 +75,9 @@ def _login(reading: Reading) -> Emitted:
     if not reading.text("sasl.jaas.config"):
         raise ConfigurationError(jaas.no_entry(None))
     module = jaas.parse(reading.text("sasl.jaas.config"))
-    if module.name != mechanism.module:
+    if module.name not in mechanism.modules:
         raise ConfigurationError(
-            f"sasl.jaas.config: a login module other than {mechanism.module} is not supported with "
+            f"sasl.jaas.config: a login module other than {mechanism.modules[0]} is not supported with "
             f"sasl.mechanism {name}"
         )
     return mechanism.emit(reading, module.options)

@@ -44,13 +44,20 @@ def test_plain_and_scram() -> None:
     assert 'p "x"' not in repr(read) + "".join(note.text for note in read.reading.notes)
 
 
+def test_plain_takes_the_module_of_scram() -> None:
+    """As in Java, where both only keep name and password; SCRAM does not take that of PLAIN."""
+    scram = f"{SASL}scram.ScramLoginModule required username=u password=p;"
+    read = producer(_sasl("PLAIN", scram)).properties
+    assert [read[f"sasl.{name}"] for name in ("mechanism", "username", "password")] == ["PLAIN", "u", "p"]
+
+
 @pytest.mark.parametrize(
     ("mechanism", "jaas"),
     [
         ("GSSAPI", "com.sun.security.auth.module.Krb5LoginModule required hush=hush;"),
         ("OAUTHBEARER", f"{SASL}oauthbearer.OAuthBearerLoginModule required hush=hush;"),
         ("AWS_MSK_IAM", "software.amazon.msk.auth.iam.IAMLoginModule required hush=hush;"),
-        ("PLAIN", f"{SASL}scram.ScramLoginModule required username=u password=hush;"),
+        ("SCRAM-SHA-256", f"{SASL}plain.PlainLoginModule required username=u password=hush;"),
         ("PLAIN", f"{SASL}plain.PlainLoginModule required password=hush;"),
         ("PLAIN", f"{SASL}plain.PlainLoginModule required username=u password=hush"),
         ("PLAIN", ""),

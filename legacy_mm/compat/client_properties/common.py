@@ -27,6 +27,7 @@ from legacy_mm.compat.client_properties.rule import (
 from legacy_mm.errors import ConfigurationError
 
 _HOST_AND_PORT = re.compile(r".*?\[?([0-9a-zA-Z\-%._:]*)\]?:([0-9]+)", re.DOTALL)
+_THIS_HOST = re.compile(r"(?:\w+://)?:[0-9]+")
 _PORTS = range(65536)
 _JMX_REPORTER = "org.apache.kafka.common.metrics.JmxReporter"
 BYTES_ONLY = "bytes are mirrored as they are"
@@ -58,11 +59,11 @@ def _bootstrap_servers(reading: Reading) -> Emitted:
 
 
 def _host_and_port(side: Side, server: str) -> str:
-    """`SSL://[::1]:9092` as `[::1]:9092`: Java drops any scheme and demands a port."""
+    """`SSL://[::1]:9092` as `[::1]:9092`: Java drops any scheme and demands a port; without a host it is this one."""
     match = _HOST_AND_PORT.fullmatch(server)
-    if match is None or not match[1]:
+    if match is None or not (match[1] or _THIS_HOST.fullmatch(server)):
         raise construction_exception(side, f"Invalid url in bootstrap.servers: {server}")
-    host, port = match[1], int(match[2].lstrip("0")[:6] or 0)
+    host, port = match[1] or "localhost", int(match[2].lstrip("0")[:6] or 0)
     if port not in _PORTS:
         raise construction_exception(side, f"Invalid port in bootstrap.servers: {server}")
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

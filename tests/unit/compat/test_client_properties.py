@@ -374,6 +374,7 @@ def test_names_of_features_that_are_not_there_are_said_in_one_warning() -> None:
         ("a:1,b:2", "a:1,b:2"),
         (" SSL://a:1 , ", "a:1"),
         ("[::1]:9092", "[::1]:9092"),
+        (":9092,PLAINTEXT://:9093", "localhost:9092,localhost:9093"),
     ],
 )
 def test_bootstrap_servers(servers: str, wanted: str) -> None:
@@ -381,7 +382,7 @@ def test_bootstrap_servers(servers: str, wanted: str) -> None:
     assert read["bootstrap.servers"] == wanted
 
 
-@pytest.mark.parametrize("servers", ["localhost", "a:x", "a:99999", "a:" + 5000 * "1", "", " , "])
+@pytest.mark.parametrize("servers", ["localhost", "a:x", "a:99999", "${HOST}:1", "a:" + 5000 * "1", "", " , "])
 def test_bad_bootstrap_servers(servers: str) -> None:
     with pytest.raises(ConfigurationError, match=r"bootstrap\.servers"):
         apply("producer", {"bootstrap.servers": servers})

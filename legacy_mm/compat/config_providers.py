@@ -96,7 +96,10 @@ def _from_environment(parameters: Parameters, path: str, key: str) -> str | None
     if path:
         raise config_exception(f"Path is not supported for EnvVarConfigProvider, invalid value '{path}'")
     pattern = parameters.get("allowlist.pattern", ".*")
-    return os.environ.get(key) if re.fullmatch(pattern, key) else None
+    try:
+        return os.environ.get(key) if re.fullmatch(pattern, key) else None
+    except re.error as error:
+        raise config_exception(f"allowlist.pattern {pattern} cannot be used: {error}") from None
 
 
 def _is_allowed(parameters: Parameters, path: str) -> bool:

@@ -109,6 +109,10 @@ def test_parameters_limit_what_is_read(folder: Path) -> None:
         ),
         ({"config.providers.file.param.allowed.paths": "relative"}, "Path relative is not absolute"),
         ({"config.providers.file.param.allowed.paths": "/nowhere"}, "Path /nowhere does not exist"),
+        (
+            {"x": "${env:MIRROR_NAME}", "config.providers.env.param.allowlist.pattern": r"\p{Upper}+"},
+            r"allowlist.pattern \p{Upper}+ cannot be used: bad escape \p",
+        ),
     ],
 )
 def test_refused(properties: dict[str, str], said: str) -> None:

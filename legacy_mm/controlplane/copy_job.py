@@ -45,6 +45,7 @@ from legacy_mm.spark.runner import SparkRunner
 
 _HELLO_SECONDS, _CLUSTER_HELLO_SECONDS = 30.0, 150.0
 """The second where a cluster may have to make its executors first: pods whose image is still to be pulled."""
+_NO_ROOM = ": the cluster has no free core, too little memory, or a master that has forgotten this application"
 _PROGRESS_SECONDS = 10.0
 _EXIT_SECONDS = 2.0
 _LOOK_SECONDS = 0.02
@@ -93,6 +94,8 @@ class CopyJob:
         self.outlives_topics = plan.engine == "records"
         """librdkafka believes in the leader of a topic that is no more until the next one's epoch is as high."""
         self.worker = "not started"
+        self.hello_seconds = _HELLO_SECONDS if embedded else _CLUSTER_HELLO_SECONDS
+        """So long its task may take to report."""
         self.unacknowledged: dict[TopicPartition, int] = {}
         self._plan = plan
         self._channel = channel
@@ -221,9 +224,9 @@ class CopyJob:
             if self._closed and not self._stopped:
                 return Trouble("Lost", "its worker is gone", fatal=False)
             if self._heard is None:
-                patience = _HELLO_SECONDS if self._embedded else _CLUSTER_HELLO_SECONDS
-                if monotonic() - self._since > patience:
-                    return Trouble("Stalled", f"no worker reported within {patience:g} s", fatal=False)
+                if monotonic() - self._since > self.hello_seconds:
+                    reason = f"no worker reported within {self.hello_seconds:g} s"
+                    return Trouble("Stalled", reason if self._embedded else reason + _NO_ROOM, fatal=False)
             elif monotonic() - self._heard > _PROGRESS_SECONDS:
                 return Trouble("Stalled", f"its worker said nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
             return None

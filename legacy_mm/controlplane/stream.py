@@ -357,7 +357,8 @@ class Stream(threading.Thread):
             job.release()
 
     def _recover(self, trouble: Trouble) -> None:
-        """Stalled or lost: kill, see it over, copy again from the safe offsets; at most 3 times in 5 minutes."""
+        """Stalled or lost: kill, see it over, copy again from the safe offsets; at most 3 times in 5 minutes, or as
+        long as that many workers are waited for."""
         job = self._job
         assert job is not None
         if self._adapt(trouble):
@@ -366,9 +367,12 @@ class Stream(threading.Thread):
         if trouble.fatal:
             raise SendFailure(trouble.reason) if trouble.kind == "SendFailure" else StreamFailure(trouble.reason)
         now = monotonic()
-        replans = sum(now - at < _REPLANS_SECONDS for at in self._replans)
+        seconds = max(_REPLANS_SECONDS, (len(_REPLAN_PAUSES) + 1) * job.hello_seconds)
+        replans = sum(now - at < seconds for at in self._replans)
         if replans == len(_REPLAN_PAUSES):
-            raise StreamFailure(f"the copy job failed {replans + 1} times within 5 minutes: {trouble.reason}")
+            raise StreamFailure(
+                f"the copy job failed {replans + 1} times within {seconds / 60:g} minutes: {trouble.reason}"
+            )
         self._replans.append(now)
         self._retry_at = now + _REPLAN_PAUSES[replans]
         events.emit(events.COPY_LOST, stream=self.index, reason=trouble.reason)

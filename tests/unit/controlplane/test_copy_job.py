@@ -34,9 +34,14 @@ def test_a_job_is_attended_as_long_as_its_stream_asks(monkeypatch: pytest.Monkey
     assert not job.attended()
 
 
-@pytest.mark.parametrize(("embedded", "patience"), [(True, 30), (False, 150)])
+NO_ROOM = ": the cluster has no free core, too little memory, or a master that has forgotten this application"
+
+
+@pytest.mark.parametrize(
+    ("embedded", "patience", "why"), [(True, 30, ""), (False, 150, NO_ROOM)], ids=["embedded", "cluster"]
+)
 def test_a_cluster_may_make_its_executors_first(
-    embedded: bool, patience: int, monkeypatch: pytest.MonkeyPatch
+    embedded: bool, patience: int, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 100.0
     monkeypatch.setattr(copy_job, "monotonic", lambda: now)
@@ -47,7 +52,7 @@ def test_a_cluster_may_make_its_executors_first(
     now += 2
     trouble = job.trouble()
     assert trouble is not None
-    assert trouble.reason == f"no worker reported within {patience} s"
+    assert trouble.reason == f"no worker reported within {patience} s{why}"
 
 
 @pytest.mark.parametrize("last", [Stopped({}), Failure("SendFailure", "refused", False)])

@@ -32,6 +32,7 @@ class Job:
 
     worker = "here:1"
     outlives_topics = True
+    hello_seconds = 30.0
 
     def __init__(self, offsets: Offsets) -> None:
         self.partitions = frozenset(offsets)
@@ -295,3 +296,20 @@ def test_a_topic_that_was_made_again_is_begun_anew_by_another_job(bench: Bench, 
     assert len(bench.jobs) == (3 if outlives else 2)
     assert bench.begun[-1] == ({P: COMMITTED, other: 8} if outlives else {P: COMMITTED, other: COMMITTED})
     assert bench.commits == [{other: 8} if outlives else {P: 8, other: 8}]
+
+
+def test_workers_that_nobody_has_end_the_mirror(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cluster whose master was restarted gives this application none any more: four jobs, each waited for long."""
+    polls = 0
+
+    def half_of_the_wait() -> None:
+        nonlocal polls
+        polls += 1
+        bench.job.failed = Trouble("Stalled", "no worker reported", fatal=False)
+
+    monkeypatch.setattr(Job, "hello_seconds", 150.0)
+    monkeypatch.setattr(stream, "monotonic", lambda: 1000.0 + 75 * polls)
+    bench.run(*[half_of_the_wait] * 20)
+    (failure,) = bench.failures
+    assert str(failure) == "the copy job failed 4 times within 10 minutes: no worker reported"
+    assert len(bench.jobs) == 4

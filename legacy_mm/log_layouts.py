@@ -9,7 +9,7 @@ import threading
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from pathlib import Path
 from types import TracebackType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -84,6 +84,7 @@ _ARGUMENT = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 _AROUND = re.compile(rf"%(?:{'|'.join(f'{_STYLES} {_CHANGES}'.split())}){_ARGUMENT}(?:{_ARGUMENT})*")
 """What log4j 2 does with a part of the line: the part stays, as it is."""
 _MODIFIER = re.compile(r"(?P<left>-?)(?P<least>[0-9]*)(?:\.(?P<end>-?)(?P<most>[0-9]+))?")
+_GMT = re.compile(r"GMT([+-])([01]?\d|2[0-3])(?::?([0-5]\d))?")
 _Render = Callable[[Line], str]
 
 
@@ -148,11 +149,15 @@ def _date(options: list[str]) -> _Render:
     return lambda line: java_date(pattern, datetime.fromtimestamp(line.created, zone).astimezone(zone))
 
 
-def _zone(name: str) -> tzinfo | None:
+def _zone(name: str) -> tzinfo:
+    """A zone as Java names it: also `GMT+8` and `GMT-03:30`, which no database has. An unknown one is GMT."""
+    if found := _GMT.fullmatch(name):
+        offset = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
+        return timezone(offset if found[1] == "+" else -offset, f"GMT{found[1]}{found[2]:>02}:{found[3] or '00'}")
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
-        return None
+        return UTC
 
 
 def _logger(options: list[str]) -> _Render:

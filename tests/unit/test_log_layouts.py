@@ -42,6 +42,8 @@ LINE = Line(
         ("%variablesNotEmpty{%m} %maxLength{%m}{9}", "said said"),
         ("%q %m", "%q said"),
         ("%d{HH:mm:ss,SSS}{UTC} %date{yyyy-MM-dd'T'HH:mm:ssX}{UTC}", "15:04:05,678 2026-03-07T15:04:05Z"),
+        ("%d{HH:mm}{GMT+8} %d{HH:mm X}{GMT-03:30} %d{HH:mm z}{GMT+0530}", "23:04 11:34 -03 20:34 GMT+05:30"),
+        ("%d{HH:mm}{Asia/Tokyo} %d{HH:mm}{Nowhere} %d{HH:mm}{GMT+99}", "00:04 15:04 15:04"),
         ("%d{UNIX_MILLIS}", str(int(TIME.timestamp() * 1000))),
         ("%d{ABSOLUTE}{UTC} %d{ISO8601}{UTC}", "15:04:05,678 2026-03-07 15:04:05,678"),
     ],

@@ -19,7 +19,7 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -55,9 +55,11 @@ IGNORING_SIGNALS = 'trap "" HUP INT TERM; exec "$@"'
 class Jvm:
     """A running gateway JVM."""
 
-    def __init__(self, settings: JvmSettings, environment: Mapping[str, str]) -> None:
-        """Start it without waiting; `environment` is the JVM's whole environment."""
+    def __init__(self, settings: JvmSettings, environment: Mapping[str, str], submit: Sequence[str] = ()) -> None:
+        """Start it without waiting; `environment` is the JVM's whole environment, `submit` are words for spark-submit,
+        where a configuration folder of the user's would else decide."""
         self._settings = settings
+        self._submit = submit
         self._environment = environment
         self._connecting = threading.Lock()
         self._java = find_java(settings.java_home)
@@ -83,7 +85,7 @@ class Jvm:
         command += class_archive.options(self._java, self._options)
         command += jvm_options.with_ours(self._options)
         command += [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED.split()]
-        command += ["-cp", self._class_path(), "org.apache.spark.deploy.SparkSubmit", "pyspark-shell"]
+        command += ["-cp", self._class_path(), "org.apache.spark.deploy.SparkSubmit", *self._submit, "pyspark-shell"]
         self._process = subprocess.Popen(
             ["/bin/sh", "-c", IGNORING_SIGNALS, "sh", *command],
             stdin=subprocess.PIPE,

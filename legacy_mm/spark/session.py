@@ -52,6 +52,7 @@ _KEPT = {
     "spark.ui.showConsoleProgress": "false",
 }
 _QUESTION_STOP_SECONDS = 2.0
+_WORKER_PYTHON = "spark.pyspark.python"
 _ENCRYPTED = {
     "spark.authenticate": "true",
     "spark.network.crypto.enabled": "true",
@@ -79,7 +80,8 @@ class SparkHost:
         self._daemon: PreparedDaemon | None = None
         with ExitStack() as undo:
             undo.callback(shutil.rmtree, self.folder, ignore_errors=True)
-            self.jvm = Jvm(settings.jvm, environment | prepared)
+            submit = () if self.embedded else ("--master", str(settings.master), "--deploy-mode", "client")
+            self.jvm = Jvm(settings.jvm, environment | prepared, submit)
             undo.callback(lambda: self.stop(Deadline.after(_QUESTION_STOP_SECONDS)))
             if prepared:
                 self._daemon = PreparedDaemon(self.folder, environment)
@@ -90,9 +92,11 @@ class SparkHost:
         from pyspark import SparkConf, SparkContext
 
         gateway = self.jvm.connect()
+        self._leave_folder_to(gateway.jvm)
         conf = SparkConf(_jvm=gateway.jvm)
-        conf.setAll(sorted(self.properties(archive, dict(conf.getAll())).items()))
-        os.environ["PYSPARK_PYTHON"] = self._worker_python()
+        defaults = dict(conf.getAll())
+        conf.setAll(sorted(self.properties(archive, defaults).items()))
+        os.environ["PYSPARK_PYTHON"] = self.worker_python(defaults)
         os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # where other applications are Connect's, ours is not
         context = SparkContext(gateway=gateway, conf=conf)
         context.setLogLevel("OFF")
@@ -126,6 +130,13 @@ class SparkHost:
                 chosen[name] = separator.join(filter(None, (ours, theirs)))
         return chosen | _KEPT
 
+    def worker_python(self, defaults: Mapping[str, str]) -> str:
+        """What workers are started by: as Spark has it, its property before the variable."""
+        if self.embedded:
+            return python_executable()
+        asked = self._settings.conf.get(_WORKER_PYTHON) or defaults.get(_WORKER_PYTHON)
+        return asked or os.environ.get("PYSPARK_PYTHON", "python3")
+
     def stop(self, deadline: Deadline) -> None:
         """End all processes of the application, those that do not end by themselves at the deadline."""
         self.jvm.stop(deadline)
@@ -133,10 +144,10 @@ class SparkHost:
             self._daemon.stop(deadline)
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _worker_python(self) -> str:
-        if self.embedded:
-            return python_executable()
-        return os.environ.get("PYSPARK_PYTHON", "python3")
+    def _leave_folder_to(self, jvm: Any) -> None:
+        """Where this process is killed Java removes the folder, after what Spark makes in it from now on."""
+        for path in (self.folder, *self.folder.iterdir()):
+            jvm.java.io.File(str(path)).deleteOnExit()
 
     def _environment(self, conf_dir: Path) -> dict[str, str]:
         import pyspark
@@ -145,7 +156,7 @@ class SparkHost:
         kept |= {
             "SPARK_HOME": str(Path(pyspark.__file__).parent),
             "SPARK_CONF_DIR": str(conf_dir),
-            "PYSPARK_PYTHON": self._worker_python(),
+            "PYSPARK_PYTHON": self.worker_python({}),
             "LEGACY_MM_PRELOAD": self._preload,
         }
         if self.embedded:

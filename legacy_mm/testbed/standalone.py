@@ -1,6 +1,7 @@
 """A real Spark standalone master and its workers on loopback, from the pyspark package alone.
 
-Authentication and encryption are on, as this project demands of cluster masters. Workers run with an environment that
+Authentication and encryption are on, as this project demands of cluster masters. The configuration's own master is
+another one, and it submits to clusters, as on hosts that are used for more. Workers run with an environment that
 does not know this project, so what they need must come to them. Rule: every process ends with the context.
 """
 
@@ -67,6 +68,8 @@ class SparkStandalone:
             "spark.network.crypto.enabled true\n"
             f"spark.authenticate.secret {secrets.token_hex(16)}\n"
             "spark.master.rest.enabled false\n"
+            "spark.master yarn\n"
+            "spark.submit.deployMode cluster\n"
         )
         _, _, port = self.master.rpartition(":")
         main = "org.apache.spark.deploy.master.Master"

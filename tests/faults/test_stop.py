@@ -7,6 +7,7 @@ import signal
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -100,10 +101,11 @@ def test_timeout_10s_copies_and_commits(scene: Scene) -> None:
 
 @BY_TOOL
 @pytest.mark.scenario(4)
-def test_sigkill_leaves_nothing_behind(scene: Scene) -> None:
+def test_sigkill_leaves_nothing_behind(scene: Scene, tmp_path: Path) -> None:
     """Tasks see the channel close and end; after 2 s no record is accepted, after 5 s no process is left."""
     consumer = {"session.timeout.ms": "6000", "heartbeat.interval.ms": "1000"}
-    tool = scene.mirror(consumer=consumer)
+    (temporary := tmp_path / "temporary").mkdir()
+    tool = scene.mirror(consumer=consumer, environment={"TMPDIR": str(temporary)})
     scene.wait_for(1)
     tool.tree.pids()
     tool.signal(signal.SIGKILL)
@@ -112,6 +114,7 @@ def test_sigkill_leaves_nothing_behind(scene: Scene) -> None:
     wait_until(writing.expired, 5, "2 s")
     arrived = scene.arrived()
     wait_until(lambda: tool.tree.pids() == [], 3, "the end of every process")
+    assert list(temporary.iterdir()) == [], "nor a file"
     assert scene.arrived() == arrived
     assert arrived < RECORDS, "it was killed while records were flowing"
     again = scene.mirror()

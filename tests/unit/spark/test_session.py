@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JvmSettings, SparkSettings
 from legacy_mm.errors import HostError
 from legacy_mm.spark import session
+from legacy_mm.spark.jvm import python_executable
 from legacy_mm.spark.session import SparkHost
 
 
@@ -22,8 +23,9 @@ class NoJvm:
 
     stopped = 0
 
-    def __init__(self, _: JvmSettings, environment: Mapping[str, str]) -> None:
+    def __init__(self, _: JvmSettings, environment: Mapping[str, str], submit: Sequence[str]) -> None:
         self.environment = environment
+        self.submit = list(submit)
 
     def stop(self, _: Deadline) -> None:
         """Count it."""
@@ -90,3 +92,39 @@ def test_hadoop_s_configuration_is_a_cluster_s(
     host = SparkHost(SparkSettings(master), streams=1, preload="")
     assert set(vars(host.jvm)["environment"]) & names == (names if master else set())
     assert host.properties(None, {}).get("spark.yarn.isPython") == ("true" if master else None)
+
+
+@pytest.mark.parametrize("master", [None, "local[2]", "spark://a:1"])
+def test_the_master_of_the_option_wins_over_the_configuration_folder_s(folder: Path, master: str | None) -> None:
+    """Or `spark.master yarn` and `spark.submit.deployMode cluster` of a Spark host would end the JVM's start."""
+    host = SparkHost(SparkSettings(master), streams=1, preload="")
+    words = ["--master", "spark://a:1", "--deploy-mode", "client"]
+    assert vars(host.jvm)["submit"] == ([] if host.embedded else words)
+
+
+NAME = "spark.pyspark.python"
+
+
+@pytest.mark.parametrize(
+    ("conf", "defaults", "variable", "python"),
+    [
+        ({}, {}, None, "python3"),
+        ({}, {}, "/variable", "/variable"),
+        ({}, {NAME: "/defaults"}, "/variable", "/defaults"),
+        ({NAME: "/conf"}, {NAME: "/defaults"}, "/variable", "/conf"),
+    ],
+)
+def test_the_python_of_workers_is_the_one_that_spark_would_take(
+    folder: Path,
+    conf: dict[str, str],
+    defaults: dict[str, str],
+    variable: str | None,
+    python: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    if variable is not None:
+        monkeypatch.setenv("PYSPARK_PYTHON", variable)
+    host = SparkHost(SparkSettings("spark://a:1", conf), streams=1, preload="")
+    assert host.worker_python(defaults) == python
+    assert SparkHost(SparkSettings(None, conf), streams=1, preload="").worker_python(defaults) == python_executable()

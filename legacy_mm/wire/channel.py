@@ -221,6 +221,8 @@ class Channel(threading.Thread):
                     return
                 request = link.under_way.popleft()
             appended, throttle = messages.decode(request.version, body)
+            if throttle:
+                link.connection.excuse(throttle / 1000)
             self._settle(request, appended, len(body), throttle)
 
     def _settle(self, request: _Request, appended: Sequence[messages.Appended], size: int, throttle: int) -> None:

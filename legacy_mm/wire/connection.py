@@ -113,6 +113,7 @@ class Connection:
         self._most_bytes = int(properties.get("receive.message.max.bytes", _MOST_BYTES))
         self._ids = count(1)
         self._outstanding: deque[_Asked] = deque()
+        self._excused = float("-inf")
         self._broker = BrokerVersionData(api_versions={})
         self._users, self._closed, self._lock = 0, False, Lock()
 
@@ -205,6 +206,10 @@ class Connection:
         finally:
             self._patience = usual
 
+    def excuse(self, seconds: float) -> None:
+        """The broker has said that it answers nothing for so long (a quota): patience begins behind that."""
+        self._excused = monotonic() + seconds
+
     def close(self) -> None:
         """End the connection; threads that are blocked in it get ConnectionLost."""
         with self._lock:
@@ -263,7 +268,7 @@ class Connection:
             raise self._lost("closed here")
         with suppress(IndexError):  # another thread may be about to send
             oldest = self._outstanding[0]
-            if monotonic() - oldest.at > self._patience:
+            if monotonic() - max(oldest.at, self._excused) > self._patience:
                 raise self._lost(f"no answer to {_api(oldest.api_key)} within {self._patience:g} s")
 
     def _check(self, size: int, correlation_id: int) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import deque
 from math import inf
 from types import SimpleNamespace
 from typing import Any, NoReturn
+from unittest.mock import Mock
 
 import pytest
 
@@ -14,7 +16,7 @@ from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.wire import failures
 from legacy_mm.wire.append_options import options_from
 from legacy_mm.wire.appender import Appender
-from legacy_mm.wire.channel import Channel, _Request
+from legacy_mm.wire.channel import Channel, _Link, _Request
 from legacy_mm.wire.errors import ConnectionLost
 from legacy_mm.wire.lane import Entry, Lane
 from legacy_mm.wire.traffic import Traffic
@@ -215,6 +217,18 @@ def test_who_has_waited_for_a_throttled_answer_does_not_wait_again() -> None:
     channel._settle(_Request([sent(appender)], 5, 0.0, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
     in_line(appender, channel, 1, 10)
     assert channel._may_send()
+
+
+def test_who_is_asked_to_be_silent_waits_for_what_is_under_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond `request.timeout.ms`: it is behind the answer that said so."""
+    appender = make()
+    answers = [b"", ConnectionLost("over")]
+    throttled = Mock(receive=Mock(side_effect=answers))
+    monkeypatch.setattr("legacy_mm.wire.channel.messages.decode", lambda *_: ([Appended(PLACE, 0, 0, "", {})], 45_000))
+    link = _Link(throttled, deque([_Request([sent(appender)], 9, 0.0, 0)]))
+    with pytest.raises(ConnectionLost, match="over"):
+        Channel(appender, 1)._take_answers(link)
+    throttled.excuse.assert_called_once_with(45.0)
 
 
 def test_a_request_of_several_lanes_is_no_larger_than_it_may_be() -> None:

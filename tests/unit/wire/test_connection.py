@@ -120,6 +120,19 @@ def test_a_broker_that_does_not_answer_in_time(peer: Peer) -> None:
         peer.connection.receive()
 
 
+def test_a_broker_that_keeps_a_quota_is_waited_for(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is under way behind the answer that says so is not even read before."""
+    now = 100.0
+    monkeypatch.setattr(connection, "monotonic", lambda: now)
+    peer.connection.send(FETCH, 4, [])
+    peer.connection.excuse(60.0)
+    now = 160.0
+    peer.connection._check_patience()
+    now = 160.1
+    with pytest.raises(ConnectionLost, match="no answer to Fetch"):
+        peer.connection._check_patience()
+
+
 def test_a_broker_that_takes_nothing(peer: Peer) -> None:
     with pytest.raises(ConnectionLost, match=r"it took no bytes for 0\.02 s"):
         peer.connection.send(FETCH, 4, [bytes(10_000_000)])

@@ -56,13 +56,19 @@ class ReadLogs:
         Java's consumer loses such a partition with the topic, and finds it without a committed offset. An id that was
         left does not come back: who tells it is a broker that lags.
         """
-        now = self._cluster.topic_ids()
-        found = [want for want in wanted if self._is_another(want.partition, now.get(want.partition.topic))]
-        self._left.update(self._ids[want.partition] for want in found)
+        now, known = self._cluster.topic_ids(), self._ids
+        news = [want for want in wanted if known.get(want.partition) is not now.get(want.partition.topic)]
+        found = [want for want in news if self._is_another(want.partition, now.get(want.partition.topic))]
+        self._left.update(known[want.partition] for want in found)
         return found
 
     def _is_another(self, partition: TopicPartition, now: object | None) -> bool:
-        return now is not None and now not in self._left and self._ids.setdefault(partition, now) != now
+        if now is None or now in self._left:
+            return False
+        if self._ids.get(partition, now) != now:
+            return True
+        self._ids[partition] = now  # the same object, while brokers are not asked again
+        return False
 
     def doubts(self, wanted: Iterable[Wanted]) -> list[Doubt]:
         """Those that must not be read on; leaders are asked only where they are new. Raises ConnectionLost."""

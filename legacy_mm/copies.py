@@ -73,6 +73,7 @@ class Copies:
         self._prepare = prepare
         self._pairs = pairs
         self._target: Mapping[str, str] = settings.target.properties
+        self._wire_source = settings.spark.embedded  # the libraries for it do not travel to workers
         self._engine, reason = choose_engine(settings)
         if settings.engine == "auto" and self._engine == "records":
             events.emit(events.ENGINE_FALLBACK, reason=reason)
@@ -94,6 +95,7 @@ class Copies:
             abort_on_send_failure=settings.target.abort_on_send_failure,
             synchronous=settings.target.synchronous,
             engine=self._engine,
+            wire_source=self._wire_source,
             engine_required=self._engine_required(),
             receipts=settings.receipts is not None,
             handler=None if settings.handler is None else asdict(settings.handler),
@@ -128,17 +130,18 @@ class Copies:
         if trouble.kind == "BatchRefused":
             return self._with_smaller_batches(int(trouble.reason))
         if trouble.kind == EngineUnfit.__name__:
-            return self._without_batches(trouble.reason)
+            return self._without_our_sockets(trouble.reason)
         return False
 
-    def _without_batches(self, reason: str) -> bool:
-        """From now on record by record; False when the user asked for batches by name, or the login does."""
+    def _without_our_sockets(self, reason: str) -> bool:
+        """From now on with librdkafka alone; False when the user asked for batches by name, or the login does."""
         if self._settings.engine == "batches" or only_batches(self._settings):
             return False
         with self._lock:
-            if self._engine != "records":
-                self._engine = "records"
-                events.emit(events.ENGINE_FALLBACK, reason=reason)
+            if self._wire_source:
+                event = events.READ_FALLBACK if self._engine == "records" else events.ENGINE_FALLBACK
+                self._engine, self._wire_source = "records", False
+                events.emit(event, reason=reason)
         return True
 
     def _without_idempotence(self, reason: str) -> bool:

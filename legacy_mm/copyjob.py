@@ -98,6 +98,8 @@ class Plan(Frame):
     """Report also what was sent, per partition (`Copied`)."""
     engine: str = "records"
     """`batches` or `records`."""
+    wire_source: bool = True
+    """The `records` engine reads with our own sockets where they can do it; else with librdkafka."""
     engine_required: bool = False
     """The user named it, or what was asked for is better done by it: it does not give way to another one."""
     handler: Mapping[str, Any] | None = field(default=None, repr=False)

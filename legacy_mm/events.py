@@ -58,6 +58,7 @@ ASSIGNED = Event("assigned", logging.INFO, "Stream {stream}, generation {generat
 REVOKED = Event("revoked", logging.INFO, "Stream {stream}, generation {generation}: revoked {partitions}")
 LOST = Event("lost", logging.WARNING, "Stream {stream}, generation {generation}: lost {partitions}; not committed")
 ENGINE_FALLBACK = Event("engine-fallback", logging.INFO, "Copying record by record: {reason}")
+READ_FALLBACK = Event("read-fallback", logging.INFO, "Reading record by record: {reason}")
 COPY_STARTED = Event("copy-started", logging.INFO, "Stream {stream} copies from {offsets} (worker {worker})")
 COPY_LOST = Event(
     "copy-lost", logging.WARNING, "Stream {stream}: copy job lost ({reason}); copying again from the safe offsets"

@@ -31,10 +31,15 @@ if TYPE_CHECKING:
     from legacy_mm.metrics.prometheus import Endpoint
 
 _PRELOADED = {
-    "records": f"{task_entry.TASK_MODULE} legacy_mm.dataplane.records_engine",
-    "batches": f"{task_entry.TASK_MODULE} legacy_mm.dataplane.batches_engine legacy_mm.protocol.records:warm_up",
+    "records": "legacy_mm.dataplane.records_engine",
+    "batches": "legacy_mm.dataplane.batches_engine legacy_mm.protocol.records:warm_up",
 }
 """What the workers' daemon imports, and calls, before it forks the first of them."""
+_PRELOADED_HERE = {
+    "records": "legacy_mm.dataplane.wire_reader legacy_mm.protocol.record_fields:warm_up",
+    "batches": "",
+}
+"""And what only an embedded one has."""
 _CLOSE_SECONDS = 1.0
 
 
@@ -51,11 +56,15 @@ class Host:
         self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
         self._context: Future[Any] = Future()
         self.runner = SparkRunner(self._context, task_entry.copy)
-        self.spark = SparkHost(settings.spark, streams, preload=_PRELOADED[self.engine.engine], quiet=quiet)
+        self.spark = SparkHost(settings.spark, streams, preload=self._preload(settings), quiet=quiet)
         self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
         with self.closed_on_error():
             start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
             start.start()
+
+    def _preload(self, settings: Settings) -> str:
+        engine = self.engine.engine
+        return f"{task_entry.TASK_MODULE} {_PRELOADED[engine]} {_PRELOADED_HERE[engine] * settings.spark.embedded}"
 
     def with_stores(self, settings: Settings) -> Settings:
         """The settings with what their Java key stores hold; the host is closed when one cannot be read."""

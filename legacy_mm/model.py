@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 
@@ -67,13 +70,61 @@ class Columns:
     values: Sequence[bytes | None]
     headers: Sequence[tuple[tuple[str, bytes | None], ...]]
 
+    @classmethod
+    def of(cls, rows: Sequence[tuple[Any, ...]]) -> Columns:
+        """From one tuple for each record, with the fields in this order."""
+        return cls(*zip(*rows, strict=True)) if rows else NO_RECORDS
+
+    @classmethod
+    def joined(cls, parts: Sequence[Columns]) -> Columns:
+        """The records of all of these, one after the other."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(*(list(chain.from_iterable(map(attrgetter(name), parts))) for name in cls.__slots__))
+
+    def __len__(self) -> int:
+        return len(self.topics)
+
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """One tuple for each record, with the fields in this order."""
+        """As `of` takes them."""
         return zip(*(getattr(self, name) for name in self.__slots__), strict=True)
 
     def part(self, begin: int, end: int | None = None) -> Columns:
         """The records from one number to before another."""
+        if begin == 0 and end in (None, len(self)):
+            return self
         return Columns(*(getattr(self, name)[begin:end] for name in self.__slots__))
+
+    def of_one_topic(self) -> bool:
+        """Whether all are of the same one."""
+        return self.topics.count(self.topics[0]) == len(self.topics)
+
+    def of_one_partition(self) -> bool:
+        """Whether all are of the same one, as nearly always: they are fetched partition by partition."""
+        return self.of_one_topic() and self.partitions.count(self.partitions[0]) == len(self.partitions)
+
+    def by_partition(self) -> Iterator[tuple[TopicPartition, Columns]]:
+        """The records of each partition, in their order."""
+        if not self.topics:
+            return
+        if self.of_one_partition():
+            yield TopicPartition(self.topics[0], self.partitions[0]), self
+            return
+        rows: defaultdict[TopicPartition, list[tuple[Any, ...]]] = defaultdict(list)
+        for row in self.rows():
+            rows[TopicPartition(row[0], row[1])].append(row)
+        for partition, found in rows.items():
+            yield partition, Columns.of(found)
+
+    def next_offsets(self) -> dict[TopicPartition, int]:
+        """One past the last of these records, per partition. Loops in C: 0.01 us a record where all are of one."""
+        if self.topics and self.of_one_partition():
+            return {TopicPartition(self.topics[0], self.partitions[0]): self.offsets[-1] + 1}
+        last = dict(zip(zip(self.topics, self.partitions, strict=True), self.offsets, strict=True))
+        return {TopicPartition(*place): offset + 1 for place, offset in last.items()}
+
+
+NO_RECORDS = Columns([], [], [], [], [], [], [], [])
 
 
 Outgoing = tuple[str, bytes | None, bytes | None, tuple[tuple[str, bytes | None], ...], int | None, int | None]

@@ -18,7 +18,7 @@ from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled
 from legacy_mm.handlers.java import JavaBatches
 from legacy_mm.handlers.loader import load_handler
-from legacy_mm.kafka.reader import PartitionReader, columns
+from legacy_mm.kafka.reader import PartitionReader
 from legacy_mm.model import EARLIEST, Columns, TopicPartition
 from legacy_mm.spark.java import compiler_jars, find_java
 from legacy_mm.spark.java_classes import HANDLER, with_interface
@@ -50,7 +50,7 @@ def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
     place = TopicPartition(asked.topic, asked.partition)
     for record in _records(settings, place, asked.begin, asked.records):
         print(f"{place} at {record.offset}: {record}")
-        for target in handled(made, columns_of([record])).targets:
+        for target in handled(made, Columns.of([record])).targets:
             print(f"  -> {target}")
     return 0
 
@@ -68,11 +68,6 @@ def handler_of(settings: Settings) -> BatchHandler:
     return load_handler(settings.handler, java)
 
 
-def columns_of(records: Sequence[Record]) -> Columns:
-    """At least one record as a handler takes them."""
-    return Columns(*zip(*records, strict=True))
-
-
 def handled(made: BatchHandler, batch: Columns) -> Handled:
     """What it makes of all of these; raises HandlerFailure, which names the record."""
     outcome = made.handle(batch)
@@ -88,9 +83,9 @@ def _records(settings: Settings, place: TopicPartition, begin: int, count: int) 
     reader = PartitionReader(properties, settings.source.api_timeout, ignore)
     _start(reader, place, begin)
     patience = _PATIENCE_SECONDS
-    while count > 0 and (messages := reader.read(patience)):
+    while count > 0 and (found := reader.read(patience)):
         patience = _READ_SECONDS
-        rows = list(columns(messages).rows())[:count]
+        rows = list(found.part(0, count).rows())
         yield from (Record(*row) for row in rows)
         count -= len(rows)
     if gaps := reader.take_gaps():

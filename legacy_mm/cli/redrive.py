@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from legacy_mm import events
-from legacy_mm.cli.handler import columns_of, handled, handler_of, ignore
+from legacy_mm.cli.handler import handled, handler_of, ignore
 from legacy_mm.cli.old_line import flow_with_stores, split, told
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
@@ -31,7 +31,7 @@ from legacy_mm.handlers.line_file import take, was_taken
 from legacy_mm.handlers.quarantine import read_file, released
 from legacy_mm.kafka.backlog import Backlog
 from legacy_mm.kafka.sender import FailedSend, RecordSender
-from legacy_mm.model import Outgoing
+from legacy_mm.model import Columns, Outgoing
 
 _PATIENCE_SECONDS = 30.0
 _LOOK_SECONDS = 0.05
@@ -118,7 +118,7 @@ def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Seq
         return ()
     topics = {record.topic for record in records}
     names.scope.look(topics)
-    batch = columns_of(records)
+    batch = Columns.of(records)
     targets, _ = placed(batch, handled(made, batch), names.in_place(topics))
     return targets
 

@@ -8,13 +8,14 @@ too. A full appender stops the loop, and then the reading, so memory is bounded 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Frame, Gap, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
+from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
 from legacy_mm.dataplane.joining import Arrived, Joiner
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.pace import Pace
@@ -25,25 +26,21 @@ from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.errors import CorruptRecords, EngineUnfit
-from legacy_mm.kafka.client import ErrorLines
 from legacy_mm.kafka.errors import broker_error
 from legacy_mm.kafka.sender import FailedSend
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch, seal
-from legacy_mm.protocol.record_set import CommittedOnly, with_data
-from legacy_mm.wire import append_options, failures, fetch_options
+from legacy_mm.wire import append_options, failures
 from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.arrivals import Fetched
-from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.wire.fetcher import Fetcher
 from legacy_mm.wire.lane import Entry
 from legacy_mm.wire.traffic import Traffic
 
 _WAIT_SECONDS = 0.1
 _LAST_SECONDS = 20.0
-_CALL_SECONDS, _CONNECT_SECONDS = 4.0, 10.0
-"""One question to a cluster; well below the time after which a silent task counts as stalled."""
+_TO_READ, _TO_SEND = 4, 36
+"""What a batch costs, in records of the other engine."""
 
 
 class BatchesEngine:
@@ -55,19 +52,16 @@ class BatchesEngine:
         self._in_place = frozenset(plan.in_place)
         self._failures = SendFailures(abort=plan.abort_on_send_failure)
         source, target = plan.source, plan.target
-        self._source, self._target = (Cluster(side, _CALL_SECONDS, _CONNECT_SECONDS) for side in (source, target))
-        self._read = Traffic("consumer", _tells(source))
-        self._written = Traffic("producer", _tells(target))
-        backlog = int(source.get("queued.max.messages.kbytes", 32 << 10)) << 10
-        self._fetch_options = fetch_options.options_from(source, backlog)
-        self._fetcher = Fetcher(self._source, self._fetch_options, backlog, self._read)
+        self._target = cluster_of(target)
+        self._written = Traffic("producer", tells(target))
         aside = QuarantineSettings(**plan.quarantine)
         options = append_options.options_from(target, sets_aside=aside.refused)
         self._appender = Appender(self._target, options, self._written)
         limit = options.request_bytes
         self._router = Router(RouteOptions.of(target, limit, measure=plan.pairs))
+        self._batches = BatchSource(source, self._router.decompress)
+        self._source, self._read, self._fetcher = self._batches.cluster, self._batches.traffic, self._batches.fetcher
         self._joiner = Joiner(min(limit, options.batch_bytes), self._router.decompress)
-        self._check_crcs = source.get("check.crcs") == "true"
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
@@ -77,7 +71,7 @@ class BatchesEngine:
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
         self._contents = BatchContents(self._router.contents)
-        self._pace = Pace()
+        self._pace = Pace(_TO_READ, _TO_SEND)
         self._appending = False
         self._records = 0
         self._report_interval = min(BEAT_SECONDS, plan.barrier_interval)
@@ -155,9 +149,8 @@ class BatchesEngine:
     # --- copying
 
     def _copy(self, fetched: Fetched) -> None:
-        partition, begin, batches, aborted, _ = fetched
-        committed = CommittedOnly(aborted, self._router.decompress) if self._fetch_options.committed_only else None
-        data = with_data(batches, committed, check_crcs=self._check_crcs)
+        partition, begin, batches, _, _ = fetched
+        data = self._batches.data(fetched)
         topic, unopened = self._plan.names[partition.topic], partition.topic in self._in_place
         sent, before = 0, self._records
         try:
@@ -204,7 +197,8 @@ class BatchesEngine:
             if not self._wait_for_room():
                 return
             target = TopicPartition(topic, number)
-            self._appender.append(target, made if self._check_crcs else seal(*made), Part(piece, offsets, times))
+            whole = made if self._batches.check_crcs else seal(*made)
+            self._appender.append(target, whole, Part(piece, offsets, times))
             self._written.carried(target, made.header.records, len(made.buffer))
         self._read.carried(source, route.records, len(batch.buffer), route.next_offset)
         self._records += route.records
@@ -389,7 +383,3 @@ class BatchesEngine:
 
 def _why(refused: Entry) -> str:
     return refused.reason or broker_error(refused.refusal)[0]
-
-
-def _tells(properties: Mapping[str, str]) -> Callable[[str], None]:
-    return ErrorLines(properties.get("client.id", "client")).tell

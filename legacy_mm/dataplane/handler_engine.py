@@ -24,8 +24,7 @@ from legacy_mm.handlers.batches import BatchHandler, Handled, placed
 from legacy_mm.handlers.java import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.quarantine import quarantine_of
-from legacy_mm.kafka.reader import columns, last_offsets
-from legacy_mm.model import Columns, Offsets, Outgoing, TopicPartition
+from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartition
 from legacy_mm.spark.java import compiler_jars, find_java
 
 _YOUNG_OBJECTS = 100_000
@@ -46,7 +45,7 @@ class HandlerEngine(RecordsEngine):
         quarantine = QuarantineSettings(**plan.quarantine)
         self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
         self._failure: HandlerFailure | None = None
-        self._sources: list[Any] = []
+        self._sources = NO_RECORDS
         self._ends: list[int] = []
         self._done = 0
         self._left_open: set[Move] = set()
@@ -63,7 +62,7 @@ class HandlerEngine(RecordsEngine):
             self._raise_failure()
             self._sources, self._sent, self._done = self._read(), 0, 0
             with self._beat:
-                self._batch, self._ends = self._handle(columns(self._sources))
+                self._batch, self._ends = self._handle(self._sources)
             if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_a_moment):
                 return
             named = {(topic, number) for topic, _, _, _, number, _ in self._batch if number is not None}
@@ -76,22 +75,23 @@ class HandlerEngine(RecordsEngine):
             raise HandlerFailure(f"the message handler made a record that cannot be sent: {error}") from error
         self._records += self._sent - before
         handled = bisect_right(self._ends, self._sent)
-        self._safe.sent(last_offsets(self._sources[self._done : handled]))
+        done = self._sources.part(self._done, handled)
+        self._safe.sent(done.next_offsets())
         if self._tally is not None:
-            self._tally.sent(self._sources[self._done : handled])
+            self._tally.sent(done)
         self._done = handled
 
     def _send(self, begin: int) -> int:
         if self._refused is None and not self._sender.several:
             return self._sender.send_outgoing(self._batch, begin)
         sender = self._refused or self._sender
-        return sender.send_outgoing(self._batch, begin, _origins(self._sources, self._ends))
+        return sender.send_outgoing(self._batch, begin, _origins(list(self._sources.rows()), self._ends))
 
     def _handle(self, batch: Columns) -> tuple[list[Outgoing], list[int]]:
         """Targets and ends of a batch, up to the record that ends the mirror, if one does."""
         targets: list[Outgoing] = []
         ends: list[int] = []
-        total = len(batch.topics)
+        total = len(batch)
         while len(ends) < total and self._failure is None:
             rest = batch.part(len(ends)) if ends else batch
             handled = self._handler.handle(rest)
@@ -107,9 +107,9 @@ class HandlerEngine(RecordsEngine):
                 record = Record(*next(batch.part(len(ends)).rows()))
                 self._failed(record, handled.error, targets, ends)
         if 0 in batch.timestamps:
-            for record, time, kind in zip(self._sources, batch.timestamps, batch.timestamp_types, strict=True):
+            for topic, partition, _, kind, time, *_ in batch.rows():
                 if time == 0 and kind:
-                    self._zero_timestamp(record)
+                    self._zero_timestamp(TopicPartition(topic, partition))
         return targets, ends
 
     def _moves(self) -> set[Move]:
@@ -143,6 +143,6 @@ def _dropped(handled: Handled) -> int:
 
 
 def _origins(sources: Sequence[Any], ends: Sequence[int]) -> list[Any]:
-    """For each target its source."""
+    """For each target the row of its source."""
     pairs = zip(sources, ends, [0, *ends], strict=False)
     return [source for source, end, begin in pairs for _ in range(begin, end)]

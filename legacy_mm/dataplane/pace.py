@@ -1,7 +1,7 @@
-"""Whether the `batches` engine is at its limit because the source's batches are tiny.
+"""Whether a copy job is at its limit because the source's batches are tiny.
 
-To read a batch costs the engine about as much as four records cost the other one, to send one as much as 36, whatever
-is in it. A stream that is busy all the time with batches that are not worth that is better off record by record.
+To read a batch and to send one costs as much as some records cost librdkafka, whatever is in it. A stream that is busy
+all the time with batches that are not worth that is better off record by record.
 """
 
 from __future__ import annotations
@@ -9,8 +9,6 @@ from __future__ import annotations
 from legacy_mm.clock import monotonic
 
 _SECONDS = 5.0
-_READ, _SENT = 4, 36
-"""Records."""
 _BUSY = 0.7
 _LOOKS = 2
 """So often in a row it must be so: a start with a few odd batches decides nothing."""
@@ -19,7 +17,9 @@ _LOOKS = 2
 class Pace:
     """Counts what one copy job does between two looks."""
 
-    def __init__(self) -> None:
+    def __init__(self, to_read: int, to_send: int) -> None:
+        """What a batch costs, in records."""
+        self._to_read, self._to_send = to_read, to_send
         self._found = 0
         self._begin()
 
@@ -30,7 +30,7 @@ class Pace:
         self._records += records
 
     def waited(self, seconds: float) -> None:
-        """The engine had nothing to do, or the target took no more."""
+        """There was nothing to do, or the target took no more."""
         self._idle += seconds
 
     def too_small(self) -> float:
@@ -39,7 +39,8 @@ class Pace:
         if elapsed < _SECONDS:
             return 0.0
         size = self._records / max(1, self._read)
-        slow = self._idle < (1 - _BUSY) * elapsed and self._records < _READ * self._read + _SENT * self._sent
+        worth = self._to_read * self._read + self._to_send * self._sent
+        slow = self._idle < (1 - _BUSY) * elapsed and self._records < worth
         self._found = self._found + 1 if slow else 0
         self._begin()
         return size if self._found >= _LOOKS else 0.0

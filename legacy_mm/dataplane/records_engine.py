@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
@@ -20,16 +20,19 @@ from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts, missing_seconds
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
-from legacy_mm.dataplane.patience import Beat
+from legacy_mm.dataplane.patience import Beat, Patience
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
-from legacy_mm.errors import StreamFailure
-from legacy_mm.kafka.reader import PartitionReader, by_partition, last_offsets, unreadable
+from legacy_mm.errors import EngineUnfit, StreamFailure
+from legacy_mm.kafka.reader import PartitionReader
 from legacy_mm.kafka.sender import RecordSender, Refused
 from legacy_mm.kafka.senders import Senders
-from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
+
+if TYPE_CHECKING:
+    from legacy_mm.dataplane.wire_reader import WireReader
 
 READ_SECONDS = 0.1
 _FLUSH_SLICE = 0.05
@@ -45,7 +48,9 @@ class RecordsEngine:
         self._beat = Beat(lambda: report(self._progress({}, blocked=True)))
         self._start = plan.offsets
         self._failures = SendFailures(abort=plan.abort_on_send_failure, synchronous=plan.synchronous)
-        self._reader = PartitionReader(plan.source, plan.api_timeout, report)
+        self._stopping = threading.Event()
+        self._stop_deadline = Deadline(0)
+        self._reader = self._make_reader(plan)
         self._in_place = frozenset(plan.in_place)
         self._pairs = OffsetPairs() if plan.pairs else None
         self._names = plan.names
@@ -59,7 +64,7 @@ class RecordsEngine:
             self._sender = self._make_senders(plan.target, among=plan.offsets)
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
-        self._arrived: list[Any] = []
+        self._arrived: list[tuple[Any, ...]] = []
         self._unmade = UnmadeTopics(plan, self._sender.missing_topics)
         self._counts = (
             PartitionCounts(self._reader.partitions, self._at_target, missing_seconds(plan.target))
@@ -69,15 +74,21 @@ class RecordsEngine:
         self._zero_seen: set[TopicPartition] = set()
         self._safe = SafeOffsets()
         self._tally = Tally() if plan.receipts else None
-        self._fresh: list[Any] = []
-        self._batch: list[Any] = []
+        self._batch: Any = NO_RECORDS
         self._sent = 0
         self._records = 0
         self._barrier_interval = 0.0 if plan.synchronous else min(plan.barrier_interval, _BARRIER_SECONDS)
         self._next_barrier = self._next_report = monotonic()
-        self._stopping = threading.Event()
-        self._stop_deadline = Deadline(0)
         self._resume: list[Offsets] = []
+
+    def _make_reader(self, plan: Plan) -> PartitionReader | WireReader:
+        if plan.wire_source:  # else its libraries may not be here
+            from legacy_mm.dataplane import wire_reader
+
+            if wire_reader.unsupported(plan.source) is None:
+                patience = Patience(self._stopping, self._beat, lambda: self._report_when_due(blocked=True))
+                return wire_reader.WireReader(plan.source, plan.api_timeout, self._report, patience)
+        return PartitionReader(plan.source, plan.api_timeout, self._report)
 
     def _make_senders(
         self, properties: Mapping[str, str], on_refused: Refused | None = None, among: Collection[TopicPartition] = ()
@@ -107,12 +118,7 @@ class RecordsEngine:
         self._report(started)
         self._next_barrier = monotonic() + self._barrier_interval
         while not self._stopping.is_set():
-            try:
-                self._copy_some()
-            except SystemError as error:
-                if not isinstance(error.__cause__, UnicodeDecodeError):
-                    raise
-                raise unreadable(self._fresh, error.__cause__) from error
+            self._copy_some()
             self._failures.raise_if_ending(self._sender.fatal())
             divide = self._records > 0 and self._sender.undecided
             if (divide or monotonic() >= self._next_barrier) and self._barrier() and divide:
@@ -138,13 +144,12 @@ class RecordsEngine:
         """Nothing here makes cycles."""
         gc.disable()
 
-    def _read(self) -> list[Any]:
+    def _read(self) -> Columns:
         """What the source has; where it fails, what was read before is copied first."""
         try:
             with self._beat:
-                self._fresh = self._reader.read(READ_SECONDS)
-                return self._fresh
-        except StreamFailure:
+                return self._reader.read(READ_SECONDS)
+        except (StreamFailure, EngineUnfit):
             if not self._stopping.is_set():
                 self.stop(_LAST_SECONDS)
             self._finish()
@@ -154,24 +159,25 @@ class RecordsEngine:
         if self._sent == len(self._batch):
             self._batch, self._sent = self._read(), 0
             if self._meters is not None:
-                for found in by_partition(self._batch):
-                    sized = Sized(Times.of_records(found.times()), found.value_bytes())
-                    self._meters.read(found.partition, found.next_offset(), sized)
+                for partition, found in self._batch.by_partition():
+                    sized = Sized(Times.of_records(found.timestamps), sum(map(len, filter(None, found.values))))
+                    self._meters.read(partition, found.offsets[-1] + 1, sized)
             if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_a_moment):
                 return
         send = self._sender.send if self._refused is None else self._refused.send
         before, self._sent = self._sent, send(self._batch, self._sent)
         self._records += self._sent - before
-        self._safe.sent(last_offsets(self._batch[before : self._sent]))
+        done = self._batch.part(before, self._sent)
+        self._safe.sent(done.next_offsets())
         if self._tally is not None:
-            self._tally.sent(self._batch[before : self._sent])
+            self._tally.sent(done)
         self._note_arrived()
 
     def _moves(self) -> set[Move]:
         """What of the records that were read is to keep its partition."""
         return {
             (topic, number, self._names[topic])
-            for topic, number in last_offsets(self._batch)
+            for topic, number in self._batch.next_offsets()
             if topic in self._in_place
         }
 
@@ -210,6 +216,7 @@ class RecordsEngine:
         return True
 
     def _finish(self) -> Offsets:
+        self._reader.close()
         acknowledged = self._barrier()
         self._send_progress(blocked=not acknowledged)
         if acknowledged:
@@ -248,28 +255,27 @@ class RecordsEngine:
                 if self._meters is not None:
                     self._meters.restart(partition)
             self._report(Started(resumed))
-        if self._reader.unled:
-            with self._beat:
-                started = self._reader.take_started(self._safe.positions())
-            if started is not None:
-                self._report(started)
+        with self._beat:
+            started = self._reader.take_started(self._safe.positions)
+        if started is not None:
+            self._report(started)
 
-    def _delivered(self, record: Any, offset: int) -> None:
-        if self._pairs is not None and record.topic() in self._in_place:
-            self._pairs.record(record.topic(), record.partition(), record.offset(), offset)
-            self._arrived += [record] if offset != UNKNOWN else []
+    def _delivered(self, row: tuple[Any, ...], offset: int) -> None:
+        topic, partition, upstream, *_ = row
+        if self._pairs is not None and topic in self._in_place:
+            self._pairs.record(topic, partition, upstream, offset)
+            self._arrived += [row] if offset != UNKNOWN else []
 
     def _note_arrived(self) -> None:
         """Measure what the target has acknowledged since the last call."""
         if self._meters is None or not self._arrived:
             return
         arrived, self._arrived = self._arrived, []
-        for found in by_partition(arrived):
-            self._meters.acknowledged(found.partition, len(found.records), Times.of_records(found.times()))
-            self._meters.passed(found.partition, found.next_offset())
+        for partition, found in Columns.of(arrived).by_partition():
+            self._meters.acknowledged(partition, len(found), Times.of_records(found.timestamps))
+            self._meters.passed(partition, found.offsets[-1] + 1)
 
-    def _zero_timestamp(self, record: Any) -> None:
-        partition = TopicPartition(record.topic(), record.partition())
+    def _zero_timestamp(self, partition: TopicPartition) -> None:
         if partition not in self._zero_seen:
             self._zero_seen.add(partition)
             events.emit(events.ZERO_TIMESTAMP, partition=partition)

@@ -18,10 +18,9 @@ from legacy_mm import events
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.handlers.quarantine import QuarantineFile, quarantine_of
-from legacy_mm.kafka.reader import columns
 from legacy_mm.kafka.sender import FailedSend, Refused, queue_kbytes, record_bytes
 from legacy_mm.kafka.senders import Senders
-from legacy_mm.model import Outgoing, TopicPartition
+from legacy_mm.model import Columns, Outgoing, TopicPartition
 
 _LINGER_MS = 60_000
 """Nobody waits for it: all that is sent is flushed."""
@@ -59,7 +58,7 @@ class SetAside:
 
 
 class _Sent(NamedTuple):
-    """A record as it is given to the sender, and the message of the source that it was made of."""
+    """A record as it is given to the sender, and the row of the source that it was made of."""
 
     record: Any
     source: Any
@@ -99,10 +98,10 @@ class RefusedRecords:
         self._known: set[str] = set()
         self._failed: list[_Failed] = []
         self._to_quarantine = False
-        self._messages = _Way(
-            lambda sent: self.sender.send([each.record for each in sent]),
-            lambda message: names[message.topic()],
-            lambda message: _bytes(message.key(), message.value(), message.headers() or ()),
+        self._rows = _Way(
+            lambda sent: self.sender.send(Columns.of([each.record for each in sent])),
+            lambda row: names[row[0]],
+            lambda row: _bytes(*row[-3:]),
         )
         self._outgoing = _Way(
             lambda sent: self.sender.send_outgoing([each.record for each in sent], 0, sent),
@@ -117,12 +116,12 @@ class RefusedRecords:
         """Records set aside."""
         return self._aside.count
 
-    def send(self, records: Sequence[Any], begin: int) -> int:
+    def send(self, records: Columns, begin: int) -> int:
         """As `Senders.send`; what counts as sent is then at the target or set aside."""
-        return begin + self._copy([_Sent(record, record) for record in records[begin:]], self._messages)
+        return begin + self._copy([_Sent(row, row) for row in records.part(begin).rows()], self._rows)
 
     def send_outgoing(self, records: Sequence[Outgoing], begin: int, sources: Sequence[Any]) -> int:
-        """As `Senders.send_outgoing`; `sources`: the message that each record was made of."""
+        """As `Senders.send_outgoing`; `sources`: the row that each record was made of."""
         pairs = zip(records[begin:], sources[begin:], strict=True)
         return begin + self._copy([_Sent(*pair) for pair in pairs], self._outgoing)
 
@@ -166,7 +165,7 @@ class RefusedRecords:
         return self._failed if self._flushed() else None
 
     def _set_aside(self, refused: _Sent, reason: str) -> bool:
-        record = Record(*next(columns([refused.source]).rows()))
+        record = Record(*refused.source)
         self._to_quarantine = True
         failed = self._try(
             [_Sent(target, refused.source) for target in self._aside.take(record, reason)], self._outgoing

@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
-
 from legacy_mm.copyjob import Portion
+from legacy_mm.model import Columns, TopicPartition
 
 
 class Tally:
     """Counts records and their bytes."""
 
     def __init__(self) -> None:
-        self._portions: dict[tuple[str, int], list[int]] = {}
+        self._portions: dict[TopicPartition, list[int]] = {}
 
-    def sent(self, records: Iterable[Any]) -> None:
+    def sent(self, records: Columns) -> None:
         """These were given to the producer, in the order of each partition."""
-        for record in records:
-            offset = record.offset()
-            portion = self._portions.setdefault((record.topic(), record.partition()), [offset, 0, 0, 0])
-            portion[1] = offset + 1
-            portion[2] += 1
-            portion[3] += len(record.key() or b"") + len(record.value() or b"")
+        for partition, found in records.by_partition():
+            portion = self._portions.setdefault(partition, [found.offsets[0], 0, 0, 0])
+            portion[1] = found.offsets[-1] + 1
+            portion[2] += len(found)
+            portion[3] += sum(map(len, filter(None, found.keys))) + sum(map(len, filter(None, found.values)))
 
     def take(self) -> list[Portion]:
         """What was sent since the last call."""

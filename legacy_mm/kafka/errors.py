@@ -62,6 +62,8 @@ _OF_THE_RECORD = {
     KafkaError.INVALID_RECORD,
     KafkaError._INVALID_DIFFERENT_RECORD,
 }
+_INCONSISTENT_TOPIC_ID = 103
+"""Which confluent-kafka 2.11 has no name for."""
 _READ_LATER = {
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -75,7 +77,7 @@ _READ_LATER = {
     KafkaError.UNKNOWN_LEADER_EPOCH,
     KafkaError.OFFSET_NOT_AVAILABLE,
     KafkaError.UNKNOWN_TOPIC_ID,
-    KafkaError.INCONSISTENT_TOPIC_ID,
+    _INCONSISTENT_TOPIC_ID,
 }
 _LOGIN_REFUSED = {KafkaError._AUTHENTICATION, KafkaError._SSL}
 _NOT_THE_BROKERS_WORD = ("Local: ", "SSL transport error", "Failed to acquire SASL OAUTHBEARER token")

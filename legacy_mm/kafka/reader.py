@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
@@ -20,7 +20,7 @@ from legacy_mm.errors import StreamFailure
 from legacy_mm.kafka.client import QUESTION_SECONDS, ErrorLines, client_properties, count_partitions, leaders, ours
 from legacy_mm.kafka.errors import ends_reading, is_out_of_range
 from legacy_mm.kafka.statistics import statistics_properties
-from legacy_mm.model import EARLIEST, LATEST, Columns, Offsets, TopicPartition
+from legacy_mm.model import EARLIEST, LATEST, NO_RECORDS, Columns, Offsets, TopicPartition
 
 BATCH_RECORDS = 400
 _START_SECONDS, _PAUSE_SECONDS = 4.0, 0.5
@@ -29,25 +29,6 @@ _CUT = re.compile(r"broker end offset is (\d+)")
 _error = Message.error
 _topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
 _partition: Callable[[Any], int] = Message.partition  # type: ignore[assignment]
-
-
-class PartitionRecords(NamedTuple):
-    """Some records of one partition, in order."""
-
-    partition: TopicPartition
-    records: list[Any]
-
-    def times(self) -> list[int]:
-        """Milliseconds since 1970."""
-        return [time for _, time in map(Message.timestamp, self.records)]
-
-    def value_bytes(self) -> int:
-        """Bytes of all values; null has none."""
-        return sum(map(len, filter(None, map(Message.value, self.records))))
-
-    def next_offset(self) -> int:
-        """One past the last."""
-        return int(self.records[-1].offset()) + 1
 
 
 class PartitionReader:
@@ -80,20 +61,20 @@ class PartitionReader:
         self._assign()
         return Started(dict(self._starts), found.lows)
 
-    def take_started(self, positions: Offsets) -> Started | None:
-        """Where partitions begin that nobody led before, as soon as somebody does; to be asked while there are any.
+    def take_started(self, positions: Callable[[], Offsets]) -> Started | None:
+        """Where partitions begin that nobody led before, as soon as somebody does.
 
-        `positions` as for `resume`.
+        `positions` answers what `resume` wants.
         """
-        if not self._resolve_at.expired():
+        if not self.unled or not self._resolve_at.expired():
             return None
         found = self._resolved(0.0)
         self._resolve_at = Deadline.after(_RESOLVE_SECONDS)
         if found.offsets:
-            self.resume(found.offsets, positions)
+            self.resume(found.offsets, positions())
         return found if found.offsets else None
 
-    def read(self, timeout: float) -> list[Any]:
+    def read(self, timeout: float) -> Columns:
         """Records that are there, at most BATCH_RECORDS; waits only for the first.
 
         Raises StreamFailure, but only once the records that came before it have been handed over.
@@ -103,7 +84,7 @@ class PartitionReader:
         first = self._consumer.poll(timeout)
         self._errors.raise_refusal()
         if first is None:
-            return []
+            return NO_RECORDS
         records = [first, *self._consumer.consume(BATCH_RECORDS - 1, 0)]
         if any(map(_error, records)):
             errors = [record for record in records if record.error() is not None]
@@ -111,7 +92,7 @@ class PartitionReader:
             self._failure = self._sort_out(errors)
             if self._failure is not None and not records:
                 raise self._failure
-        return records
+        return columns(records)
 
     def partitions(self, topic: str) -> int | None:
         """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
@@ -131,6 +112,10 @@ class PartitionReader:
         self._waiting -= offsets.keys()
         self._starts |= {**positions, **offsets}
         self._assign()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._consumer.unassign()
 
     def _assign(self) -> None:
         starts = {partition: offset for partition, offset in self._starts.items() if partition not in self._waiting}
@@ -217,47 +202,29 @@ class PartitionReader:
         return Gap(*partition, offset, low, high, reason, int(cut[1]) if cut else -1)
 
 
-def last_offsets(records: Sequence[Any]) -> dict[TopicPartition, int]:
-    """One past the last of these records, per partition. Runs over every record, so it loops in C.
-
-    0.2 us each; 0.1 where all are of one partition, as nearly always: fetched records come partition by partition.
-    """
-    topics, numbers = list(map(_topic, records)), list(map(_partition, records))
-    if records and topics.count(topics[0]) == numbers.count(numbers[0]) == len(records):
-        return {TopicPartition(topics[0], numbers[0]): records[-1].offset() + 1}
-    last = dict(zip(zip(topics, numbers, strict=True), records, strict=True))
-    return {TopicPartition(*place): record.offset() + 1 for place, record in last.items()}
-
-
-def unreadable(records: Iterable[Any], error: UnicodeDecodeError) -> StreamFailure:
-    """The failure that names the record of these with a header whose name is not UTF-8.
-
-    confluent-kafka tells once, by a SystemError caused by `error`; from then on that name is no object.
-    """
-    record = next(record for record in records if "(<NULL>, " in repr(record.headers()))
-    place = TopicPartition(record.topic(), record.partition())
+def unreadable(place: TopicPartition, offset: int, error: UnicodeDecodeError) -> StreamFailure:
+    """The failure of a record with a header whose name is not UTF-8."""
     return StreamFailure(
-        f"{place} at offset {record.offset()} has a header whose name is not UTF-8 ({error}); "
-        "only --engine batches copies it"
+        f"{place} at offset {offset} has a header whose name is not UTF-8 ({error}); only --engine batches copies it"
     )
 
 
-def places_of(records: Sequence[Any]) -> Iterator[TopicPartition]:
-    """The partition of each of these records."""
-    return map(TopicPartition, map(_topic, records), map(_partition, records))
-
-
-def by_partition(records: Sequence[Any]) -> Iterator[PartitionRecords]:
-    """These records in portions of one partition each."""
-    found: defaultdict[tuple[str, int], list[Any]] = defaultdict(list)
-    for place, record in zip(zip(map(_topic, records), map(_partition, records), strict=True), records, strict=True):
-        found[place].append(record)
-    for place, portion in found.items():
-        yield PartitionRecords(TopicPartition(*place), portion)
-
-
 def columns(records: Sequence[Any]) -> Columns:
-    """The fields of these records, for a handler. Runs over every record, so most of it loops in C."""
+    """The fields of these records. Most of it loops in C. Raises StreamFailure for a header's name that is no text.
+
+    confluent-kafka tells of that once, by a SystemError; from then on the name is no object.
+    """
+    try:
+        return _columns(records)
+    except SystemError as error:
+        if not isinstance(error.__cause__, UnicodeDecodeError):
+            raise
+        record = next(record for record in records if "(<NULL>, " in repr(record.headers()))
+        place = TopicPartition(record.topic(), record.partition())
+        raise unreadable(place, record.offset(), error.__cause__) from error
+
+
+def _columns(records: Sequence[Any]) -> Columns:
     stamps = list(map(Message.timestamp, records))
     return Columns(
         topics=list(map(_topic, records)),

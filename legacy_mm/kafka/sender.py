@@ -8,14 +8,14 @@ report for each).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import repeat
-from operator import itemgetter, length_hint
+from operator import length_hint
 from typing import Any
 
-from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Message, Producer
+from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Producer
 
 from legacy_mm.copyjob import UNKNOWN, Statistics
 from legacy_mm.kafka.client import ErrorLines, Line, client_properties, count_partitions, measure_line, missing_topics
@@ -29,16 +29,12 @@ from legacy_mm.kafka.errors import (
 )
 from legacy_mm.kafka.header_support import HeaderCheck
 from legacy_mm.kafka.statistics import statistics_properties
-from legacy_mm.model import Outgoing
+from legacy_mm.model import Columns, Outgoing, TopicPartition
 
 QUEUE_KBYTES, RECORD_BYTES = "queue.buffering.max.kbytes", "message.max.bytes"
 _LEAST_BATCH_BYTES = 1024
 _QUEUE_FULL_SECONDS = 0.05
 _ANY_PARTITION = -1
-_topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
-_partition: Callable[[Any], int] = Message.partition  # type: ignore[assignment]
-_key, _value, _headers, _timestamp = Message.key, Message.value, Message.headers, Message.timestamp
-_milliseconds = itemgetter(1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +86,7 @@ class RecordSender:
         properties: Mapping[str, str],
         names: Mapping[str, str],
         on_failure: Callable[[FailedSend], None],
-        on_zero_timestamp: Callable[[Any], None],
+        on_zero_timestamp: Callable[[TopicPartition], None],
         on_statistics: Callable[[Statistics], None],
         in_place: Collection[str] = (),
         on_delivered: Callable[[Any, int], None] | None = None,
@@ -98,7 +94,7 @@ class RecordSender:
     ) -> None:
         """`in_place`: source topics whose records `send` leaves in their partition.
 
-        `on_delivered` is called for each record that `send` was given, in the order of its partition, with its offset
+        `on_delivered` is called for each row that `send` was given, in the order of its partition, with its offset
         at the target, UNKNOWN if it failed and may be there nevertheless; about 1 us a record. `on_refused` is asked
         about a failed record before `on_failure` is told.
         """
@@ -119,32 +115,32 @@ class RecordSender:
         self._producer = Producer(client_properties(properties, self._on_error, **own))
         self._headers = HeaderCheck(properties, self._errors)
 
-    def send(self, records: Sequence[Any], begin: int = 0) -> int:
-        """Queue `records[begin:]` in order; the index of the first that did not fit into a full queue.
+    def send(self, records: Columns, begin: int = 0) -> int:
+        """Queue these records from one number on, in order; the number of the first that the full queue did not take.
 
         The loop over the records runs in C, and all arguments are positional: named ones cost 0.3 us a record.
         Raises StreamFailure when the target does not store headers that there are.
         """
-        rest = records[begin:]
+        rest = records.part(begin) if begin else records
         if rest:
-            self._topic = self._names[rest[0].topic()]
-            if not self._headers.admits(map(_headers, rest), self._topic):
+            self._topic = self._names[rest.topics[0]]
+            if not self._headers.admits(rest.headers, self._topic):
                 return begin
-        waiting = iter(rest)
+        waiting = iter(rest.values)
         sends = map(
             self._producer.produce,
-            map(self._names.__getitem__, map(_topic, rest)),
-            map(_value, waiting),
-            map(_key, rest),
+            self._targets(rest),
+            waiting,
+            rest.keys,
             self._partitions(rest),
             self._outcomes(rest),
             repeat(None),
             self._timestamps(rest),
-            map(_headers, rest),
+            map(list, rest.headers) if any(rest.headers) else repeat(None),
         )
         while (refused := self._queue(sends, waiting)) is not None:
-            record = rest[-length_hint(waiting) - 1]
-            self._failed(record, record.topic(), record.key(), record.value(), refused)
+            topic, *_, key, value, _ = row = next(rest.part(-length_hint(waiting) - 1).rows())
+            self._failed(row, topic, key, value, refused)
         return self._first_unsent(len(records), waiting)
 
     def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Sequence[Any] | None = None) -> int:
@@ -257,31 +253,34 @@ class RecordSender:
             needs_new_producer=needs_new_producer(error),
         )
 
-    def _partitions(self, records: Sequence[Any]) -> Iterator[int]:
+    def _targets(self, records: Columns) -> Iterator[str]:
+        if records and records.of_one_topic():
+            return repeat(self._topic)
+        return map(self._names.__getitem__, records.topics)
+
+    def _partitions(self, records: Columns) -> Iterable[int]:
         if not self._in_place:
             return repeat(_ANY_PARTITION)
-        numbers = map(_partition, records)
         if self._all_in_place:
-            return numbers
-        kept = map(self._in_place.__contains__, map(_topic, records))
-        return (number if keep else _ANY_PARTITION for number, keep in zip(numbers, kept, strict=True))
+            return records.partitions
+        kept = map(self._in_place.__contains__, records.topics)
+        return (number if keep else _ANY_PARTITION for number, keep in zip(records.partitions, kept, strict=True))
 
-    def _outcomes(self, records: Sequence[Any]) -> Iterator[Callable[[KafkaError | None, Any], None] | None]:
+    def _outcomes(self, records: Columns) -> Iterator[Callable[[KafkaError | None, Any], None] | None]:
         """What is called for each of these records; it knows what the record was made of."""
         if self._on_delivered is None and self._on_refused is None:
             return repeat(None)
-        return map(partial, repeat(self._on_outcome), records)
+        return map(partial, repeat(self._on_outcome), records.rows())
 
-    def _timestamps(self, records: Sequence[Any]) -> list[int]:
+    def _timestamps(self, records: Columns) -> Sequence[int]:
         """Milliseconds; 0, which librdkafka takes for its own clock, where a record has none or has 0."""
-        times = list(map(_milliseconds, map(_timestamp, records)))
-        if min(times, default=1) <= 0:
-            for record in records:
-                kind, time = record.timestamp()
-                if kind != TIMESTAMP_NOT_AVAILABLE and time == 0:
-                    self._on_zero_timestamp(record)
-            times = [max(time, 0) for time in times]
-        return times
+        times = records.timestamps
+        if min(times, default=1) > 0:
+            return times
+        for topic, partition, _, kind, time, *_ in records.rows():
+            if kind != TIMESTAMP_NOT_AVAILABLE and time == 0:
+                self._on_zero_timestamp(TopicPartition(topic, partition))
+        return [max(time, 0) for time in times]
 
     def _on_delivery(self, error: KafkaError | None, record: Any) -> None:
         self._on_outgoing(None, error, record)

@@ -8,16 +8,16 @@ belongs to one of the senders, which keeps its order; it changes hands only when
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from legacy_mm.copyjob import Statistics
-from legacy_mm.kafka.reader import places_of
 from legacy_mm.kafka.sender import QUEUE_KBYTES, RECORD_BYTES, FailedSend, RecordSender, queue_kbytes, record_bytes
-from legacy_mm.model import Outgoing, TopicPartition
+from legacy_mm.model import NO_RECORDS, Columns, Outgoing, TopicPartition
 
 MakeSender = Callable[[Mapping[str, str], Callable[[Statistics], None]], RecordSender]
 
@@ -27,6 +27,7 @@ _MOST = 8
 _WAITING = 3
 """Partitions of a sender beyond those under way: one has its request made, one waits for that, one is to spare."""
 _DEFAULT_IN_FLIGHT = 5
+_place = itemgetter(0, 1)
 
 
 class Senders:
@@ -56,18 +57,20 @@ class Senders:
         """Whether it matters which source partition a record comes from."""
         return len(self._senders) > 1
 
-    def send(self, records: Sequence[Any], begin: int = 0) -> int:
+    def send(self, records: Columns, begin: int = 0) -> int:
         """As `RecordSender.send`."""
         if not self.several:
             return self._senders[0].send(records, begin)
-        return self._send_runs(records, begin, lambda sender, first, end: sender.send(records[first:end]))
+        places = zip(records.topics[begin:], records.partitions[begin:], strict=True)
+        return self._send_runs(places, begin, lambda sender, first, end: sender.send(records.part(first, end)))
 
     def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Sequence[Any] | None = None) -> int:
-        """As `RecordSender.send_outgoing`; where there are several senders, the origins are messages of the source."""
+        """As `RecordSender.send_outgoing`; where there are several senders, the origins are rows of the source."""
         if not self.several:
             return self._senders[0].send_outgoing(records, begin, origins)
         assert origins is not None
-        return self._send_runs(origins, begin, lambda sender, first, end: sender.send_outgoing(records[first:end]))
+        places = map(_place, origins[begin:])
+        return self._send_runs(places, begin, lambda sender, first, end: sender.send_outgoing(records[first:end]))
 
     def flush(self, seconds: float) -> bool:
         """As `RecordSender.flush`."""
@@ -115,23 +118,25 @@ class Senders:
         properties = {**self._properties, QUEUE_KBYTES: str(share), RECORD_BYTES: str(largest)}
         return [self._make(properties, partial(self._measured, number)) for number in range(first, first + count)]
 
-    def _send_runs(self, messages: Sequence[Any], begin: int, send: Callable[[RecordSender, int, int], int]) -> int:
+    def _send_runs(
+        self, places: Iterable[tuple[Any, ...]], begin: int, send: Callable[[RecordSender, int, int], int]
+    ) -> int:
         """Records that come from one partition together; each sender is called, if only to tell what it has heard."""
         idle = set(self._senders)
-        for place, first, end in self._runs(messages, begin):
+        for place, first, end in self._runs(places, begin):
             sender = self._senders[place % len(self._senders)]
             idle.discard(sender)
             begin = first + send(sender, first, end)
             if begin < end:
                 break
         for sender in idle:
-            sender.send(())
+            sender.send(NO_RECORDS)
         return begin
 
-    def _runs(self, messages: Sequence[Any], begin: int) -> Iterator[tuple[int, int, int]]:
-        for partition, run in groupby(places_of(messages[begin:])):
+    def _runs(self, places: Iterable[tuple[Any, ...]], begin: int) -> Iterator[tuple[int, int, int]]:
+        for place, run in groupby(places):
             end = begin + len(list(run))
-            yield self._places[partition], begin, end
+            yield self._places[TopicPartition(*place)], begin, end
             begin = end
 
     def _measured(self, number: int, statistics: Statistics) -> None:

@@ -5,21 +5,18 @@ headers; integers are zigzag varints except the attributes (one byte). A read th
 TORN, which is past any end, so every later read of the record answers TORN as well and one test at its end is enough.
 Each record takes at least seven bytes, so a count that lies ends with the data.
 
-Compiled once per host: numba keeps the machine code under `$NUMBA_CACHE_DIR` if that is set, else in `__pycache__`
-beside this file, else (a read-only installation) in the user's cache folder. Where none can be written, each process
-compiles: three seconds instead of 0.3. `records.warm_up` does either before the first batch waits for it.
-Arrays of records must be read-only: a writable array is another type and is compiled for again.
+Arrays of records must be read-only: a writable array is another type and is compiled for again. `records.warm_up`
+compiles before the first batch waits for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 
-Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+from legacy_mm.protocol.compilation import compiled, inlined
+
 Int = Any
 """A numpy integer while a kernel is compiled, an int for its caller."""
 
@@ -43,24 +40,7 @@ _SKIPPED = -1
 _NONE_OPEN = -1
 
 
-def _compiled(kernel: Kernel) -> Kernel:
-    """Compile for use without Python's lock, from and to the cache if there is a folder for one."""
-    return _compile(kernel, inline=False)
-
-
-def _inlined(kernel: Kernel) -> Kernel:
-    """As `_compiled`, and put into the body of whatever kernel calls it."""
-    return _compile(kernel, inline=True)
-
-
-def _compile(kernel: Kernel, *, inline: bool) -> Kernel:
-    try:
-        return cast(Kernel, numba.njit(kernel, nogil=True, forceinline=inline, cache=True))
-    except RuntimeError:  # "cannot cache function: no locator available"
-        return cast(Kernel, numba.njit(kernel, nogil=True, forceinline=inline))
-
-
-@_inlined
+@inlined
 def read_varint(data: Any, at: int, end: int, most: int) -> tuple[Int, Int]:
     """A zigzag varint of at most `most` bytes (5: 32 bits, 10: 64 bits), and the position behind it."""
     if at < end:
@@ -73,7 +53,7 @@ def read_varint(data: Any, at: int, end: int, most: int) -> tuple[Int, Int]:
     return _long_varint(data, at, end, most)
 
 
-@_compiled
+@compiled
 def _long_varint(data: Any, at: int, end: int, most: int) -> tuple[Int, Int]:
     raw = np.uint64(0)
     shift = np.uint64(0)
@@ -90,7 +70,7 @@ def _long_varint(data: Any, at: int, end: int, most: int) -> tuple[Int, Int]:
     return 0, TORN
 
 
-@_inlined
+@inlined
 def varint_size(value: int) -> int:
     """Bytes of a zigzag varint."""
     raw = np.uint64((value << 1) ^ (value >> 63))
@@ -101,7 +81,7 @@ def varint_size(value: int) -> int:
     return size
 
 
-@_inlined
+@inlined
 def write_varint(out: Any, at: int, value: int) -> int:
     """Write a zigzag varint; the position behind it."""
     raw = np.uint64((value << 1) ^ (value >> 63))
@@ -113,20 +93,20 @@ def write_varint(out: Any, at: int, value: int) -> int:
     return at + 1
 
 
-@_inlined
+@inlined
 def size_without_length(timestamp_delta: int, offset_delta: int, body: int) -> int:
     """Bytes of a record after its length, given the bytes from its key length on."""
     return 1 + varint_size(timestamp_delta) + varint_size(offset_delta) + body
 
 
-@_inlined
+@inlined
 def record_size(timestamp_delta: int, offset_delta: int, body: int) -> int:
     """Bytes of a whole record."""
     size = size_without_length(timestamp_delta, offset_delta, body)
     return varint_size(size) + size
 
 
-@_inlined
+@inlined
 def murmur2(data: Any, at: int, size: int) -> Int:
     """Kafka's hash of `size` bytes from `at` on, as an unsigned 32-bit number."""
     factor = np.uint32(0x5BD1E995)
@@ -154,7 +134,7 @@ def murmur2(data: Any, at: int, size: int) -> Int:
     return hashed ^ hashed >> np.uint32(15)
 
 
-@_inlined
+@inlined
 def partition_of(data: Any, at: int, size: int, partitions: int) -> Int:
     """The partition of `partitions` that Kafka's default partitioner gives a key."""
     if partitions == 1:
@@ -163,7 +143,7 @@ def partition_of(data: Any, at: int, size: int, partitions: int) -> Int:
     return np.int64((np.uint32(murmur2(data, at, size)) & np.uint32(0x7FFFFFFF)) % np.uint32(partitions))
 
 
-@_inlined
+@inlined
 def read_record(data: Any, at: int, end: int) -> tuple[int, int, int, int, int, int]:
     """Timestamp delta, offset delta, where the body (key length on) begins, the key's place and size, the next record.
 
@@ -192,7 +172,7 @@ def read_record(data: Any, at: int, end: int) -> tuple[int, int, int, int, int, 
     return timestamp_delta, offset_delta, body, key, key_size, at
 
 
-@_inlined
+@inlined
 def write_record(out: Any, at: int, timestamp_delta: int, offset_delta: int, data: Any, body: int, end: int) -> int:
     """Write a record whose fields from the key length on are `data[body:end]`; the position behind it."""
     at = write_varint(out, at, size_without_length(timestamp_delta, offset_delta, end - body))
@@ -204,7 +184,7 @@ def write_record(out: Any, at: int, timestamp_delta: int, offset_delta: int, dat
     return at + end - body
 
 
-@_compiled
+@compiled
 def survey_records(
     data: Any, count: int, last_delta: int, partition: int, partitions: int
 ) -> tuple[int, int, int, int, int, bool]:
@@ -236,7 +216,7 @@ def survey_records(
     return count, elsewhere, keyless, last, largest, dense
 
 
-@_compiled
+@compiled
 def measure_records(
     data: Any, count: int, base_timestamp: int, keep_timestamps: bool, skip_below: int
 ) -> tuple[int, int, float, int, int]:
@@ -271,7 +251,7 @@ def measure_records(
     return value_bytes, timed, total, oldest, newest
 
 
-@_inlined
+@inlined
 def put_into_batch(record: Any, batch: Any, timestamp: int, size: int) -> None:
     """Count a record of `size` bytes in its batch."""
     record[TIMESTAMP] = timestamp
@@ -281,7 +261,7 @@ def put_into_batch(record: Any, batch: Any, timestamp: int, size: int) -> None:
     batch[MAX_TIMESTAMP] = max(batch[MAX_TIMESTAMP], timestamp)
 
 
-@_compiled
+@compiled
 def place_records(
     data: Any,
     count: int,
@@ -344,7 +324,7 @@ def place_records(
     return made if at == end else BYTES_LEFT_OVER
 
 
-@_compiled
+@compiled
 def write_records(data: Any, records: Any, batches: Any, cursors: Any, firsts: Any, out: Any, old_deltas: Any) -> None:
     """Second half: write each placed record to its batch, whose bytes begin at `cursors` in `out`.
 
@@ -362,7 +342,7 @@ def write_records(data: Any, records: Any, batches: Any, cursors: Any, firsts: A
         old_deltas[firsts[batch] + offset_delta] = records[index, OLD_DELTA]
 
 
-@_compiled
+@compiled
 def append_records(
     data: Any,
     count: int,

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from legacy_mm.errors import CorruptRecords
-from legacy_mm.protocol import record_kernels as kernels
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import Header, RecordBatch
-from legacy_mm.protocol.records import as_array, recompress
+from legacy_mm.protocol.record_fields import fields
+from legacy_mm.protocol.records import recompress
 
 
 class SingleRecord(NamedTuple):
@@ -22,26 +21,9 @@ class SingleRecord(NamedTuple):
 
 def first_record(header: Header, records: memoryview) -> SingleRecord:
     """The first of some decompressed records; raises CorruptRecords, and UnicodeDecodeError for a header's name."""
-    data = as_array(records)
-    delta, _, at, _, _, end = kernels.read_record(data, 0, len(records))
-    if end == kernels.TORN:
-        raise CorruptRecords(f"record batch at offset {header.base_offset}: a record is torn")
-
-    def number() -> int:
-        nonlocal at
-        found, at = kernels.read_varint(data, at, end, 5)
-        return int(found)
-
-    def field() -> bytes | None:
-        nonlocal at
-        size = number()
-        begin, at = at, at + max(size, 0)
-        return bytes(records[begin:at]) if size >= 0 else None
-
-    key, value = field(), field()
-    headers = tuple(((field() or b"").decode(), field()) for _ in range(number()))
-    timestamp = header.max_timestamp if header.has_append_time else header.base_timestamp + int(delta)
-    return SingleRecord(timestamp, key, value, headers)
+    found = next(fields(header, records, from_offset=header.base_offset, most=1))
+    headers = tuple((name.decode(), value) for name, value in found.headers[0])
+    return SingleRecord(found.timestamps[0], found.keys[0], found.values[0], headers)
 
 
 def batch_of(record: SingleRecord, codec: Codec, level: int | None = None) -> RecordBatch:

@@ -45,8 +45,8 @@ class Arrivals:
         self._lent = False
         self._error: BaseException | None = None
 
-    def take(self, timeout: float, work: Work) -> Fetched | None:
-        """The next record set, or None after `timeout` seconds; meanwhile readers may do the `work` themselves.
+    def take(self, timeout: float, work: Work | None) -> Fetched | None:
+        """The next record set, or None after `timeout` seconds; meanwhile readers may do any `work` themselves.
 
         Raises what ended a reader, when nothing waits that came before, or the work.
         """

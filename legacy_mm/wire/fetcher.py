@@ -123,7 +123,7 @@ class Fetcher:
             self._halted -= offsets.keys()
             self._changed.notify_all()
 
-    def take(self, timeout: float, work: Work) -> Fetched | None:
+    def take(self, timeout: float, work: Work | None = None) -> Fetched | None:
         """The next record set; see `Arrivals.take`."""
         self._attend()
         return self._arrivals.take(timeout, work)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from typing import Any
 
 from kafka.errors import NoError, UnknownTopicOrPartitionError, for_code
@@ -113,6 +113,15 @@ def missing_topics(cluster: Cluster, topics: Collection[str]) -> set[str]:
     request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=1)
     listed = informed(cluster.call_any(request)).topics
     return {topic.name for topic in listed if for_code(topic.error_code) is UnknownTopicOrPartitionError}
+
+
+def count_partitions(cluster: Cluster, topic: str) -> int | None:
+    """How many a topic has, asked now: 0 if it is not there, None if the cluster does not answer in time."""
+    named = [MetadataRequest.MetadataRequestTopic(name=topic)]
+    request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=1)
+    with suppress(ConnectionLost, ClusterUnreachable):
+        return partition_counts(informed(cluster.call_any(request))).get(topic, 0)
+    return None
 
 
 def partition_counts(listing: Any) -> dict[str, int]:

@@ -20,7 +20,8 @@ from tests.fixtures.flags import switched_on
 pytestmark = [pytest.mark.brokers, pytest.mark.slow]
 SECONDS = 60.0
 FLAGS = [row.name for row in FEATURES if row.is_feature]
-EXCLUDED = {("rename.topics", "detect.loops")}
+OFFSETS = ("emit.offset-syncs.enabled", "emit.checkpoints.enabled", "sync.group.offsets.enabled")
+EXCLUDED = {("rename.topics", "detect.loops"), *(("detect.loops", name) for name in OFFSETS)}
 MATRIX = sorted({*((name,) for name in FLAGS), *combinations(FLAGS, 2)} - EXCLUDED)
 
 

@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Message
 
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.copyjob import Frame, Gap, Plan, Progress, Started
-from legacy_mm.dataplane import partition_counts, records_engine
+from legacy_mm.dataplane import partition_counts, records_engine, wire_reader
 from legacy_mm.dataplane.handler_engine import HandlerEngine
 from legacy_mm.dataplane.patience import Beat
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.kafka.sender import FailedSend
-from legacy_mm.model import Offsets, Outgoing, TopicPartition
+from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartition
+from tests.unit.source_records import row
 
 HERE = TopicPartition("t", 0)
 SCRIPT = """
@@ -71,9 +71,8 @@ TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, Fals
 class Reader:
     """Gives one batch, and calls back when it is asked for more."""
 
-    batch: Sequence[Any] = ()
+    batch = NO_RECORDS
     gaps: Sequence[Gap] = ()
-    unled = False
     resumed: tuple[int, Offsets]
     exhausted: Callable[[], None]
 
@@ -83,8 +82,8 @@ class Reader:
     def start(self, offsets: Any) -> Started:
         return Started(offsets)
 
-    def read(self, timeout: float) -> list[Any]:
-        batch, Reader.batch = list(Reader.batch), ()
+    def read(self, timeout: float) -> Columns:
+        batch, Reader.batch = Reader.batch, NO_RECORDS
         if not batch:
             Reader.exhausted()
         return batch
@@ -95,6 +94,12 @@ class Reader:
 
     def resume(self, offsets: Offsets, positions: Offsets) -> None:
         Reader.resumed = (len(Sender.sent), dict(positions))
+
+    def take_started(self, positions: object) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
 
     def partitions(self, topic: str) -> int:
         return 8
@@ -166,10 +171,7 @@ class Run:
 
     def over(self, *values: bytes) -> Run:
         """Copy these records, from offset 10 on, until there is no more or the queue stays full."""
-        Reader.batch = [
-            Message(topic="t", partition=0, offset=number, key=b"k", value=value, timestamp=(1, 99))
-            for number, value in enumerate(values, 10)
-        ]
+        Reader.batch = Columns.of([row(value, offset) for offset, value in enumerate(values, 10)])
         Reader.exhausted = Sender.full = staticmethod(lambda: self.engine.stop(1.0))
         self.left = self.engine.run()
         return self
@@ -190,7 +192,7 @@ class Run:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Handlers that were made; clients are lists."""
     found: list[Any] = []
-    monkeypatch.setattr(records_engine, "PartitionReader", Reader)
+    monkeypatch.setattr(wire_reader, "WireReader", Reader)
     monkeypatch.setattr(records_engine, "RecordSender", Sender)
     monkeypatch.setattr(Sender, "limit", 1_000)
     monkeypatch.setattr(Sender, "counts", defaultdict(lambda: 1), raising=False)

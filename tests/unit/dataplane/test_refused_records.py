@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError, Message, Producer
+from confluent_kafka import KafkaError, Producer
 from hypothesis import given
 from hypothesis import settings as settings_of
 from hypothesis import strategies as st
@@ -27,11 +27,12 @@ from legacy_mm.handlers.api import TargetRecord
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.kafka.errors import refuses_the_record
 from legacy_mm.kafka.sender import FailedSend, Refused
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import NO_RECORDS, Columns, TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.testbed.comparison import partition_of
 from legacy_mm.wire import failures
 from tests.unit.protocol.batches import NOW, Latin, Row, build, decode
+from tests.unit.source_records import number_of, row, rows, value_of
 
 HERE = TopicPartition("t", 3)
 TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
@@ -58,9 +59,9 @@ class Target:
     def partitions(self, topic: str) -> int:
         return self.count
 
-    def send(self, messages: Sequence[Any]) -> int:
-        self._queue += [(("copy", each.partition()), each.value(), each, each) for each in messages]
-        return len(messages)
+    def send(self, records: Columns) -> int:
+        self._queue += [(("copy", number_of(each)), value_of(each), each, each) for each in records.rows()]
+        return len(records)
 
     def send_outgoing(self, records: Sequence[Any], begin: int, origins: Sequence[Any]) -> int:
         self._queue += [((each[0], 0), each[2], each, origin) for each, origin in zip(records, origins, strict=True)]
@@ -88,12 +89,9 @@ def between(settings: QuarantineSettings, target: Target, properties: Mapping[st
     return RefusedRecords(settings, properties, {"t": "copy"}, target.make, lambda: False, target.flush)
 
 
-def messages(*values: bytes, partitions: int = 1) -> list[Any]:
+def read(*values: bytes, partitions: int = 1) -> Columns:
     """Records at the source, one partition after the other."""
-    return [
-        Message(topic="t", partition=number % partitions, offset=number, key=b"k", value=value, timestamp=(1, NOW))
-        for number, value in enumerate(values)
-    ]
+    return Columns.of([row(value, number, number % partitions, NOW) for number, value in enumerate(values)])
 
 
 @pytest.fixture
@@ -113,7 +111,7 @@ def test_both_clients_tell_the_same_refusals() -> None:
 def test_what_is_not_the_records_fault_counts_as_ever(settings: QuarantineSettings, failed: FailedSend) -> None:
     target = Target(lambda topic, value: failed)
     refused = between(settings, target)
-    assert refused.send(messages(b"bad", b"1"), 0) == 2
+    assert refused.send(read(b"bad", b"1"), 0) == 2
     assert (target.ending, target.log, refused.count) == ([failed, failed], {}, 0)
 
 
@@ -125,12 +123,12 @@ def test_invariant_c_only_what_is_refused_is_set_aside_and_the_rest_keeps_its_or
     target = Target(large)
     asked = QuarantineSettings(refused=True, topic="q", file=str(tmp_path_factory.getbasetemp() / "unused"))
     refused = between(asked, target)
-    read = messages(*(value + b" %d" % number for number, value in enumerate(values)), partitions=partitions)
-    assert refused.send(read, 0) == len(read)
+    records = read(*(value + b" %d" % number for number, value in enumerate(values)), partitions=partitions)
+    assert refused.send(records, 0) == len(records)
     for number in range(partitions):
-        good = [each for each in read if each.partition() == number and each.value().startswith(b"good")]
+        good = [each for each in rows(records) if number_of(each) == number and value_of(each).startswith(b"good")]
         assert target.log.get(("copy", number), []) == good
-    bad = [each.value() for each in read if each.value().startswith(b"bad")]
+    bad = [value for value in records.values if value is not None and value.startswith(b"bad")]
     assert sorted(record.value for record in target.log.get(("q", 0), [])) == sorted(bad)
     assert (refused.count, refused.settled, target.ending) == (len(bad), True, [])
 
@@ -138,7 +136,7 @@ def test_invariant_c_only_what_is_refused_is_set_aside_and_the_rest_keeps_its_or
 def test_what_is_set_aside_says_why_and_whence(settings: QuarantineSettings, caplog: pytest.LogCaptureFixture) -> None:
     target = Target(large)
     refused = between(settings, target)
-    source = messages(b"0", b"1", b"2")
+    source = rows(read(b"0", b"1", b"2"))
     made: Any = TargetRecord("copy", b"k", b"bad")
     assert refused.send_outgoing([made], 0, [source[2]]) == 1
     (record,) = target.log["q", 0]
@@ -155,8 +153,8 @@ def test_what_the_topic_does_not_take_is_in_the_file(settings: QuarantineSetting
     """Whatever its reason is; the file says why the record was refused at first."""
     target = Target(lambda topic, value: why if topic == "q" else large(topic, value))
     refused = between(settings, target)
-    assert refused.send(messages(b"bad", b"1"), 0) == 2
-    assert [each.value() for each in target.log["copy", 0]] == [b"1"]
+    assert refused.send(read(b"bad", b"1"), 0) == 2
+    assert list(map(value_of, target.log["copy", 0])) == [b"1"]
     assert (refused.count, target.ending) == (1, [])
     (record,) = read_file(Path(settings.file)).records
     assert (record.topic, record.partition, record.offset, record.value) == ("t", 0, 0, b"bad")
@@ -172,7 +170,7 @@ def base64_of(file: str) -> str:
 def test_a_file_that_cannot_be_written_is_the_end(settings: QuarantineSettings) -> None:
     refused = between(replace(settings, topic=None, file="/dev/full"), Target(large))
     with pytest.raises(HostError, match="/dev/full cannot be written: No space left"):
-        refused.send(messages(b"bad"), 0)
+        refused.send(read(b"bad"), 0)
 
 
 def test_a_line_that_is_cut_short_is_the_end(settings: QuarantineSettings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +179,7 @@ def test_a_line_that_is_cut_short_is_the_end(settings: QuarantineSettings, monke
     monkeypatch.setattr(os, "write", lambda descriptor, line: write(descriptor, line[:5]))
     refused = between(replace(settings, topic=None), Target(large))
     with pytest.raises(HostError, match="cannot be written: No space left"):
-        refused.send(messages(b"bad"), 0)
+        refused.send(read(b"bad"), 0)
     assert Path(settings.file).read_bytes() == b""
 
 
@@ -189,7 +187,7 @@ def test_without_time_nothing_is_settled(settings: QuarantineSettings) -> None:
     """Invariant A: the engine reports nothing of it as safe."""
     target = Target(large)
     refused = RefusedRecords(settings, {}, {"t": "copy"}, target.make, lambda: False, lambda: False)
-    assert refused.send(messages(b"1"), 0) == 1
+    assert refused.send(read(b"1"), 0) == 1
     assert not refused.settled
 
 
@@ -198,10 +196,10 @@ def test_a_portion_makes_one_batch(settings: QuarantineSettings, limit: str, sen
     """Half of what a batch may have, or a single record; it waits for the flush."""
     target = Target(large)
     refused = between(settings, target, {"message.max.bytes": limit, "linger.ms": "5"})
-    read = messages(*([bytes(200)] * 7))
+    records = read(*([bytes(200)] * 7))
     ends = [0]
-    while ends[-1] < len(read):
-        ends.append(refused.send(read, ends[-1]))
+    while ends[-1] < len(records):
+        ends.append(refused.send(records, ends[-1]))
     assert ends[1:] == sent
     assert target.flushes == len(sent)
     assert target.properties["linger.ms"] == "60000"
@@ -219,10 +217,10 @@ def test_until_the_partitions_are_known_records_go_alone(settings: QuarantineSet
     """Before, librdkafka keeps them elsewhere, and moves them while it sends."""
     target = Target(large, partitions=0)
     refused = between(settings, target)
-    assert refused.send(messages(b"1", b"2", b"3"), 0) == 1
+    assert refused.send(read(b"1", b"2", b"3"), 0) == 1
     target.count = 3
-    assert refused.send(messages(b"1", b"2", b"3"), 1) == 3
-    assert refused.send([], 0) == 0
+    assert refused.send(read(b"1", b"2", b"3"), 1) == 3
+    assert refused.send(NO_RECORDS, 0) == 0
 
 
 class Batches:

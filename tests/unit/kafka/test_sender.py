@@ -12,7 +12,9 @@ from confluent_kafka import KafkaError, Message
 
 from legacy_mm.copyjob import UNKNOWN
 from legacy_mm.kafka.sender import FailedSend, RecordSender
+from legacy_mm.model import NO_RECORDS, Columns
 from legacy_mm.testbed.waiting import wait_until
+from tests.unit.source_records import Row, row
 
 DENIED, OUT_OF_ORDER = KafkaError.CLUSTER_AUTHORIZATION_FAILED, KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER
 AFTER_THE_HEAD_OF_AN_OBJECT = 16
@@ -40,14 +42,15 @@ def deny(sender: RecordSender, code: int = DENIED) -> None:
     assert library.rd_kafka_test_fatal_error(handle, ctypes.c_int(code), b"denied") == 0
 
 
-RECORD = Message(topic="t", partition=0, offset=7, key=b"k", value=b"v", timestamp=(1, 99))
+RECORD = row(b"v")
+RECORDS = Columns.of([RECORD])
 
 
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda sender: sender.send([]),
-        lambda sender: sender.send([RECORD]),
+        lambda sender: sender.send(NO_RECORDS),
+        lambda sender: sender.send(RECORDS),
         lambda sender: sender.send_outgoing([("t", b"k", b"v", (), None, 99)]),
         lambda sender: sender.flush(0.01),
     ],
@@ -68,7 +71,7 @@ def test_what_ends_the_producer_is_known_though_records_fail_with_it(
     sender: RecordSender, failed: list[FailedSend]
 ) -> None:
     """confluent-kafka tells of them while it raises, which Python takes amiss."""
-    assert sender.send([RECORD]) == 1
+    assert sender.send(RECORDS) == 1
     deny(sender)
     sender.purge()
     assert not sender.flush(1.0)
@@ -90,11 +93,11 @@ def test_a_producer_id_that_the_target_has_lost_is_told_from_one_that_it_refuses
 
 def test_a_record_that_failed_and_may_have_arrived_has_no_known_place() -> None:
     """Where offsets are translated it is no hole."""
-    told: list[tuple[Message, int]] = []
+    told: list[tuple[Row, int]] = []
     properties = {"bootstrap.servers": "127.0.0.1:1", "message.timeout.ms": "10", "linger.ms": "0"}
     ignored = (lambda _: None,) * 3
     sender = RecordSender(properties, {"t": "t"}, *ignored, ["t"], lambda record, offset: told.append((record, offset)))
-    assert sender.send([RECORD]) == 1
+    assert sender.send(RECORDS) == 1
     wait_until(lambda: sender.flush(0.1), 20, "the time-out")
     assert told == [(RECORD, UNKNOWN)]
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import pytest
-from confluent_kafka import Message
 
 from legacy_mm.copyjob import Measured, Statistics
 from legacy_mm.kafka.client import Line
 from legacy_mm.kafka.sender import FailedSend, RecordSender
 from legacy_mm.kafka.senders import Senders
-from legacy_mm.model import TopicPartition
+from legacy_mm.model import NO_RECORDS, Columns, TopicPartition
+from tests.unit.source_records import Row, number_of, offset_of, row, rows
 
 FAR, NEAR = 0.04, 0.001
 BROKEN = FailedSend("", None, None, "reason", "_FATAL", fatal=True, refuses_idempotence=False)
@@ -32,15 +32,15 @@ class Sender:
         self.far: Line | None = Line(FAR, 1)
         self.asked = 0
 
-    def send(self, records: Sequence[Any], begin: int = 0) -> int:
+    def send(self, records: Columns, begin: int = 0) -> int:
+        return self.send_outgoing(rows(records), begin)
+
+    def send_outgoing(self, records: Sequence[Any], begin: int = 0, origins: Any = None) -> int:
         self.calls += 1
         taken = records[begin : begin + self.room]
         self.room -= len(taken)
         self.sent += taken
         return begin + len(taken)
-
-    def send_outgoing(self, records: Sequence[Any], begin: int = 0, origins: Any = None) -> int:
-        return self.send(records, begin)
 
     def line(self, *, short: float) -> Line | None:
         assert NEAR < short < FAR
@@ -86,12 +86,12 @@ class Group:
         return cast("RecordSender", self.made[-1])
 
 
-def message(partition: int, number: int) -> Any:
-    return Message(topic="t", partition=partition, offset=number, value=b"%d" % number)
+def record(partition: int, number: int) -> Row:
+    return row(b"%d" % number, number, partition)
 
 
 def numbers(sender: Sender) -> list[int]:
-    return [record.offset() for record in sender.sent]
+    return list(map(offset_of, sender.sent))
 
 
 @pytest.mark.parametrize(
@@ -142,13 +142,13 @@ def test_the_senders_share_the_memory_but_each_can_hold_the_largest_record() -> 
 @pytest.mark.parametrize("outgoing", [False, True])
 def test_a_partition_keeps_its_sender_and_its_order(*, outgoing: bool) -> None:
     group = Group().divided()
-    records = [message(number % 5 // 2 * 2 + number % 2, number) for number in range(200)]
+    records = [record(number % 5 // 2 * 2 + number % 2, number) for number in range(200)]
     if outgoing:
         assert group.senders.send_outgoing(records, 3, records) == 200
     else:
-        assert group.senders.send(records, 3) == 200
+        assert group.senders.send(Columns.of(records), 3) == 200
     assert sorted(number for sender in group.now for number in numbers(sender)) == list(range(3, 200))
-    owners = [{record.partition() for record in sender.sent} for sender in group.now]
+    owners = [{*map(number_of, sender.sent)} for sender in group.now]
     assert all(owners)
     assert sum(map(len, owners)) == len(set.union(*owners))
     for sender in group.now:
@@ -160,7 +160,7 @@ def test_behind_a_record_that_does_not_fit_none_is_sent() -> None:
     group = Group().divided()
     first, second, _ = group.now
     first.room = 3
-    records = [message(number // 2 % 2, number) for number in range(12)]
+    records = Columns.of([record(number // 2 % 2, number) for number in range(12)])
     assert group.senders.send(records) == 5
     assert numbers(first) == [0, 1, 4]
     assert numbers(second) == [2, 3]
@@ -172,9 +172,9 @@ def test_behind_a_record_that_does_not_fit_none_is_sent() -> None:
 def test_who_has_nothing_to_send_is_called_nevertheless() -> None:
     """librdkafka tells its errors only then."""
     group = Group().divided()
-    group.senders.send([message(0, 1)])
+    group.senders.send(Columns.of([record(0, 1)]))
     assert [sender.calls for sender in group.now] == [1, 1, 1]
-    group.senders.send([])
+    group.senders.send(NO_RECORDS)
     assert [sender.calls for sender in group.now] == [2, 2, 2]
 
 

@@ -1,0 +1,46 @@
+"""The source as whole record batches: its cluster, what is fetched from it, and which batches of that hold data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+
+from legacy_mm.kafka.client import ErrorLines
+from legacy_mm.protocol.compression import Decompressor
+from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.record_set import CommittedOnly, with_data
+from legacy_mm.wire import fetch_options
+from legacy_mm.wire.arrivals import Fetched
+from legacy_mm.wire.cluster import Cluster
+from legacy_mm.wire.fetcher import Fetcher
+from legacy_mm.wire.traffic import Traffic
+
+_CALL_SECONDS, _CONNECT_SECONDS = 4.0, 10.0
+"""One question to a cluster; well below the time after which a silent task counts as stalled."""
+
+
+class BatchSource:
+    """What a copy job reads with its own sockets."""
+
+    def __init__(self, properties: Mapping[str, str], decompress: Decompressor) -> None:
+        self.cluster = cluster_of(properties)
+        self.traffic = Traffic("consumer", tells(properties))
+        backlog = int(properties.get("queued.max.messages.kbytes", 32 << 10)) << 10
+        self._options = fetch_options.options_from(properties, backlog)
+        self.fetcher = Fetcher(self.cluster, self._options, backlog, self.traffic)
+        self.check_crcs = properties.get("check.crcs") == "true"
+        self._decompress = decompress
+
+    def data(self, fetched: Fetched) -> Iterator[RecordBatch]:
+        """The batches whose records are to be copied; CorruptRecords after the last sound one."""
+        committed = CommittedOnly(fetched.aborted, self._decompress) if self._options.committed_only else None
+        return with_data(fetched.batches, committed, check_crcs=self.check_crcs)
+
+
+def cluster_of(properties: Mapping[str, str]) -> Cluster:
+    """The cluster of one side of a copy job."""
+    return Cluster(properties, _CALL_SECONDS, _CONNECT_SECONDS)
+
+
+def tells(properties: Mapping[str, str]) -> Callable[[str], None]:
+    """Where a client's troubles are told."""
+    return ErrorLines(properties.get("client.id", "client")).tell

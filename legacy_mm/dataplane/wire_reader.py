@@ -1,0 +1,176 @@
+"""Records of the source, read in whole batches with our own sockets: what `PartitionReader` is with librdkafka.
+
+A batch is walked by compiled code and becomes lists of keys, values and times; librdkafka makes an object of each
+record, and with it the copying takes half as much CPU again. Not so where batches have few records: what each of them
+costs here is worth some dozen records there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from legacy_mm.clock import monotonic, thread_cpu
+from legacy_mm.copyjob import Gap, Started, Statistics
+from legacy_mm.dataplane.batch_source import BatchSource
+from legacy_mm.dataplane.pace import Pace
+from legacy_mm.dataplane.patience import Patience
+from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
+from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, Headers
+from legacy_mm.kafka.reader import unreadable
+from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
+from legacy_mm.protocol.compression import Decompressor
+from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.protocol.record_fields import Fields, RawHeaders, fields
+from legacy_mm.wire.arrivals import Fetched
+from legacy_mm.wire.errors import UnsupportedVersion
+from legacy_mm.wire.security import unsupported
+from legacy_mm.wire.survey import count_partitions
+
+__all__ = ["WireReader", "unsupported"]
+
+BATCH_RECORDS = 1_000
+_TO_READ = 32
+"""What a batch costs beside its records (16 us), in records of librdkafka's."""
+
+
+class WireReader:
+    """Reads the partitions of one copy job. Not for several threads."""
+
+    def __init__(
+        self,
+        properties: Mapping[str, str],
+        timeout: float,
+        on_statistics: Callable[[Statistics], None],
+        patience: Patience,
+    ) -> None:
+        """`timeout` seconds are for the source to say where reading begins."""
+        self._timeout = timeout
+        self._on_statistics = on_statistics
+        self._patience = patience
+        self._decompress = Decompressor()
+        self._source = BatchSource(properties, self._decompress)
+        self._parts: Iterator[Columns] = iter(())
+        self._in_hand: TopicPartition | None = None
+        self._gaps: list[Gap] = []
+        self._failure: StreamFailure | EngineUnfit | None = None
+        self._pace = Pace(_TO_READ, 0)
+        self._looked = monotonic() - thread_cpu()
+
+    def start(self, offsets: Offsets) -> Started:
+        """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved. None of them when we stop.
+
+        Those of partitions that nobody leads come later, from `take_started`.
+        """
+        source = self._source
+        source.cluster.keep_fresh(source.traffic.on_trouble)
+        try:
+            return self._patience.ask(lambda: source.fetcher.start(offsets), self._timeout) or Started({})
+        except UnsupportedVersion as error:
+            raise EngineUnfit(str(error)) from error
+
+    def read(self, timeout: float) -> Columns:
+        """Records that are there, BATCH_RECORDS or somewhat more at most; waits only for the first.
+
+        Raises StreamFailure or EngineUnfit, but only once the records that came before it have been handed over.
+        """
+        if statistics := self._source.traffic.statistics_when_due():
+            self._on_statistics(statistics)
+        self._mind_the_pace()
+        found: list[Columns] = []
+        count = 0
+        while count < BATCH_RECORDS and self._failure is None:
+            try:
+                part = next(self._parts, None)
+                if part is None:
+                    self._in_hand = None
+                    if not self._take(0.0 if found else timeout):
+                        break
+                    continue
+            except (StreamFailure, EngineUnfit) as error:
+                self._failure = EngineUnfit(str(error)) if isinstance(error, UnsupportedVersion) else error
+                break
+            found.append(part)
+            count += len(part)
+        if self._failure is not None and not found:
+            raise self._failure
+        return Columns.joined(found) if found else NO_RECORDS
+
+    def partitions(self, topic: str) -> int | None:
+        """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
+        return count_partitions(self._source.cluster, topic)
+
+    def take_gaps(self) -> list[Gap]:
+        """Gaps found since the last call; one comes only when all that was read before it has been handed over."""
+        self._gaps += self._source.fetcher.take_gaps()
+        if not self._gaps:
+            return []
+        found = [gap for gap in self._gaps if gap.topic_partition != self._in_hand]
+        self._gaps = [gap for gap in self._gaps if gap.topic_partition == self._in_hand]
+        return found
+
+    def resume(self, offsets: Offsets, positions: Offsets) -> None:
+        """Go on with partitions that waited."""
+        self._source.fetcher.resume(offsets)
+
+    def take_started(self, positions: Callable[[], Offsets]) -> Started | None:
+        """Where partitions begin that nobody led before, as soon as somebody does."""
+        return self._source.fetcher.take_started()
+
+    def close(self) -> None:
+        """Read no more."""
+        self._source.fetcher.close()
+        self._source.cluster.close()
+
+    def _mind_the_pace(self) -> None:
+        """What of the time since the last call was not spent on this thread was spent on waiting."""
+        looked, self._looked = self._looked, monotonic() - thread_cpu()
+        self._pace.waited(self._looked - looked)
+        if size := self._pace.too_small():
+            raise EngineUnfit(f"the batches of the source have {size:.0f} records, too few to read them whole")
+
+    def _take(self, timeout: float) -> bool:
+        """Whether there is something to read on with."""
+        fetched = self._source.fetcher.take(timeout)
+        if fetched is not None:
+            self._in_hand = fetched.partition
+            self._parts = self._opened(fetched)
+        return fetched is not None
+
+    def _opened(self, fetched: Fetched) -> Iterator[Columns]:
+        traffic, partition = self._source.traffic, fetched.partition
+        for batch in self._source.data(fetched):
+            header = batch.header
+            kind = LOG_APPEND_TIME if header.has_append_time else CREATE_TIME
+            try:
+                for part in fields(header, self._records(batch), from_offset=fetched.position, most=BATCH_RECORDS):
+                    yield _columns(partition, kind, part)
+            except CorruptRecords as error:
+                raise CorruptRecords(f"{partition}: {error}") from error
+            self._pace.copied(1, 0, header.records)
+            traffic.carried(partition, header.records, len(batch.buffer), header.next_offset)
+        traffic.passed(partition, fetched.batches[-1].header.next_offset)
+
+    def _records(self, batch: RecordBatch) -> memoryview:
+        """Decompressed. What is sound and cannot be had may be beyond our limit; librdkafka has none."""
+        try:
+            return self._decompress(batch.header.codec, batch.payload)
+        except CorruptRecords as error:
+            batch.check_crc()
+            raise EngineUnfit(str(error)) from error
+
+
+def _columns(partition: TopicPartition, kind: int, part: Fields) -> Columns:
+    offsets, timestamps, keys, values, raw = part
+    count = len(offsets)
+    headers: Sequence[Headers] = [()] * count
+    if any(raw):
+        headers = [_text(partition, offset, each) if each else () for offset, each in zip(offsets, raw, strict=True)]
+    topics, numbers = [partition.topic] * count, [partition.partition] * count
+    return Columns(topics, numbers, offsets, [kind] * count, timestamps, keys, values, headers)
+
+
+def _text(partition: TopicPartition, offset: int, headers: RawHeaders) -> Headers:
+    try:
+        return tuple((name.decode(), value) for name, value in headers)
+    except UnicodeDecodeError as error:
+        raise unreadable(partition, offset, error) from error

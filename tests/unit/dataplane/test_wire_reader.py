@@ -1,0 +1,153 @@
+"""What the reader of whole batches hands over, and when; the fetcher is a stand-in: its answers are the question."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from legacy_mm.copyjob import Gap
+from legacy_mm.dataplane import pace, wire_reader
+from legacy_mm.dataplane.wire_reader import BATCH_RECORDS, WireReader
+from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamFailure
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.compression import Codec, Decompressor
+from legacy_mm.protocol.record_batch import RecordBatch
+from legacy_mm.wire.arrivals import Fetched
+from legacy_mm.wire.errors import UnsupportedVersion
+from tests.unit.protocol.batches import NOW, Latin, Row, build
+from tests.unit.source_records import offset_of, rows
+
+HERE, THERE = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+class Fetcher:
+    """Has these record sets, then this error."""
+
+    def __init__(self) -> None:
+        self.sets: list[Fetched] = []
+        self.error: LegacyMMError | None = None
+        self.gaps: list[Gap] = []
+
+    def take(self, timeout: float) -> Fetched | None:
+        if self.sets:
+            return self.sets.pop(0)
+        if self.error is not None:
+            raise self.error
+        return None
+
+    def take_gaps(self) -> list[Gap]:
+        gaps, self.gaps = self.gaps, []
+        return gaps
+
+
+@pytest.fixture
+def fetcher() -> Fetcher:
+    return Fetcher()
+
+
+@pytest.fixture
+def reader(fetcher: Fetcher) -> WireReader:
+    nothing: Any = None
+    made = WireReader({"bootstrap.servers": "127.0.0.1:1", "check.crcs": "true"}, 1.0, print, nothing)
+    made._source.fetcher = fetcher  # type: ignore[assignment]
+    return made
+
+
+def batch(count: int, base: int = 0, codec: Codec = Codec.NONE, **row: Any) -> RecordBatch:
+    made = [Row(number, NOW, b"k", b"v%d" % number, **row) for number in range(count)]
+    return build(made, base_offset=base, codec=codec)
+
+
+def fetched(*batches: RecordBatch, partition: TopicPartition = HERE, position: int = 0) -> Fetched:
+    return Fetched(partition, position, list(batches), (), sum(len(each.buffer) for each in batches))
+
+
+def offsets(reader: WireReader) -> list[int]:
+    return list(map(offset_of, rows(reader.read(0.0))))
+
+
+def test_what_is_there_is_handed_over_together(reader: WireReader, fetcher: Fetcher) -> None:
+    fetcher.sets = [fetched(batch(3), batch(2, 10), position=1), fetched(batch(1), partition=THERE)]
+    found = reader.read(0.0)
+    assert found.next_offsets() == {HERE: 12, THERE: 1}
+    assert (len(found), found.offsets) == (5, [1, 2, 10, 11, 0])
+    assert not reader.read(0.0)
+
+
+def test_no_more_than_a_part_is_in_python_objects(reader: WireReader, fetcher: Fetcher) -> None:
+    fetcher.sets = [fetched(batch(2 * BATCH_RECORDS + 5))]
+    assert [len(reader.read(0.0)) for _ in range(4)] == [BATCH_RECORDS, BATCH_RECORDS, 5, 0]
+
+
+@pytest.mark.parametrize("kind", [StreamFailure, CorruptRecords, EngineUnfit])
+def test_records_come_before_the_error_that_follows_them(
+    reader: WireReader, fetcher: Fetcher, kind: type[LegacyMMError]
+) -> None:
+    fetcher.sets, fetcher.error = [fetched(batch(2))], kind("why")
+    assert offsets(reader) == [0, 1]
+    for _ in range(2):
+        with pytest.raises(kind, match="why"):
+            reader.read(0.0)
+
+
+def test_so_do_those_before_a_batch_that_is_broken(reader: WireReader, fetcher: Fetcher) -> None:
+    broken = batch(2, 5)
+    broken = RecordBatch.read(memoryview(bytearray(broken.buffer[:-1]) + b"!"))
+    fetcher.sets = [fetched(batch(2), broken)]
+    assert offsets(reader) == [0, 1]
+    with pytest.raises(CorruptRecords, match="5"):
+        reader.read(0.0)
+
+
+def test_an_api_that_the_brokers_do_not_have_is_librdkafkas(reader: WireReader, fetcher: Fetcher) -> None:
+    fetcher.error = UnsupportedVersion("Fetch")
+    with pytest.raises(EngineUnfit, match="Fetch"):
+        reader.read(0.0)
+
+
+def test_so_is_what_is_sound_and_too_large_to_open(reader: WireReader, fetcher: Fetcher) -> None:
+    reader._decompress = Decompressor(limit=10)
+    fetcher.sets = [fetched(batch(20, codec=Codec.ZSTD))]
+    with pytest.raises(EngineUnfit, match="do not decompress"):
+        reader.read(0.0)
+
+
+def test_a_gap_comes_when_what_was_read_before_it_is_handed_over(reader: WireReader, fetcher: Fetcher) -> None:
+    """Invariant B."""
+    here, there = (Gap(*place, 9, 0, 5, "it was cut") for place in (HERE, THERE))
+    fetcher.sets = [fetched(batch(BATCH_RECORDS + 1))]
+    assert len(reader.read(0.0)) == BATCH_RECORDS
+    fetcher.gaps = [here, there]
+    assert reader.take_gaps() == [there]
+    assert len(reader.read(0.0)) == 1
+    assert reader.take_gaps() == [here]
+
+
+def test_a_header_that_is_no_text_is_named(reader: WireReader, fetcher: Fetcher) -> None:
+    fetcher.sets = [fetched(batch(3), batch(1, 3, headers=[(Latin("größe"), b"x")]), partition=THERE)]
+    assert offsets(reader) == [0, 1, 2]
+    with pytest.raises(StreamFailure, match="t-1 at offset 3 has a header whose name is not UTF-8"):
+        reader.read(0.0)
+
+
+@pytest.mark.parametrize(("count", "ends"), [(3, True), (100, False)], ids=["tiny", "not tiny"])
+def test_busy_with_tiny_batches_it_leaves_them_to_librdkafka(
+    reader: WireReader, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch, count: int, ends: bool
+) -> None:
+    now = [0.0]
+    for module, name in ((pace, "monotonic"), (wire_reader, "monotonic"), (wire_reader, "thread_cpu")):
+        monkeypatch.setattr(module, name, lambda: now[0])
+    reader._pace._begin()
+
+    def read_on() -> None:
+        for _ in range(3):
+            fetcher.sets = [fetched(batch(count))]
+            assert len(reader.read(0.0)) == count
+            now[0] += 5.0
+
+    if ends:
+        with pytest.raises(EngineUnfit, match="have 3 records, too few"):
+            read_on()
+    else:
+        read_on()

@@ -8,6 +8,7 @@ costs here is worth some dozen records there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from legacy_mm.clock import monotonic, thread_cpu
 from legacy_mm.copyjob import Gap, Started, Statistics
@@ -28,9 +29,16 @@ from legacy_mm.wire.survey import count_partitions
 
 __all__ = ["WireReader", "unsupported"]
 
-BATCH_RECORDS = 1_000
+BATCH_RECORDS, BATCH_BYTES = 1_000, 1 << 20
 _TO_READ = 32
 """What a batch costs beside its records (16 us), in records of librdkafka's."""
+
+
+class _Part(NamedTuple):
+    """Some records of a batch, and the bytes that they took in it."""
+
+    records: Columns
+    size: int
 
 
 class WireReader:
@@ -49,7 +57,7 @@ class WireReader:
         self._patience = patience
         self._decompress = Decompressor()
         self._source = BatchSource(properties, self._decompress)
-        self._parts: Iterator[Columns] = iter(())
+        self._parts: Iterator[_Part] = iter(())
         self._in_hand: TopicPartition | None = None
         self._gaps: list[Gap] = []
         self._failure: StreamFailure | EngineUnfit | None = None
@@ -69,7 +77,7 @@ class WireReader:
             raise EngineUnfit(str(error)) from error
 
     def read(self, timeout: float) -> Columns:
-        """Records that are there, BATCH_RECORDS or somewhat more at most; waits only for the first.
+        """Records that are there, somewhat more than BATCH_RECORDS or BATCH_BYTES at most; waits only for the first.
 
         Raises StreamFailure or EngineUnfit, but only once the records that came before it have been handed over.
         """
@@ -77,8 +85,8 @@ class WireReader:
             self._on_statistics(statistics)
         self._mind_the_pace()
         found: list[Columns] = []
-        count = 0
-        while count < BATCH_RECORDS and self._failure is None:
+        count = size = 0
+        while count < BATCH_RECORDS and size < BATCH_BYTES and self._failure is None:
             try:
                 part = next(self._parts, None)
                 if part is None:
@@ -89,8 +97,9 @@ class WireReader:
             except (StreamFailure, EngineUnfit) as error:
                 self._failure = EngineUnfit(str(error)) if isinstance(error, UnsupportedVersion) else error
                 break
-            found.append(part)
-            count += len(part)
+            found.append(part.records)
+            count += len(part.records)
+            size += part.size
         if self._failure is not None and not found:
             raise self._failure
         return Columns.joined(found) if found else NO_RECORDS
@@ -136,19 +145,23 @@ class WireReader:
             self._parts = self._opened(fetched)
         return fetched is not None
 
-    def _opened(self, fetched: Fetched) -> Iterator[Columns]:
+    def _opened(self, fetched: Fetched) -> Iterator[_Part]:
         traffic, partition = self._source.traffic, fetched.partition
-        for batch in self._source.data(fetched):
-            header = batch.header
-            kind = LOG_APPEND_TIME if header.has_append_time else CREATE_TIME
-            try:
-                for part in fields(header, self._records(batch), from_offset=fetched.position, most=BATCH_RECORDS):
-                    yield _columns(partition, kind, part)
-            except CorruptRecords as error:
-                raise CorruptRecords(f"{partition}: {error}") from error
-            self._pace.copied(1, 0, header.records)
-            traffic.carried(partition, header.records, len(batch.buffer), header.next_offset)
+        try:
+            for batch in self._source.data(fetched):
+                header = batch.header
+                kind = LOG_APPEND_TIME if header.has_append_time else CREATE_TIME
+                for part in self._fields(batch, fetched.position):
+                    yield _Part(_columns(partition, kind, part), part.size)
+                self._pace.copied(1, 0, header.records)
+                traffic.carried(partition, header.records, len(batch.buffer), header.next_offset)
+        except (CorruptRecords, EngineUnfit) as error:
+            raise type(error)(f"{partition}: {error}") from error
         traffic.passed(partition, fetched.batches[-1].header.next_offset)
+
+    def _fields(self, batch: RecordBatch, begin: int) -> Iterator[Fields]:
+        records = self._records(batch)
+        return fields(batch.header, records, from_offset=begin, most=BATCH_RECORDS, most_bytes=BATCH_BYTES)
 
     def _records(self, batch: RecordBatch) -> memoryview:
         """Decompressed. What is sound and cannot be had may be beyond our limit; librdkafka has none."""
@@ -160,7 +173,7 @@ class WireReader:
 
 
 def _columns(partition: TopicPartition, kind: int, part: Fields) -> Columns:
-    offsets, timestamps, keys, values, raw = part
+    offsets, timestamps, keys, values, raw, _ = part
     count = len(offsets)
     headers: Sequence[Headers] = [()] * count
     if any(raw):

@@ -25,11 +25,11 @@ class Fields(NamedTuple):
     keys: list[bytes | None]
     values: list[bytes | None]
     headers: Sequence[RawHeaders]
+    size: int
+    """Bytes that they took in the batch, decompressed."""
 
 
-def fields(
-    header: Header, records: memoryview, *, from_offset: int, most: int, most_bytes: int = 1 << 20
-) -> Iterator[Fields]:
+def fields(header: Header, records: memoryview, *, from_offset: int, most: int, most_bytes: int) -> Iterator[Fields]:
     """All decompressed records from that offset on, `most` at a time, or what about `most_bytes` hold.
 
     Raises CorruptRecords before the first ones.
@@ -62,13 +62,14 @@ def fields(
             [raw[start:end] if end >= 0 else None for start, end in zip(keys, key_ends, strict=True)],
             [raw[start:end] if end >= 0 else None for start, end in zip(values, value_ends, strict=True)],
             headers,
+            len(raw),
         )
 
 
 def warm_up() -> None:
     """Compile every kernel, or load it from the cache: before the first batch waits for it."""
     record = memoryview(bytes((18, 0, 0, 0, 1, 1, 2, 2, 65, 1)))  # nulls, and a header
-    list(fields(Header.new(1, 0, 0), record, from_offset=0, most=1))
+    list(fields(Header.new(1, 0, 0), record, from_offset=0, most=1, most_bytes=1))
 
 
 def _headers(raw: bytes, counts: Sequence[int], places: Sequence[Sequence[int]]) -> list[RawHeaders]:

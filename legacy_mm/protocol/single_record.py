@@ -21,7 +21,7 @@ class SingleRecord(NamedTuple):
 
 def first_record(header: Header, records: memoryview) -> SingleRecord:
     """The first of some decompressed records; raises CorruptRecords, and UnicodeDecodeError for a header's name."""
-    found = next(fields(header, records, from_offset=header.base_offset, most=1))
+    found = next(fields(header, records, from_offset=header.base_offset, most=1, most_bytes=1))
     headers = tuple((name.decode(), value) for name, value in found.headers[0])
     return SingleRecord(found.timestamps[0], found.keys[0], found.values[0], headers)
 

@@ -162,3 +162,22 @@ def test_why_not_batches_is_told_once(
     caplog.set_level("INFO")
     Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, None, None)  # type: ignore[arg-type]
     assert caplog.messages == said
+
+
+@pytest.mark.parametrize(
+    ("more", "helped", "said"),
+    [
+        ({}, True, "Copying record by record: why"),
+        ({"engine": "records"}, True, "Reading record by record: why"),
+        ({"engine": "batches"}, False, None),
+    ],
+    ids=["batches", "records", "batches as asked"],
+)
+def test_what_our_sockets_cannot_do_is_left_to_librdkafka(
+    settings: Settings, caplog: pytest.LogCaptureFixture, more: dict[str, Any], helped: bool, said: str | None
+) -> None:
+    """Both streams hear of it, and it is said once."""
+    caplog.set_level("INFO")
+    copies = Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, None, None)  # type: ignore[arg-type]
+    assert [copies.adapt(Trouble("EngineUnfit", "why", fatal=False)) for _ in range(2)] == [helped] * 2
+    assert caplog.messages == ([] if said is None else [said])

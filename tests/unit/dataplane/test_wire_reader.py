@@ -8,7 +8,7 @@ import pytest
 
 from legacy_mm.copyjob import Gap
 from legacy_mm.dataplane import pace, wire_reader
-from legacy_mm.dataplane.wire_reader import BATCH_RECORDS, WireReader
+from legacy_mm.dataplane.wire_reader import BATCH_BYTES, BATCH_RECORDS, WireReader
 from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec, Decompressor
@@ -80,6 +80,12 @@ def test_no_more_than_a_part_is_in_python_objects(reader: WireReader, fetcher: F
     assert [len(reader.read(0.0)) for _ in range(4)] == [BATCH_RECORDS, BATCH_RECORDS, 5, 0]
 
 
+def test_nor_more_than_some_bytes(reader: WireReader, fetcher: Fetcher) -> None:
+    large = [build([Row(0, NOW, b"k", bytes(BATCH_BYTES // 2))], base_offset=offset) for offset in range(5)]
+    fetcher.sets = [fetched(*large)]
+    assert [len(reader.read(0.0)) for _ in range(4)] == [2, 2, 1, 0]
+
+
 @pytest.mark.parametrize("kind", [StreamFailure, CorruptRecords, EngineUnfit])
 def test_records_come_before_the_error_that_follows_them(
     reader: WireReader, fetcher: Fetcher, kind: type[LegacyMMError]
@@ -96,7 +102,7 @@ def test_so_do_those_before_a_batch_that_is_broken(reader: WireReader, fetcher: 
     broken = RecordBatch.read(memoryview(bytearray(broken.buffer[:-1]) + b"!"))
     fetcher.sets = [fetched(batch(2), broken)]
     assert offsets(reader) == [0, 1]
-    with pytest.raises(CorruptRecords, match="5"):
+    with pytest.raises(CorruptRecords, match="t-0: .*offset 5"):
         reader.read(0.0)
 
 
@@ -109,7 +115,7 @@ def test_an_api_that_the_brokers_do_not_have_is_librdkafkas(reader: WireReader, 
 def test_so_is_what_is_sound_and_too_large_to_open(reader: WireReader, fetcher: Fetcher) -> None:
     reader._decompress = Decompressor(limit=10)
     fetcher.sets = [fetched(batch(20, codec=Codec.ZSTD))]
-    with pytest.raises(EngineUnfit, match="do not decompress"):
+    with pytest.raises(EngineUnfit, match="t-0: .* do not decompress"):
         reader.read(0.0)
 
 

@@ -10,8 +10,9 @@ import pytest
 
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.copyjob import Progress
+from legacy_mm.dataplane import pace
 from legacy_mm.dataplane.send_failure import BatchRefused
-from legacy_mm.errors import StreamFailure
+from legacy_mm.errors import EngineUnfit, StreamFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
@@ -87,3 +88,24 @@ def test_a_header_that_the_client_cannot_read_is_named(
     wait_until(copying.over, PATIENCE, "the end")
     assert isinstance(copying.error, StreamFailure)
     assert f"{name}-0 at offset 1 has a header whose name is not UTF-8 ('utf-8' codec can't" in str(copying.error)
+
+
+def test_what_tiny_batches_leave_to_librdkafka_is_copied_once(
+    source: Any, target: Any, name: str, start_copying: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was handed over is at the target before the reader gives up, and safe."""
+    create_topic(target.bootstrap, name, partitions=4)
+    load(source.bootstrap, name, 20_000, 100, batch_bytes=400)
+    monkeypatch.setattr(pace, "_SECONDS", 0.01)
+    monkeypatch.setattr(pace, "_BUSY", 0.0)
+    copying = start_copying(source.bootstrap, target.bootstrap, name, 4, engine="records", begin=0)
+    wait_until(copying.over, PATIENCE, "the end")
+    assert isinstance(copying.error, EngineUnfit)
+    assert "too few to read them whole" in str(copying.error)
+    copied = sum(end_offsets(target.bootstrap, name).values())
+    assert 0 < copied == sum(copying.safe.values()) < 20_000
+    begin = dict.fromkeys(copying.plan.offsets, 0) | copying.safe
+    rest = start_copying(source.bootstrap, target.bootstrap, name, 4, engine="records", wire_source=False, begin=begin)
+    wait_until(lambda: sum(end_offsets(target.bootstrap, name).values()) >= 20_000, PATIENCE, "the rest")
+    assert rest.stop() == {}
+    assert end_offsets(target.bootstrap, name) == end_offsets(source.bootstrap, name)

@@ -35,11 +35,8 @@ _PRELOADED = {
     "batches": "legacy_mm.dataplane.batches_engine legacy_mm.protocol.records:warm_up",
 }
 """What the workers' daemon imports, and calls, before it forks the first of them."""
-_PRELOADED_HERE = {
-    "records": "legacy_mm.dataplane.wire_reader legacy_mm.protocol.record_fields:warm_up",
-    "batches": "",
-}
-"""And what only an embedded one has."""
+_WIRE_READER = "legacy_mm.dataplane.wire_reader legacy_mm.protocol.record_fields:warm_up"
+"""Besides, for `records` where it is embedded: its libraries do not travel to workers."""
 _CLOSE_SECONDS = 1.0
 
 
@@ -64,7 +61,8 @@ class Host:
 
     def _preload(self, settings: Settings) -> str:
         engine = self.engine.engine
-        return f"{task_entry.TASK_MODULE} {_PRELOADED[engine]} {_PRELOADED_HERE[engine] * settings.spark.embedded}"
+        preload = f"{task_entry.TASK_MODULE} {_PRELOADED[engine]}"
+        return f"{preload} {_WIRE_READER}" if engine == "records" and settings.spark.embedded else preload
 
     def with_stores(self, settings: Settings) -> Settings:
         """The settings with what their Java key stores hold; the host is closed when one cannot be read."""

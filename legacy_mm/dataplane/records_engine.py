@@ -83,11 +83,12 @@ class RecordsEngine:
 
     def _make_reader(self, plan: Plan) -> PartitionReader | WireReader:
         if plan.wire_source:  # else its libraries may not be here
-            from legacy_mm.dataplane import wire_reader
+            from legacy_mm.dataplane.wire_reader import WireReader
+            from legacy_mm.wire.security import unsupported
 
-            if wire_reader.unsupported(plan.source) is None:
+            if unsupported(plan.source) is None:
                 patience = Patience(self._stopping, self._beat, lambda: self._report_when_due(blocked=True))
-                return wire_reader.WireReader(plan.source, plan.api_timeout, self._report, patience)
+                return WireReader(plan.source, plan.api_timeout, self._report, patience)
         return PartitionReader(plan.source, plan.api_timeout, self._report)
 
     def _make_senders(

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from legacy_mm.clock import epoch_ms
-from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
+from legacy_mm.protocol.record_set import opened
 from legacy_mm.protocol.records import Contents, Placement, SourceOffsets, Survey
 from legacy_mm.protocol.single_record import SingleRecord, batch_of, first_record
 from legacy_mm.wire import failures
@@ -97,7 +97,7 @@ class Router:
         if in_place and codec is header.codec and self._passes_unseen(batch, begin):
             offsets = range(header.base_offset, header.next_offset)
             return Route([Placed(partition, batch, offsets)], [], header.records, header.next_offset)
-        data = self._opened(batch)
+        data = opened(batch, self.decompress)
         found = records.survey(header, data, partition, 0 if in_place else target)
         contents = records.measure(header, data, begin) if self._options.measure else None
         stays = in_place or (partition < target and (target <= source or not found.keyless))
@@ -169,7 +169,7 @@ class Router:
         header = refused.batch.header
         if failures.refuses_the_codec(code) and self._options.codec is None and header.codec is not Codec.NONE:
             self._not_taken.add(header.codec)
-            return self._parts(refused, self._opened(refused.batch), Codec.NONE, self._options.limit), []
+            return self._parts(refused, opened(refused.batch, self.decompress), Codec.NONE, self._options.limit), []
         if header.records == 1 or not failures.may_spare_some(code):
             return [], [(refused, "")]
         failed = {number: why for number, why in blamed.items() if 0 <= number < header.records}
@@ -178,7 +178,7 @@ class Router:
     def _without(self, refused: Placed, failed: Mapping[int, str]) -> tuple[list[Placed], list[tuple[Placed, str]]]:
         """Its other records together, and each of these alone."""
         header = refused.batch.header
-        every = records.each(header, self._opened(refused.batch))
+        every = records.each(header, opened(refused.batch, self.decompress))
 
         def some(numbers: list[int]) -> Placed:
             data = memoryview(b"".join(every[number] for number in numbers))
@@ -191,7 +191,7 @@ class Router:
 
     def halve(self, refused: Placed) -> list[Placed]:
         """The records of a batch that the target refused, in two batches or a few."""
-        data = self._opened(refused.batch)
+        data = opened(refused.batch, self.decompress)
         return self._parts(refused, data, refused.batch.header.codec, HEADER_SIZE + len(data) // 2)
 
     def _parts(self, refused: Placed, data: memoryview, codec: Codec, limit: int) -> list[Placed]:
@@ -211,23 +211,15 @@ class Router:
 
     def sizes(self, batch: RecordBatch) -> list[tuple[int | None, int | None]]:
         """Key and value sizes of the records of a batch; None for null."""
-        return list(records.sizes(batch.header, self._opened(batch)))
+        return list(records.sizes(batch.header, opened(batch, self.decompress)))
 
     def single(self, batch: RecordBatch) -> SingleRecord:
         """The record of a batch that has one; raises CorruptRecords, and UnicodeDecodeError for a header's name."""
-        return first_record(batch.header, self._opened(batch))
+        return first_record(batch.header, opened(batch, self.decompress))
 
     def batch_of(self, record: SingleRecord) -> RecordBatch:
         """A batch of its own for a record, compressed where the producer compresses."""
         return batch_of(record, self._options.codec or Codec.NONE, self._options.level)
-
-    def _opened(self, batch: RecordBatch) -> memoryview:
-        """Its records. What is sound and cannot be had may be beyond our limit, and the other engine has none."""
-        try:
-            return self.decompress(batch.header.codec, batch.payload)
-        except CorruptRecords as error:
-            batch.check_crc()
-            raise EngineUnfit(str(error)) from error
 
     def _turn(self, topic: str, partitions: int, count: int) -> int:
         """The partition of the first of `count` null keys, so that they go round and round."""

@@ -22,12 +22,10 @@ from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_fields import Fields, RawHeaders, fields
+from legacy_mm.protocol.record_set import opened
 from legacy_mm.wire.arrivals import Fetched
 from legacy_mm.wire.errors import UnsupportedVersion
-from legacy_mm.wire.security import unsupported
 from legacy_mm.wire.survey import count_partitions
-
-__all__ = ["WireReader", "unsupported"]
 
 BATCH_RECORDS, BATCH_BYTES = 1_000, 1 << 20
 _TO_READ = 32
@@ -160,16 +158,8 @@ class WireReader:
         traffic.passed(partition, fetched.batches[-1].header.next_offset)
 
     def _fields(self, batch: RecordBatch, begin: int) -> Iterator[Fields]:
-        records = self._records(batch)
+        records = opened(batch, self._decompress)
         return fields(batch.header, records, from_offset=begin, most=BATCH_RECORDS, most_bytes=BATCH_BYTES)
-
-    def _records(self, batch: RecordBatch) -> memoryview:
-        """Decompressed. What is sound and cannot be had may be beyond our limit; librdkafka has none."""
-        try:
-            return self._decompress(batch.header.codec, batch.payload)
-        except CorruptRecords as error:
-            batch.check_crc()
-            raise EngineUnfit(str(error)) from error
 
 
 def _columns(partition: TopicPartition, kind: int, part: Fields) -> Columns:

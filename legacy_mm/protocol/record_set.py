@@ -128,6 +128,18 @@ class CommittedOnly:
         return bool(kind == _ABORT)
 
 
+def opened(batch: RecordBatch, decompress: Decompressor) -> memoryview:
+    """Its records, decompressed; raises CorruptRecords.
+
+    What is sound and cannot be had may be beyond our limit, and librdkafka has none: EngineUnfit.
+    """
+    try:
+        return decompress(batch.header.codec, batch.payload)
+    except CorruptRecords as error:
+        batch.check_crc()
+        raise EngineUnfit(str(error)) from error
+
+
 def with_data(
     batches: Iterable[RecordBatch], committed: CommittedOnly | None, *, check_crcs: bool
 ) -> Iterator[RecordBatch]:

@@ -109,19 +109,21 @@ def every_topic(cluster: Cluster) -> Any:
 
 def missing_topics(cluster: Cluster, topics: Collection[str]) -> set[str]:
     """Those of these that are not there; asking makes none of them. Raises as `informed`."""
-    named = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics]
-    request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=1)
-    listed = informed(cluster.call_any(request)).topics
+    listed = _listing(cluster, topics).topics
     return {topic.name for topic in listed if for_code(topic.error_code) is UnknownTopicOrPartitionError}
 
 
 def count_partitions(cluster: Cluster, topic: str) -> int | None:
     """How many a topic has, asked now: 0 if it is not there, None if the cluster does not answer in time."""
-    named = [MetadataRequest.MetadataRequestTopic(name=topic)]
-    request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=1)
     with suppress(ConnectionLost, ClusterUnreachable):
-        return partition_counts(informed(cluster.call_any(request))).get(topic, 0)
+        return partition_counts(_listing(cluster, [topic])).get(topic, 0)
     return None
+
+
+def _listing(cluster: Cluster, topics: Collection[str]) -> Any:
+    named = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics]
+    request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=1)
+    return informed(cluster.call_any(request))
 
 
 def partition_counts(listing: Any) -> dict[str, int]:

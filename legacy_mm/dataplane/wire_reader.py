@@ -77,6 +77,7 @@ class WireReader:
     def read(self, timeout: float) -> Columns:
         """Records that are there, somewhat more than BATCH_RECORDS or BATCH_BYTES at most; waits only for the first.
 
+        None at the end of a record set that had no more: a long row of such must keep neither stop nor barrier waiting.
         Raises StreamFailure or EngineUnfit, but only once the records that came before it have been handed over.
         """
         if statistics := self._source.traffic.statistics_when_due():
@@ -88,8 +89,8 @@ class WireReader:
             try:
                 part = next(self._parts, None)
                 if part is None:
-                    self._in_hand = None
-                    if not self._take(0.0 if found else timeout):
+                    ended, self._in_hand = self._in_hand, None
+                    if (ended and not found) or not self._take(0.0 if found else timeout):
                         break
                     continue
             except (StreamFailure, EngineUnfit) as error:

@@ -86,6 +86,12 @@ def test_nor_more_than_some_bytes(reader: WireReader, fetcher: Fetcher) -> None:
     assert [len(reader.read(0.0)) for _ in range(4)] == [2, 2, 1, 0]
 
 
+def test_a_row_of_sets_without_data_keeps_nobody_waiting(reader: WireReader, fetcher: Fetcher) -> None:
+    """Aborted transactions can be long; a stop and a barrier come between two of their record sets."""
+    fetcher.sets = [fetched(build([], base_offset=offset)) for offset in range(3)] + [fetched(batch(2, 3))]
+    assert [len(reader.read(0.0)) for _ in range(4)] == [0, 0, 0, 2]
+
+
 @pytest.mark.parametrize("kind", [StreamFailure, CorruptRecords, EngineUnfit])
 def test_records_come_before_the_error_that_follows_them(
     reader: WireReader, fetcher: Fetcher, kind: type[LegacyMMError]

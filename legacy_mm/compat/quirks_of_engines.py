@@ -51,8 +51,10 @@ ENGINE_QUIRKS = (
     Quirk(
         "header-names-that-are-not-utf-8",
         "copies such a record, with another name for the header",
-        "records (handlers, --engine records): ends with 255 and names the record; batches copies it as it is",
-        "librdkafka's Python client gives none of the headers of such a record, and none may be lost",
+        "records (handlers, --engine records): ends with 255 and names the record, also where the name holds a NUL; "
+        "batches copies it as it is. With librdkafka as reader (a cluster master, old brokers) a NUL ends the name",
+        "librdkafka's Python client gives none of the headers of such a record, and none may be lost; it cuts a name "
+        "off at a NUL, and does not say so",
         "tests/brokers/test_records_engine.py::test_a_header_that_the_client_cannot_read_is_named",
     ),
     Quirk(

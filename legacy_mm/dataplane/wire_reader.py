@@ -17,7 +17,7 @@ from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.patience import Patience
 from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
 from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, Headers
-from legacy_mm.kafka.reader import unreadable
+from legacy_mm.kafka.reader import not_text, unreadable
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
@@ -174,7 +174,9 @@ def _columns(partition: TopicPartition, kind: int, part: Fields) -> Columns:
 
 
 def _text(partition: TopicPartition, offset: int, headers: RawHeaders) -> Headers:
+    if any(b"\0" in name for name, _ in headers):
+        raise unreadable(partition, offset, "holds a NUL, where librdkafka's Python client would cut it off")
     try:
         return tuple((name.decode(), value) for name, value in headers)
     except UnicodeDecodeError as error:
-        raise unreadable(partition, offset, error) from error
+        raise unreadable(partition, offset, not_text(error)) from error

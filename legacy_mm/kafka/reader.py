@@ -202,11 +202,14 @@ class PartitionReader:
         return Gap(*partition, offset, low, high, reason, int(cut[1]) if cut else -1)
 
 
-def unreadable(place: TopicPartition, offset: int, error: UnicodeDecodeError) -> StreamFailure:
-    """The failure of a record with a header whose name is not UTF-8."""
-    return StreamFailure(
-        f"{place} at offset {offset} has a header whose name is not UTF-8 ({error}); only --engine batches copies it"
-    )
+def unreadable(place: TopicPartition, offset: int, flaw: str) -> StreamFailure:
+    """The failure of a record with a header whose name librdkafka's Python client cannot take as it is."""
+    return StreamFailure(f"{place} at offset {offset} has a header whose name {flaw}; only --engine batches copies it")
+
+
+def not_text(error: UnicodeDecodeError) -> str:
+    """The flaw of a name."""
+    return f"is not UTF-8 ({error})"
 
 
 def columns(records: Sequence[Any]) -> Columns:
@@ -221,7 +224,7 @@ def columns(records: Sequence[Any]) -> Columns:
             raise
         record = next(record for record in records if "(<NULL>, " in repr(record.headers()))
         place = TopicPartition(record.topic(), record.partition())
-        raise unreadable(place, record.offset(), error.__cause__) from error
+        raise unreadable(place, record.offset(), not_text(error.__cause__)) from error
 
 
 def _columns(records: Sequence[Any]) -> Columns:

@@ -336,7 +336,12 @@ def _size(data: bytes | None) -> int | None:
 
 
 def _encodable(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[str, bytes | None]]:
-    """As the producer wants them; a name that is not Unicode, which would crash it, is a ValueError."""
+    """As the producer wants them.
+
+    Raises ValueError for a name that is not Unicode, which would crash it, or holds a NUL, where it would cut it off.
+    """
     for name, _ in headers:
         name.encode()
+        if "\0" in name:
+            raise ValueError(f"the name of a header holds a NUL: {name!r}")
     return list(headers)

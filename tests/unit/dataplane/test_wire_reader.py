@@ -136,10 +136,15 @@ def test_a_gap_comes_when_what_was_read_before_it_is_handed_over(reader: WireRea
     assert reader.take_gaps() == [here]
 
 
-def test_a_header_that_is_no_text_is_named(reader: WireReader, fetcher: Fetcher) -> None:
-    fetcher.sets = [fetched(batch(3), batch(1, 3, headers=[(Latin("größe"), b"x")]), partition=THERE)]
+@pytest.mark.parametrize(
+    ("header", "flaw"), [(Latin("größe"), "is not UTF-8"), ("a\0b", "holds a NUL")], ids=["no text", "cut off"]
+)
+def test_a_header_that_librdkafka_cannot_send_is_named(
+    reader: WireReader, fetcher: Fetcher, header: str, flaw: str
+) -> None:
+    fetcher.sets = [fetched(batch(3), batch(1, 3, headers=[("plain", b"x"), (header, b"x")]), partition=THERE)]
     assert offsets(reader) == [0, 1, 2]
-    with pytest.raises(StreamFailure, match="t-1 at offset 3 has a header whose name is not UTF-8"):
+    with pytest.raises(StreamFailure, match=f"t-1 at offset 3 has a header whose name {flaw}"):
         reader.read(0.0)
 
 

@@ -122,7 +122,12 @@ def test_a_record_may_be_refused_for_what_shares_its_batch(
     assert [each.batch_bytes for each in failed] == [told]
 
 
-@pytest.mark.parametrize("name", ["\ud800", "a\udcff"])
-def test_a_header_name_that_is_no_unicode_is_an_error_and_not_a_crash(sender: RecordSender, name: str) -> None:
-    with pytest.raises(ValueError, match="surrogates not allowed"):
+@pytest.mark.parametrize(
+    ("name", "flaw"),
+    [("\ud800", "surrogates not allowed"), ("a\udcff", "surrogates not allowed"), ("a\0b", "holds a NUL")],
+)
+def test_a_header_name_that_librdkafka_would_crash_on_or_cut_off_is_an_error(
+    sender: RecordSender, name: str, flaw: str
+) -> None:
+    with pytest.raises(ValueError, match=flaw):
         sender.send_outgoing([("t", b"k", b"v", ((name, b"x"),), None, 99)])

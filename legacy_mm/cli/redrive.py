@@ -146,10 +146,16 @@ def _send_with(properties: Mapping[str, str], targets: Sequence[Outgoing]) -> No
 
 
 def _send_portion(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
-    """Until all are acknowledged or have failed; raises HostError when that does not go on any more."""
+    """Until all are acknowledged or have failed.
+
+    Raises SendFailure for what is no record, and HostError when it does not go on any more.
+    """
     sent, left, patience = 0, len(targets), Deadline.after(_PATIENCE_SECONDS)
     while left:
-        sent = sender.send_outgoing(targets, sent)
+        try:
+            sent = sender.send_outgoing(targets, sent)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise SendFailure(f"a record cannot be sent: {error}") from error
         sender.poll(_LOOK_SECONDS)
         if (ending := sender.fatal()) is not None:
             if ending.refuses_idempotence:

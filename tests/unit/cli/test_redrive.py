@@ -137,6 +137,19 @@ def test_what_was_not_sent_is_sent_the_next_time_and_what_came_since(
     assert not Path(left).exists()
 
 
+def test_what_is_no_record_stays_in_the_quarantine(
+    aside: Aside, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse() -> None:
+        raise ValueError("the name of a header holds a NUL: 'a\\x00'")
+
+    aside.add(b"1")
+    monkeypatch.setattr(Target, "meanwhile", staticmethod(refuse))
+    assert aside.redrive() == 255
+    said = f"a record cannot be sent: the name of a header holds a NUL: 'a\\x00'; the records are in {aside.file}"
+    assert said in capsys.readouterr().err
+
+
 def test_a_file_that_is_no_quarantine_keeps_its_name(aside: Aside, capsys: pytest.CaptureFixture[str]) -> None:
     aside.file.write_text("group.id=g\n")
     assert aside.redrive() == 1

@@ -129,7 +129,8 @@ class Progress(Frame):
 
     offsets: Offsets
     records: int
-    dropped: int
+    dropped: Mapping[str, int]
+    """Target topic -> records that could not be sent."""
     blocked: bool
     """Alive, but waiting for the target."""
     filtered: int = 0

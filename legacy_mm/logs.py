@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from legacy_mm.clock import epoch_ms
-from legacy_mm.config.log_settings import DEBUG, OFF, Appender, LogFile, LogSettings
+from legacy_mm.config.log_settings import DEBUG, LEVELS, OFF, Appender, LogFile, LogSettings
 from legacy_mm.events import Event
 from legacy_mm.log_layouts import Line, formatted_traceback, formatter, rolled_path
 from legacy_mm.log_secrets import Secrets
@@ -66,6 +66,18 @@ def silence() -> None:
     configure(LogSettings().with_root_level(OFF), {})
 
 
+def loggers() -> list[str]:
+    """Return the loggers that have a level of their own, as log4j's controller lists them: `root=WARN`."""
+    names = {number: name for name, number in LEVELS.items()}
+    routers = [handler for handler in logging.getLogger().handlers if isinstance(handler, _Router)]
+    return [
+        f"{name or 'root'}={names[logger.level]}"
+        for router in routers
+        for name, logger in router.settings.loggers.items()
+        if logger.level is not None
+    ]
+
+
 def hide(secrets: Iterable[str]) -> None:
     """Never print these from now on."""
     for handler in logging.getLogger().handlers:
@@ -98,7 +110,7 @@ class _Router(logging.Handler):
         super().__init__()
         self.secrets = Secrets()
         self.problems: list[str] = []
-        self._settings = settings
+        self.settings = settings
         self._wording = wording
         self._routes: dict[str, _Route] = {}
         self._handlers: dict[str, logging.Handler] = {}
@@ -142,11 +154,11 @@ class _Router(logging.Handler):
             self.problems.append(f"Log appender {appender.name} is left out, its file cannot be opened: {reason}")
 
     def _find_route(self, logger: str) -> _Route:
-        found = [self._handlers.get(appender.name) for appender in self._settings.appenders_of(logger)]
+        found = [self._handlers.get(appender.name) for appender in self.settings.appenders_of(logger)]
         handlers = tuple(handler for handler in found if handler is not None)
         if not handlers and self._fallback is not None:
             handlers = (self._fallback,)
-        return self._routes.setdefault(logger, _Route(self._settings.level_of(logger), handlers))
+        return self._routes.setdefault(logger, _Route(self.settings.level_of(logger), handlers))
 
     def _line(self, record: logging.LogRecord, event: Event | None, wording: Wording | None, *, debug: bool) -> Line:
         hidden = self.secrets.hidden

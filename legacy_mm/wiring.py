@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from legacy_mm import source_clients, stores
+from legacy_mm import logs, source_clients, stores
 from legacy_mm.clock import wall
 from legacy_mm.config.settings import Settings, SourceSettings
 from legacy_mm.controlplane.commits import Commits
@@ -229,7 +229,7 @@ def _stream(
 
 
 def _facts() -> dict[str, str | int]:
-    return {"version": client_version(), "start_time_ms": int(wall() * 1000)}
+    return {"version": client_version(), "start_time_ms": int(wall() * 1000), "loggers": ",".join(logs.loggers())}
 
 
 def member_properties(settings: Settings, stream: int) -> dict[str, str]:

@@ -1,15 +1,18 @@
-"""The old tool's MBeans: the names and attributes of release 3.9.1 that we publish, and those that we do not.
+"""The legacy tool's MBeans: every name and every attribute of release 3.9.1.
 
-`tests/side_by_side/test_mbeans.py` reads the real tool's beans and holds both tables to them: what we publish exists
-there with the same types, and what we lack is exactly `ABSENT`. Values come from `metrics.catalogue`.
+A scraper that asks a bean for a list of attributes fails as a whole when one is missing, so all of them answer.
+`_COUNTED` are the beans whose values come from `metrics.catalogue`, `UNCOUNTED` the attributes that nobody counts here.
+`tests/side_by_side/test_mbeans.py` reads the real tool's beans and holds both tables to them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+import math
+import re
+from dataclasses import dataclass, replace
 
-from legacy_mm.metrics.jmx import Attribute, Bean
+from legacy_mm.metrics.jmx import Attribute, Bean, JavaClass
+from legacy_mm.metrics.registry import Fact
 
 
 def _client(side: str, group: str, keys: str, names: str, level: str | None = None) -> Bean:
@@ -41,7 +44,7 @@ _OLD_VERSION = (
     Attribute("StartTimeMs", "start_time_ms", "Long", "java.lang.Long"),
 )
 
-BEANS = (
+_COUNTED = (
     Bean(
         "mirror",
         "kafka.tools:type=MirrorMaker,name=MirrorMaker-numDroppedMessages",
@@ -86,18 +89,31 @@ BEANS = (
         + " waiting-threads metadata-age",
     ),
     _client("producer", "producer-node-metrics", ",node-id={node_id}", _NODE, "producer_node"),
-    _client("producer", "producer-topic-metrics", ",topic={topic}", _counted("record-send byte"), "producer_topic"),
+    _client(
+        "producer",
+        "producer-topic-metrics",
+        ",topic={topic}",
+        _counted("record-send record-error byte"),
+        "producer_topic",
+    ),
+    *(_client(side, "kafka-metrics-count", "", "") for side in ("consumer", "producer")),
+    Bean(
+        "mirror", "kafka:type=kafka.Log4jController", (Attribute("Loggers", "loggers", "ArrayList", "java.util.List"),)
+    ),
 )
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
-    """Attributes of the old tool's beans that have no honest source here."""
+class Uncounted:
+    """Attributes of the legacy tool's beans that nobody counts here, and what they answer."""
 
     beans: str
     """Object names without the values of their labels, blanks between several."""
     attributes: str
     reason: str
+    value: Fact | float = math.nan
+    java_class: JavaClass = "Double"
+    declared: str = "double"
 
 
 _CLIENTS = "kafka.consumer:type=consumer-metrics kafka.producer:type=producer-metrics "
@@ -107,26 +123,24 @@ _COORDINATOR = "kafka.consumer:type=consumer-coordinator-metrics"
 _FETCHES = f"kafka.consumer:type={_FETCH}"
 _PRODUCER = "kafka.producer:type=producer-metrics"
 _TOPIC = "kafka.producer:type=producer-topic-metrics,topic"
+_NO_COMMIT = "no commit of Kafka's is in this client; Kafka's own clients say so in a build without one"
 
-ABSENT = (
-    Absent(_BOTH_INFOS.format(""), "commit-id", "no commit of Kafka's is in this client"),
-    Absent(_BOTH_INFOS.format(",id"), "CommitId", "no commit of Kafka's is in this client"),
-    Absent(
+UNCOUNTED = (
+    Uncounted(_BOTH_INFOS.format(""), "commit-id", _NO_COMMIT, "unknown", "String"),
+    Uncounted(_BOTH_INFOS.format(",id"), "CommitId", _NO_COMMIT, "unknown", "String", "java.lang.String"),
+    Uncounted(
         "kafka.consumer:type=kafka-metrics-count kafka.producer:type=kafka-metrics-count",
         "count",
         "it counts objects inside the Java client",
     ),
-    Absent(
-        "kafka:type=kafka.Log4jController", "Loggers", "the log is not log4j's; levels are set by --log.level at start"
-    ),
-    Absent(_CLIENTS + _NODES, "request-size-max", "requests are counted and added up, not measured one by one"),
-    Absent(
+    Uncounted(_CLIENTS + _NODES, "request-size-max", "requests are counted and added up, not measured one by one"),
+    Uncounted(
         _CLIENTS,
         "io-ratio io-time-ns-avg io-time-ns-total io-wait-ratio io-wait-time-ns-avg io-wait-time-ns-total "
         "io-waittime-total iotime-total select-rate select-total",
         "the network loop of the Java client; librdkafka has a thread for each connection",
     ),
-    Absent(
+    Uncounted(
         _CLIENTS,
         "failed-authentication-rate failed-authentication-total failed-reauthentication-rate "
         "failed-reauthentication-total reauthentication-latency-avg reauthentication-latency-max "
@@ -134,60 +148,77 @@ ABSENT = (
         "successful-reauthentication-rate successful-reauthentication-total",
         "librdkafka counts connections, not logins",
     ),
-    Absent(
+    Uncounted(
         "kafka.consumer:type=consumer-metrics",
         "commit-sync-time-ns-total committed-time-ns-total last-poll-seconds-ago poll-idle-ratio-avg "
         "time-between-poll-avg time-between-poll-max",
         "the poll loop of the Java consumer; here membership and copying are two processes, and commits do not wait",
     ),
-    Absent(
+    Uncounted(
         _COORDINATOR,
         "heartbeat-response-time-max join-time-avg join-time-max sync-time-avg sync-time-max "
         "last-heartbeat-seconds-ago rebalance-latency-avg rebalance-latency-max rebalance-latency-total "
         "failed-rebalance-total failed-rebalance-rate-per-hour",
         "librdkafka counts these requests, but does not time them one by one, nor tell which rebalance failed",
     ),
-    Absent(
+    Uncounted(
         _COORDINATOR,
         "partition-assigned-latency-avg partition-assigned-latency-max partition-lost-latency-avg "
         "partition-lost-latency-max partition-revoked-latency-avg partition-revoked-latency-max",
         "they time a Java rebalance listener",
     ),
-    Absent(_FETCHES, "fetch-size-max", "fetches are counted and added up, not measured one by one"),
-    Absent(
+    Uncounted(_FETCHES, "fetch-size-max", "fetches are counted and added up, not measured one by one"),
+    Uncounted(
         f"{_FETCHES},topic",
         "fetch-size-avg fetch-size-max records-per-request-avg",
         "one fetch carries many topics, and is counted once",
     ),
-    Absent(f"{_FETCHES},topic,partition", "preferred-read-replica", "librdkafka does not tell it"),
-    Absent(
+    Uncounted(f"{_FETCHES},topic,partition", "preferred-read-replica", "leaders are read", -1, "Integer"),
+    Uncounted(
         _PRODUCER,
         "txn-abort-time-ns-total txn-begin-time-ns-total txn-commit-time-ns-total txn-init-time-ns-total "
         "txn-send-offsets-time-ns-total",
         "there are no transactions",
+        0.0,
     ),
-    Absent(
+    Uncounted(
         _PRODUCER,
         "bufferpool-wait-ratio bufferpool-wait-time-ns-total bufferpool-wait-time-total buffer-exhausted-rate "
         "buffer-exhausted-total batch-split-rate batch-split-total flush-time-ns-total metadata-wait-time-ns-total",
         "the buffer pool of the Java producer; waiting-threads tells whether a stream waits",
     ),
-    Absent(_PRODUCER, "record-size-max", "records are counted and added up, not measured one by one"),
-    Absent(
+    Uncounted(_PRODUCER, "record-size-max", "records are counted and added up, not measured one by one"),
+    Uncounted(
         f"{_PRODUCER} {_TOPIC}",
         "record-retry-rate record-retry-total",
         "librdkafka counts no retries of produce requests",
     ),
-    Absent(_PRODUCER, "compression-rate-avg", "librdkafka does not tell a batch's size before compression"),
-    Absent(_TOPIC, "compression-rate", "librdkafka does not tell a batch's size before compression"),
-    Absent(_TOPIC, "record-error-rate record-error-total", "failed records are counted for the producer as a whole"),
+    Uncounted(_PRODUCER, "compression-rate-avg", "librdkafka does not tell a batch's size before compression"),
+    Uncounted(_TOPIC, "compression-rate", "librdkafka does not tell a batch's size before compression"),
 )
+_LABEL = re.compile(r",?([\w-]+)=(\{\w+\}|[^,]*)")
 
 
-def absent() -> Mapping[str, frozenset[str]]:
-    """Bean without labels -> attributes that we lack."""
-    lacking: dict[str, frozenset[str]] = {}
-    for row in ABSENT:
-        for bean in row.beans.split():
-            lacking[bean] = lacking.get(bean, frozenset()) | frozenset(row.attributes.split())
-    return lacking
+def family(pattern: str) -> str:
+    """Return the object name without the values of its labels, and without the client's id."""
+    domain, _, labels = pattern.partition(":")
+    kept = [
+        name if value.startswith("{") else f"{name}={value}"
+        for name, value in _LABEL.findall(labels)
+        if name != "client-id"
+    ]
+    return f"{domain}:{','.join(kept)}"
+
+
+def _complete(bean: Bean) -> Bean:
+    """Return the bean with the attributes that nobody counts here."""
+    uncounted = [
+        Attribute(name, "", row.java_class, row.declared, row.value)
+        for row in UNCOUNTED
+        if family(bean.pattern) in row.beans.split()
+        for name in row.attributes.split()
+    ]
+    return replace(bean, attributes=(*bean.attributes, *uncounted))
+
+
+BEANS = tuple(map(_complete, _COUNTED))

@@ -309,9 +309,10 @@ QUIRKS = (
     Quirk(
         "mbeans-with-a-source",
         "publishes what the Java clients count, also about their own insides and their bootstrap connection",
-        "publishes the same beans with the attributes that librdkafka has numbers for, up to 7 s old; the others are "
-        "absent (compat/mbean_names.py says why); client totals lack the last seconds of a job that a rebalance ends",
-        "a zero that nobody counted would deceive",
+        "publishes the same beans and attributes, up to 7 s old; those that nobody counts here answer NaN, as Kafka's "
+        "do without samples (compat/mbean_names.py says why); client totals lack the last seconds of a job that a "
+        "rebalance ends",
+        "a scraper that asks for a missing attribute gets nothing at all, and a zero that nobody counted would deceive",
         "tests/side_by_side/test_mbeans.py::test_beans_of_both",
     ),
     Quirk(

@@ -350,7 +350,7 @@ class BatchesEngine:
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
         quarantined = 0 if self._refused is None else self._refused.count
-        return Progress(moved, self._records, self._failures.dropped, blocked, quarantined=quarantined)
+        return Progress(moved, self._records, dict(self._failures.dropped), blocked, quarantined=quarantined)
 
     def _finish(self) -> Offsets:
         """(1) read no more; (2) wait for the target, reporting that we live; (3) say what it did not get."""

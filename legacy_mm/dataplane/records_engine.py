@@ -239,7 +239,7 @@ class RecordsEngine:
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
         quarantined = 0 if self._refused is None else self._refused.count
-        return Progress(moved, self._records, self._failures.dropped, blocked, quarantined=quarantined)
+        return Progress(moved, self._records, dict(self._failures.dropped), blocked, quarantined=quarantined)
 
     def _mind_gaps(self) -> None:
         if self._sent < len(self._batch):

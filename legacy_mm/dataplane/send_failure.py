@@ -19,7 +19,8 @@ class SendFailures:
     def __init__(self, *, abort: bool, synchronous: bool = False) -> None:
         self._abort = abort or synchronous
         self._synchronous = synchronous
-        self.dropped = 0
+        self.dropped: Counter[str] = Counter()
+        """Target topic -> records."""
         self._reasons: Counter[str] = Counter()
         self._ending: FailedSend | None = None
 
@@ -29,7 +30,7 @@ class SendFailures:
             self._ending = self._ending or failed
             return
         if not self._synchronous:
-            self.dropped += 1
+            self.dropped[failed.topic] += 1
             self._reasons[failed.code] += 1
         if not failed.refuses_idempotence and not self._synchronous:
             events.emit(

@@ -174,6 +174,7 @@ METRICS = (
     *_counted("producer", "record_send", "sent_records", "records"),
     *_counted("producer", "record_error", "errors", "records"),
     *_counted("producer_topic", "record_send", "sent_records", "records"),
+    *_counted("producer_topic", "record_error", "errors", "records"),
     *_counted("producer_topic", "byte", "sent_bytes", "bytes"),
     Metric("producer", "record_size_avg", "sent_bytes", _amount, "bytes", per="sent_records"),
     Metric("producer", "records_per_request_avg", "sent_records", _amount, "records", per="produces"),

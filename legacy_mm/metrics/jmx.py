@@ -5,6 +5,7 @@ The names of the beans are handed in (`compat.mbean_names`), and so is the funct
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +22,7 @@ _BEANS_A_PERIOD = 1_000
 """With so many one round costs 18 ms of Python and 6 ms of Java, so more of them come less often."""
 _PLAIN = re.compile(r"[\w%. \t-]*", re.ASCII)
 _ESCAPED = re.compile(r'([\\*?"])')
-JavaClass = Literal["Double", "Integer", "Long", "String"]
+JavaClass = Literal["Double", "Integer", "Long", "String", "ArrayList"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +30,13 @@ class Attribute:
     """An attribute of a bean."""
 
     name: str
-    metric: str
-    """A metric of the bean's level in the catalogue, or a fact."""
+    metric: str = ""
+    """A metric of the bean's level in the catalogue, or a fact; empty: `constant`."""
     java_class: JavaClass = "Double"
     declared: str = "double"
     """The type that the bean's description tells; Kafka's beans say double whatever the value is."""
+    constant: Fact | float = math.nan
+    """The value where no metric has one; NaN is what Kafka's beans answer without samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,8 @@ def _quoted(text: str) -> str:
 
 
 def _value(level: str, attribute: Attribute, readings: Mapping[str, Reading], snapshot: Snapshot) -> Fact | float:
+    if not attribute.metric:
+        return attribute.constant
     if attribute.metric in snapshot.facts:
         return snapshot.facts[attribute.metric]
     value = BY_PLACE[level, attribute.metric].value(readings)

@@ -177,10 +177,13 @@ class StreamMetrics:
         with self._lock:
             now = self._clock()
             self._mirror.counters["records"].observe(source, frame.records, now)
-            self._mirror.counters["dropped"].observe(source, frame.dropped, now)
+            self._mirror.counters["dropped"].observe(source, sum(frame.dropped.values()), now)
             self._mirror.counters["filtered"].observe(source, frame.filtered, now)
             self._mirror.counters["quarantined"].observe(source, frame.quarantined, now)
-            self._producer.counters["errors"].observe(source, frame.dropped, now)
+            self._producer.counters["errors"].observe(source, sum(frame.dropped.values()), now)
+            for topic, dropped in frame.dropped.items():
+                scope = Scope("producer_topic", (*self._clients["producer"], ("topic", topic)))
+                self._scopes[scope].counters["errors"].observe(source, dropped, now)
             self._producer.gauges["waiting"].observe(source, frame.blocked, now)
 
     def statistics(self, frame: Statistics) -> None:

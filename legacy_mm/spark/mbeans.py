@@ -77,6 +77,7 @@ public class Beans {
       if (type.equals("Double")) return Double.valueOf(text);
       if (type.equals("Integer")) return Integer.valueOf(text);
       if (type.equals("Long")) return Long.valueOf(text);
+      if (type.equals("ArrayList")) return new ArrayList(Arrays.asList(text.split(",")));
       return text;
     }
 

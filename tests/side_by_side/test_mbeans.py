@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import pytest
 
-from legacy_mm.compat.mbean_names import absent
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import create_topic
 from legacy_mm.testbed.waiting import wait_until
@@ -18,6 +17,8 @@ from tests.side_by_side.conftest import Side
 pytestmark = pytest.mark.side_by_side
 SECONDS = 60.0
 RECORDS = 3_000
+KEYED, REFUSED = ".keyed", 4
+"""A topic whose copy is compacted, so that it takes no record without a key."""
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,16 @@ def seen(old: Side, ours: Side, topic: str, group: str) -> Seen:
     for cluster in (old.source, old.target, ours.target):
         create_topic(cluster.bootstrap, topic, partitions=2)
     load(old.source.bootstrap, topic, RECORDS, 100)
+    for cluster in (old.target, ours.target):
+        create_topic(cluster.bootstrap, f"{topic}{KEYED}", config={"cleanup.policy": "compact"})
+    load(old.source.bootstrap, f"{topic}{KEYED}", REFUSED, 100, keyed=False)
     return Seen(beans(old, f"{group}:old", topic), beans(ours, f"{group}:ours", topic), topic)
 
 
 def beans(side: Side, group: str, topic: str) -> MBeans:
     """Run one side until its beans tell that all is done, stop it, and return them."""
-    tool = side.mirror(group, "--whitelist", topic, "--offset.commit.interval.ms", "1000")
+    words = ("--whitelist", f"{topic},{topic}{KEYED}", "--abort.on.send.failure", "false")
+    tool = side.mirror(group, *words, "--offset.commit.interval.ms", "1000")
 
     def shown() -> MBeans:
         return {bean.replace(group, "G"): attributes for bean, attributes in read_mbeans(java_pid(tool)).items()}
@@ -61,13 +66,17 @@ def beans(side: Side, group: str, topic: str) -> MBeans:
 
 def finished(beans: MBeans, topic: str) -> bool:
     """Whether the numbers of sending, fetching and committing have come to their end."""
+    sent = "kafka.producer:type=producer-topic-metrics,client-id=producer-1,topic="
     expected = {
-        f"kafka.producer:type=producer-topic-metrics,client-id=producer-1,topic={topic}": "record-send-total",
-        'kafka.consumer:type=consumer-fetch-manager-metrics,client-id="G-0"': "records-consumed-total",
+        (f"{sent}{topic}", "record-send-total"): RECORDS,
+        (f"{sent}{topic}{KEYED}", "record-error-total"): REFUSED,
+        ('kafka.consumer:type=consumer-fetch-manager-metrics,client-id="G-0"', "records-consumed-total"): (
+            RECORDS + REFUSED
+        ),
     }
     commits = beans.get('kafka.consumer:type=consumer-coordinator-metrics,client-id="G-0"', {})
     return (
-        all(bean in beans and beans[bean][name].number == RECORDS for bean, name in expected.items())
+        all(bean in beans and beans[bean][name].number == number for (bean, name), number in expected.items())
         and commits["commit-total"].number > 0
     )
 
@@ -81,20 +90,20 @@ def attributes(beans: MBeans) -> dict[str, set[str]]:
 
 
 def test_beans_of_both(seen: Seen) -> None:
-    """Ledger: mbeans-with-a-source. What we publish exists there with the same types; what we lack is in the table."""
+    """Ledger: mbeans-with-a-source. Every attribute that a scraper may name is there, with the same types."""
     assert set(seen.ours) <= set(seen.old)
     for bean, shown in seen.ours.items():
         for name, attribute in shown.items():
             theirs = seen.old[bean].get(name)
             assert theirs is not None, f"{bean} has no {name}"
             assert (attribute.declared, attribute.java_class) == (theirs.declared, theirs.java_class), (bean, name)
-    old, ours = attributes(seen.old), attributes(seen.ours)
-    lacking = {bean: frozenset(old[bean] - ours.get(bean, set())) for bean in old}
-    assert {bean: names for bean, names in lacking.items() if names} == absent()
+    assert attributes(seen.ours) == attributes(seen.old)
 
+    keyed = f"kafka.producer:type=producer-topic-metrics,client-id=producer-1,topic={seen.topic}{KEYED}"
+    assert seen.ours[keyed]["record-error-rate"].number > 0
     names = {"records-consumed-total", "records-lag", "record-send-total", "record-error-total", "assigned-partitions"}
     for bean, shown in seen.ours.items():
         for name in names & shown.keys():
             assert shown[name].number == seen.old[bean][name].number, (bean, name)
     dropped = "kafka.tools:type=MirrorMaker,name=MirrorMaker-numDroppedMessages"
-    assert seen.ours[dropped]["Value"].text == seen.old[dropped]["Value"].text == "0"
+    assert seen.ours[dropped]["Value"].text == seen.old[dropped]["Value"].text == str(REFUSED)

@@ -37,7 +37,7 @@ PLAN = Plan(OFFSETS, {"orders": "orders"}, {"sasl.password": "geheim"}, {"x": "y
     [
         PLAN,
         Hello(11, "ab", 42, 4711, "host"),
-        Progress(OFFSETS, 10, 0, True),
+        Progress(OFFSETS, 10, {"t": 2}, True),
         Gap("orders", 1, 5, 10, 20, "deleted"),
         Statistics("consumer", [Measured("partition", "orders-0", {"a": 1}, {"b": 0.5}, {}, {"c": 2.0})]),
         Copied([Portion("orders", 1, 5, 9, 3, 1 << 40)], {"MSG_SIZE_TOO_LARGE": 2}),

@@ -62,7 +62,7 @@ def test_a_task_is_told_that_its_last_word_is_read(last: Frame) -> None:
     somebody: Any = SimpleNamespace(send=told.append, progress=lambda frame: None)
     job = CopyJob(TICKET, PLAN, somebody, somebody, somebody, embedded=True)
     job.admit(somebody, Hello(1, "proof", 1, 1, "host"))
-    job.received(Progress({}, 0, 0, False))
+    job.received(Progress({}, 0, {}, False))
     assert told == []
     job.received(last)
     assert told == [Understood()]

@@ -290,7 +290,7 @@ def test_a_refused_target_sets_its_source_aside(tmp_path: Path, monkeypatch: pyt
     assert [target[0] for target in Sender.sent] == ["copy-0", "copy-0", "copy-2", "copy-0", "q"]
     (aside,) = (target for target in Sender.sent if target[0] == "q")
     assert (aside[2], dict(aside[3])["legacy_mm.quarantine.offset"]) == (b"3", b"12")
-    assert (run.safe, run.last.quarantined, run.last.dropped) == (14, 1, 0)
+    assert (run.safe, run.last.quarantined, run.last.dropped) == (14, 1, {})
 
 
 def test_what_failed_and_what_was_refused_are_counted_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ def failed(*, fatal: bool = False, refuses_idempotence: bool = False) -> FailedS
 def test_with_abort_it_is_told_and_ends_the_copying(caplog: pytest.LogCaptureFixture) -> None:
     failures = SendFailures(abort=True)
     failures(failed())
-    assert failures.dropped == 1
+    assert failures.dropped.total() == 1
     (record,) = caplog.records
     assert record.levelno == logging.ERROR
     assert vars(record)["fields"] == {
@@ -38,7 +38,7 @@ def test_without_abort_it_is_counted_and_told(caplog: pytest.LogCaptureFixture) 
     failures(failed())
     failures(failed())
     failures.raise_if_ending(None)
-    assert (failures.dropped, len(caplog.records)) == (2, 2)
+    assert (failures.dropped.total(), len(caplog.records)) == (2, 2)
 
 
 @pytest.mark.parametrize("abort", [True, False])
@@ -47,7 +47,7 @@ def test_a_synchronous_producer_fails_as_a_stream_whatever_the_flag(
 ) -> None:
     failures = SendFailures(abort=abort, synchronous=True)
     failures(failed())
-    assert (failures.dropped, caplog.records) == (0, [])
+    assert (failures.dropped.total(), caplog.records) == (0, [])
     with pytest.raises(StreamFailure, match="too large") as raised:
         failures.raise_if_ending(None)
     assert not isinstance(raised.value, SendFailure)
@@ -65,7 +65,7 @@ def test_a_refused_producer_id_is_not_a_lost_record(caplog: pytest.LogCaptureFix
 def test_a_batch_that_may_be_divided_is_no_lost_record(abort: bool, caplog: pytest.LogCaptureFixture) -> None:
     failures = SendFailures(abort=abort)
     failures(replace(failed(), batch_bytes=262_144))
-    assert (failures.dropped, caplog.records) == (0, [])
+    assert (failures.dropped.total(), caplog.records) == (0, [])
     with pytest.raises(BatchRefused, match="^262144$"):
         failures.raise_if_ending(None)
 

@@ -8,16 +8,15 @@ import threading
 
 import pytest
 
-from legacy_mm.compat.mbean_names import ABSENT, BEANS, absent
+from legacy_mm.compat.mbean_names import BEANS, UNCOUNTED, family
 from legacy_mm.compat.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.copyjob import Measured, Progress, Statistics
 from legacy_mm.metrics import jmx
 from legacy_mm.metrics.catalogue import BY_PLACE, METRICS
 from legacy_mm.metrics.jmx import Publisher, beans_of, object_name, pause_after
 from legacy_mm.metrics.registry import Registry
-from tests.fixtures.jmx import family
 
-FACTS: dict[str, str | int] = {"version": "1", "start_time_ms": 5}
+FACTS: dict[str, str | int] = {"version": "1", "start_time_ms": 5, "loggers": "root=WARN,kafka=INFO"}
 
 
 @pytest.mark.parametrize(
@@ -41,7 +40,7 @@ def test_a_topic_with_dots() -> None:
 
 def test_values_have_java_s_types() -> None:
     registry = Registry("f", "producer-1", FACTS)
-    registry.stream(0, "g-0").progress(Progress({}, 7, 3, False))
+    registry.stream(0, "g-0").progress(Progress({}, 7, {"t": 1, "u": 2}, False))
     beans = beans_of([registry.snapshot()], BEANS)
     dropped = beans["kafka.tools:type=MirrorMaker,name=MirrorMaker-numDroppedMessages"]
     assert dropped == [("Value", "java.lang.Object", "Integer", 3)]
@@ -51,6 +50,12 @@ def test_values_have_java_s_types() -> None:
     assert producer["record-send-total"] == 0
     assert isinstance(producer["request-latency-avg"], float)
     assert math.isnan(producer["request-latency-avg"])
+    assert math.isnan(float(producer["io-ratio"]))
+    topics = {topic: f"kafka.producer:type=producer-topic-metrics,client-id=producer-1,topic={topic}" for topic in "tu"}
+    assert [("record-error-total", "double", "Double", failed) for failed in (1, 2)] == [
+        row for topic in "tu" for row in beans[topics[topic]] if row[0] == "record-error-total"
+    ]
+    assert beans["kafka:type=kafka.Log4jController"][0][-1] == "root=WARN,kafka=INFO"
 
 
 def test_before_the_first_assignment_there_is_nothing_rather_than_no_number() -> None:
@@ -81,7 +86,7 @@ def test_flows_share_the_beans_that_have_no_name_of_their_own() -> None:
     """Several sources in one process: each its consumers, one count of dropped records, one producer."""
     flows = [Registry(name, "producer-1", FACTS) for name in ("a", "b")]
     for index, (registry, copied, dropped) in enumerate(zip(flows, (7, 5), (3, 1), strict=True)):
-        registry.stream(index, f"g-{index}").progress(Progress({}, copied, dropped, False))
+        registry.stream(index, f"g-{index}").progress(Progress({}, copied, {"t": dropped}, False))
     beans = beans_of([registry.snapshot() for registry in flows], BEANS)
     assert beans["kafka.tools:type=MirrorMaker,name=MirrorMaker-numDroppedMessages"][0][-1] == 4
     producer = {name: value for name, _, _, value in beans["kafka.producer:type=producer-metrics,client-id=producer-1"]}
@@ -92,7 +97,7 @@ def test_flows_share_the_beans_that_have_no_name_of_their_own() -> None:
 
 def test_every_attribute_has_a_row_in_the_catalogue_and_every_row_an_attribute() -> None:
     beans = (*BEANS, *MIRROR_MAKER_2_BEANS)
-    shown = {(bean.level, each.metric) for bean in beans for each in bean.attributes if each.metric not in FACTS}
+    shown = {(bean.level, each.metric) for bean in beans for each in bean.attributes if each.metric not in {*FACTS, ""}}
     assert shown <= BY_PLACE.keys()
     ours = {("mirror", f"records_{what}_total") for what in ("copied", "filtered", "quarantined")}
     ours |= {("mirror", "gaps_total"), ("mirror", "gap_offsets_total"), ("mirror", "skipped_offsets_total")}
@@ -107,11 +112,16 @@ def test_no_metric_is_there_twice() -> None:
     assert len({metric.prometheus for metric in METRICS}) == len(METRICS) == len(BY_PLACE)
 
 
-def test_what_is_absent_is_not_published() -> None:
+def test_every_row_of_what_nobody_counts_belongs_to_a_bean() -> None:
+    families = {family(bean.pattern) for bean in BEANS}
+    assert {bean for row in UNCOUNTED for bean in row.beans.split()} <= families
+    assert all(row.reason for row in UNCOUNTED)
+
+
+def test_no_bean_has_an_attribute_twice() -> None:
     for bean in BEANS:
-        lacking = absent().get(family(bean.pattern), frozenset())
-        assert not lacking & {each.name for each in bean.attributes}
-    assert all(row.reason for row in ABSENT)
+        names = [each.name for each in bean.attributes]
+        assert len(names) == len(set(names)), bean.pattern
 
 
 def test_an_error_is_said_once_and_publishing_goes_on(

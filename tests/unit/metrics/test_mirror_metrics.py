@@ -20,7 +20,7 @@ T0, T1 = TopicPartition("we*ird:x", 0), TopicPartition("we*ird:x", 1)
 NAMES = MirrorNames("A", "B", lambda topic: f"A.{topic}")
 SOURCE_BEAN = r'kafka.connect.mirror:type=MirrorSourceConnector,source=A,target=B,topic="A.we\*ird:x",partition={}'
 GROUP_BEAN = 'kafka.connect.mirror:type=MirrorCheckpointConnector,source=A,target=B,group="{}",topic=A.t,partition=0'
-FACTS: dict[str, str | int] = {"version": "1", "start_time_ms": 5}
+FACTS: dict[str, str | int] = {"version": "1", "start_time_ms": 5, "loggers": "root=WARN"}
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ def test_samples_have_flow_and_scope_and_no_value_is_made_up() -> None:
     registry, ports = Registry("x->y", "producer-1", {}), Ports()
     stream = registry.stream(0, "g-0")
     stream.assigned(frozenset({TopicPartition("a", 0)}))
-    stream.progress(Progress({}, 7, 3, False))
+    stream.progress(Progress({}, 7, {"t": 3}, False))
     port = ports.reserve()
     endpoint = Endpoint(LOOPBACK, port, lambda: [registry.snapshot()], lambda: (Phase.STARTING, ()))
     try:

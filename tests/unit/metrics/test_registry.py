@@ -61,9 +61,9 @@ def test_everything_that_has_a_bean_is_there_from_the_start(bench: Bench) -> Non
 def test_totals_survive_a_copy_job(bench: Bench) -> None:
     stream = bench.streams[0]
     for records in (10, 25):
-        stream.progress(Progress({}, records, 1, False))
+        stream.progress(Progress({}, records, {"t": 1}, False))
     stream.copy_ended()
-    stream.progress(Progress({}, 5, 0, False))
+    stream.progress(Progress({}, 5, {}, False))
     assert bench.read(MIRROR, "records").value == 30
     assert bench.read(MIRROR, "dropped").value == bench.read(PRODUCER, "errors").value == 1
 
@@ -89,7 +89,7 @@ def test_membership_and_copying_client_are_one_consumer(bench: Bench) -> None:
 def test_the_producers_of_all_streams_are_one(bench: Bench) -> None:
     for index, stream in enumerate(bench.streams):
         stream.statistics(client("producer", {"sent_records": 10 + index}, {"requests_in_flight": 1}))
-        stream.progress(Progress({}, 0, 0, index == 0))
+        stream.progress(Progress({}, 0, {}, index == 0))
     assert bench.read(PRODUCER, "sent_records").value == 21
     assert bench.read(PRODUCER, "requests_in_flight").value == 2
     assert bench.read(PRODUCER, "waiting").value == 1

@@ -71,8 +71,8 @@ def holder(server: ChannelServer) -> Holder:
 
 
 def test_the_plan_comes_once_and_frames_flow_both_ways(holder: Holder, task: Peer) -> None:
-    task.send(Progress({}, 3, 0, False))
-    assert holder.frames.get(timeout=WAIT) == Progress({}, 3, 0, False)
+    task.send(Progress({}, 3, {}, False))
+    assert holder.frames.get(timeout=WAIT) == Progress({}, 3, {}, False)
     assert holder.peer is not None
     holder.peer.send(Stop(2.0))
     heard = task.receive()

@@ -23,7 +23,7 @@ from legacy_mm.metrics.registry import Registry, Snapshot
 from legacy_mm.spark.channel import ChannelServer
 from legacy_mm.spark.identity import channel_identity
 from legacy_mm.spark.mbeans import MBeans
-from legacy_mm.spark.runner import SparkRunner, reason_of
+from legacy_mm.spark.runner import SparkRunner, one_element, reason_of
 from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
 
@@ -52,8 +52,8 @@ class Host:
         self._endpoint = self._serve_metrics(settings.metrics)
         self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
         self._context: Future[Any] = Future()
-        self.runner = SparkRunner(self._context, task_entry.copy)
         self.spark = SparkHost(settings.spark, streams, preload=self._preload(settings), quiet=quiet)
+        self.runner = SparkRunner(self._context, task_entry.copy, self.spark.make_folders)
         self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
         with self.closed_on_error():
             start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
@@ -113,7 +113,7 @@ class Host:
         try:
             context = self.spark.context(None if self.spark.embedded else self._archive(handler))
             self._context.set_result(context)
-            context.parallelize([0], 1).foreach(task_entry.wake)
+            one_element(context, 0).foreach(task_entry.wake)
             self._publisher.start()
         except Exception as error:  # noqa: BLE001 - asked for by `failure`
             if not self._context.done():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import logging
+import os
 import shutil
 import sys
 import threading
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from io import TextIOWrapper
 from logging.handlers import BaseRotatingHandler, RotatingFileHandler
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -215,7 +217,6 @@ def _open(appender: Appender) -> logging.Handler:
     target = appender.target
     handler: logging.StreamHandler[Any]
     if isinstance(target, LogFile):
-        Path(target.path).parent.mkdir(parents=True, exist_ok=True)
         handler = _open_file(target, _complaint(appender.name, "roll its file"))
     else:
         handler = logging.StreamHandler(sys.stdout if target and target.stream == "stdout" else sys.stderr)
@@ -250,10 +251,25 @@ def _open_file(file: LogFile, complain: Callable[[], None]) -> logging.FileHandl
         return sized
     if file.dated:
         return _DatedFile(file.path, mode, rolled, complain)
-    return logging.FileHandler(file.path, mode, encoding="utf-8")
+    return _LastingFile(file.path, mode, encoding="utf-8")
 
 
-class _SizedFile(RotatingFileHandler):
+class _LastingFile(logging.FileHandler):
+    """Made again, with its folder, when somebody removes it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the line where it can be read."""
+        if self.stream and not os.fstat(self.stream.fileno()).st_nlink:
+            self.stream.close()
+            self.stream = self._open()
+        super().emit(record)
+
+    def _open(self) -> TextIOWrapper:
+        Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)
+        return super()._open()
+
+
+class _SizedFile(_LastingFile, RotatingFileHandler):
     """Rolled when it is full. Where that fails it goes on, and is tried again when as much has been added: each try
     moves the older files."""
 
@@ -273,7 +289,7 @@ class _SizedFile(RotatingFileHandler):
             self.stream = self._open()
 
 
-class _DatedFile(BaseRotatingHandler):
+class _DatedFile(_LastingFile, BaseRotatingHandler):
     """Rolled when the name that its date pattern makes of the present time changes, as log4j does it.
 
     Where that fails it goes on, and is tried again at the end of the new period.

@@ -76,8 +76,8 @@ class Receipts:
         line = json.dumps({**row, "time": epoch_ms()}, separators=(",", ":")) + "\n"
         with self._lock:
             try:
-                if self._path is not None and 0 < self._max_bytes <= self._out.tell():
-                    self._rotate(self._path)
+                if self._path is not None:
+                    self._prepare(self._path)
                 self._out.write(line)
                 self._out.flush()
             except (OSError, ValueError) as error:
@@ -91,6 +91,15 @@ class Receipts:
         descriptor = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _MODE)
         os.fchmod(descriptor, _MODE)
         return os.fdopen(descriptor, "a", encoding="utf-8")
+
+    def _prepare(self, path: Path) -> None:
+        """Make the file again if somebody removed it, and rotate it when it is full."""
+        if not os.fstat(self._out.fileno()).st_nlink:
+            self._out.close()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._out = self._open()
+        if 0 < self._max_bytes <= self._out.tell():
+            self._rotate(path)
 
     def _rotate(self, path: Path) -> None:
         self._out.close()

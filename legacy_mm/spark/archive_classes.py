@@ -9,6 +9,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JvmSettings, SparkSettings
 from legacy_mm.spark.class_archive import path_for
 from legacy_mm.spark.java import find_java
+from legacy_mm.spark.runner import one_element
 from legacy_mm.spark.session import SparkHost
 
 _WRITING_SECONDS = 120.0
@@ -25,7 +26,7 @@ def write() -> Path:
         settings = SparkSettings(jvm=JvmSettings(options=(f"-XX:ArchiveClassesAtExit={new}", "-Xlog:disable")))
         host = SparkHost(settings, streams=1, preload="")
         try:
-            host.context().parallelize([0], 1).count()
+            one_element(host.context(), 0).count()
             host.jvm.topic_matcher(".*").matching(["any"])
         finally:
             host.stop(Deadline.after(_WRITING_SECONDS))

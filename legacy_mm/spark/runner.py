@@ -24,9 +24,11 @@ _OWN_ERRORS = "legacy_mm.errors."
 class SparkRunner:
     """Submits tickets to a SparkContext that may still be starting."""
 
-    def __init__(self, context: Future[Any], entry: TaskEntry) -> None:
+    def __init__(self, context: Future[Any], entry: TaskEntry, prepare: Callable[[], None]) -> None:
+        """`prepare` is called before each job."""
         self._context = context
         self._entry = entry
+        self._prepare = prepare
 
     def submit(self, ticket: Ticket, description: str, on_end: Callable[[str], None]) -> None:
         """Start a Spark job for the ticket; `on_end(reason)` is called when Spark has let go of it."""
@@ -42,7 +44,8 @@ class SparkRunner:
         try:
             context = self._context.result()
             context.setJobGroup(_group(ticket), description, interruptOnCancel=False)
-            context.parallelize([ticket], 1).mapPartitions(self._entry).count()
+            self._prepare()
+            one_element(context, ticket).mapPartitions(self._entry).count()
         except Exception as error:  # noqa: BLE001 - py4j raises many kinds, and each means the same here
             reason = f"the Spark job failed: {reason_of(error)}"
         on_end(reason)
@@ -50,6 +53,18 @@ class SparkRunner:
     def _cancel(self, ticket: Ticket) -> None:
         with suppress(Exception):
             self._context.result().cancelJobGroup(_group(ticket))
+
+
+def one_element(context: Any, element: object) -> Any:
+    """Return an RDD of one partition with this element.
+
+    `parallelize` writes a file into Spark's temporary folder, which may have been removed since the start.
+    """
+    from pyspark import RDD
+    from pyspark.serializers import CPickleSerializer
+
+    serializer = CPickleSerializer()
+    return RDD(context._jsc.parallelize([bytearray(serializer.dumps(element))], 1), context, serializer)
 
 
 def _group(ticket: Ticket) -> str:

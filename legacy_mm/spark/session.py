@@ -69,6 +69,7 @@ class SparkHost:
         self._streams = streams
         self._preload = preload
         self.folder = Path(tempfile.mkdtemp(prefix="legacy_mm-spark-"))
+        self._folders: list[Path] = []
         self.embedded = settings.embedded
         conf_dir = self.folder
         if not self.embedded and "SPARK_CONF_DIR" in os.environ:
@@ -101,7 +102,14 @@ class SparkHost:
         context = SparkContext(gateway=gateway, conf=conf)
         context.setLogLevel("OFF")
         vars(context._accumulatorServer)["handle_error"] = _say_nothing
+        self._folders = [path for path in (self.folder, *self.folder.rglob("*")) if path.is_dir()]
         return context
+
+    def make_folders(self) -> None:
+        """Make the application's folders again, those of its block manager too: Spark looks there even for blocks that
+        it keeps in memory, and a temporary folder does not live as long as a mirror does."""
+        for folder in self._folders:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def properties(self, archive: Path | None, defaults: Mapping[str, str]) -> dict[str, str]:
         """Spark properties of the application, over the `defaults` of its configuration folder; never a credential."""

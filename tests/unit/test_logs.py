@@ -11,6 +11,7 @@ import threading
 import warnings
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 from typing import IO
 
 import pytest
@@ -114,6 +115,25 @@ def test_thresholds(tmp_path: Path) -> None:
     logging.getLogger("a").info("quiet")
     logging.getLogger("a").error("loud")
     assert path.read_text() == "ERROR loud (a)\n"
+
+
+@pytest.mark.parametrize("how", [{}, {"max_bytes": 30, "backups": 2}, {"dated": True, "rolled": "%d{yyyy}"}])
+@pytest.mark.parametrize("gone", ["file", "folder"])
+def test_a_file_is_made_again_when_somebody_removes_it(
+    how: dict[str, Any], gone: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its folder too, also where the file is about to be rolled."""
+    path = tmp_path / "log" / "mm.log"
+    logs.configure(to_file(path, **how), {})
+    logging.getLogger("a").info("line 0 of many")
+    path.unlink()
+    if gone == "folder":
+        path.parent.rmdir()
+    for number in (1, 2):
+        logging.getLogger("a").info("line %d of many", number)
+    written = "".join(file.read_text() for file in sorted(path.parent.iterdir(), reverse=True))
+    assert written == "INFO line 1 of many (a)\nINFO line 2 of many (a)\n"
+    assert capsys.readouterr().err == ""
 
 
 def test_a_file_rolled_by_size(tmp_path: Path) -> None:

@@ -105,6 +105,20 @@ def test_nobody_else_may_read_it_and_it_rotates(path: Path) -> None:
     assert lines(path)[-1]["records"] == 20
 
 
+@pytest.mark.parametrize("gone", ["file", "folder"])
+def test_it_is_made_again_when_somebody_removes_it(gone: str, tmp_path: Path) -> None:
+    path = tmp_path / "receipts" / "file"
+    path.parent.mkdir()
+    receipts = Receipts(ReceiptSettings(str(path), 0))
+    receipts.commit({}, portion(0, 5))
+    path.unlink()
+    if gone == "folder":
+        path.parent.rmdir()
+    receipts.commit({}, portion(5, 9))
+    receipts.close()
+    assert [line.get("source") for line in lines(path)] == [[5, 9], None]
+
+
 def test_stdout(capsys: pytest.CaptureFixture[str]) -> None:
     receipts = Receipts(ReceiptSettings("-", 1))
     receipts.close()

@@ -35,6 +35,12 @@ def taken_lines(file: Path) -> list[bytes]:
         return taken.done().read_bytes().splitlines()
 
 
+def test_its_folder_is_made_again(tmp_path: Path) -> None:
+    file = tmp_path / "removed" / "aside.jsonl"
+    append(file, b"1")
+    assert file.read_bytes() == b"1\n"
+
+
 def test_what_comes_while_lines_are_taken_is_in_a_new_file(file: Path) -> None:
     append(file, b"1")
     with take(file) as taken:

@@ -64,14 +64,19 @@ class Copies:
         runner: SparkRunner,
         prepare: Callable[[], None] | None,
         pairs: PairSink | None,
+        on_exit: Callable[[int], None],
     ) -> None:
-        """Features: `prepare` makes the target ready for what is copied next, `pairs` is told what was."""
+        """Features: `prepare` makes the target ready for what is copied next, `pairs` is told what was.
+
+        `on_exit` is called with the code when the message handler ends the program.
+        """
         self._settings = settings
         self._names = names
         self._channel = channel
         self._runner = runner
         self._prepare = prepare
         self._pairs = pairs
+        self._on_exit = on_exit
         self._target: Mapping[str, str] = settings.target.properties
         self._wire_source = settings.spark.embedded  # the libraries for it do not travel to workers
         self._engine, reason = choose_engine(settings)
@@ -114,6 +119,7 @@ class Copies:
             metrics,
             embedded=embedded,
             pairs=self._pairs,
+            on_exit=self._on_exit,
             unattended_seconds=max(LEASE_SECONDS, settings.source.max_poll_interval - 2 * LEASE_SECONDS),
         )
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")

@@ -264,6 +264,13 @@ class Failure(Frame):
 
 
 @dataclass(frozen=True)
+class Exit(Frame):
+    """Task -> driver: the message handler ends the program with this code. The last one that comes counts."""
+
+    code: int
+
+
+@dataclass(frozen=True)
 class Stop(Frame):
     """Driver -> task: fetch no more, flush for at most this long, report, end."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
@@ -47,6 +48,8 @@ class Host:
         """`settings` are those that all mirrors of the process share."""
         self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
         self.registries: list[Registry] = []
+        self.exits: queue.SimpleQueue[int] = queue.SimpleQueue()
+        """Codes with which message handlers end the program."""
         self.phase = Phase.STARTING
         self.engine = choose_engine(settings)
         self._endpoint = self._serve_metrics(settings.metrics)

@@ -14,6 +14,7 @@ import signal
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from types import FrameType
 
 from legacy_mm import events
@@ -61,8 +62,17 @@ class Signals:
         end(code)
 
 
+@dataclass(frozen=True, slots=True)
+class CleanStop:
+    """A stop that commits."""
+
+    code: int
+    by_handler: bool = False
+    """The message handler ends the program; else a signal does."""
+
+
 def run(first: Sequence[Mirror], host: Host, signals: Signals) -> int:
-    """Run the mirrors until a signal, or a failure of any; the exit code the old tool would have given."""
+    """Run the mirrors until a signal, a failure of any, or the handler's end; the exit code of the legacy tool."""
     mirrors, shutdown_timeout = list(first), signals.shutdown_timeout
     for mirror in mirrors:
         mirror.start()
@@ -70,16 +80,18 @@ def run(first: Sequence[Mirror], host: Host, signals: Signals) -> int:
     ending = _wait(mirrors, host, signals)
     code = _exit_code(ending)
     signals.limit(code)
-    host.phase = Phase.STOPPING if isinstance(ending, int) else Phase.FAILED
+    host.phase = Phase.STOPPING if isinstance(ending, CleanStop) else Phase.FAILED
     deadline = Deadline.after(shutdown_timeout)
     events.emit(events.SHUTDOWN_STARTED)
     events.emit(events.STREAMS_STOPPING)
     for mirror in mirrors:
-        mirror.stop(deadline, commit=isinstance(ending, int))
+        mirror.stop(deadline, commit=isinstance(ending, CleanStop))
     in_time = [mirror.join(deadline) for mirror in mirrors]
     complete = all(in_time)
-    if isinstance(ending, int):
+    if isinstance(ending, CleanStop):
         _report_uncommitted(mirrors)
+        while ending.by_handler and not host.exits.empty():
+            code = host.exits.get()  # Java tells it only when it has ended
     if not complete:
         events.emit(events.STOP_OVERDUE, seconds=shutdown_timeout, what="a stream that does not come back")
     events.emit(events.CLOSING)
@@ -88,19 +100,24 @@ def run(first: Sequence[Mirror], host: Host, signals: Signals) -> int:
     return code
 
 
-def _exit_code(ending: int | BaseException) -> int:
-    if isinstance(ending, int):
-        return 128 + ending
+def _exit_code(ending: CleanStop | BaseException) -> int:
+    if isinstance(ending, CleanStop):
+        return ending.code
     return ending.exit_code if isinstance(ending, LegacyMMError) else StreamFailure.exit_code
 
 
-def _wait(mirrors: list[Mirror], host: Host, signals: Signals) -> int | BaseException:
-    """Until a signal or a failure; meanwhile each mirror whose key stores have changed is replaced by its successor."""
+def _wait(mirrors: list[Mirror], host: Host, signals: Signals) -> CleanStop | BaseException:
+    """Wait until a signal, a failure or the handler's end.
+
+    Meanwhile each mirror whose key stores have changed is replaced by its successor.
+    """
     while True:
         try:
-            return signals.arrived.get(timeout=_LOOK_SECONDS)
+            return CleanStop(128 + signals.arrived.get(timeout=_LOOK_SECONDS))
         except queue.Empty:
             _bury_orphans(host.spark.jvm.pid)
+            if not host.exits.empty():
+                return CleanStop(host.exits.get(), by_handler=True)
             for mirror in mirrors:
                 if not mirror.failures.empty():
                     return mirror.failures.get()

@@ -118,7 +118,7 @@ def _mirror(
     duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
     prepare = None if duties is None else duties.before_copying
     pairs = None if offsets is None else offsets.pairs
-    copies = Copies(settings, names, host.channel, host.runner, prepare, pairs)
+    copies = Copies(settings, names, host.channel, host.runner, prepare, pairs, host.exits.put)
     guard = GapGuard(settings.source.offset_reset, registry.gap, registry.skipped, fail=settings.fail_on_gap)
     mirror: Mirror
 

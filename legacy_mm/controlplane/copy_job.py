@@ -20,6 +20,7 @@ from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import (
     LEASE_SECONDS,
     Copied,
+    Exit,
     Failure,
     Frame,
     Gap,
@@ -86,9 +87,13 @@ class CopyJob:
         *,
         embedded: bool,
         pairs: PairSink | None = None,
+        on_exit: Callable[[int], None] = lambda code: None,
         unattended_seconds: float = float("inf"),
     ) -> None:
-        """`unattended_seconds`: so long after the stream's thread has last looked after it the task must end."""
+        """`on_exit` is called with the code when the message handler ends the program.
+
+        `unattended_seconds`: so long after the stream's thread has last looked after it the task must end.
+        """
         self.ticket = ticket
         self.partitions = frozenset(plan.offsets)
         self.outlives_topics = plan.engine == "records"
@@ -103,6 +108,7 @@ class CopyJob:
         self._metrics = metrics
         self._embedded = embedded
         self._pairs = pairs
+        self._on_exit = on_exit
         self._changed = threading.Condition()
         self._unattended_seconds = unattended_seconds
         self._since = self._attended = monotonic()
@@ -140,6 +146,9 @@ class CopyJob:
         if isinstance(frame, Log):
             if (event := events.BY_NAME.get(frame.event)) is not None:
                 events.emit(event, **frame.fields)
+            return
+        if isinstance(frame, Exit):
+            self._on_exit(frame.code)
             return
         if isinstance(frame, Statistics):
             self._metrics.statistics(frame)

@@ -8,6 +8,7 @@ record's own fan-out is made again by the next owner.
 from __future__ import annotations
 
 import gc
+import threading
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -15,9 +16,9 @@ from typing import Any
 
 from legacy_mm import events
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.copyjob import Frame, Plan, Progress
+from legacy_mm.copyjob import Exit, Frame, Plan, Progress, Stopped
 from legacy_mm.dataplane.partition_counts import Move, NamedPartitions, missing_seconds
-from legacy_mm.dataplane.records_engine import RecordsEngine
+from legacy_mm.dataplane.records_engine import READ_SECONDS, RecordsEngine
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled, placed
@@ -28,6 +29,8 @@ from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartiti
 from legacy_mm.spark.java import compiler_jars, find_java
 
 _YOUNG_OBJECTS = 100_000
+_CODE_SECONDS = 5.0
+"""Java's other shutdown hooks may take so long before its code is known."""
 
 
 class HandlerEngine(RecordsEngine):
@@ -38,9 +41,10 @@ class HandlerEngine(RecordsEngine):
         super().__init__(plan, report)
         settings = HandlerSettings(**(plan.handler or {}))
         self._filtered = self._quarantined = 0
+        self._exit = _HandlerExit(self._prove_sent, report)
         with self._beat:
             self._handler: BatchHandler = load_handler(
-                settings, lambda of: JavaBatches(of, find_java(), compiler_jars())
+                settings, lambda of: JavaBatches(of, find_java(), compiler_jars(), self._exit)
             )
         quarantine = QuarantineSettings(**plan.quarantine)
         self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
@@ -51,6 +55,17 @@ class HandlerEngine(RecordsEngine):
         self._left_open: set[Move] = set()
         self._named = NamedPartitions(self._sender.partitions, missing_seconds(plan.target))
 
+    def run(self) -> Offsets:
+        """Copy until stopped, as without a handler; a handler that ends the program has its code reported first."""
+        unacknowledged = super().run()
+        self._exit.wait_for_code()
+        return unacknowledged
+
+    def _prove_sent(self) -> None:
+        """Report as safe what was sent of earlier batches; only where the engine's own thread never comes back."""
+        self._barrier()
+        self._send_progress(blocked=False)
+
     def _tame_collector(self) -> None:
         """User code may make cycles; the messages alone would start the collector every few hundred records."""
         gc.enable()
@@ -60,6 +75,10 @@ class HandlerEngine(RecordsEngine):
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
             self._raise_failure()
+            if self._exit.asked:
+                self._exit.report()
+                self._stopping.wait(READ_SECONDS)
+                return
             self._sources, self._sent, self._done = self._read(), 0, 0
             with self._beat:
                 self._batch, self._ends = self._handle(self._sources)
@@ -92,7 +111,7 @@ class HandlerEngine(RecordsEngine):
         targets: list[Outgoing] = []
         ends: list[int] = []
         total = len(batch)
-        while len(ends) < total and self._failure is None:
+        while len(ends) < total and self._failure is None and not self._exit.asked_by_script:
             rest = batch.part(len(ends)) if ends else batch
             handled = self._handler.handle(rest)
             self._filtered += _dropped(handled)
@@ -103,7 +122,9 @@ class HandlerEngine(RecordsEngine):
                 in_place, left_open = placed(rest, handled, self._in_place)
                 targets += in_place
                 self._left_open |= left_open
-            if handled.error is not None:
+            if handled.exit_code is not None:
+                self._exit.ask(handled.exit_code)
+            elif handled.error is not None:
                 record = Record(*next(batch.part(len(ends)).rows()))
                 self._failed(record, handled.error, targets, ends)
         if 0 in batch.timestamps:
@@ -135,6 +156,58 @@ class HandlerEngine(RecordsEngine):
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
         counted = super()._progress(moved, blocked=blocked)
         return replace(counted, filtered=self._filtered, quarantined=counted.quarantined + self._quarantined)
+
+
+class _HandlerExit:
+    """A handler that ends the program: what it has seen is sent, nothing more is read, and the driver ends the mirror.
+
+    A script raises SystemExit at a record. Java ends the process, on any thread, so its end is held up until the
+    engine is done; where the engine's own thread is in that call, it is done for it.
+    """
+
+    def __init__(self, prove_sent: Callable[[], None], report: Callable[[Frame], None]) -> None:
+        self.asked = self.asked_by_script = False
+        self._prove_sent = prove_sent
+        self._report = report
+        self._code = 0
+        self._reported = self._stuck = False
+        self._engine_done, self._code_known = threading.Event(), threading.Event()
+        self._code_known.set()
+
+    def ask(self, code: int) -> None:
+        """A script has ended the program."""
+        self._code = code
+        self.asked = self.asked_by_script = True
+
+    def report(self) -> None:
+        """Tell the driver, once: all that the handler has seen is sent."""
+        if not self._reported:
+            self._reported = True
+            self._report(Exit(self._code))
+
+    def wait_for_code(self) -> None:
+        """The engine is done: let Java end, and wait for its code."""
+        self._engine_done.set()
+        self._code_known.wait(_CODE_SECONDS)
+
+    def begun(self, *, stuck: bool) -> None:
+        """Java has begun to end; it goes on when this returns."""
+        self._code_known.clear()
+        self._stuck = stuck
+        if stuck:
+            self._prove_sent()
+            self.report()
+        else:
+            self.asked = True
+            self._engine_done.wait()
+
+    def ended(self, code: int) -> None:
+        """Java has ended, with this code. The process ends by itself: the driver must have read the last word."""
+        self._report(Exit(code))
+        self._code_known.set()
+        if self._stuck:
+            self._report(Stopped({}))
+        threading.Event().wait()
 
 
 def _dropped(handled: Handled) -> int:

@@ -41,6 +41,8 @@ from legacy_mm.spark.worker_daemon import print_with_the_mirror
 
 ABANDONED = 70
 """Exit code of a task that lost its channel or lease."""
+ENDED_BY_HANDLER = 71
+"""Exit code of a task whose handler ended its JVM in the thread that handles records."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 """Of glibc's `mallopt`."""
 _ENGINES = {
@@ -166,6 +168,8 @@ class CopyTask:
             return
         if isinstance(frame, Understood):
             self._understood.set()
+            if not self._over.is_set():  # the last word was said for an engine that never comes back
+                os._exit(ENDED_BY_HANDLER)
         with self._lock:
             if isinstance(frame, Stop):
                 self._stop_frame = frame

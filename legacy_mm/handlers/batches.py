@@ -23,6 +23,8 @@ class Handled:
     """For each source record that was handled, how many targets there are up to and with its own."""
     error: str | None = None
     """Why the record behind those could not be handled."""
+    exit_code: int | None = None
+    """With which code the handler ended the program at that record; None: it did not."""
 
 
 class BatchHandler(Protocol):
@@ -47,6 +49,8 @@ class PythonBatches:
             for record in map(_record, batch.rows()):
                 add(handle(record))
                 end(len(targets))
+        except SystemExit as end:
+            return Handled(targets[: ends[-1] if ends else 0], ends, exit_code=_exit_code(end))
         except Exception as error:  # noqa: BLE001 - user code may raise anything
             return _cut(targets, ends, len(ends), f"{type(error).__name__}: {error}")
         for place, target in enumerate(targets) if {*map(type, targets)} - {TargetRecord} else ():
@@ -74,6 +78,13 @@ def placed(
                 moves.add((source, number, topic))
         begin = end
     return targets, moves
+
+
+def _exit_code(end: SystemExit) -> int:
+    """Return what Python itself would exit with."""
+    if end.code is None:
+        return 0
+    return end.code if isinstance(end.code, int) else 1
 
 
 def _cut(targets: Sequence[TargetRecord], ends: Sequence[int], handled: int, error: str) -> Handled:

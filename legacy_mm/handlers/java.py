@@ -16,7 +16,9 @@ from typing import Any, TypeVar
 
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HandlerFailure, HostError
+from legacy_mm.handlers import java_exit
 from legacy_mm.handlers.batches import Handled
+from legacy_mm.handlers.java_exit import ProgramExit
 from legacy_mm.handlers.java_source import (
     CLASS,
     NO_PARTITIONS,
@@ -40,8 +42,13 @@ _T = TypeVar("_T")
 class JavaBatches:
     """Gives whole batches to a Java handler."""
 
-    def __init__(self, settings: HandlerSettings, java: Path, compiler_jars: Sequence[str]) -> None:
-        """Start the JVM of this process and make the handler; raises HandlerFailure, HostError."""
+    def __init__(
+        self, settings: HandlerSettings, java: Path, compiler_jars: Sequence[str], told: ProgramExit | None = None
+    ) -> None:
+        """Start the JVM of this process and make the handler; raises HandlerFailure, HostError.
+
+        `told` hears of a handler that ends the program.
+        """
         try:
             import jpype
         except ImportError:
@@ -55,6 +62,8 @@ class JavaBatches:
             convertStrings=False,
             interrupt=False,
         )
+        if told is not None:
+            java_exit.watch(jpype, told)
         self._input = _Shared(jpype.nio.convertToDirectBuffer)
         try:
             self._run = _bridge(jpype, settings).run

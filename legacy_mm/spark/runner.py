@@ -64,7 +64,8 @@ def one_element(context: Any, element: object) -> Any:
     from pyspark.serializers import CPickleSerializer
 
     serializer = CPickleSerializer()
-    return RDD(context._jsc.parallelize([bytearray(serializer.dumps(element))], 1), context, serializer)
+    pickled = bytearray(serializer.dumps(element))  # type: ignore[no-untyped-call]
+    return RDD(context._jsc.parallelize([pickled], 1), context, serializer)
 
 
 def _group(ticket: Ticket) -> str:

@@ -232,6 +232,60 @@ def test_static_state(side: Side, topic: str, group: str, handler_jars: dict[str
     assert counted == sorted(chain.from_iterable(numbers))
 
 
+@pytest.mark.parametrize("code", [0, 7])
+def test_a_handler_that_ends_its_program(
+    side: Side, handler_jars: dict[str, Path], topic: str, group: str, code: int
+) -> None:
+    """A way to copy a bounded topic: what the handler has seen is sent and committed, and its code is the tool's."""
+    for cluster in (side.source, side.target):
+        create_topic(cluster.bootstrap, topic, partitions=1)
+    load(side.source.bootstrap, topic, RECORDS, 100, partitions=1)
+    words = ("--whitelist", topic, "--message.handler", "Enough", "--message.handler.args", f"{RECORDS} {code} aside")
+    tool = with_jars(side, [handler_jars["Enough"]]).mirror(group, *words)
+    assert tool.wait(PATIENCE) == code, tool.output()
+    assert sum(end_offsets(side.target.bootstrap, topic).values()) == RECORDS
+    assert committed(side.source.bootstrap, group, [topic]) == {(topic, 0): RECORDS}
+
+
+SCRIPT = """
+import sys
+
+seen = 0
+
+def handle(record):
+    global seen
+    seen += 1
+    if seen > {enough}:
+        sys.exit({code})
+    return [record.to(record.topic)]
+"""
+
+
+@pytest.mark.parametrize("how", ["jar", "script"])
+def test_a_handler_that_ends_its_program_in_its_own_thread(
+    how: str, ours: Side, handler_jars: dict[str, Path], topic: str, group: str, tmp_path: Path
+) -> None:
+    """The legacy tool hangs there for ever and keeps its partitions; ours ends, with what was safe committed."""
+    for cluster in (ours.source, ours.target):
+        create_topic(cluster.bootstrap, topic, partitions=1)
+    load(ours.source.bootstrap, topic, RECORDS, 100, partitions=1)
+    if how == "jar":
+        args = ("--message.handler", "Enough", "--message.handler.args", f"{RECORDS + 1} 7 here")
+        tool = with_jars(ours, [handler_jars["Enough"]]).mirror(group, "--whitelist", topic, *args)
+    else:
+        script = tmp_path / "enough.py"
+        script.write_text(SCRIPT.format(enough=RECORDS, code=7))
+        tool = ours.mirror(group, "--whitelist", topic, "--message.handler", str(script))
+    arrived = lambda: sum(end_offsets(ours.target.bootstrap, topic).values())  # noqa: E731
+    wait_until(lambda: arrived() == RECORDS, PATIENCE, "all copied")
+    writer = Producer({"bootstrap.servers": ours.source.bootstrap, "log_level": 0})
+    writer.produce(topic, b"one more")
+    assert writer.flush(30) == 0
+    assert tool.wait(PATIENCE) == 7, tool.output()
+    assert arrived() == RECORDS
+    assert committed(ours.source.bootstrap, group, [topic]) == {(topic, 0): RECORDS}
+
+
 def copied(side: Side, group: str, written: str, expected: int, words: tuple[str, ...]) -> list[tuple[object, ...]]:
     """The target topic's contents when the tool has written so many records and was stopped."""
     create_topic(side.target.bootstrap, written, partitions=2)

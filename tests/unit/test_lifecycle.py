@@ -17,7 +17,10 @@ from legacy_mm.metrics.health import Phase
 from legacy_mm.mirror import Mirror, OnFailure, Renewal
 
 HOST: Any = SimpleNamespace(
-    spark=SimpleNamespace(jvm=SimpleNamespace(pid=0)), failure=lambda: None, close=lambda deadline: None
+    spark=SimpleNamespace(jvm=SimpleNamespace(pid=0)),
+    failure=lambda: None,
+    close=lambda deadline: None,
+    exits=queue.SimpleQueue(),
 )
 
 
@@ -96,6 +99,16 @@ def test_a_signal_stops_all_side_by_side(signals: lifecycle.Signals) -> None:
     assert code == 143
     assert calls == ["start 0", "start 1", "stop 0, commit True", "stop 1, commit True", "join 0", "join 1"]
     assert len(deadlines) == 1
+    assert HOST.phase is Phase.STOPPING
+
+
+def test_a_handler_that_ends_the_program_stops_all_as_a_signal_does(signals: lifecycle.Signals) -> None:
+    """Java's code comes behind the order to stop."""
+    HOST.exits.put(0)
+    HOST.exits.put(7)
+    code, calls, _ = run(signals)
+    assert code == 7
+    assert "stop 0, commit True" in calls
     assert HOST.phase is Phase.STOPPING
 
 

@@ -11,8 +11,7 @@ import threading
 import warnings
 from datetime import datetime
 from pathlib import Path
-from typing import Any
-from typing import IO
+from typing import IO, Any
 
 import pytest
 

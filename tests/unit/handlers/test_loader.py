@@ -160,3 +160,15 @@ def test_bad_answers_end_the_batch_before_their_record(tmp_path: Path, answer: s
     assert (len(outcome.targets), outcome.ends) == (2, [1, 2])
     assert outcome.error is not None
     assert told in outcome.error
+
+
+@pytest.mark.parametrize(("words", "code"), [("", 0), ("None", 0), ("3", 3), ("'why'", 1)])
+def test_a_script_that_exits_ends_the_batch_before_its_record(tmp_path: Path, words: str, code: int) -> None:
+    path = tmp_path / "exits.py"
+    path.write_text(
+        f"import sys\ndef handle(record):\n    return [record.to('a')] if record.offset < 7 else sys.exit({words})\n"
+    )
+    outcome = load_handler(HandlerSettings(str(path)), no_java).handle(
+        columns(*(RECORD._replace(offset=number) for number in (5, 6, 7, 8)))
+    )
+    assert (len(outcome.targets), outcome.ends, outcome.error, outcome.exit_code) == (2, [1, 2], None, code)

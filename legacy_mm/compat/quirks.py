@@ -194,7 +194,8 @@ QUIRKS = (
     Quirk(
         "java-code-refused",
         "loads interceptors, partitioners, assignors, reporters and TLS engines by class name",
-        "refuses the ones that could change what is mirrored, by name; ignores metrics",
+        "refuses the ones that could change what is mirrored, by name; ignores metrics, and with --interceptors ignore "
+        "interceptors",
         "this client is not Java",
         _PRODUCER + "test_refused_by_name",
         foreign_class(*_JAVA_CODE),

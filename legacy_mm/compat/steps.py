@@ -76,7 +76,8 @@ class Start:
         if self.line.grammar.dns_lookup_default and properties.get(_DNS_LOOKUP, "").strip() == "default":
             properties = {**properties, _DNS_LOOKUP: "use_all_dns_ips"}
         with_login = jaas.with_login(properties, named(jaas.LOGIN_FILE), system)
-        read = apply(side, with_login, streams=streams, literal=literal)
+        ignored = self.options.interceptors == "ignore"
+        read = apply(side, with_login, streams=streams, literal=literal, ignore_interceptors=ignored)
         return replace(read, properties=kerberos.with_realms(read.properties, named(kerberos.REALMS)))
 
     @property

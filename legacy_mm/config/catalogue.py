@@ -15,6 +15,7 @@ from legacy_mm.config.option import Option, milliseconds, port_number, whole_num
 
 AskedEngine = Literal["auto", "batches", "records"]
 ProducerTuning = Literal["meaning", "literal"]
+Interceptors = Literal["refuse", "ignore"]
 LogFormat = Literal["log4j", "json"]
 OnGap = Literal["log", "fail"]
 NewTopicsFrom = Literal["reset", "earliest"]
@@ -59,6 +60,15 @@ OPTIONS = (
         "this client, literal takes the numbers as they are.",
         owner="legacy_mm.compat.client_properties.producer",
         choices=("meaning", "literal"),
+    ),
+    Option(
+        name="interceptors",
+        default="refuse",
+        argument="what",
+        help="What to do with Java classes in interceptor.classes that are not known to leave records as they are: "
+        "refuse to start, or ignore them, if they only trace or count.",
+        owner="legacy_mm.compat.client_properties.common",
+        choices=("refuse", "ignore"),
     ),
     Option(
         name="shutdown.timeout.ms",
@@ -230,6 +240,7 @@ class OwnOptions:
     spark_conf: Mapping[str, str] = field(default_factory=dict, repr=False)
     engine: AskedEngine = "auto"
     producer_tuning: ProducerTuning = "meaning"
+    interceptors: Interceptors = "refuse"
     shutdown_timeout_ms: int = 30_000
     on_gap: OnGap = "log"
     new_topics_from: NewTopicsFrom = "reset"

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 TOKEN_AUTH = "sasl.scram.token.auth"
 """Ours, beside librdkafka's names: `true` says that `sasl.username` is the id of a delegation token."""
 KERBEROS = "GSSAPI"
+_TRIMMED = ("sasl.username", "sasl.password", "sasl.oauthbearer.client.id", "sasl.oauthbearer.client.secret")
+"""Secrets that Java takes as they are. librdkafka cuts blanks off their beginning, and takes no empty password."""
 _EAGER = {"range", "roundrobin"}
 
 
@@ -16,7 +18,11 @@ def beyond_librdkafka(properties: Mapping[str, str]) -> str | None:
         return None
     if properties.get("sasl.mechanism", KERBEROS) == KERBEROS:
         return f"sasl.mechanism={KERBEROS}"
-    return "a delegation token" if properties.get(TOKEN_AUTH) == "true" else None
+    if properties.get(TOKEN_AUTH) == "true":
+        return "a delegation token"
+    if any(name in properties and properties[name][:1].strip() == "" for name in _TRIMMED):
+        return "a user name or password that begins with a blank or is empty"
+    return None
 
 
 def membership_obstacle(properties: Mapping[str, str]) -> str | None:

@@ -21,6 +21,7 @@ from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.topic_state import AUTHORIZER, add_rules
 
 USER, USER_PASSWORD = "mirror", 'pass "word" \\ of mirror'
+BLANK_USER, BLANK_PASSWORD = "blank", " begins with a blank"
 LISTENERS: Mapping[str, str] = {
     "TLS": "SSL",
     "MUTUAL": "SSL",
@@ -87,12 +88,12 @@ def secured_cluster(folder: Path, stores: Stores) -> Cluster:
     return Cluster(folder, properties=properties, listeners=LISTENERS, format_options=users)
 
 
-def login(mechanism: str, password: str = USER_PASSWORD) -> dict[str, str]:
-    """Client properties that log in as `USER`."""
+def login(mechanism: str, password: str = USER_PASSWORD, user: str = USER) -> dict[str, str]:
+    """Client properties that log in as this user."""
     if mechanism == "OAUTHBEARER":
-        options = f'unsecuredLoginStringClaim_sub="{USER}"'
+        options = f'unsecuredLoginStringClaim_sub="{user}"'
     else:
-        options = f"username={USER} password={_quoted(password)}"
+        options = f"username={user} password={_quoted(password)}"
     return {"sasl.mechanism": mechanism, "sasl.jaas.config": f"{_module(mechanism)} required {options};"}
 
 
@@ -116,7 +117,9 @@ def login_listener(name: str) -> dict[str, str]:
 
 
 def _logins() -> dict[str, str]:
-    plain = f"{_module('PLAIN')} required user_{USER}={_quoted(USER_PASSWORD)};"
+    users = {USER: USER_PASSWORD, BLANK_USER: BLANK_PASSWORD}
+    plain = " ".join(f"user_{name}={_quoted(password)}" for name, password in users.items())
+    plain = f"{_module('PLAIN')} required {plain};"
     token = f'{_module("OAUTHBEARER")} required unsecuredLoginStringClaim_sub="broker";'
     validator = _MODULES + "oauthbearer.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler"
     return {

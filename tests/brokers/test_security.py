@@ -26,6 +26,8 @@ from legacy_mm.testbed.java_files import write_properties
 from legacy_mm.testbed.load import load
 from legacy_mm.testbed.records import committed, create_topic, end_offsets
 from legacy_mm.testbed.security import (
+    BLANK_PASSWORD,
+    BLANK_USER,
     LISTENERS,
     USER_PASSWORD,
     Stores,
@@ -110,6 +112,7 @@ MIXTURES = ("PLAIN over TLS", "OAUTHBEARER over TLS")
 """Nothing in them that the others do not have."""
 OPENED_BY_BOTH: dict[str, tuple[str, Callable[[Stores], Properties]]] = {
     "mutual TLS, JKS": ("MUTUAL", lambda stores: stores.trust() | stores.identity()),
+    "PLAIN, a blank before the password": ("LOGIN", lambda stores: login("PLAIN", BLANK_PASSWORD, BLANK_USER)),
     "SCRAM-SHA-512 over TLS": ("BOTH", lambda stores: stores.trust() | login("SCRAM-SHA-512")),
 }
 

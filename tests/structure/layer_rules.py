@@ -74,6 +74,7 @@ MAY_EXIT = {
     "legacy_mm.__main__": "the entry of the old command, part of cli",
     "legacy_mm.lifecycle": "os._exit when a membership thread does not come back by the deadline",
     "legacy_mm.dataplane.task": "a task that lost its channel must not flush",
+    "legacy_mm.handlers.batches": "a script's own exit is caught there",
     "legacy_mm.spark.worker_daemon": "forked workers end without the parent's clean-up",
     "legacy_mm.testbed.spawn": "a forked child whose parent died before it could be bound to it",
     "legacy_mm.testbed.demo": "the entry of bin/demo",

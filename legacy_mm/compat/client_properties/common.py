@@ -130,9 +130,10 @@ def _socket_buffer(java: str) -> Computed:
 
 def _interceptors(reading: Reading) -> Emitted:
     for name in filter(None, reading.words("interceptor.classes")):
-        if name not in _OBSERVERS:
+        if name not in _OBSERVERS and not reading.ignore_interceptors:
             raise ConfigurationError(
-                f"interceptor.classes is not supported: {name} is Java code that may change records"
+                f"interceptor.classes is not supported: {name} is Java code that may change records. If it only traces "
+                "or counts, start with --interceptors ignore"
             )
         reading.note(f"interceptor.classes: {name} is not run here.", logging.WARNING)
     return {}
@@ -166,7 +167,7 @@ RULES: Rules = (
         "interceptor.classes",
         TextList(),
         Computed(_interceptors),
-        reason="only classes known to change no record may be named; they are not run",
+        reason="they are not run; one that is not known to leave records as they are needs --interceptors ignore",
     ),
     Rule(
         "metadata.max.age.ms",

@@ -193,6 +193,8 @@ class Reading:
     streams: int = 1
     literal: bool = False
     """`--producer.tuning literal`."""
+    ignore_interceptors: bool = False
+    """`--interceptors ignore`."""
     notes: list[Note] = field(default_factory=list)
 
     def given(self, name: str) -> bool:

@@ -101,7 +101,14 @@ class Translated:
     pem: PemFiles = PemFiles()
 
 
-def apply(side: Side, properties: Mapping[str, str], *, streams: int = 1, literal: bool = False) -> Translated:
+def apply(
+    side: Side,
+    properties: Mapping[str, str],
+    *,
+    streams: int = 1,
+    literal: bool = False,
+    ignore_interceptors: bool = False,
+) -> Translated:
     """Read every known name, let its row speak, fill in what the file leaves out."""
     rules = RULES[side]
     resolved = config_providers.resolve(properties)
@@ -109,7 +116,7 @@ def apply(side: Side, properties: Mapping[str, str], *, streams: int = 1, litera
     written = {_native_name(name): name for name in trimmed if name.startswith(NATIVE_PREFIX)}
     native = {name: trimmed[given] for name, given in written.items()}
     values = {rule.name: _parsed(rule, trimmed[rule.name]) for rule in rules if rule.name in trimmed}
-    reading = Reading(side, values, streams, literal)
+    reading = Reading(side, values, streams, literal, ignore_interceptors)
     emitted: dict[str, str] = {}
     rows: dict[str, Rule] = {}
     for rule in rules:

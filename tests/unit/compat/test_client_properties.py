@@ -322,6 +322,18 @@ def test_refused_by_name(side: Side, name: str, text: str) -> None:
     assert name in str(refused.value)
 
 
+@pytest.mark.parametrize("side", ["consumer", "producer"])
+def test_interceptors_are_ignored_where_that_is_asked_for(side: Side) -> None:
+    """Each is named once, at WARN."""
+    file = BASE | {"group.id": "g", "interceptor.classes": "brave.kafka.Tracing, com.acme.Counting"}
+    read = apply(side, file, ignore_interceptors=True)
+    notes = [(note.level, note.text) for note in read.reading.notes if "interceptor" in note.text]
+    assert notes == [
+        (logging.WARNING, f"interceptor.classes: {name} is not run here.")
+        for name in ("brave.kafka.Tracing", "com.acme.Counting")
+    ]
+
+
 @pytest.mark.parametrize(
     ("side", "name", "known"),
     [

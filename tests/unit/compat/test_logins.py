@@ -142,6 +142,18 @@ def test_delegation_tokens() -> None:
     assert beyond_librdkafka(producer(_sasl("SCRAM-SHA-256", login.replace("true;", "false;"))).properties) is None
 
 
+@pytest.mark.parametrize(
+    ("name", "password", "beyond"),
+    [("me", " x", True), ("me", "\tx", True), (" me", "x", True), ("me", "", True), ("me ", "x ", False)],
+)
+def test_secrets_that_librdkafka_would_trim(name: str, password: str, beyond: bool) -> None:
+    """Java takes what stands between the quotes; our own sockets do, too."""
+    login = f'{SASL}plain.PlainLoginModule required username="{name}" password="{password}";'
+    read = producer(_sasl("PLAIN", login)).properties
+    assert (read["sasl.username"], read["sasl.password"]) == (name, password)
+    assert (beyond_librdkafka(read) is not None) == beyond
+
+
 KERBEROS = "com.sun.security.auth.module.Krb5LoginModule required"
 
 

@@ -172,6 +172,7 @@ QUARANTINE_REFUSED = Event(
     "{topic} does not take {partition} at offset {offset}, which goes into {file}: {reason}",
 )
 DUTY_CHANGED = Event("duty-changed", logging.INFO, "[{duty}] {change}")
+DUTY_CHANGED_WITH_EFFECT = Event("duty-changed-with-effect", logging.WARNING, "[{duty}] {change}: {effect}")
 DUTY_FAILED = Event("duty-failed", logging.WARNING, "[{duty}] {reason}; it is tried again")
 DUTY_NOTED = Event("duty-noted", logging.INFO, "[{duty}] {note}")
 OFFSETS_LOST = Event("offsets-lost", logging.WARNING, "[offset-syncs] {reason}")

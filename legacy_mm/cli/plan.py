@@ -4,7 +4,8 @@ Both take the mirror's command line behind `--`, and before it flags to try out.
 nothing. `apply` reads them again and refuses a plan that they no longer fit.
 
 A saved plan is one JSON document: `format` (1), and of each of the `flows` its `flow` (a name), `left_behind` (lines),
-and its `duties`, each with `duty` (a name), `changes`, `troubles` and `notes` (lines). A change has `change` (what kind
+and its `duties`, each with `duty` (a name), `changes`, `effects` (a line for each change, empty where
+nobody is hurt), `troubles` and `notes` (lines). A change has `change` (what kind
 it is), its fields, and of those that replace something the old value and the new one.
 """
 
@@ -22,6 +23,7 @@ from legacy_mm import logs, wiring
 from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
 from legacy_mm.cli.old_line import Parser, flows_of, split, told
 from legacy_mm.errors import ConfigurationError, HostError
+from legacy_mm.policies.change_effects import described, effect, worst_first
 from legacy_mm.policies.changes import Change, Outcome, from_json, to_json
 from legacy_mm.spark.session import java_for
 
@@ -118,6 +120,7 @@ def _document(plans: Iterable[FlowPlan]) -> dict[str, Any]:
                 {
                     "duty": duty,
                     "changes": [to_json(change) for change in look.changes],
+                    "effects": [effect(change).text for change in look.changes],
                     "troubles": look.troubles,
                     "notes": look.notes,
                 }
@@ -134,7 +137,7 @@ def _lines(plans: Sequence[FlowPlan]) -> Iterator[str]:
         yield f"{each.flow}:"
         for duty, look in each.looks.items():
             said = [
-                *(change.text for change in look.changes),
+                *map(described, worst_first(look.changes)),
                 *(f"trouble: {text}" for text in look.troubles),
                 *(f"note: {text}" for text in look.notes),
             ]

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from legacy_mm import events
 from legacy_mm.compat.java_errors import java_error
+from legacy_mm.config.log_settings import CHANGES
 from legacy_mm.events import Event
 from legacy_mm.logs import Wording
 
@@ -65,6 +66,10 @@ _COMMIT_FAILED = "Failed to commit offsets because "
 _IF_REGULARLY = "If you see this regularly, it could indicate that you need to "
 
 WORDING: Mapping[Event, Wording] = {
+    **{
+        event: Wording(event.level, CHANGES, event.text)
+        for event in (events.DUTY_CHANGED, events.DUTY_CHANGED_WITH_EFFECT, events.DUTY_NOTED)
+    },
     events.STARTING: Wording(logging.INFO, TOOL, "Starting mirror maker"),
     events.STREAM_STARTED: Wording(
         logging.INFO, THREAD, _PREFIX + "Starting mirror maker thread mirrormaker-thread-{stream}"

@@ -24,7 +24,7 @@ from legacy_mm.config.feature_settings import (
     OffsetSyncSettings,
     TopicFilterSettings,
 )
-from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, spelled_today
+from legacy_mm.config.features import BY_NAME, DEFAULT_EXCLUDE, FEATURES, WITHOUT_EFFECT, as_pair, spelled_today
 from legacy_mm.config.option import listed
 from legacy_mm.errors import ConfigurationError
 
@@ -68,7 +68,7 @@ class _Flags:
             self._check(row)
         creation = self._values["topic.creation"]
         config_filter = ConfigFilterSettings(
-            listed(self._values["config.properties.exclude"]), self._values["use.defaults.from"] == "source"
+            self._excluded("config.properties.exclude"), self._values["use.defaults.from"] == "source"
         )
         configs = self._values["sync.topic.configs.enabled"]
         refreshes = creation and self._values["refresh.topics.enabled"]
@@ -168,12 +168,13 @@ class _Flags:
     def _topic_filter(self) -> TopicFilterSettings | None:
         if not self._given("topics") and not self._given("topics.exclude"):
             return None
-        include, exclude = _EVERY, _EXCLUDED[self._values["mm2.compatibility"]]
-        if self._given("topics"):
-            include = self._values["topics"]
-        if self._given("topics.exclude"):
-            exclude = self._values["topics.exclude"]
-        return TopicFilterSettings(listed(include), listed(exclude))
+        default = _EXCLUDED[self._values["mm2.compatibility"]]
+        include = self._values["topics"] if self._given("topics") else _EVERY
+        exclude = self._values["topics.exclude"] if self._given("topics.exclude") else default
+        return TopicFilterSettings(listed(include), extended(exclude, default))
+
+    def _excluded(self, name: str) -> tuple[str, ...]:
+        return extended(self._values[name], BY_NAME[name].option.default or "")
 
     def _acl_sync(self) -> AclSyncSettings:
         return AclSyncSettings(
@@ -203,13 +204,21 @@ class _Flags:
         return CheckpointSettings(
             self._seconds("emit.checkpoints"),
             self._values["checkpoints.topic.replication.factor"],
-            GroupFilterSettings(listed(self._values["groups"]), listed(self._values["groups.exclude"])),
+            GroupFilterSettings(listed(self._values["groups"]), self._excluded("groups.exclude")),
             refresh_interval=self._seconds("refresh.groups") if refreshes else None,
             sync_interval=self._seconds("sync.group.offsets") if syncs else None,
         )
 
     def _seconds(self, name: str) -> float:
         return float(self._values[f"{name}.interval.seconds"])
+
+
+def extended(text: str, default: str) -> tuple[str, ...]:
+    """Return a list of expressions; one with a plus before some of them adds these to the default list."""
+    given = listed(text)
+    if not any(each.startswith("+") for each in given):
+        return given
+    return (*listed(default), *(each.removeprefix("+") for each in given))
 
 
 def policy_name(asked: str) -> str:
@@ -253,6 +262,19 @@ def _typed(row: Feature, text: str) -> Any:
         return option.type(text)
     except argparse.ArgumentTypeError as error:
         raise ConfigurationError(f"{row.name}: {error}") from None
+
+
+def replaced_defaults(settings: FeatureSettings) -> Iterator[str]:
+    """What to say, once, about a list of exclusions that leaves out what the default list protects."""
+    found = settings.creation or settings.config_sync
+    if found is None:
+        return
+    lost = [each.replace("\\", "") for each in DEFAULT_EXCLUDE if each not in found.filter.exclude]
+    if lost:
+        yield (
+            f"config.properties.exclude takes the place of the default list: {', '.join(lost)} follow the source now. "
+            "Write +NAME for each property that is to be excluded besides the default ones"
+        )
 
 
 def without_effect(*sources: Mapping[str, Any]) -> Iterator[str]:

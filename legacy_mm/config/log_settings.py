@@ -77,6 +77,8 @@ class LoggerSettings:
 
 DEFAULT_CONSOLE = Appender("console", Console())
 DEFAULT_LEVEL = WARN
+CHANGES = "legacy_mm.changes"
+"""The logger of what features change at the target, and of what they leave out: said at INFO unless asked otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,16 +86,20 @@ class LogSettings:
     """All of it. The root logger has the empty name."""
 
     loggers: Mapping[str, LoggerSettings] = field(
-        default_factory=lambda: {"": LoggerSettings(DEFAULT_LEVEL, (DEFAULT_CONSOLE.name,))}
+        default_factory=lambda: {
+            "": LoggerSettings(DEFAULT_LEVEL, (DEFAULT_CONSOLE.name,)),
+            CHANGES: LoggerSettings(INFO),
+        }
     )
     appenders: Mapping[str, Appender] = field(default_factory=lambda: {DEFAULT_CONSOLE.name: DEFAULT_CONSOLE})
     fallback: Appender = DEFAULT_CONSOLE
     """Used when no appender is left."""
 
     def with_root_level(self, level: int) -> LogSettings:
-        """The same with another level of the root logger."""
+        """The same with another level of the root logger, which then holds for changes, too."""
         root = replace(self.loggers.get("", LoggerSettings()), level=level)
-        return replace(self, loggers={**self.loggers, "": root})
+        others = {name: logger for name, logger in self.loggers.items() if name != CHANGES}
+        return replace(self, loggers={**others, "": root})
 
     def with_json_console(self) -> LogSettings:
         """The same with JSON on the console, whatever layout was asked for there."""

@@ -50,13 +50,13 @@ class TopicAcls:
             rules = self._rules(self._source, deadline)
         except NoAuthorizer as error:
             return Look(notes=(f"{error}, so there are no access rules to bring over",))
-        prefixes_of = topics if self._prefixed else ()
-        wanted = set(acl_rules.copies(rules, self._remote_name, self._concerned, prefixes_of))
+        wanted = set(acl_rules.copies(rules, self._remote_name, self._concerned, topics, prefixed=self._prefixed))
         made = self._made_before(deadline)
         present = self._rules(self._target, deadline) if wanted or made else frozenset()
         unwanted = acl_rules.removable(made, rules, self._remote_name, present)
         added = (CreateAcl(rule) for rule in sorted(wanted - present))
-        return Look((*added, *(DeleteAcl(rule) for rule in sorted(unwanted))))
+        left_out = acl_rules.left_out(rules, topics, prefixed=self._prefixed)
+        return Look((*added, *(DeleteAcl(rule) for rule in sorted(unwanted))), notes=tuple(left_out))
 
     def _rules(self, cluster: ClusterAdmin, deadline: Deadline) -> frozenset[AclRule]:
         return self._read(cluster.name, cluster.connection, deadline)

@@ -17,6 +17,8 @@ from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.made_rules import MadeRules
 from legacy_mm.errors import one_line
+from legacy_mm.policies.acl_rules import AclRule
+from legacy_mm.policies.change_effects import WEAKENS, described, effect
 from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,
@@ -72,8 +74,22 @@ class Applier:
         yield from target.create_topics([each for each in changes if isinstance(each, CreateTopic)], deadline)
         yield from target.add_partitions([each for each in changes if isinstance(each, AddPartitions)], deadline)
         yield from target.alter([each for each in changes if isinstance(each, Alteration)], deadline)
-        yield from self._noted(target.create_rules([each for each in changes if isinstance(each, CreateAcl)], deadline))
+        yield from self._noted(self._create_rules([each for each in changes if isinstance(each, CreateAcl)], deadline))
         yield from self._noted(target.delete_rules([each for each in changes if isinstance(each, DeleteAcl)], deadline))
+
+    def _create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+        """First what forbids: where that is refused nothing is allowed, or a copy would be open to whom the source
+        refuses."""
+        refused: list[AclRule] = []
+        for outcome in self._target.create_rules([each for each in changes if each.rule.forbids], deadline):
+            if outcome.error and isinstance(outcome.change, CreateAcl):
+                refused.append(outcome.change.rule)
+            yield outcome
+        allowing = [each for each in changes if not each.rule.forbids]
+        held = [each for each in allowing if any(map(each.rule.overlaps, refused))]
+        yield from self._target.create_rules([each for each in allowing if each not in held], deadline)
+        for each in held:
+            yield Outcome(each, "not added, because the target refuses a rule that forbids something for this topic")
 
     def _noted(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         done: list[Change] = []
@@ -175,7 +191,11 @@ class Duties(threading.Thread):
         duty = run.scheduled.duty.name
         done = [outcome.change for outcome in outcomes if not outcome.error and not outcome.already]
         for change in done:
-            events.emit(events.DUTY_CHANGED, duty=duty, change=change.text)
+            found = effect(change)
+            if found.danger >= WEAKENS:
+                events.emit(events.DUTY_CHANGED_WITH_EFFECT, duty=duty, change=change.text, effect=found.text)
+            else:
+                events.emit(events.DUTY_CHANGED, duty=duty, change=described(change))
         refused = [f"{outcome.change.text}: {outcome.error}" for outcome in outcomes if outcome.error]
         troubles = [*look.troubles, *refused, *([failure] if failure else [])]
         for trouble in troubles:

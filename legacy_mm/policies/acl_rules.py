@@ -4,6 +4,9 @@ Whoever may read a topic may read its copy; who may write it may not write the c
 What forbids is copied as it is. A rule is taken by the *name* it is for, whether or not there is such a topic: `*`, the
 wildcard, is a name like any other, so that it becomes `A.*` where names change, and stays the wildcard where they
 are kept.
+
+A rule that forbids more than one topic, by the wildcard or by a prefix, and is not brought over as such, becomes a
+rule for each copy (MirrorMaker 2 leaves it out): the copy must not be open to whom the source refuses.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 LITERAL, PREFIXED = "LITERAL", "PREFIXED"
+_ALLOW, _DENY = "ALLOW", "DENY"
+_WILDCARD = "*"
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -32,25 +37,59 @@ class AclRule:
         topics = f"topic {self.topic}" if self.pattern == LITERAL else f"topics that begin with {self.topic}"
         return f"{self.permission} {self.operation} on {topics} to {self.principal} from host {self.host}"
 
+    @property
+    def forbids(self) -> bool:
+        """Whether it takes a right away."""
+        return self.permission == _DENY
+
+    def covers(self, topic: str) -> bool:
+        """Whether the rule holds for this topic."""
+        if self.pattern == PREFIXED:
+            return topic.startswith(self.topic)
+        return self.topic in (topic, _WILDCARD)
+
+    def overlaps(self, other: AclRule) -> bool:
+        """Whether both rules may hold for one topic."""
+        if self.pattern == other.pattern == PREFIXED:
+            return self.topic.startswith(other.topic) or other.topic.startswith(self.topic)
+        return self.covers(other.topic) or other.covers(self.topic)
+
 
 def copies(
     rules: Iterable[AclRule],
     remote_name: Callable[[str], str],
     concerned: Callable[[frozenset[str]], frozenset[str]],
-    prefixes_of: Collection[str] = (),
+    topics: Collection[str],
+    *,
+    prefixed: bool,
 ) -> Iterator[AclRule]:
     """What the target should have of these rules of the source.
 
-    `concerned` tells which names pass the topic filter. `prefixes_of` are the topics whose prefixes count too.
+    `concerned` tells which names pass the topic filter, `topics` are the topics that do. `prefixed`: rules for prefixes
+    of their names are brought over as such.
     """
     known = [weakened for rule in rules if (weakened := _weakened(rule)) is not None]
     passing = concerned(frozenset(rule.topic for rule in known if rule.pattern == LITERAL))
     for rule in known:
-        passes = (
-            rule.topic in passing if rule.pattern == LITERAL else _still_begin(rule.topic, remote_name, prefixes_of)
-        )
+        if rule.pattern == LITERAL:
+            passes = rule.topic in passing
+        else:
+            passes = prefixed and _still_begin(rule.topic, remote_name, topics)
         if passes:
             yield replace(rule, topic=remote_name(rule.topic))
+        if rule.forbids and _is_wide(rule) and not (passes and _means_the_same(rule, remote_name)):
+            for topic in filter(rule.covers, topics):
+                yield replace(rule, topic=remote_name(topic), pattern=LITERAL)
+
+
+def left_out(rules: Iterable[AclRule], topics: Collection[str], *, prefixed: bool) -> Iterator[str]:
+    """What is said of rules for these topics that the target does not get."""
+    allowed = [rule for rule in rules if rule.permission == _ALLOW and any(map(rule.covers, topics))]
+    if written := sum(rule.operation == "WRITE" for rule in allowed):
+        yield f"{written} rules that allow WRITE are left out, because only the mirror writes copies"
+    begun = sum(rule.pattern == PREFIXED and _weakened(rule) is not None for rule in allowed)
+    if begun and not prefixed:
+        yield f"{begun} rules that allow something by a prefix are left out: sync.topic.acls.prefixed=true adds them"
 
 
 def removable(
@@ -63,12 +102,28 @@ def removable(
 
     A rule of the source counts whatever the topic filter says: what was only switched off stays.
     """
-    weakened = filter(None, map(_weakened, rules))
-    return (made & target) - {replace(rule, topic=remote_name(rule.topic)) for rule in weakened}
+    weakened = [rule for rule in map(_weakened, rules) if rule is not None]
+    spread = {_without_topic(rule) for rule in weakened if rule.forbids and _is_wide(rule)}
+    gone = (made & target) - {replace(rule, topic=remote_name(rule.topic)) for rule in weakened}
+    return frozenset(rule for rule in gone if _without_topic(rule) not in spread)
+
+
+def _without_topic(rule: AclRule) -> AclRule:
+    return replace(rule, topic="", pattern=LITERAL)
+
+
+def _is_wide(rule: AclRule) -> bool:
+    """Whether it holds for more topics than one."""
+    return rule.pattern == PREFIXED or rule.topic == _WILDCARD
+
+
+def _means_the_same(rule: AclRule, remote_name: Callable[[str], str]) -> bool:
+    """Whether a wide rule still holds for the copies: a wildcard with an alias before it is the name of one topic."""
+    return rule.pattern == PREFIXED or remote_name(rule.topic) == _WILDCARD
 
 
 def _weakened(rule: AclRule) -> AclRule | None:
-    if rule.permission != "ALLOW":
+    if rule.permission != _ALLOW:
         return rule
     if rule.operation == "WRITE":
         return None

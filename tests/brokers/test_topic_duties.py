@@ -284,6 +284,19 @@ def test_access_rules(clean: Flow) -> None:
     }
 
 
+def test_what_the_source_forbids_for_several_topics_is_forbidden_at_the_copies(clean: Flow) -> None:
+    """By the wildcard and by a prefix; MirrorMaker 2 leaves both out, and the copies are open."""
+    denied = [rule("*", "READ", "DENY"), rule("ord", "ALTER", "DENY", "PREFIXED")]
+    add_rules(clean.source.bootstrap, [*denied, rule("orders", "READ")])
+    clean.done(ACLS, "orders", "t", mirrored="orders|t")
+    assert rules(clean.target.bootstrap) == {
+        rule("A.orders", "READ"),
+        rule("A.orders", "READ", "DENY"),
+        rule("A.t", "READ", "DENY"),
+        rule("A.orders", "ALTER", "DENY"),
+    }
+
+
 def test_only_what_we_added_is_removed(clean: Flow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Also by a process that is started later; nothing goes because a filter changed."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))

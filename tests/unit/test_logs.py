@@ -63,6 +63,17 @@ def test_threads_have_the_old_tool_s_names(tmp_path: Path) -> None:
     assert path.read_text() == "main\nmirrormaker-thread-12\nmetrics\n"
 
 
+def test_what_features_change_is_said_by_default(capsys: pytest.CaptureFixture[str]) -> None:
+    """Unless a level was asked for."""
+    for settings in (LogSettings(), LogSettings().with_root_level(WARN)):
+        logs.configure(settings, WORDING)
+        events.emit(events.DUTY_CHANGED, duty="topic-configs", change="set a of topic t: from 1 to 2")
+        events.emit(events.DUTY_CHANGED_WITH_EFFECT, duty="topic-configs", change="set b", effect="records go")
+    said = [line.partition("] ")[2] for line in capsys.readouterr().err.splitlines()]
+    warning = "WARN [topic-configs] set b: records go (legacy_mm.changes)"
+    assert said == ["INFO [topic-configs] set a of topic t: from 1 to 2 (legacy_mm.changes)", warning, warning]
+
+
 def test_a_healthy_mirror_is_silent_by_default(capsys: pytest.CaptureFixture[str]) -> None:
     logs.configure(LogSettings(), WORDING)
     for event in (events.STARTING, events.ASSIGNED, events.SHUTDOWN_STARTED, events.SHUTDOWN_FINISHED):

@@ -259,3 +259,34 @@ def test_rows_name_each_other() -> None:
         assert bool(row.changes) == row.is_feature
     steps = [row.step for row in FEATURES if row.is_feature]
     assert sorted(steps) == list(range(1, len(steps) + 1))
+
+
+def test_a_plus_extends_a_default_list() -> None:
+    more = feature_flags.settings(
+        {
+            "topic.creation": ["true"],
+            "config.properties.exclude": [r"+segment\.bytes, +retention\.ms"],
+            "topics.exclude": ["+tmp-.*"],
+            "emit.checkpoints.enabled": ["true"],
+            "emit.offset-syncs.enabled": ["true"],
+            "source.cluster.alias": ["a"],
+            "target.cluster.alias": ["b"],
+            "groups.exclude": ["+mine"],
+        }
+    )
+    assert more.creation is not None
+    assert more.creation.filter.exclude == (*feature_flags.DEFAULT_EXCLUDE, r"segment\.bytes", r"retention\.ms")
+    assert more.topics is not None
+    assert more.topics.exclude[-2:] == ("__.*", "tmp-.*")
+    assert more.checkpoints is not None
+    assert more.checkpoints.groups.exclude[-2:] == ("__.*", "mine")
+    assert list(feature_flags.replaced_defaults(more)) == []
+
+
+def test_a_list_of_ones_own_says_what_it_no_longer_protects() -> None:
+    own = feature_flags.settings({"topic.creation": ["true"], "config.properties.exclude": [r"min\.insync\.replicas"]})
+    (said,) = feature_flags.replaced_defaults(own)
+    assert "unclean.leader.election.enable" in said
+    assert "min.insync.replicas" not in said
+    assert "+NAME" in said
+    assert list(feature_flags.replaced_defaults(feature_flags.settings({}))) == []

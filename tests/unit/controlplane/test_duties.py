@@ -6,6 +6,7 @@ import math
 import queue
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -14,7 +15,8 @@ from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
 from legacy_mm.errors import HostError
-from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, Look, Outcome, SetConfig
+from legacy_mm.policies.acl_rules import AclRule
+from legacy_mm.policies.changes import AddPartitions, Change, CreateAcl, CreateTopic, Look, Outcome, SetConfig
 from legacy_mm.testbed.waiting import wait_until
 
 SECONDS = 10.0
@@ -101,6 +103,22 @@ def test_changes_are_made_told_and_counted(caplog: pytest.LogCaptureFixture) -> 
         ("WARNING", "[looks] add partitions to topic bad: from 1 to 2: Broker: Invalid topic; it is tried again"),
         ("INFO", "[looks] note"),
     ]
+
+
+def test_nothing_is_allowed_where_what_forbids_is_refused() -> None:
+    """Else the copy would be open to whom the source refuses; other topics get their rules."""
+
+    class Rules(Target):
+        def create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+            yield from (Outcome(each, "no such principal" if each.rule.forbids else "") for each in changes)
+
+    read = AclRule("t", "LITERAL", "User:x", "*", "READ", "ALLOW")
+    made = [read, replace(read, topic="u"), replace(read, topic="*"), replace(read, permission="DENY")]
+    applier = Applier(cast(ClusterAdmin, Rules()))
+    outcomes = list(applier.apply([CreateAcl(rule) for rule in made], Deadline.after(SECONDS)))
+    done = [outcome.change for outcome in outcomes if not outcome.error]
+    assert done == [CreateAcl(replace(read, topic="u"))]
+    assert len(outcomes) == len(made)
 
 
 def test_what_fails_because_the_mirror_stops_is_not_told(caplog: pytest.LogCaptureFixture) -> None:

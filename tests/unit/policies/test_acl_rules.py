@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from legacy_mm.policies.acl_rules import AclRule, copies, removable
+from legacy_mm.policies.acl_rules import AclRule, copies, left_out, removable
 
 RULE = AclRule("t", "LITERAL", "User:x", "10.0.0.1", "READ", "ALLOW")
 SAME = [
@@ -15,11 +15,13 @@ SAME = [
 ]
 
 
-def copied(*rules: AclRule, only: Collection[str] | None = None, prefixes_of: Collection[str] = ()) -> list[AclRule]:
+def copied(
+    *rules: AclRule, only: Collection[str] | None = None, topics: Collection[str] = (), prefixed: bool = False
+) -> list[AclRule]:
     def mirrored(names: frozenset[str]) -> frozenset[str]:
         return names if only is None else names & frozenset(only)
 
-    return list(copies(rules, "A.{}".format, mirrored, prefixes_of))
+    return list(copies(rules, "A.{}".format, mirrored, topics, prefixed=prefixed))
 
 
 @pytest.mark.parametrize("operation", SAME)
@@ -47,17 +49,47 @@ def test_the_name_decides_not_the_topic() -> None:
 
 def test_prefixes_are_copied_when_asked_for() -> None:
     prefix = replace(RULE, topic="ord", pattern="PREFIXED")
-    assert copied(prefix) == []
-    assert copied(prefix, prefixes_of={"payments"}) == []
-    assert copied(prefix, prefixes_of={"orders"}) == [replace(prefix, topic="A.ord")]
-    assert copied(replace(prefix, operation="WRITE"), prefixes_of={"orders"}) == []
+    assert copied(prefix, topics={"orders"}) == []
+    assert copied(prefix, topics={"payments"}, prefixed=True) == []
+    assert copied(prefix, topics={"orders"}, prefixed=True) == [replace(prefix, topic="A.ord")]
+    assert copied(replace(prefix, operation="WRITE"), topics={"orders"}, prefixed=True) == []
+
+
+@pytest.mark.parametrize("prefixed", [False, True])
+def test_what_forbids_several_topics_holds_for_each_copy(prefixed: bool) -> None:
+    """MirrorMaker 2 leaves it out, and the copy is open to whom the source refuses."""
+    wildcard = replace(RULE, topic="*", permission="DENY")
+    prefix = replace(wildcard, topic="ord", pattern="PREFIXED")
+    topics = ["orders", "payments"]
+    each = [replace(wildcard, topic=f"A.{topic}") for topic in topics]
+    assert copied(wildcard, only=topics, topics=topics, prefixed=prefixed) == each
+    renamed = replace(prefix, topic="A.ord") if prefixed else each[0]
+    assert copied(prefix, only=topics, topics=topics, prefixed=prefixed) == [renamed]
+
+
+def test_a_wildcard_that_forbids_stays_one_where_names_are_kept() -> None:
+    wildcard = replace(RULE, topic="*", permission="DENY")
+    assert list(copies([wildcard], str, frozenset, ["t"], prefixed=False)) == [wildcard]
+    only_topics = list(copies([wildcard], str, lambda names: names - {"*"}, ["t"], prefixed=False))
+    assert only_topics == [replace(wildcard, topic="t")]
+
+
+def test_what_is_left_out_is_told() -> None:
+    written, prefix = replace(RULE, operation="WRITE"), replace(RULE, pattern="PREFIXED")
+    told = list(left_out([RULE, written, prefix, replace(written, topic="u")], ["t"], prefixed=False))
+    assert [line.split(":")[0] for line in told] == [
+        "1 rules that allow WRITE are left out, because only the mirror writes copies",
+        "1 rules that allow something by a prefix are left out",
+    ]
+    assert list(left_out([RULE, prefix], ["t"], prefixed=True)) == []
 
 
 def test_a_prefix_that_the_new_names_do_not_have_is_not_copied() -> None:
     prefix = replace(RULE, topic="ord", pattern="PREFIXED")
     names = {"orders": "copy-of-orders", "ord": "copy-of-ord", "order-book": "book-of-orders"}
-    assert list(copies([prefix], names.__getitem__, frozenset, {"orders"})) == [replace(prefix, topic="copy-of-ord")]
-    assert not list(copies([prefix], names.__getitem__, frozenset, {"orders", "order-book"}))
+    one = copies([prefix], names.__getitem__, frozenset, {"orders"}, prefixed=True)
+    assert list(one) == [replace(prefix, topic="copy-of-ord")]
+    assert not list(copies([prefix], names.__getitem__, frozenset, {"orders", "order-book"}, prefixed=True))
 
 
 def test_what_is_removed() -> None:
@@ -73,3 +105,7 @@ def test_what_is_removed() -> None:
     assert removed(RULE) == removed(replace(RULE, operation="ALL")) == frozenset()
     assert removed(replace(RULE, pattern="PREFIXED")) == {ours}
     assert removed(made=frozenset({replace(RULE, topic="A.v")})) == frozenset()
+    forbidden = replace(RULE, topic="*", permission="DENY")
+    spread = replace(forbidden, topic="A.t")
+    assert removable(frozenset({spread}), [forbidden], "A.{}".format, frozenset({spread})) == frozenset()
+    assert removable(frozenset({spread}), [], "A.{}".format, frozenset({spread})) == {spread}

@@ -79,7 +79,7 @@ class FlowOffsets:
         topic = names.checkpoints_topic()
         return Checkpoints(
             CheckpointRounds(asked.interval, asked.sync_interval),
-            SourceGroups(GroupAdmin("source", source), _accepted(asked, settings, names), asked.refresh_interval),
+            SourceGroups(GroupAdmin("source", source), accepted_groups(asked, settings, names), asked.refresh_interval),
             translation,
             Emitter(InternalLog(target, topic, _CLIENT_ID), partial(InternalTopicWriter, target, topic), self._metrics),
             None if asked.sync_interval is None else TargetGroups(GroupAdmin("target", target), self._metrics),
@@ -94,8 +94,8 @@ def _ends_of(target: Mapping[str, str]) -> Callable[[Collection[TopicPartition],
     return partial(ends, target) if unsupported(target) is None else lambda partitions, deadline: {}
 
 
-def _accepted(asked: CheckpointSettings, settings: Settings, names: Names) -> Callable[[str], bool]:
-    """Whether a group has checkpoints: not the mirror's own, whose offsets mean nothing to a consumer."""
+def accepted_groups(asked: CheckpointSettings, settings: Settings, names: Names) -> Callable[[str], bool]:
+    """Return whether a group has checkpoints: not the mirror's own, whose offsets mean nothing to a consumer."""
     include = in_list(asked.groups.include, names.compiled)
     exclude = in_list(asked.groups.exclude, names.compiled)
     own = settings.source.group_id

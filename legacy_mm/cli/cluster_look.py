@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from legacy_mm.cli import group_plan
+from legacy_mm.cli.group_look import flow_groups
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.flow_duties import DutyClusters
@@ -25,6 +27,8 @@ class FlowPlan:
     looks: dict[str, Look]
     """Duty -> what it would do."""
     left_behind: tuple[str, ...] = ()
+    moves: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Group -> what the mirror is about to commit for it at the target; told, never applied from a plan."""
 
 
 class FlowClusters:
@@ -32,9 +36,9 @@ class FlowClusters:
 
     def __init__(self, settings: Settings, java: Jvm) -> None:
         """Raises ConfigurationError for names that cannot be made, or a key store that cannot be read."""
-        self._settings = settings
-        names = Names(settings.topics, settings.features, java.topic_matcher)
-        self._clusters = DutyClusters(with_stores(settings, lambda: java), names)
+        self._settings = with_stores(settings, lambda: java)
+        self._names = Names(settings.topics, settings.features, java.topic_matcher)
+        self._clusters = DutyClusters(self._settings, self._names)
 
     def look(self) -> FlowPlan:
         """What each duty would change; raises LegacyMMError."""
@@ -49,7 +53,11 @@ class FlowClusters:
         named = (topic for topic in topics if not clusters.names.brings_heartbeats(topic))
         names = {topic: clusters.names.remote(topic) for topic in named}
         left = left_behind(names, clusters.target.topics(_patience()), self._settings.features.naming.separator)
-        return FlowPlan(self._settings.flow, looks, tuple(left))
+        moves: Mapping[str, Sequence[str]] = {}
+        if self._settings.features.checkpoints is not None:
+            groups, moves = group_plan.look(flow_groups(self._settings, self._names), self._names)
+            looks |= groups
+        return FlowPlan(self._settings.flow, looks, tuple(left), moves)
 
     def apply(self, changes: Sequence[Change]) -> Iterator[Outcome]:
         """Make these changes; raises HostError."""

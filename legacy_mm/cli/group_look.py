@@ -45,7 +45,7 @@ def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
     wiring.check_addresses(settings)
     with java_for(settings.spark.jvm.java_home) as jvm:
         names = Names(settings.topics, settings.features, jvm.topic_matcher)
-        yield _flow_groups(stores.with_stores(settings, lambda: jvm), names)
+        yield flow_groups(stores.with_stores(settings, lambda: jvm), names)
 
 
 def _settings(line: Sequence[str]) -> Settings:
@@ -55,7 +55,8 @@ def _settings(line: Sequence[str]) -> Settings:
     return settings
 
 
-def _flow_groups(settings: Settings, names: Names) -> FlowGroups:
+def flow_groups(settings: Settings, names: Names) -> FlowGroups:
+    """Return the groups of a flow with offset syncs; the settings are those with what Java key stores hold."""
     source, target = settings.source_admin_properties, settings.target_admin_properties
     syncs = settings.features.offset_syncs
     assert syncs is not None

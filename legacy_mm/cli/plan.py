@@ -4,9 +4,10 @@ Both take the mirror's command line behind `--`, and before it flags to try out.
 nothing. `apply` reads them again and refuses a plan that they no longer fit.
 
 A saved plan is one JSON document: `format` (1), and of each of the `flows` its `flow` (a name), `left_behind` (lines),
-and its `duties`, each with `duty` (a name), `changes`, `effects` (a line for each change, empty where
-nobody is hurt), `troubles` and `notes` (lines). A change has `change` (what kind
-it is), its fields, and of those that replace something the old value and the new one.
+`group_moves` (of each group, lines: what the mirror will commit for it; `apply` leaves that to the mirror), and its
+`duties`, each with `duty` (a name), `changes`, `effects` (a line for each change, empty where nobody is hurt),
+`troubles` and `notes` (lines). A change has `change` (what kind it is), its fields, and of those that replace something
+the old value and the new one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 from legacy_mm import logs, wiring
 from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
+from legacy_mm.cli.group_plan import GROUP_OFFSETS
 from legacy_mm.cli.old_line import Parser, flows_of, split, told
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.policies.change_effects import described, effect, worst_first
@@ -66,7 +68,7 @@ def _plan(options: argparse.Namespace, line: Sequence[str]) -> int:
     sys.stdout.write(document if options.json else "".join(f"{each}\n" for each in _lines(plans)))
     if any(look.troubles for each in plans for look in each.looks.values()):
         return FAILED
-    return CHANGES if _keys(plans) else NOTHING
+    return CHANGES if _keys(plans) or any(each.moves for each in plans) else NOTHING
 
 
 def _apply(options: argparse.Namespace, line: Sequence[str]) -> int:
@@ -116,6 +118,7 @@ def _document(plans: Iterable[FlowPlan]) -> dict[str, Any]:
         {
             "flow": each.flow,
             "left_behind": each.left_behind,
+            "group_moves": each.moves,
             "duties": [
                 {
                     "duty": duty,
@@ -136,7 +139,9 @@ def _lines(plans: Sequence[FlowPlan]) -> Iterator[str]:
     for each in plans:
         yield f"{each.flow}:"
         for duty, look in each.looks.items():
+            moves = [line for lines in each.moves.values() for line in lines] if duty == GROUP_OFFSETS else []
             said = [
+                *moves,
                 *map(described, worst_first(look.changes)),
                 *(f"trouble: {text}" for text in look.troubles),
                 *(f"note: {text}" for text in look.notes),

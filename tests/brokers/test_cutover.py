@@ -117,6 +117,13 @@ def test_cutover_and_back(
     early = {(copy, 0): 3}
     commit(target, reader, early)
 
+    commit(source, "not-mirrored", {(name, 0): 1})
+    code, said, failed = run("plan", "--sync.group.offsets.enabled", "true", *line)
+    assert code == 2, said + failed
+    assert f"commit group {reader} at {copy}-0: from 3 to " in said, said
+    assert "not-mirrored" in next(line for line in said.splitlines() if "left out by groups" in line)
+    assert committed(target.bootstrap, reader, [copy]) == early
+
     code, said, _ = run("cutover", "--group", reader, "--timeout", "0", *line)
     assert code == 2 and "is the mirror running?" in said
     assert committed(target.bootstrap, reader, [copy]) == early

@@ -16,7 +16,15 @@ from legacy_mm.config.feature_settings import (
     NamingSettings,
     OffsetSyncSettings,
 )
-from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, is_flag, spelled_today
+from legacy_mm.config.features import (
+    BY_NAME,
+    DEFAULT_EXCLUDE,
+    FEATURES,
+    WITHOUT_EFFECT,
+    as_pair,
+    is_flag,
+    spelled_today,
+)
 from legacy_mm.errors import ConfigurationError
 from tests.fixtures.flags import switched_on
 
@@ -275,7 +283,7 @@ def test_a_plus_extends_a_default_list() -> None:
         }
     )
     assert more.creation is not None
-    assert more.creation.filter.exclude == (*feature_flags.DEFAULT_EXCLUDE, r"segment\.bytes", r"retention\.ms")
+    assert more.creation.filter.exclude == (*DEFAULT_EXCLUDE, r"segment\.bytes", r"retention\.ms")
     assert more.topics is not None
     assert more.topics.exclude[-2:] == ("__.*", "tmp-.*")
     assert more.checkpoints is not None

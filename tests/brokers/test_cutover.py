@@ -93,6 +93,15 @@ def check_receipt(file: Path, before: list[int | None]) -> None:
     assert [each and each["offset"] for each in found] == before
 
 
+def check_plan(run: Run, source: Cluster, name: str, line: tuple[str, ...]) -> None:
+    """It tells which group the mirror is about to commit, and which it leaves out."""
+    commit(source, "not-mirrored", {(name, 0): 1})
+    code, said, failed = run("plan", "--sync.group.offsets.enabled", "true", *line)
+    assert code == 2, said + failed
+    assert f"commit group app-{name} at {alias(name)}.{name}-0: from 3 to " in said
+    assert "not-mirrored" in next(line for line in said.splitlines() if "left out by groups" in line)
+
+
 def test_cutover_and_back(
     run: Run,
     mirror: Callable[..., ToolProcess],
@@ -117,11 +126,7 @@ def test_cutover_and_back(
     early = {(copy, 0): 3}
     commit(target, reader, early)
 
-    commit(source, "not-mirrored", {(name, 0): 1})
-    code, said, failed = run("plan", "--sync.group.offsets.enabled", "true", *line)
-    assert code == 2, said + failed
-    assert f"commit group {reader} at {copy}-0: from 3 to " in said, said
-    assert "not-mirrored" in next(line for line in said.splitlines() if "left out by groups" in line)
+    check_plan(run, source, name, line)
     assert committed(target.bootstrap, reader, [copy]) == early
 
     code, said, _ = run("cutover", "--group", reader, "--timeout", "0", *line)

@@ -1,21 +1,42 @@
 """Tokens for SASL/OAUTHBEARER that librdkafka cannot fetch by itself.
 
-A client's properties ask for them by a property of ours, which `client_properties` exchanges for the callback.
+A client's properties ask for them by properties of ours, which `client_properties` exchanges for the callback.
 """
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
 import re
-from collections.abc import Callable
+import ssl
+from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from legacy_mm.clock import wall
 
 MSK_IAM = "sasl.legacy_mm.msk.iam"
 """Property of ours: log in to Amazon MSK by IAM. Its value is JSON: `region`, and `profile` or `role` and `session`."""
+GIVEN = "sasl.legacy_mm.token"
+"""Property of ours: a token that somebody else has fetched."""
+METADATA_SERVICE = "sasl.legacy_mm.metadata.service.token.urls"
+"""Property of ours: addresses of Confluent's metadata service, which gives a token to `sasl.username`."""
+PROPERTIES = (MSK_IAM, GIVEN, METADATA_SERVICE)
 MSK_SIGNER = "aws_msk_iam_sasl_signer"
+Fetch = Callable[[Any], tuple[str, float]]
+"""librdkafka's `oauth_cb`: a token, and when it ends in seconds of the epoch."""
 _MILLISECONDS = 1000
 _CLIENT_REFUSED = re.compile(r'"error"\s*:\s*"(?:invalid_|unauthorized_client|unsupported_grant_type)')
+_LOGIN = "/security/1.0/authenticate"
+_SECONDS = 20.0
+_WITHOUT_END_SECONDS = 365 * 86_400.0
+"""So long a token is used that does not tell its end."""
+
+
+class ClientRefused(OSError):
+    """The token service gives this client none."""
 
 
 def refuses_the_client(answer: str) -> bool:
@@ -23,8 +44,41 @@ def refuses_the_client(answer: str) -> bool:
     return _CLIENT_REFUSED.search(answer) is not None
 
 
-def msk_iam(options: str) -> Callable[[Any], tuple[str, float]]:
-    """librdkafka's `oauth_cb`: a signed token, and when it ends in seconds of the epoch."""
+def source(properties: Mapping[str, str]) -> Fetch | None:
+    """Return how a client with these properties gets its tokens; None where librdkafka or nobody fetches them."""
+    if asked := properties.get(MSK_IAM):
+        return msk_iam(asked)
+    if given := properties.get(GIVEN):
+        return lambda _: (given, end_of(given))
+    if addresses := properties.get(METADATA_SERVICE):
+        user, password = properties.get("sasl.username", ""), properties.get("sasl.password", "")
+        trusted = properties.get("https.ca.pem"), properties.get("https.ca.location")
+        return lambda _: _of_metadata_service(addresses.split(","), f"{user}:{password}", trusted)
+    return None
+
+
+def claims(token: str) -> dict[str, Any]:
+    """Return what a JSON web token says; raises ValueError or IndexError when it is none."""
+    body = token.split(".")[1]
+    found: dict[str, Any] = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+    return found
+
+
+def end_of(token: str) -> float:
+    """Return when a token ends, in seconds of the epoch; a year from now where it does not say so."""
+    try:
+        return float(claims(token)["exp"])
+    except (ValueError, IndexError, KeyError, TypeError):
+        return wall() + _WITHOUT_END_SECONDS
+
+
+def basic(user_and_password: str) -> str:
+    """Return the header of HTTP that says who asks."""
+    return f"Basic {base64.b64encode(user_and_password.encode()).decode()}"
+
+
+def msk_iam(options: str) -> Fetch:
+    """Return a source of signed tokens for Amazon MSK."""
     asked = json.loads(options)
 
     def token(_: Any) -> tuple[str, float]:
@@ -39,3 +93,28 @@ def msk_iam(options: str) -> Callable[[Any], tuple[str, float]]:
         return signed, end / _MILLISECONDS
 
     return token
+
+
+def _of_metadata_service(
+    addresses: list[str], user_and_password: str, trusted: tuple[str | None, str | None]
+) -> tuple[str, float]:
+    """Ask one address after the other; raises OSError of the last one, ClientRefused at once."""
+    last: Exception = OSError("no address")
+    for address in addresses:
+        request = Request(address.strip().rstrip("/") + _LOGIN, headers={"Authorization": basic(user_and_password)})
+        context = None
+        if request.type == "https":
+            pem, location = trusted
+            context = ssl.create_default_context(cafile=location, cadata=pem)
+        try:
+            with urlopen(request, timeout=_SECONDS, context=context) as response:
+                answer = json.load(response)
+            return str(answer["auth_token"]), wall() + float(answer["expires_in"])
+        except HTTPError as refused:
+            with refused:  # it holds the connection
+                if refused.code in (401, 403):
+                    raise ClientRefused(f"HTTP status {refused.code}") from None
+            last = refused
+        except (OSError, ValueError, KeyError) as error:
+            last = error
+    raise last

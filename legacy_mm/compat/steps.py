@@ -77,7 +77,7 @@ class Start:
             properties = {**properties, _DNS_LOOKUP: "use_all_dns_ips"}
         with_login = jaas.with_login(properties, named(jaas.LOGIN_FILE), system)
         ignored = self.options.interceptors == "ignore"
-        read = apply(side, with_login, streams=streams, literal=literal, ignore_interceptors=ignored)
+        read = apply(side, with_login, streams=streams, literal=literal, ignore_interceptors=ignored, system=system)
         return replace(read, properties=kerberos.with_realms(read.properties, named(kerberos.REALMS)))
 
     @property

@@ -37,11 +37,11 @@ def client_properties(
     properties: Mapping[str, str], on_error: Callable[[KafkaError], None], **own: object
 ) -> dict[str, Any]:
     """`properties` plus callbacks: errors go to `on_error`, librdkafka's log goes to Python's at debug level."""
-    known = dict(properties)
-    tokens_asked = known.pop(tokens.MSK_IAM, None)
+    known = {name: text for name, text in properties.items() if name not in tokens.PROPERTIES}
+    fetch = tokens.source(properties)
     return {
         **known,
-        **({"oauth_cb": tokens.msk_iam(tokens_asked)} if tokens_asked else {}),
+        **({"oauth_cb": fetch} if fetch is not None else {}),
         "log_level": 3,
         "logger": _NativeLog(),
         "error_cb": _with_addresses(on_error, properties),

@@ -36,7 +36,10 @@ _HTTP = ("http://", "https://")
 
 def unsupported(properties: Mapping[str, str]) -> str | None:
     """Why no token can be had here; None when one can."""
-    if tokens.MSK_IAM in properties or properties.get("enable.sasl.oauthbearer.unsecure.jwt") == "true":
+    if (
+        any(name in properties for name in tokens.PROPERTIES)
+        or properties.get("enable.sasl.oauthbearer.unsecure.jwt") == "true"
+    ):
         return None
     if properties.get(f"{_ASKED}method") != "oidc":
         return "sasl.mechanism=OAUTHBEARER without a way to get a token"
@@ -45,10 +48,6 @@ def unsupported(properties: Mapping[str, str]) -> str | None:
     if not properties.get(f"{_ASKED}token.endpoint.url", "").startswith(_HTTP):
         return f"{_ASKED}token.endpoint.url is no address that starts with http:// or https://"
     return None
-
-
-class _ClientRefused(OSError):
-    """The token service gives this client none."""
 
 
 class Tokens(AbstractTokenProvider):  # type: ignore[misc]
@@ -73,7 +72,7 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
                     self._renew_at = now + (self._end - now) * _LIFE_USED
                 except Exception as error:
                     if now >= self._end:
-                        kind = AuthenticationFailed if isinstance(error, _ClientRefused) else ConnectionLost
+                        kind = AuthenticationFailed if isinstance(error, tokens.ClientRefused) else ConnectionLost
                         raise kind(f"Failed to acquire SASL OAUTHBEARER token: {_said(error)}") from None
                     self._renew_at = now + _PAUSE_SECONDS
             return self._token
@@ -84,9 +83,8 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
 
 
 def _source(properties: Mapping[str, str]) -> tuple[Fetch, dict[str, str]]:
-    if asked := properties.get(tokens.MSK_IAM):
-        signed = tokens.msk_iam(asked)
-        return lambda: signed(None), {}
+    if (fetch := tokens.source(properties)) is not None:
+        return lambda: fetch(None), {}
     if properties.get(f"{_ASKED}method") == "oidc":
         pairs = filter(None, properties.get(f"{_ASKED}extensions", "").split(","))
         return lambda: _of_service(properties), dict(_pair(text) for text in pairs)
@@ -110,7 +108,7 @@ def _of_service(properties: Mapping[str, str]) -> tuple[str, float]:
     if scope := properties.get(f"{_ASKED}scope"):
         form["scope"] = scope
     headers = {
-        "Authorization": f"Basic {base64.b64encode(client.encode()).decode()}",
+        "Authorization": tokens.basic(client),
         "Accept": "application/json",
     }
     url = properties[f"{_ASKED}token.endpoint.url"]
@@ -122,21 +120,15 @@ def _of_service(properties: Mapping[str, str]) -> tuple[str, float]:
     except HTTPError as refused:
         with refused:  # it holds the connection
             if tokens.refuses_the_client(refused.read(_ANSWER_BYTES).decode(errors="replace")):
-                raise _ClientRefused(refused) from None
+                raise tokens.ClientRefused(refused) from None
             raise
-    return token, float(_claims(token)["exp"])
+    return token, float(tokens.claims(token)["exp"])
 
 
 def _https(properties: Mapping[str, str]) -> ssl.SSLContext:
     made = ssl.create_default_context()
     tls.trust(made, properties.get("https.ca.pem"), properties.get("https.ca.location"))
     return made
-
-
-def _claims(token: str) -> dict[str, Any]:
-    body = token.split(".")[1]
-    claims: dict[str, Any] = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
-    return claims
 
 
 def _encoded(part: Mapping[str, Any]) -> str:

@@ -206,7 +206,22 @@ def test_a_password_that_is_kept_elsewhere(
     assert USER_PASSWORD not in printed
 
 
+LOGIN_CLASSES = {
+    "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler": (
+        f'clientId={CLIENT} clientSecret="{SECRET}"'
+    ),
+    "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler": (
+        f'oauth.client.id={CLIENT} oauth.client.secret="{SECRET}" oauth.token.endpoint.uri="{{url}}"'
+    ),
+    "io.confluent.kafka.clients.plugins.auth.token.TokenUserLoginCallbackHandler": (
+        f'username={CLIENT} password="{SECRET}" metadataServerUrls="{{url}}"'
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOGIN_CLASSES)
 def test_a_token_service(
+    name: str,
     secured: Secured,
     token_service: TokenService,
     topic: Callable[..., str],
@@ -214,13 +229,16 @@ def test_a_token_service(
     our_tool: Callable[..., ToolProcess],
 ) -> None:
     module = "org.apache.kafka.common.security.oauthbearer."
+    options = LOGIN_CLASSES[name].format(url=token_service.url)
     security = {
         "sasl.mechanism": "OAUTHBEARER",
-        "sasl.login.callback.handler.class": module + "OAuthBearerLoginCallbackHandler",
-        "sasl.oauthbearer.token.endpoint.url": token_service.url,
-        "sasl.jaas.config": f'{module}OAuthBearerLoginModule required clientId={CLIENT} clientSecret="{SECRET}";',
+        "sasl.login.callback.handler.class": name,
+        "sasl.jaas.config": f"{module}OAuthBearerLoginModule required {options};",
     }
+    if name.startswith(module):
+        security["sasl.oauthbearer.token.endpoint.url"] = token_service.url
     printed = copies(secured, our_tool, ("LOGIN", lambda _: security), topic(), group)
+    assert token_service.given
     assert SECRET not in printed
 
 

@@ -6,9 +6,10 @@ import json
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
+from legacy_mm.compat.client_properties import known_logins
 from legacy_mm.compat.client_properties.rule import (
     Boolean,
     Computed,
@@ -32,9 +33,8 @@ _UNSECURED_HANDLER = _OAUTH + "internals.unsecured.OAuthBearerUnsecuredLoginCall
 _MSK_LOGIN_HANDLER = _MSK + "IAMOAuthBearerLoginCallbackHandler"
 CLIENT_HANDLER = _OAUTH + "internals.OAuthBearerSaslClientCallbackHandler"
 MSK_CLIENT_HANDLER = _MSK + "IAMClientCallbackHandler"
-LOGIN_HANDLERS = (*_OIDC_HANDLERS, _UNSECURED_HANDLER, _MSK_LOGIN_HANDLER)
-"""Java classes that are known, so that the same can be done here."""
 
+_HANDLER = "sasl.login.callback.handler.class"
 TOKEN_URL = "sasl.oauthbearer.token.endpoint.url"
 _CREDENTIALS = "sasl.oauthbearer.client.credentials."
 _RETRIEVERS = ("", _OAUTH + "DefaultJwtRetriever", _OAUTH + "ClientCredentialsJwtRetriever")
@@ -60,10 +60,12 @@ _NO_JWT_BEARER = "only tokens for client credentials are fetched here"
 
 def bearer(reading: Reading, options: Mapping[str, str]) -> Emitted:
     """OAUTHBEARER by the handler that the file names; without one Java makes unsecured tokens."""
-    handler = reading.text("sasl.login.callback.handler.class")
-    if handler == _MSK_LOGIN_HANDLER:
-        return msk_iam(reading, options)
-    return _oidc(reading, options) if handler in _OIDC_HANDLERS else _unsecured(options)
+    handler = reading.text(_HANDLER)
+    if handler not in _LOGINS:
+        error = ConfigurationError(f"{_HANDLER}={handler} is not supported: it is Java code")
+        error.property_name = _HANDLER
+        raise error
+    return _LOGINS[handler](reading, options)
 
 
 def _oidc(reading: Reading, options: Mapping[str, str]) -> Emitted:
@@ -96,7 +98,7 @@ def _extensions(options: Mapping[str, str]) -> str:
     return ",".join(f"{name}={text}" for name, text in named.items())
 
 
-def _unsecured(options: Mapping[str, str]) -> Emitted:
+def _unsecured(_: Reading, options: Mapping[str, str]) -> Emitted:
     claim = options.get("unsecuredLoginPrincipalClaimName", "sub")
     principal = options.get(f"unsecuredLoginStringClaim_{claim}")
     if not principal:
@@ -133,6 +135,18 @@ def msk_iam(reading: Reading, options: Mapping[str, str]) -> Emitted:
     if "role" in asked:
         asked.setdefault("session", "legacy_mm")
     return {"sasl.mechanism": "OAUTHBEARER", MSK_IAM: json.dumps(asked)}
+
+
+_LOGINS: Mapping[str, Callable[[Reading, Mapping[str, str]], Emitted]] = {
+    "": _unsecured,
+    _UNSECURED_HANDLER: _unsecured,
+    **dict.fromkeys(_OIDC_HANDLERS, _oidc),
+    _MSK_LOGIN_HANDLER: msk_iam,
+    known_logins.STRIMZI: known_logins.strimzi,
+    known_logins.CONFLUENT: known_logins.confluent,
+}
+"""Java class -> how to do the same here."""
+LOGIN_HANDLERS = tuple(_LOGINS)
 
 
 def _header(reading: Reading) -> Emitted:

@@ -195,6 +195,8 @@ class Reading:
     """`--producer.tuning literal`."""
     ignore_interceptors: bool = False
     """`--interceptors ignore`."""
+    system: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Java's system properties."""
     notes: list[Note] = field(default_factory=list)
 
     def given(self, name: str) -> bool:

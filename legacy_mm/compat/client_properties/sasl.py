@@ -94,7 +94,7 @@ RULES: Rules = (
     Rule(
         "sasl.login.callback.handler.class",
         Text(),
-        Refused("it is Java code", ("", *bearer.LOGIN_HANDLERS)),
+        Refused("it is Java code", bearer.LOGIN_HANDLERS),
     ),
     Rule("sasl.login.class", Text(), Refused("it is Java code", ("",))),
     Rule("sasl.enabled.mechanisms", Text(), Forgotten()),

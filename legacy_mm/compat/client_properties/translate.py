@@ -108,6 +108,7 @@ def apply(
     streams: int = 1,
     literal: bool = False,
     ignore_interceptors: bool = False,
+    system: Mapping[str, str] | None = None,
 ) -> Translated:
     """Read every known name, let its row speak, fill in what the file leaves out."""
     rules = RULES[side]
@@ -116,7 +117,7 @@ def apply(
     written = {_native_name(name): name for name in trimmed if name.startswith(NATIVE_PREFIX)}
     native = {name: trimmed[given] for name, given in written.items()}
     values = {rule.name: _parsed(rule, trimmed[rule.name]) for rule in rules if rule.name in trimmed}
-    reading = Reading(side, values, streams, literal, ignore_interceptors)
+    reading = Reading(side, values, streams, literal, ignore_interceptors, system or {})
     emitted: dict[str, str] = {}
     rows: dict[str, Rule] = {}
     for rule in rules:
@@ -143,7 +144,7 @@ def _stores(reading: Reading, emitted: Emitted, native: Mapping[str, str]) -> Ja
     return replace(
         stores,
         java_trust=stores.java_trust and not any(name.startswith("ssl.ca.") for name in native),
-        token_service=asks_for_tokens and not any(name.startswith("https.ca.") for name in native),
+        token_service=asks_for_tokens and not any(name.startswith("https.ca.") for name in (*native, *emitted)),
     )
 
 

@@ -260,3 +260,74 @@ def test_java_code_that_logs_in_is_refused_by_name(name: str) -> None:
     plain = _sasl("PLAIN", f"{SASL}plain.PlainLoginModule required username=u password=hush;")
     with pytest.raises(ConfigurationError, match=r"com\.acme\.Login"):
         producer(plain, **{name: "com.acme.Login"})
+
+
+STRIMZI = "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler"
+CONFLUENT = "io.confluent.kafka.clients.plugins.auth.token.TokenUserLoginCallbackHandler"
+OF_STRIMZI = 'oauth.token.endpoint.uri="https://idp/token" oauth.client.id="me" oauth.client.secret="hush"'
+
+
+def with_class(name: str, options: str, **system: str) -> Translated:
+    file = _sasl("OAUTHBEARER", f"{SASL}oauthbearer.OAuthBearerLoginModule required {options};")
+    read = BASE | {key.replace("_", "."): text for key, text in file.items()}
+    read["sasl.login.callback.handler.class"] = name
+    return apply("producer", read, system={key.replace("_", "."): text for key, text in system.items()})
+
+
+def test_strimzi_s_class_with_a_client_s_secret() -> None:
+    read = with_class(STRIMZI, f'{OF_STRIMZI} oauth.scope="a" oauth.username.claim="x"')
+    named = {name: read.properties[f"sasl.oauthbearer.{name}"] for name in ("client.id", "client.secret", "scope")}
+    assert named == {"client.id": "me", "client.secret": "hush", "scope": "a"}
+    assert read.properties["sasl.oauthbearer.token.endpoint.url"] == "https://idp/token"
+    assert "hush" in read.secrets
+    assert read.stores.token_service
+
+
+def test_strimzi_s_class_reads_system_properties_and_variables_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OAUTH_CLIENT_SECRET", "of the variable")
+    read = with_class(STRIMZI, OF_STRIMZI, oauth_client_id="of the system")
+    assert read.properties["sasl.oauthbearer.client.id"] == "of the system"
+    assert read.properties["sasl.oauthbearer.client.secret"] == "of the variable"
+    assert "of the variable" in read.secrets
+
+
+def test_strimzi_s_class_with_a_token_and_with_its_own_trust() -> None:
+    read = with_class(STRIMZI, 'oauth.access.token="hush"')
+    assert read.properties["sasl.legacy_mm.token"] == "hush"
+    assert "hush" in read.secrets
+    trusted = f'{OF_STRIMZI} oauth.ssl.truststore.location="/ca.pem" oauth.ssl.truststore.type="PEM"'
+    read = with_class(STRIMZI, trusted)
+    assert read.properties["https.ca.location"] == "/ca.pem"
+    assert not read.stores.token_service
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (f'{OF_STRIMZI} oauth.audience="a"', "the option oauth.audience is not supported"),
+        (f'{OF_STRIMZI} oauth.refresh.token="a"', "the option oauth.refresh.token is not supported"),
+        ('oauth.client.id="a"', "oauth.token.endpoint.uri must be the http or https address"),
+        ('oauth.token.endpoint.uri="http://a"', "oauth.client.id and oauth.client.secret must be there"),
+        (f'{OF_STRIMZI} oauth.ssl.truststore.location="/a.jks"', "is read as PEM only"),
+    ],
+)
+def test_strimzi_s_class_says_what_it_lacks(options: str, said: str) -> None:
+    with pytest.raises(ConfigurationError, match=said) as refused:
+        with_class(STRIMZI, options)
+    assert STRIMZI in str(refused.value)
+    assert "hush" not in str(refused.value)
+
+
+def test_confluent_s_class() -> None:
+    read = with_class(CONFLUENT, 'username="me" password="hush" metadataServerUrls="http://a,http://b"')
+    assert read.properties["sasl.legacy_mm.metadata.service.token.urls"] == "http://a,http://b"
+    assert read.properties["sasl.username"] == "me"
+    assert "hush" in read.secrets
+    with pytest.raises(ConfigurationError, match="metadataServerUrls"):
+        with_class(CONFLUENT, 'username="me" password="hush"')
+
+
+def test_an_unknown_class_is_refused_by_its_name() -> None:
+    with pytest.raises(ConfigurationError, match="CustomAuthenticateCallbackHandler is not supported") as refused:
+        with_class("CustomAuthenticateCallbackHandler", "")
+    assert refused.value.property_name == "sasl.login.callback.handler.class"

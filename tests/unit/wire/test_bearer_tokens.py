@@ -128,3 +128,29 @@ def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float])
 def test_which_services_are_asked(changed: dict[str, str], said: str | None) -> None:
     found = unsupported({**of("https://idp/token"), **changed})
     assert found is None if said is None else said in (found or "")
+
+
+def of_metadata_service(*addresses: str, password: str = SECRET) -> Tokens:
+    return Tokens(
+        {
+            "sasl.legacy_mm.metadata.service.token.urls": ",".join(addresses),
+            "sasl.username": CLIENT,
+            "sasl.password": password,
+        }
+    )
+
+
+def test_a_metadata_service(token_service: TokenService) -> None:
+    """One address that does not answer is passed by; a login that is refused ends it."""
+    base = token_service.url.removesuffix("/token")
+    made = of_metadata_service("http://127.0.0.1:1", f"{base}/")
+    assert made.token() == made.token()
+    assert token_service.given == 1
+    with pytest.raises(AuthenticationFailed):
+        of_metadata_service(base, password="wrong").token()
+    with pytest.raises(ConnectionLost):
+        of_metadata_service("http://127.0.0.1:1").token()
+
+
+def test_a_token_at_hand() -> None:
+    assert Tokens({"sasl.legacy_mm.token": "opaque"}).token() == "opaque"

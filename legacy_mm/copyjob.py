@@ -136,6 +136,8 @@ class Progress(Frame):
     """Dropped on purpose by a handler."""
     quarantined: int = 0
     """Set aside, because a handler failed on them or the target refused them."""
+    unwritable: Mapping[str, str] = field(default_factory=dict)
+    """Target topic -> why it cannot be written now, while records wait for it."""
 
 
 class Portion(NamedTuple):

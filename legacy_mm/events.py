@@ -180,6 +180,24 @@ TOPIC_UNMADE = Event(
     logging.WARNING,
     "[topic-creation] topic {topic} is still missing at the target; its brokers may now make it in their own way",
 )
+TOPICS_MISSING = Event(
+    "topics-missing",
+    logging.WARNING,
+    "[{client}] The target does not have these topics yet (answer {number}): {problems}",
+)
+TOPIC_WAITS = Event(
+    "topic-waits",
+    logging.WARNING,
+    "Topic {topic} cannot be written at the target ({reason}). Its records wait at the source, other topics are "
+    "copied; {advice}",
+)
+TOPIC_GOES_ON = Event("topic-goes-on", logging.INFO, "Topic {topic} can be written at the target again")
+NOT_COPIED = Event(
+    "not-copied",
+    logging.WARNING,
+    "Not copied before the stop: {partitions} partitions wait for topic {topic} at the target ({reason}); what was "
+    "copied of them is committed, and the next start goes on there",
+)
 HEARTBEATS_FAILED = Event(
     "heartbeats-failed",
     logging.WARNING,

@@ -10,6 +10,7 @@ from legacy_mm.copyjob import Plan
 
 _MADE_SECONDS = 30.0
 """So long the duty, which tries again each 10 s, has for the next one. Then it was refused, and the copying goes on."""
+_LOOK_SECONDS = 0.2
 
 
 class UnmadeTopics:
@@ -20,11 +21,17 @@ class UnmadeTopics:
         self._topics = {plan.names[topic] for topic in plan.in_place} if plan.topics_made else set()
         self._missing = missing
         self._deadline: Deadline | None = None
+        self._looked = Deadline(0)
+
+    def has(self, topic: str) -> bool:
+        """Whether its duty was still waited for when the target was last asked."""
+        return topic in self._topics
 
     def holds(self, topic: str) -> bool:
-        """Whether its duty is still waited for; the target is asked now."""
-        if topic not in self._topics:
-            return False
+        """Whether its duty is still waited for; the target is asked now, or has been just before."""
+        if topic not in self._topics or not self._looked.expired():
+            return topic in self._topics
+        self._looked = Deadline.after(_LOOK_SECONDS)
         missing = self._missing(self._topics)
         if missing is None:
             self._deadline = None

@@ -124,6 +124,15 @@ def refuses_idempotence(code: int) -> bool:
     return code in _REFUSES_IDEMPOTENCE
 
 
+_JAVA_NAMES = {"INVALID_TOPIC": "INVALID_TOPIC_EXCEPTION"}
+
+
+def name(code: int) -> str:
+    """What Java calls the error."""
+    told: str = errors.for_code(code).message
+    return _JAVA_NAMES.get(told, told)
+
+
 def text(code: int) -> str:
     """What the error is called and what it means."""
     error = errors.for_code(code)

@@ -11,6 +11,11 @@ from legacy_mm.dataplane import unmade_topics
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 
 
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unmade_topics, "_LOOK_SECONDS", 0.0)
+
+
 class Target:
     """Lacks these topics, in this order of questions, the last one for ever; counts the questions."""
 

@@ -1,0 +1,103 @@
+"""Targets that cannot have a topic, or cannot take its records now: told, and no other topic is held up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from legacy_mm.copyjob import Progress
+from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.load import load
+from legacy_mm.testbed.records import create_topic, delete_topic, end_offsets
+from legacy_mm.testbed.waiting import wait_until
+from tests.fixtures.clusters import NamedKafka
+from tests.fixtures.copying import Start
+
+pytestmark = [pytest.mark.faults]
+PATIENCE = 60.0
+RECORDS = 40_000
+SMALL = {"buffer.memory": "4000000"}
+
+
+@pytest.fixture(params=["batches", "records"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Either."""
+    found: str = request.param
+    return found
+
+
+def said(caplog: pytest.LogCaptureFixture, event: str) -> list[dict[str, Any]]:
+    found = [record for record in caplog.records if record.event.name == event]  # type: ignore[attr-defined]
+    return [record.fields for record in found]  # type: ignore[attr-defined]
+
+
+def filled(source: NamedKafka, topics: list[str], records: int = RECORDS) -> None:
+    for topic in topics:
+        create_topic(source.bootstrap, topic, partitions=2)
+        load(source.bootstrap, topic, records, 500, partitions=2)
+
+
+def arrived(target: NamedKafka, topic: str) -> int:
+    return sum(end_offsets(target.bootstrap, topic).values())
+
+
+def test_a_topic_whose_name_collides_waits_alone(
+    source: NamedKafka,
+    target: NamedKafka,
+    topic: Callable[[str], str],
+    engine: str,
+    start_copying: Start,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """With a buffer that one topic alone would fill. Once the other topic is gone it goes on."""
+    wanted = [f"{topic('col')}.x", *(topic(f"free{number}") for number in range(3))]
+    bad, obstacle = wanted[0], wanted[0].replace(".", "_")
+    filled(source, wanted)
+    create_topic(target.bootstrap, obstacle)
+    copying = start_copying(
+        source.bootstrap,
+        target.bootstrap,
+        "",
+        2,
+        names={name: name for name in wanted},
+        producer=SMALL,
+        engine=engine,
+        engine_required=True,
+    )
+    for name in wanted[1:]:
+        wait_until(lambda: arrived(target, name) == RECORDS, PATIENCE, f"all of {name}")  # noqa: B023
+    copying.wait_safe(3 * RECORDS)
+    wait_until(lambda: len(said(caplog, "topics-missing")) >= 4, PATIENCE, "lines in the old tool's words")
+    assert said(caplog, "topics-missing")[-1]["problems"] == f"{bad}=UNKNOWN_TOPIC_OR_PARTITION"
+    wait_until(lambda: said(caplog, "topic-waits"), PATIENCE, "what to do")
+    assert copying.of(Progress)[-1].unwritable == {bad: "UNKNOWN_TOPIC_OR_PARTITION"}
+    delete_topic(target.bootstrap, obstacle)
+    wait_until(lambda: arrived(target, bad) == RECORDS, PATIENCE, "the rest")
+    copying.wait_safe(4 * RECORDS)
+    wait_until(lambda: copying.of(Progress)[-1].unwritable == {}, PATIENCE, "the end of the trouble")
+    assert copying.stop() == {}
+
+
+def test_what_waits_is_named_at_the_stop(
+    source: NamedKafka,
+    own_clusters: Callable[..., Cluster],
+    topic: Callable[[str], str],
+    engine: str,
+    start_copying: Start,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Brokers that make no topic."""
+    target = own_clusters(properties={"auto.create.topics.enable": "false"})
+    there, missing = topic("there"), topic("missing")
+    filled(source, [there, missing], 1_000)
+    create_topic(target.bootstrap, there, partitions=2)
+    names = {there: there, missing: missing}
+    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, engine=engine, engine_required=True)
+    copying.wait_safe(1_000)
+    wait_until(lambda: copying.of(Progress)[-1].unwritable, PATIENCE, "the trouble to be known")
+    assert copying.stop() == {}
+    assert {place.topic for place in copying.safe} == {there}
+    (told,) = said(caplog, "not-copied")
+    assert (told["topic"], told["partitions"], told["reason"]) == (missing, 2, "UNKNOWN_TOPIC_OR_PARTITION")

@@ -24,6 +24,7 @@ from legacy_mm.dataplane.patience import Beat, Patience
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.tally import Tally
+from legacy_mm.dataplane.target_gate import TargetGate
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.errors import EngineUnfit, StreamFailure
 from legacy_mm.kafka.reader import PartitionReader
@@ -66,6 +67,7 @@ class RecordsEngine:
         self._meters = PartitionMeters(in_place) if plan.pairs else None
         self._arrived: list[tuple[Any, ...]] = []
         self._unmade = UnmadeTopics(plan, self._sender.missing_topics)
+        self._gate = TargetGate(plan, self._reader, self._sender.topic_problem, self._unmade)
         self._counts = (
             PartitionCounts(self._reader.partitions, self._at_target, missing_seconds(plan.target))
             if self._in_place
@@ -126,6 +128,9 @@ class RecordsEngine:
                 self._sender.divide()
             self._report_when_due(blocked=self._sent < len(self._batch))
             self._mind_gaps()
+            if self._sent == len(self._batch):
+                with self._beat:
+                    self._gate.tend(self._safe.positions)
         return self._finish()
 
     def stop(self, seconds: float) -> None:
@@ -158,7 +163,9 @@ class RecordsEngine:
 
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
-            self._batch, self._sent = self._read(), 0
+            batch = self._read()
+            with self._beat:
+                self._batch, self._sent = self._gate.passed(batch, self._safe.positions()), 0
             if self._meters is not None:
                 for partition, found in self._batch.by_partition():
                     sized = Sized(Times.of_records(found.timestamps), sum(map(len, filter(None, found.values))))
@@ -220,6 +227,7 @@ class RecordsEngine:
         self._reader.close()
         acknowledged = self._barrier()
         self._send_progress(blocked=not acknowledged)
+        self._gate.tell_of_the_end()
         if acknowledged:
             return {}
         self._sender.purge()
@@ -239,12 +247,15 @@ class RecordsEngine:
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
         quarantined = 0 if self._refused is None else self._refused.count
-        return Progress(moved, self._records, self._failures.dropped, blocked, quarantined=quarantined)
+        reasons = dict(self._gate.reasons)
+        waits = blocked or bool(reasons)
+        return Progress(moved, self._records, self._failures.dropped, waits, 0, quarantined, reasons)
 
     def _mind_gaps(self) -> None:
         if self._sent < len(self._batch):
             return  # what is safe before a gap, and where reading goes on, is known only with nothing in hand
         for gap in self._reader.take_gaps():
+            self._gate.forget(gap.topic_partition)
             self._barrier()
             self._send_progress(blocked=False)
             self._report(gap)

@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient
 from legacy_mm import events, tokens
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
-from legacy_mm.kafka.errors import refusal, refuses_login, refuses_token
+from legacy_mm.kafka.errors import ends_waiting, java_name, refusal, refuses_login, refuses_token
 from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
@@ -176,6 +176,18 @@ def count_partitions(client: Any, topic: str) -> int | None:
         return len(client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic].partitions)
     except KafkaException:
         return None
+
+
+def topic_problem(client: Any, topic: str) -> str | None:
+    """Why a topic cannot be written yet, as Java calls it; empty where it is there, or whoever sends to it is told why.
+
+    None if the cluster does not answer in time.
+    """
+    try:
+        error = client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic].error
+    except KafkaException:
+        return None
+    return "" if error is None or ends_waiting(error) else java_name(error)
 
 
 def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:

@@ -18,7 +18,15 @@ from typing import Any
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Producer
 
 from legacy_mm.copyjob import UNKNOWN, Statistics
-from legacy_mm.kafka.client import ErrorLines, Line, client_properties, count_partitions, measure_line, missing_topics
+from legacy_mm.kafka.client import (
+    ErrorLines,
+    Line,
+    client_properties,
+    count_partitions,
+    measure_line,
+    missing_topics,
+    topic_problem,
+)
 from legacy_mm.kafka.errors import (
     is_too_large,
     needs_new_producer,
@@ -232,6 +240,10 @@ class RecordSender:
     def partitions(self, topic: str) -> int | None:
         """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
         return count_partitions(self._producer, topic)
+
+    def topic_problem(self, topic: str) -> str | None:
+        """Why a topic cannot be written yet, asked now; see `client.topic_problem`."""
+        return topic_problem(self._producer, topic)
 
     def missing_topics(self, topics: Collection[str]) -> set[str] | None:
         """Those that are not there; asking makes none of them. None if nobody answers."""

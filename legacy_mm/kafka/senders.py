@@ -99,6 +99,10 @@ class Senders:
         """As `RecordSender.partitions`."""
         return self._senders[0].partitions(topic)
 
+    def topic_problem(self, topic: str) -> str | None:
+        """As `RecordSender.topic_problem`."""
+        return self._senders[0].topic_problem(topic)
+
     def missing_topics(self, topics: Collection[str]) -> set[str] | None:
         """As `RecordSender.missing_topics`."""
         return self._senders[0].missing_topics(topics)

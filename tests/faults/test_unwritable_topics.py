@@ -9,11 +9,12 @@ import pytest
 
 from legacy_mm.copyjob import Progress
 from legacy_mm.testbed.cluster import Cluster
+from legacy_mm.testbed.comparison import same_records
 from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import create_topic, delete_topic, end_offsets
+from legacy_mm.testbed.records import create_topic, delete_topic, end_offsets, leader, read_all
 from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.clusters import NamedKafka
-from tests.fixtures.copying import Start
+from tests.fixtures.copying import Copying, Start
 
 pytestmark = [pytest.mark.faults]
 PATIENCE = 60.0
@@ -37,6 +38,10 @@ def filled(source: NamedKafka, topics: list[str], records: int = RECORDS) -> Non
     for topic in topics:
         create_topic(source.bootstrap, topic, partitions=2)
         load(source.bootstrap, topic, records, 500, partitions=2)
+
+
+def arrived_of(copying: Copying, topic: str) -> int:
+    return sum(offset for place, offset in copying.safe.items() if place.topic == topic)
 
 
 def arrived(target: NamedKafka, topic: str) -> int:
@@ -101,3 +106,31 @@ def test_what_waits_is_named_at_the_stop(
     assert {place.topic for place in copying.safe} == {there}
     (told,) = said(caplog, "not-copied")
     assert (told["topic"], told["partitions"], told["reason"]) == (missing, 2, "UNKNOWN_TOPIC_OR_PARTITION")
+
+
+def test_a_partition_that_nobody_leads_keeps_its_own_records_only(
+    source: NamedKafka,
+    own_clusters: Callable[..., Cluster],
+    topic: Callable[[str], str],
+    start_copying: Start,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A broker dies that alone has a partition; the buffer would be full of its records many times over."""
+    target = own_clusters(brokers=3, properties={"offsets.topic.replication.factor": "3"})
+    half, whole = topic("half"), topic("whole")
+    filled(source, [half, whole])
+    create_topic(target.bootstrap, whole, partitions=2, replication=3)
+    create_topic(target.bootstrap, half, partitions=3, replication=1)
+    lost = leader(target.bootstrap, half, 0)
+    target.brokers[lost - 1].kill()
+    wait_until(lambda: leader(target.bootstrap, half, 0) < 0, PATIENCE, "the partition to have no leader")
+    names = {half: half, whole: whole}
+    producer = {**SMALL, "acks": "all"}
+    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, producer=producer)
+    wait_until(lambda: arrived_of(copying, whole) == RECORDS, PATIENCE, "all of the other topic")
+    wait_until(lambda: said(caplog, "topic-waits"), PATIENCE, "what to do")
+    assert copying.of(Progress)[-1].unwritable == {half: f"{half}-0: nobody leads it"}
+    target.brokers[lost - 1].start()
+    copying.wait_safe(2 * RECORDS)
+    assert copying.stop() == {}
+    assert same_records(read_all(source.bootstrap, half), read_all(target.bootstrap, half), target_partitions=3) == []

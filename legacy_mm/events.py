@@ -174,7 +174,19 @@ QUARANTINE_REFUSED = Event(
 DUTY_CHANGED = Event("duty-changed", logging.INFO, "[{duty}] {change}")
 DUTY_FAILED = Event("duty-failed", logging.WARNING, "[{duty}] {reason}; it is tried again")
 DUTY_NOTED = Event("duty-noted", logging.INFO, "[{duty}] {note}")
+PROPERTIES_REPLACED = Event(
+    "properties-replaced",
+    logging.WARNING,
+    "The brokers of the {name} are older than 2.3 and can only replace all properties of a topic at once: each change "
+    "is sent with all other properties that the topic has, so let nobody else change them at the same moment",
+)
 OFFSETS_LOST = Event("offsets-lost", logging.WARNING, "[offset-syncs] {reason}")
+COMPACTED_UNMADE = Event(
+    "compacted-unmade",
+    logging.WARNING,
+    "[topic-creation] topic {topic} is still missing at the target; its source is compacted, so it waits and is not "
+    "left to the brokers, which would make it with cleanup.policy=delete",
+)
 TOPIC_UNMADE = Event(
     "topic-unmade",
     logging.WARNING,

@@ -19,7 +19,9 @@ class UnmadeTopics:
     def __init__(self, plan: Plan, missing: Callable[[Collection[str]], Collection[str] | None]) -> None:
         """`missing`: which of these the target lacks, asked without having them made; None: nobody answered."""
         self._topics = {plan.names[topic] for topic in plan.in_place} if plan.topics_made else set()
+        self._kept = {plan.names[topic] for topic in plan.compacted}
         self._missing = missing
+        self._told: set[str] = set()
         self._deadline: Deadline | None = None
         self._looked = Deadline(0)
 
@@ -41,6 +43,14 @@ class UnmadeTopics:
         if made or self._deadline is None:
             self._deadline = Deadline.after(_MADE_SECONDS)
         if topic in self._topics and self._deadline.expired():
+            self._give_up(topic)
+        return topic in self._topics
+
+    def _give_up(self, topic: str) -> None:
+        """Said once of each; what must not be made in another way is waited for nevertheless."""
+        if topic not in self._kept:
             events.emit(events.TOPIC_UNMADE, topic=topic)
             self._topics.remove(topic)
-        return topic in self._topics
+        elif topic not in self._told:
+            self._told.add(topic)
+            events.emit(events.COMPACTED_UNMADE, topic=topic)

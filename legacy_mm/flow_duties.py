@@ -40,15 +40,15 @@ class DutyClusters:
             own_at_source=names.own_topics("source"),
             own_at_target=names.own_topics("target"),
         )
-        self.source = _admin("source", settings.source_admin_properties)
-        self.target = _admin("target", settings.target_admin_properties)
+        self.source = admin_of("source", settings.source_admin_properties)
+        self.target = admin_of("target", settings.target_admin_properties)
         self.scheduled, self.applier = feature_duties(
             settings.features, self.source, self.target, self.names, settings.source.metadata_max_age
         )
         self.at_source = source_duties(self.source, self.names)
 
 
-def _admin(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
+def admin_of(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
     """librdkafka's client, or our own where librdkafka has no such login."""
     if beyond_librdkafka(properties) is None:
         return LibrdkafkaAdmin(name, properties)

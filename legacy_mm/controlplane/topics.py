@@ -40,13 +40,14 @@ class TopicCreation:
         missing = [topic for topic, name in remote.items() if name not in present]
         smaller = [topic for topic, name in remote.items() if present.get(name, counts[topic]) < counts[topic]]
         wanted, untold, troubles = self._missing(missing, remote, counts, present, deadline)
-        made, refusals, notes, refused = trials.creations(self._target, wanted, deadline)
-        troubles += refusals
+        tried = trials.creations(self._target, wanted, deadline)
+        troubles += tried.troubles
         grown = [AddPartitions(remote[topic], present[remote[topic]], counts[topic]) for topic in smaller]
         if not self._grow:
             troubles += [_too_small(change) for change in grown]
             grown = []
-        return Look((*made, *grown), (*untold, *troubles), tuple(notes), unfinished=bool(untold) or refused)
+        unfinished = bool(untold or tried.impossible)
+        return Look((*tried.made, *grown), (*untold, *troubles), tuple(tried.notes), unfinished)
 
     def _missing(
         self,

@@ -22,10 +22,17 @@ class Tried(NamedTuple):
     """What the target would take, and what is to be said of the rest."""
 
     made: list[CreateTopic]
-    troubles: list[str]
+    impossible: dict[str, str]
+    """Topic -> why it cannot be made at all."""
+    left_out: list[str]
+    """Properties that are refused, in a line each."""
     notes: list[str]
-    refused: bool
-    """Whether a topic cannot be made at all."""
+
+    @property
+    def troubles(self) -> list[str]:
+        """All that would not be done, in a line each."""
+        refused = [f"topic {topic} cannot be made at the target: {why}" for topic, why in self.impossible.items()]
+        return [*refused, *self.left_out]
 
 
 def creations(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Deadline) -> Tried:
@@ -41,14 +48,13 @@ def creations(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Dea
     refused = _refused_alone(target, spared, deadline)
     left = {each.topic: _without(each, refused[each.topic]) for each in spared}
     bare |= _creation_errors(target, list(left.values()), deadline)
-    troubles = [f"topic {topic} cannot be made at the target: {why}" for topic, why in bare.items()]
-    troubles += [
+    left_out = [
         _left_out(topic, name, _configs(wanted, topic)[name], why)
         for topic, found in refused.items()
         for name, why in found.items()
     ]
     made = [left.get(each.topic, each) for each in wanted if each.topic not in bare]
-    return Tried(made, troubles, notes, bool(bare))
+    return Tried(made, bare, left_out, notes)
 
 
 def alterations(

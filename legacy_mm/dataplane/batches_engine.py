@@ -66,8 +66,7 @@ class BatchesEngine:
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
-        self._without_topic = ""
-        self._halving = False
+        self._without_topic, self._halving = "", False
         self._pairs = OffsetPairs() if plan.pairs else None
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
@@ -77,8 +76,7 @@ class BatchesEngine:
         self._records = 0
         self._report_interval = min(BEAT_SECONDS, plan.barrier_interval)
         self._next_report = monotonic()
-        self._stopping = threading.Event()
-        self._stop_deadline = Deadline(0)
+        self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
         beat = Beat(lambda: report(self._progress({}, blocked=True)))

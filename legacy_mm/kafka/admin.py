@@ -7,6 +7,7 @@ is told of that one alone, in Kafka's words.
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from itertools import starmap
@@ -137,7 +138,8 @@ class LibrdkafkaAdmin:
         def send(some: Sequence[str]) -> Mapping[str, Future[Any]]:
             settings: dict[str, Any] = {"request_timeout": seconds(deadline), "validate_only": trial}
             if self._replaces_properties:
-                asked = self._admin().alter_configs(self._replacing(some, of_topic, deadline), **settings)
+                with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # there is nothing else
+                    asked = self._admin().alter_configs(self._replacing(some, of_topic, deadline), **settings)
             else:
                 asked = self._admin().incremental_alter_configs(_altering(some, of_topic), **settings)
             return {resource.name: future for resource, future in asked.items()}

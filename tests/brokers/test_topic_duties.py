@@ -328,6 +328,7 @@ def test_a_right_that_is_missing_is_told_before_anything_is_tried(clean: Flow, t
     name = topic()
     create_topic(clean.target.bootstrap, name, 1)
     add_rules(clean.source.bootstrap, [(name, "LITERAL", f"User:{USER}", "*", "CREATE", "DENY")])
+    forbid_rules(clean.source.bootstrap, f"User:{USER}", "CREATE")
     target = clean.client("target", {"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
     (creation,), _ = feature_duties(CREATION, clean.admin("target"), target, TopicNames(str, frozenset, listed), 300.0)
     found = creation.duty.look(frozenset({name}), Deadline.after(SECONDS))

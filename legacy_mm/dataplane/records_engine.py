@@ -23,6 +23,7 @@ from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
 from legacy_mm.dataplane.patience import Beat, Patience
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
+from legacy_mm.dataplane.stuck_records import StuckRecords
 from legacy_mm.dataplane.tally import Tally
 from legacy_mm.dataplane.target_gate import TargetGate
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
@@ -73,6 +74,9 @@ class RecordsEngine:
             if self._in_place
             else None
         )
+        self._stuck = StuckRecords(self._sender.unacknowledged)
+        self._may_set_back = self._refused is None and plan.handler is None and not (plan.pairs or plan.receipts)
+        self._starts: dict[TopicPartition, int] = {}
         self._zero_seen: set[TopicPartition] = set()
         self._safe = SafeOffsets()
         self._tally = Tally() if plan.receipts else None
@@ -118,6 +122,7 @@ class RecordsEngine:
         self._tame_collector()
         with self._beat:
             started = self._reader.start(self._start)
+        self._starts |= started.offsets
         self._report(started)
         self._next_barrier = monotonic() + self._barrier_interval
         while not self._stopping.is_set():
@@ -206,7 +211,10 @@ class RecordsEngine:
         if not self._flush() or (self._refused is not None and not self._refused.settled):
             return False
         self._failures.raise_if_ending(self._sender.fatal())
-        self._safe.barrier()
+        back = self._given_up() if self._may_set_back else ()
+        self._safe.barrier(but=back)
+        if back:
+            self._set_back(back)
         self._note_arrived()
         if self._tally is not None and (portions := self._tally.take()):
             self._report(Copied(portions, self._failures.take_reasons()))
@@ -217,11 +225,33 @@ class RecordsEngine:
     def _flush(self) -> bool:
         while not self._sender.flush(_FLUSH_SLICE):
             self._note_arrived()
+            self._mind_stuck()
             self._failures.raise_if_ending(self._sender.fatal())
             self._report_when_due(blocked=True)
             if self._stopping.is_set() and self._stop_deadline.expired():
                 return False
         return True
+
+    def _mind_stuck(self) -> None:
+        """Give up what waits for target topics that cannot be written now: it would keep all others waiting, too."""
+        if self._may_set_back and self._stuck.are_there():
+            with self._beat:
+                if self._gate.shut({place.topic for place in self._safe.unacknowledged()}):
+                    self._sender.give_up_waiting()
+
+    def _given_up(self) -> set[TopicPartition]:
+        topics = self._sender.take_given_up()
+        return {place for place in self._safe.positions() if topics and self._names[place.topic] in topics}
+
+    def _set_back(self, partitions: Collection[TopicPartition]) -> None:
+        """Copy these again from their safe offsets, once their topics can be written."""
+        self._send_progress(blocked=True)  # what is safe of them, before it is forgotten
+        offsets = {place: self._safe.safe().get(place, self._starts[place]) for place in partitions}
+        for place in partitions:
+            self._safe.restart(place)
+        rest = self._batch.part(self._sent)
+        reading = not self._stopping.is_set()
+        self._batch, self._sent = self._gate.hold(offsets, rest, self._safe.positions(), reading=reading), 0
 
     def _finish(self) -> Offsets:
         self._reader.close()
@@ -266,10 +296,12 @@ class RecordsEngine:
                 self._safe.restart(partition)
                 if self._meters is not None:
                     self._meters.restart(partition)
+            self._starts |= resumed
             self._report(Started(resumed))
         with self._beat:
             started = self._reader.take_started(self._safe.positions)
         if started is not None:
+            self._starts |= started.offsets
             self._report(started)
 
     def _delivered(self, row: tuple[Any, ...], offset: int) -> None:

@@ -7,7 +7,7 @@ at the source, and are read again from there once it is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from legacy_mm import events
@@ -45,6 +45,7 @@ class TargetGate:
         self._missing_seconds = missing_seconds(plan.target)
         self._missing: dict[str, Deadline] = {}
         self._open: set[str] = set()
+        self._shut: set[str] = set()
         self._held: dict[TopicPartition, int] = {}
         self._waiting = WaitingTopics()
         self.reasons: dict[str, str] = {}
@@ -54,17 +55,21 @@ class TargetGate:
         """The records that may be sent; `positions`: where the source was before them."""
         if self._open.issuperset(batch.topics):
             return batch
-        passing: list[Columns] = []
-        held: dict[TopicPartition, int] = {}
-        for partition, found in batch.by_partition():
-            if self._is_open(partition.topic):
-                passing.append(found)
-            else:
-                held[partition] = found.offsets[0]
-        if held:
-            self._held |= held
-            self._reader.hold(held, {**positions, **batch.next_offsets(), **self._held})
-        return Columns.joined(passing)
+        firsts = {partition: found.offsets[0] for partition, found in batch.by_partition()}
+        held = {place: offset for place, offset in firsts.items() if not self._is_open(place.topic)}
+        return self.hold(held, batch, positions) if held else batch
+
+    def hold(self, offsets: Offsets, batch: Columns, positions: Offsets, *, reading: bool = True) -> Columns:
+        """Let these partitions wait at these offsets; what is left of the batch. `positions` are as for `passed`."""
+        self._held |= offsets
+        if reading:
+            self._reader.hold(offsets, {**positions, **batch.next_offsets(), **self._held})
+        return Columns.joined([found for place, found in batch.by_partition() if place not in offsets])
+
+    def shut(self, sources: Collection[str]) -> list[str]:
+        """Ask anew for the targets of these topics; those that cannot be written, which wait from now on."""
+        self._open.difference_update(sources)
+        return [topic for topic in sources if not self._is_open(topic)]
 
     def forget(self, partition: TopicPartition) -> None:
         """It goes on elsewhere."""
@@ -72,23 +77,24 @@ class TargetGate:
 
     def tend(self, positions: Callable[[], Offsets]) -> None:
         """Ask again for what is waited for, when it is time, and let those go on that can."""
-        if not self._pace.is_due(waiting=bool(self._held)):
+        if not self._pace.is_due(waiting=bool(self._shut)):
             return
-        topics = {partition.topic for partition in self._held}
-        going = {topic for topic in topics if self._is_open(topic)}
-        self._pace.tell({topic: why for topic, why in self.reasons.items() if why != _UNMADE})
+        going = {topic for topic in sorted(self._shut) if self._is_open(topic)}
+        missing = {topic: why for topic, why in self.reasons.items() if " " not in why}
+        self._pace.tell(missing)
         free = {partition: offset for partition, offset in self._held.items() if partition.topic in going}
         for partition in free:
             del self._held[partition]
         if free:
             self._reader.resume(free, {**positions(), **self._held})
-        self._waiting.note(self.reasons, {})
+        self._waiting.note(missing, {topic: why for topic, why in self.reasons.items() if topic not in missing})
 
     def tell_of_the_end(self) -> None:
         """The copying ends: name what waited, and why."""
         counts = Counter(self._names[partition.topic] for partition in self._held)
         for topic, count in sorted(counts.items()):
-            events.emit(events.NOT_COPIED, topic=topic, partitions=count, reason=self.reasons[topic])
+            reason = self.reasons.get(topic, "it came back only now")
+            events.emit(events.NOT_COPIED, topic=topic, partitions=count, reason=reason)
 
     def _is_open(self, source: str) -> bool:
         """Whether records of this topic may be sent; where nobody answers, librdkafka waits for the target."""
@@ -101,7 +107,9 @@ class TargetGate:
             problem = "" if missing.expired() else problem  # whoever sends to it is told
         if problem:
             self.reasons[topic] = problem
+            self._shut.add(source)
             return False
+        self._shut.discard(source)
         self.reasons.pop(topic, None)
         self._missing.pop(topic, None)
         if problem is not None:

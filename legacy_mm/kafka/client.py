@@ -179,15 +179,18 @@ def count_partitions(client: Any, topic: str) -> int | None:
 
 
 def topic_problem(client: Any, topic: str) -> str | None:
-    """Why a topic cannot be written yet, as Java calls it; empty where it is there, or whoever sends to it is told why.
+    """Why a topic cannot be written now, as Java calls it; empty where it can, or whoever sends to it is told why.
 
     None if the cluster does not answer in time.
     """
     try:
-        error = client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic].error
+        found = client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic]
     except KafkaException:
         return None
-    return "" if error is None or ends_waiting(error) else java_name(error)
+    if found.error is not None:
+        return "" if ends_waiting(found.error) else java_name(found.error)
+    unled = [number for number, partition in found.partitions.items() if partition.leader == _NO_LEADER]
+    return f"{topic}-{min(unled)}: nobody leads it" if unled else ""
 
 
 def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:

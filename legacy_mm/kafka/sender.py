@@ -113,6 +113,7 @@ class RecordSender:
         self._on_zero_timestamp = on_zero_timestamp
         self._fatal: KafkaError | None = None
         self._stuck = False
+        self._given_up: set[str] = set()
         self._topic = ""
         self._on_delivered = on_delivered
         self._on_refused = on_refused
@@ -229,6 +230,15 @@ class RecordSender:
         """Throw away what is queued and in flight."""
         self._producer.purge(in_queue=True, in_flight=True, blocking=False)
 
+    def give_up_waiting(self) -> None:
+        """Throw away what is queued; `take_given_up` tells once it is known what that was."""
+        self._producer.purge(in_queue=True, in_flight=False, blocking=False)
+
+    def take_given_up(self) -> set[str]:
+        """The topics of records that were thrown away so, since the last call."""
+        given_up, self._given_up = self._given_up, set()
+        return given_up
+
     def close(self) -> None:
         """Let go of the brokers, when everything is acknowledged."""
         self._producer.close()
@@ -317,6 +327,9 @@ class RecordSender:
     ) -> None:
         if error.code() == KafkaError._FATAL:
             self._end(error)
+            return
+        if error.code() == KafkaError._PURGE_QUEUE:
+            self._given_up.add(topic)
             return
         failed = FailedSend(
             topic,

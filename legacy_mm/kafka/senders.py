@@ -95,6 +95,19 @@ class Senders:
         for sender in self._senders:
             sender.purge()
 
+    def unacknowledged(self) -> int:
+        """As `RecordSender.unacknowledged`."""
+        return sum(sender.unacknowledged() for sender in self._senders)
+
+    def give_up_waiting(self) -> None:
+        """As `RecordSender.give_up_waiting`."""
+        for sender in self._senders:
+            sender.give_up_waiting()
+
+    def take_given_up(self) -> set[str]:
+        """As `RecordSender.take_given_up`."""
+        return set().union(*(sender.take_given_up() for sender in self._senders))
+
     def partitions(self, topic: str) -> int | None:
         """As `RecordSender.partitions`."""
         return self._senders[0].partitions(topic)

@@ -112,25 +112,33 @@ def test_a_partition_that_nobody_leads_keeps_its_own_records_only(
     source: NamedKafka,
     own_clusters: Callable[..., Cluster],
     topic: Callable[[str], str],
+    engine: str,
     start_copying: Start,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """A broker dies that alone has a partition; the buffer would be full of its records many times over."""
+    """A broker dies that alone has a partition; the buffer would be full of its records many times over.
+
+    Record by record, what was under way for that topic is sent again from the last barrier.
+    """
     target = own_clusters(brokers=3, properties={"offsets.topic.replication.factor": "3"})
     half, whole = topic("half"), topic("whole")
     filled(source, [half, whole])
     create_topic(target.bootstrap, whole, partitions=2, replication=3)
     create_topic(target.bootstrap, half, partitions=3, replication=1)
     lost = leader(target.bootstrap, half, 0)
-    target.brokers[lost - 1].kill()
-    wait_until(lambda: leader(target.bootstrap, half, 0) < 0, PATIENCE, "the partition to have no leader")
     names = {half: half, whole: whole}
-    producer = {**SMALL, "acks": "all"}
-    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, producer=producer)
-    wait_until(lambda: arrived_of(copying, whole) == RECORDS, PATIENCE, "all of the other topic")
+    copying = start_copying(
+        source.bootstrap, target.bootstrap, "", 2, names=names, producer=SMALL, engine=engine, engine_required=True
+    )
+    wait_until(lambda: arrived_of(copying, half) > 0, PATIENCE, "the first records")
+    target.brokers[lost - 1].kill()
+    load(source.bootstrap, whole, RECORDS, 500, seed=9, partitions=2)
+    load(source.bootstrap, half, RECORDS, 500, seed=9, partitions=2)
+    wait_until(lambda: arrived_of(copying, whole) == 2 * RECORDS, PATIENCE, "all of the other topic")
     wait_until(lambda: said(caplog, "topic-waits"), PATIENCE, "what to do")
     assert copying.of(Progress)[-1].unwritable == {half: f"{half}-0: nobody leads it"}
     target.brokers[lost - 1].start()
-    copying.wait_safe(2 * RECORDS)
+    copying.wait_safe(4 * RECORDS)
     assert copying.stop() == {}
-    assert same_records(read_all(source.bootstrap, half), read_all(target.bootstrap, half), target_partitions=3) == []
+    there, here = read_all(source.bootstrap, half), read_all(target.bootstrap, half)
+    assert same_records(there, here, target_partitions=3, allow_duplicates=engine == "records") == []

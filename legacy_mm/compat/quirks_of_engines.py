@@ -62,7 +62,7 @@ ENGINE_QUIRKS = (
         "while the target lacks a topic, or the records for a partition without a leader fill the buffer, its thread "
         "copies no other topic either",
         "only the records concerned wait, at the source; a line, /readyz and a metric tell it. The buffer fills where "
-        "a handler names the topic, and where `--engine records` has no leader to send to",
+        "a handler names the topic; without a leader also record by record with receipts, offset syncs or a quarantine",
         "one topic that somebody forgot must not stop all others",
         "tests/faults/test_unwritable_topics.py::test_a_topic_whose_name_collides_waits_alone",
     ),

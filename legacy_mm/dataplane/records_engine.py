@@ -233,7 +233,12 @@ class RecordsEngine:
         return True
 
     def _mind_stuck(self) -> None:
-        """Give up what waits for target topics that cannot be written now: it would keep all others waiting, too."""
+        """Give up what waits for target topics that cannot be written now: it would keep all others waiting, too.
+
+        Where nobody knows what a record was made of, that is only told.
+        """
+        with self._beat:
+            self._gate.tell()
         if self._may_set_back and self._stuck.are_there():
             with self._beat:
                 if self._gate.shut({place.topic for place in self._safe.unacknowledged()}):

@@ -7,7 +7,7 @@ at the source, and are read again from there once it is.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
 from legacy_mm import events
@@ -15,6 +15,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.copyjob import Plan
 from legacy_mm.dataplane.asking_pace import AskingPace
 from legacy_mm.dataplane.partition_counts import missing_seconds
+from legacy_mm.dataplane.send_failure import ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.dataplane.waiting_topics import WaitingTopics
 from legacy_mm.model import Columns, Offsets, TopicPartition
@@ -75,19 +76,29 @@ class TargetGate:
         """It goes on elsewhere."""
         self._held.pop(partition, None)
 
-    def tend(self, positions: Callable[[], Offsets]) -> None:
-        """Ask again for what is waited for, when it is time, and let those go on that can."""
+    def expect(self, topics: Iterable[str]) -> None:
+        """Records for these target topics are sent in any case, as a handler wants it: only tell of those missing."""
+        for topic in topics:
+            self._is_open(topic)
+
+    def tell(self) -> None:
+        """Ask again for what is waited for, when it is time, and say what came of it."""
         if not self._pace.is_due(waiting=bool(self._shut)):
             return
-        going = {topic for topic in sorted(self._shut) if self._is_open(topic)}
+        for topic in sorted(self._shut):
+            self._is_open(topic)
         missing = {topic: why for topic, why in self.reasons.items() if " " not in why}
         self._pace.tell(missing)
-        free = {partition: offset for partition, offset in self._held.items() if partition.topic in going}
+        self._waiting.note(missing, {topic: why for topic, why in self.reasons.items() if topic not in missing})
+
+    def tend(self, positions: Callable[[], Offsets]) -> None:
+        """`tell`, and let those go on that can; only with no records in hand."""
+        self.tell()
+        free = {partition: offset for partition, offset in self._held.items() if partition.topic in self._open}
         for partition in free:
             del self._held[partition]
         if free:
             self._reader.resume(free, {**positions(), **self._held})
-        self._waiting.note(missing, {topic: why for topic, why in self.reasons.items() if topic not in missing})
 
     def tell_of_the_end(self) -> None:
         """The copying ends: name what waited, and why."""
@@ -100,11 +111,13 @@ class TargetGate:
         """Whether records of this topic may be sent; where nobody answers, librdkafka waits for the target."""
         if source in self._open:
             return True
-        topic = self._names[source]
+        topic = self._names.get(source, source)
         problem = _UNMADE if self._unmade.holds(topic) else self._problem(topic)
+        if problem and ends_waiting(problem, topic, self._names):
+            problem = ""  # whoever sends to it is told
         if problem and problem != _UNMADE:
             missing = self._missing.setdefault(topic, Deadline.after(self._missing_seconds))
-            problem = "" if missing.expired() else problem  # whoever sends to it is told
+            problem = "" if missing.expired() else problem
         if problem:
             self.reasons[topic] = problem
             self._shut.add(source)

@@ -15,7 +15,7 @@ from legacy_mm.copyjob import Plan
 from legacy_mm.dataplane.asking_pace import AskingPace
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, missing_seconds, too_few
 from legacy_mm.dataplane.patience import Patience
-from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.dataplane.send_failure import Unsendable, ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.errors import StreamFailure
 from legacy_mm.wire import failures
@@ -39,6 +39,7 @@ class TargetTopics:
         self, plan: Plan, target: Cluster, patience: Patience, stopping: threading.Event, wait: Callable[[], None]
     ) -> None:
         """`wait`: a moment, or until there is news of the target."""
+        self._names = plan.names
         self._target = target
         self._stopping = stopping
         self._wait = wait
@@ -115,5 +116,7 @@ class TargetTopics:
             return too_few(topic, count, least) if wait.growing.expired() and fresh else None
         if not self._answered(wait):
             return None
-        code = failures.for_good(self._target.problem(topic))
-        return Unsendable(code or failures.UNKNOWN_TOPIC) if code or wait.missing.expired() else None
+        problem = self._target.problem(topic)
+        if problem is not None and ends_waiting(failures.name(problem.errno), topic, self._names):  # type: ignore[attr-defined]
+            return Unsendable(problem.errno)  # type: ignore[attr-defined]
+        return Unsendable(failures.UNKNOWN_TOPIC) if wait.missing.expired() else None

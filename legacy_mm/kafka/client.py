@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient
 from legacy_mm import events, tokens
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
-from legacy_mm.kafka.errors import ends_waiting, java_name, refusal, refuses_login, refuses_token
+from legacy_mm.kafka.errors import java_name, refusal, refuses_login, refuses_token
 from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
@@ -179,7 +179,7 @@ def count_partitions(client: Any, topic: str) -> int | None:
 
 
 def topic_problem(client: Any, topic: str) -> str | None:
-    """Why a topic cannot be written now, as Java calls it; empty where it can, or whoever sends to it is told why.
+    """Why a topic cannot be written now, as Java calls it; empty where it can.
 
     None if the cluster does not answer in time.
     """
@@ -188,7 +188,7 @@ def topic_problem(client: Any, topic: str) -> str | None:
     except KafkaException:
         return None
     if found.error is not None:
-        return "" if ends_waiting(found.error) else java_name(found.error)
+        return java_name(found.error)
     unled = [number for number, partition in found.partitions.items() if partition.leader == _NO_LEADER]
     return f"{topic}-{min(unled)}: nobody leads it" if unled else ""
 

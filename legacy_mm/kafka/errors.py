@@ -62,7 +62,6 @@ _OF_THE_RECORD = {
     KafkaError.INVALID_RECORD,
     KafkaError._INVALID_DIFFERENT_RECORD,
 }
-_TOPIC_FOR_GOOD = {KafkaError.TOPIC_EXCEPTION, KafkaError.TOPIC_AUTHORIZATION_FAILED}
 _JAVA_NAMES = {
     KafkaError.UNKNOWN_TOPIC_OR_PART: "UNKNOWN_TOPIC_OR_PARTITION",
     KafkaError.TOPIC_EXCEPTION: "INVALID_TOPIC_EXCEPTION",
@@ -171,11 +170,6 @@ def broker_error(code: int) -> tuple[str, str]:
     """librdkafka's text and name for an error code of a broker."""
     error = KafkaError(code)
     return error.str(), error.name()
-
-
-def ends_waiting(error: KafkaError) -> bool:
-    """Whether nobody waits for a topic that the target answers so about: a name, or a right."""
-    return error.code() in _TOPIC_FOR_GOOD
 
 
 def java_name(error: KafkaError) -> str:

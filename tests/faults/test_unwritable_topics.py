@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.copyjob import Progress
 from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.comparison import same_records
@@ -21,12 +24,26 @@ PATIENCE = 60.0
 RECORDS = 40_000
 SMALL = {"buffer.memory": "4000000"}
 
+HANDLER = """
+from legacy_mm.handlers.api import MessageHandler
+
+class Renames(MessageHandler):
+    def handle(self, record):
+        return [record.to("{topic}")]
+"""
+
 
 @pytest.fixture(params=["batches", "records"])
 def engine(request: pytest.FixtureRequest) -> str:
     """Either."""
     found: str = request.param
     return found
+
+
+@pytest.fixture(scope="module")
+def strict(module_clusters: Callable[..., Cluster]) -> Cluster:
+    """Makes no topic by itself."""
+    return module_clusters(properties={"auto.create.topics.enable": "false"})
 
 
 def said(caplog: pytest.LogCaptureFixture, event: str) -> list[dict[str, Any]]:
@@ -44,7 +61,7 @@ def arrived_of(copying: Copying, topic: str) -> int:
     return sum(offset for place, offset in copying.safe.items() if place.topic == topic)
 
 
-def arrived(target: NamedKafka, topic: str) -> int:
+def arrived(target: NamedKafka | Cluster, topic: str) -> int:
     return sum(end_offsets(target.bootstrap, topic).values())
 
 
@@ -87,14 +104,14 @@ def test_a_topic_whose_name_collides_waits_alone(
 
 def test_what_waits_is_named_at_the_stop(
     source: NamedKafka,
-    own_clusters: Callable[..., Cluster],
+    strict: Cluster,
     topic: Callable[[str], str],
     engine: str,
     start_copying: Start,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Brokers that make no topic."""
-    target = own_clusters(properties={"auto.create.topics.enable": "false"})
+    target = strict
     there, missing = topic("there"), topic("missing")
     filled(source, [there, missing], 1_000)
     create_topic(target.bootstrap, there, partitions=2)
@@ -142,3 +159,71 @@ def test_a_partition_that_nobody_leads_keeps_its_own_records_only(
     assert copying.stop() == {}
     there, here = read_all(source.bootstrap, half), read_all(target.bootstrap, half)
     assert same_records(there, here, target_partitions=3, allow_duplicates=engine == "records") == []
+
+
+def test_a_topic_that_is_deleted_waits_and_the_other_goes_on(
+    source: NamedKafka,
+    strict: Cluster,
+    topic: Callable[[str], str],
+    engine: str,
+    start_copying: Start,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """In the midst of copying, by brokers that make none; made again it gets what is new."""
+    gone, stays = topic("gone"), topic("stays")
+    filled(source, [gone, stays], 1_000)
+    for name in (gone, stays):
+        create_topic(strict.bootstrap, name, partitions=2)
+    names = {gone: gone, stays: stays}
+    copying = start_copying(
+        source.bootstrap, strict.bootstrap, "", 2, names=names, producer=SMALL, engine=engine, engine_required=True
+    )
+    copying.wait_safe(2_000)
+    delete_topic(strict.bootstrap, gone)
+    load(source.bootstrap, gone, RECORDS, 500, seed=9, partitions=2)
+    wait_until(lambda: gone in copying.of(Progress)[-1].unwritable, PATIENCE, "the trouble to be known")
+    load(source.bootstrap, stays, RECORDS, 500, seed=9, partitions=2)
+    wait_until(lambda: arrived_of(copying, stays) == RECORDS + 1_000, PATIENCE, "all of the other topic")
+    assert said(caplog, "topics-missing")[-1]["problems"] == f"{gone}=UNKNOWN_TOPIC_OR_PARTITION"
+    create_topic(strict.bootstrap, gone, partitions=2)
+    copying.wait_safe(2 * RECORDS + 2_000)
+    assert copying.stop() == {}
+    assert arrived(strict, gone) >= RECORDS
+
+
+def test_a_name_that_renaming_has_made_too_long_waits_alone(
+    source: NamedKafka, target: NamedKafka, topic: Callable[[str], str], engine: str, start_copying: Start
+) -> None:
+    """The old tool renames nothing; with a name of its own it ends with 255, as ours does."""
+    long, short = topic("long"), topic("short")
+    filled(source, [long, short], 1_000)
+    names = {long: "a" * 250, short: short}
+    copying = start_copying(source.bootstrap, target.bootstrap, "", 2, names=names, engine=engine, engine_required=True)
+    copying.wait_safe(1_000)
+    wait_until(lambda: copying.of(Progress)[-1].unwritable, PATIENCE, "the trouble to be known")
+    assert copying.of(Progress)[-1].unwritable == {"a" * 250: "INVALID_TOPIC_EXCEPTION"}
+    assert {place.topic for place in copying.safe} == {short}
+    assert copying.stop() == {}
+
+
+def test_a_missing_topic_that_a_handler_names_is_told(
+    source: NamedKafka,
+    strict: Cluster,
+    topic: Callable[[str], str],
+    start_copying: Start,
+    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
+) -> None:
+    """Its records wait in the buffer: nobody may call the handler for them again."""
+    name, missing = topic("t"), topic("missing")
+    filled(source, [name], 100)
+    script = tmp_path / "handler.py"
+    script.write_text(HANDLER.format(topic=missing))
+    handler = asdict(HandlerSettings(str(script)))
+    copying = start_copying(source.bootstrap, strict.bootstrap, name, 2, engine="records", handler=handler)
+    wait_until(lambda: said(caplog, "topic-waits"), PATIENCE, "what to do")
+    wait_until(lambda: copying.of(Progress)[-1].unwritable, PATIENCE, "the trouble to be known")
+    assert copying.of(Progress)[-1].unwritable == {missing: "UNKNOWN_TOPIC_OR_PARTITION"}
+    create_topic(strict.bootstrap, missing, partitions=2)
+    copying.wait_safe(100)
+    assert copying.stop() == {}

@@ -23,8 +23,10 @@ def impossible_copies(target: ClusterAdmin, copies: Iterable[str], deadline: Dea
     if not missing:
         return {}
     found = obstacles(missing, present)
-    if target.broker_properties(deadline).get(_MAKES_TOPICS) == "false":
+    told = target.broker_properties(deadline)
+    if told.get(_MAKES_TOPICS) == "false":
         none = f"it is missing, and the brokers make no topic ({_MAKES_TOPICS}=false): make it, or set topic.creation"
         return {name: found.get(name, none) for name in missing}
-    wanted = [CreateTopic(name, 1, BROKER_DEFAULT) for name in missing if name not in found]
+    replicas = BROKER_DEFAULT if told else 1  # old brokers want a number, and which one is not to be known
+    wanted = [CreateTopic(name, 1, replicas) for name in missing if name not in found]
     return found | trials.creations(target, wanted, deadline).impossible

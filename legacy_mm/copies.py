@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
 
 from legacy_mm import events
@@ -62,11 +62,12 @@ class Copies:
         names: Names,
         channel: ChannelServer,
         runner: SparkRunner,
-        prepare: Callable[[], None] | None,
+        prepare: Callable[[], Collection[str]] | None,
         pairs: PairSink | None,
         on_exit: Callable[[int], None],
     ) -> None:
-        """Features: `prepare` makes the target ready for what is copied next, `pairs` is told what was.
+        """Features: `prepare` makes the target ready for what is copied next, and names compacted topics of the source
+        that have no copy yet; `pairs` is told what was copied.
 
         `on_exit` is called with the code when the message handler ends the program.
         """
@@ -87,8 +88,7 @@ class Copies:
     def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
         """A copy job of this stream from these offsets, under way."""
         settings = self._settings
-        if self._prepare is not None:
-            self._prepare()
+        compacted = () if self._prepare is None else self._prepare()
         names = {partition.topic: self._names.at_target(partition.topic) for partition in offsets}
         plan = Plan(
             offsets=offsets,
@@ -107,6 +107,7 @@ class Copies:
             quarantine=asdict(settings.quarantine),
             in_place=self._names.in_place(names),
             topics_made=settings.features.creation is not None,
+            compacted=[topic for topic in compacted if topic in names],
             pairs=self._pairs is not None,
         )
         ticket = self._channel.new_ticket(settings.flow, stream, generation)

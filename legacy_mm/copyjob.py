@@ -110,6 +110,8 @@ class Plan(Frame):
     """Source topics whose records keep the number of their partition, whatever their keys say."""
     topics_made: bool = False
     """A duty makes their copies at the target."""
+    compacted: Sequence[str] = field(default_factory=list)
+    """Of these the ones that the brokers must not make in their own way, because the source is compacted."""
     pairs: bool = False
     """Report also which source offset became which target offset (`Pairs`), and ages; of the topics in place."""
 
@@ -137,6 +139,8 @@ class Progress(Frame):
     """Dropped on purpose by a handler."""
     quarantined: int = 0
     """Set aside, because a handler failed on them or the target refused them."""
+    unwritable: Mapping[str, str] = field(default_factory=dict)
+    """Target topic -> why it cannot be written now, while records wait for it."""
 
 
 class Portion(NamedTuple):

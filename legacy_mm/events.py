@@ -175,11 +175,41 @@ DUTY_CHANGED = Event("duty-changed", logging.INFO, "[{duty}] {change}")
 DUTY_CHANGED_WITH_EFFECT = Event("duty-changed-with-effect", logging.WARNING, "[{duty}] {change}: {effect}")
 DUTY_FAILED = Event("duty-failed", logging.WARNING, "[{duty}] {reason}; it is tried again")
 DUTY_NOTED = Event("duty-noted", logging.INFO, "[{duty}] {note}")
+PROPERTIES_REPLACED = Event(
+    "properties-replaced",
+    logging.WARNING,
+    "The brokers of the {name} are older than 2.3 and can only replace all properties of a topic at once: each change "
+    "is sent with all other properties that the topic has, so let nobody else change them at the same moment",
+)
 OFFSETS_LOST = Event("offsets-lost", logging.WARNING, "[offset-syncs] {reason}")
+COMPACTED_UNMADE = Event(
+    "compacted-unmade",
+    logging.WARNING,
+    "[topic-creation] topic {topic} is still missing at the target; its source is compacted, so it waits and is not "
+    "left to the brokers, which would make it with cleanup.policy=delete",
+)
 TOPIC_UNMADE = Event(
     "topic-unmade",
     logging.WARNING,
     "[topic-creation] topic {topic} is still missing at the target; its brokers may now make it in their own way",
+)
+TOPICS_MISSING = Event(
+    "topics-missing",
+    logging.WARNING,
+    "[{client}] The target does not have these topics yet (answer {number}): {problems}",
+)
+TOPIC_WAITS = Event(
+    "topic-waits",
+    logging.WARNING,
+    "Topic {topic} cannot be written at the target ({reason}). Its records wait at the source, other topics are "
+    "copied; {advice}",
+)
+TOPIC_GOES_ON = Event("topic-goes-on", logging.INFO, "Topic {topic} can be written at the target again")
+NOT_COPIED = Event(
+    "not-copied",
+    logging.WARNING,
+    "Not copied before the stop: {partitions} partitions wait for topic {topic} at the target ({reason}); what was "
+    "copied of them is committed, and the next start goes on there",
 )
 HEARTBEATS_FAILED = Event(
     "heartbeats-failed",

@@ -16,6 +16,7 @@ from legacy_mm.controlplane.duties import Applier, Count, Duties
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties, source_duties
 from legacy_mm.controlplane.heartbeats import Heartbeats
 from legacy_mm.controlplane.internal_topics import InternalTopics
+from legacy_mm.controlplane.topics import TopicCreation
 from legacy_mm.flow_names import Names
 from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
@@ -39,15 +40,15 @@ class DutyClusters:
             own_at_source=names.own_topics("source"),
             own_at_target=names.own_topics("target"),
         )
-        self.source = _admin("source", settings.source_admin_properties)
-        self.target = _admin("target", settings.target_admin_properties)
+        self.source = admin_of("source", settings.source_admin_properties)
+        self.target = admin_of("target", settings.target_admin_properties)
         self.scheduled, self.applier = feature_duties(
             settings.features, self.source, self.target, self.names, settings.source.metadata_max_age
         )
         self.at_source = source_duties(self.source, self.names)
 
 
-def _admin(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
+def admin_of(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
     """librdkafka's client, or our own where librdkafka has no such login."""
     if beyond_librdkafka(properties) is None:
         return LibrdkafkaAdmin(name, properties)
@@ -62,6 +63,7 @@ class FlowDuties:
     def __init__(self, settings: Settings, names: Names, count: Count) -> None:
         clusters = DutyClusters(settings, names)
         self._scope = names.scope
+        self._creation = [each.duty for each in clusters.scheduled if isinstance(each.duty, TopicCreation)]
         self._at_target = Duties(clusters.scheduled, clusters.applier, count)
         at_source = [Duties(clusters.at_source, Applier(clusters.source), count)] if clusters.at_source else []
         self._duties = [self._at_target, *at_source]
@@ -81,11 +83,15 @@ class FlowDuties:
         self._topics = frozenset(topic for topic in topics if topic in self._scope)
         self._look_again()
 
-    def before_copying(self) -> None:
-        """A stream has partitions, perhaps new ones: the target grows first. Not on the membership's own thread."""
+    def before_copying(self) -> frozenset[str]:
+        """A stream has partitions, perhaps new ones: the target grows first. Not on the membership's own thread.
+
+        The compacted topics of the source that may have no copy even now.
+        """
         again = threading.Thread(target=self._look_again, name="duties-again", daemon=True)
         again.start()
         again.join(_BEFORE_COPYING_SECONDS)
+        return frozenset().union(*(duty.compacted for duty in self._creation))
 
     def stop(self) -> None:
         """Begin nothing more."""

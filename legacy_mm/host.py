@@ -18,7 +18,7 @@ from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.copies import choose_engine
 from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.group import RebalanceListener
-from legacy_mm.metrics.health import Phase
+from legacy_mm.metrics.health import Phase, State
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
 from legacy_mm.metrics.registry import Registry, Snapshot
 from legacy_mm.spark.channel import ChannelServer
@@ -137,5 +137,9 @@ class Host:
 
         return Endpoint(settings.address, settings.port, self._snapshots, self._state)
 
-    def _state(self) -> tuple[Phase, frozenset[str]]:
-        return self.phase, frozenset().union(*(registry.without_assignment() for registry in self.registries))
+    def _state(self) -> State:
+        unwritable: dict[str, str] = {}
+        for registry in self.registries:
+            unwritable |= registry.unwritable()
+        outside = frozenset().union(*(registry.without_assignment() for registry in self.registries))
+        return State(self.phase, outside, unwritable)

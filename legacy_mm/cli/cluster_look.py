@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from legacy_mm.cli import group_plan
 from legacy_mm.cli.group_look import flow_groups
+from legacy_mm.cli.target_look import impossible_copies
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.flow_duties import DutyClusters
@@ -17,6 +18,7 @@ from legacy_mm.spark.jvm import Jvm
 from legacy_mm.stores import with_stores
 
 _PATIENCE_SECONDS = 30.0
+_TARGET = "topics that the target cannot have"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +45,15 @@ class FlowClusters:
     def look(self) -> FlowPlan:
         """What each duty would change; raises LegacyMMError."""
         clusters = self._clusters
-        topics = clusters.names.concerned(frozenset(clusters.source.topics(_patience())))
+        present = frozenset(clusters.source.topics(_patience()))
+        topics = clusters.names.concerned(present)
         looks = {each.duty.name: each.duty.look(topics, _patience()) for each in clusters.scheduled}
         for each in clusters.at_source:
             made = each.duty.look(topics, _patience()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
             looks[f"{each.duty.name} at the source"] = Look(notes=notes)
+        if troubles := self._impossible(present):
+            looks[_TARGET] = Look(troubles=troubles)
         # heartbeats of several clusters are told apart by these names, whatever the flags are
         named = (topic for topic in topics if not clusters.names.brings_heartbeats(topic))
         names = {topic: clusters.names.remote(topic) for topic in named}
@@ -58,6 +63,14 @@ class FlowClusters:
             groups, moves = group_plan.look(flow_groups(self._settings, self._names), self._names)
             looks |= groups
         return FlowPlan(self._settings.flow, looks, tuple(left), moves)
+
+    def _impossible(self, present: frozenset[str]) -> tuple[str, ...]:
+        """Copies that the target's brokers would not make; those that we would make are tried by the duty."""
+        ours = self._settings.features.creation is not None
+        mirrored = self._names.choice().of(present)
+        copies = [self._names.at_target(topic) for topic in mirrored if not (ours and topic in self._names.scope)]
+        found = impossible_copies(self._clusters.target, copies, _patience())
+        return tuple(f"topic {name}: {why}" for name, why in sorted(found.items()))
 
     def apply(self, changes: Sequence[Change]) -> Iterator[Outcome]:
         """Make these changes; raises HostError."""

@@ -1,7 +1,8 @@
 """`legacy-mm explain [--json] [--offline] -- OLD-COMMAND-LINE`: how a command line is understood, without running it.
 
-The source is asked for its topics and offsets, for a few seconds and without joining the group; `--offline` leaves
-that out. Nothing is written anywhere. The exit code is 0 when the line would run, else the old tool's.
+The source is asked for its topics and offsets, for a few seconds and without joining the group, and the target which of
+them it cannot have; `--offline` leaves that out. Nothing is written anywhere. The exit code is 0 when the line would
+run, else the old tool's.
 
 `--json` prints one document. Its keys, each a list of rows unless said otherwise:
 
@@ -12,7 +13,8 @@ that out. Nothing is written anywhere. The exit code is 0 when the line would ru
 - `properties`: client, line, name, value, meaning; of several consumer files, client is followed by the path
 - `settings`: client, name, value, origin, reason, as librdkafka gets them
 - `pattern` (a text): the topics, as Java compiles it
-- `topics` (an object): answered, why_not, and partitions: topic, partition, start, because
+- `topics` (an object): answered, why_not, partitions: topic, partition, start, because; impossible: topic, because
+  (what the target cannot have); target_unknown (a text): why that is not known
 - `engine` (a sentence): how records are copied, and why so
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always
@@ -39,7 +41,7 @@ USAGE = """\
 usage: legacy-mm explain [--json] [--offline] -- kafka-mirror-maker.sh OPTIONS
 
   --json      one JSON document instead of text
-  --offline   do not ask the source cluster for its topics and offsets
+  --offline   do not ask the clusters for topics and offsets
 """
 _NOT_RUN = Topics(why_not="the line would not run")
 _FLAGS = {"--json", "--offline"}

@@ -30,6 +30,7 @@ def render(explanation: Explanation, topics: Topics) -> str:
         *(section for client in _clients(explanation) for section in _client(explanation, client)),
         _section("Engine", [(explanation.engine,)] if explanation.engine else []),
         _topics(explanation.pattern, topics),
+        _impossible(topics),
         _section(
             "Permissions needed",
             [(row.cluster, row.operation, row.resource, row.reason) for row in explanation.permissions],
@@ -82,6 +83,13 @@ def _topics(pattern: str, topics: Topics) -> list[str]:
     starts = [(f"{row.topic}-{row.partition}", _start(row.start), row.because) for row in shown]
     left = len(topics.partitions) - len(shown)
     return [*_section(title, starts), *([f"{_INDENT}... and {left} more partitions; --json has all"] if left else [])]
+
+
+def _impossible(topics: Topics) -> list[str]:
+    title = "Topics that the target cannot have; their records would wait, all others are copied"
+    if topics.target_unknown:
+        return textwrap.wrap(f"{title}: not known, {topics.target_unknown}", _WIDTH, subsequent_indent=_INDENT)
+    return _section(title, [(row.topic, row.because) for row in topics.impossible])
 
 
 def _start(offset: int | None) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from legacy_mm import source_clients, stores
+from legacy_mm.cli.target_look import impossible_copies
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings, SourceSettings
-from legacy_mm.errors import InvalidPattern
+from legacy_mm.errors import HostError, InvalidPattern
+from legacy_mm.flow_duties import admin_of
 from legacy_mm.flow_names import Names
 from legacy_mm.group import PartitionView
 from legacy_mm.model import TopicPartition
@@ -29,19 +31,45 @@ class PartitionStart:
 
 
 @dataclass(frozen=True, slots=True)
+class Impossible:
+    """A topic that the target lacks, and that its brokers would not make."""
+
+    topic: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
 class Topics:
     """What the source says about the topic pattern."""
 
     answered: bool = False
     why_not: str = ""
     partitions: tuple[PartitionStart, ...] = ()
+    impossible: tuple[Impossible, ...] = ()
+    """What cannot be copied, because the target cannot have it."""
+    target_unknown: str = ""
+    """Why that is not known."""
 
 
 def look(flows: Sequence[Settings]) -> Topics:
     """Ask the sources; raises HostError when one does not answer, InvalidPattern when Java refuses the pattern."""
     with java_when_asked(flows[0].spark.jvm.java_home) as java:
         starts = [start for settings in flows for start in _starts(settings, java, whose=len(flows) > 1)]
-    return Topics(answered=True, partitions=tuple(starts))
+        topics = Topics(answered=True, partitions=tuple(starts))
+        try:
+            found = _impossible(flows[0], {start.topic for start in starts}, java)
+        except HostError as error:
+            return replace(topics, target_unknown=str(error))
+    return replace(topics, impossible=tuple(Impossible(*row) for row in sorted(found.items())))
+
+
+def _impossible(settings: Settings, topics: Collection[str], java: Callable[[], Jvm]) -> Mapping[str, str]:
+    """All flows have one target; one that does not answer is no reason to say nothing of the sources."""
+    if not topics:
+        return {}
+    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
+    target = admin_of("target", stores.with_stores(settings, java).target_admin_properties)
+    return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_SECONDS))
 
 
 def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list[PartitionStart]:

@@ -130,6 +130,12 @@ WORDING: Mapping[Event, Wording] = {
         SUBSCRIPTIONS,
         "[{client}] Resetting offset for partition {partition} to position FetchPosition{{offset={offset}}}.",
     ),
+    events.TOPICS_MISSING: Wording(
+        logging.WARNING,
+        NETWORK,
+        "[Producer clientId={client}] The metadata response from the cluster reported a recoverable issue with "
+        "correlation id {number} : {{{problems}}}",
+    ),
     events.CLIENT_ERROR: Wording(logging.WARNING, NETWORK, "[{client}] {text}"),
 }
 """Our event -> the old tool's line."""

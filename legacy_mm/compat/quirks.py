@@ -235,7 +235,8 @@ QUIRKS = (
     Quirk(
         "missing-target-topic",
         "a record for a topic that is never created waits for ever (max.block.ms)",
-        "waits 35 minutes, then the send fails: 255, nothing committed",
+        "waits for ever, too; what a message handler makes waits 35 minutes, then the send fails: 255, nothing "
+        "committed",
         "librdkafka cannot count further",
         _PRODUCER + "test_defaults_are_those_of_the_map",
         producer_default("max.block.ms"),

@@ -58,6 +58,15 @@ ENGINE_QUIRKS = (
         "tests/brokers/test_records_engine.py::test_a_header_that_the_client_cannot_read_is_named",
     ),
     Quirk(
+        "missing-topics-wait-alone",
+        "while the target lacks a topic, or the records for a partition without a leader fill the buffer, its thread "
+        "copies no other topic either",
+        "only the records concerned wait, at the source; a line, /readyz and a metric tell it. The buffer fills where "
+        "a handler names the topic; without a leader also record by record with receipts, offset syncs or a quarantine",
+        "one topic that somebody forgot must not stop all others",
+        "tests/faults/test_unwritable_topics.py::test_a_topic_whose_name_collides_waits_alone",
+    ),
+    Quirk(
         "target-without-producer-ids",
         "since 3.0 a target of before 0.11 ends it with 255, unless the file has enable.idempotence=false",
         "one line, and it goes on without idempotence, one request in flight; enable.idempotence=true ends it, too",

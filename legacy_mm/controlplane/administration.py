@@ -38,14 +38,19 @@ class ClusterAdmin(Protocol):
     ) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:
         """The properties of each topic, and of those that are not told, why."""
 
-    def create_topics(self, wanted: Sequence[CreateTopic], deadline: Deadline) -> Iterator[Outcome]:
-        """Make these topics."""
+    def broker_properties(self, deadline: Deadline) -> dict[str, str]:
+        """The properties of one of its brokers; none where they are not told."""
+
+    def create_topics(
+        self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool = False
+    ) -> Iterator[Outcome]:
+        """Make these topics; in a `trial` none is made."""
 
     def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
         """Let these topics grow."""
 
-    def alter(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
-        """Set and remove these properties and no others; of one topic all or none."""
+    def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False) -> Iterator[Outcome]:
+        """Set and remove these properties and no others; of one topic all or none; in a `trial` none."""
 
     def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
         """Add these access rules."""

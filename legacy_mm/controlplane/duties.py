@@ -28,6 +28,7 @@ from legacy_mm.policies.changes import (
     DeleteAcl,
     Look,
     Outcome,
+    by_topic,
 )
 
 RUN_SECONDS = 60.0
@@ -73,7 +74,7 @@ class Applier:
         target = self._target
         yield from target.create_topics([each for each in changes if isinstance(each, CreateTopic)], deadline)
         yield from target.add_partitions([each for each in changes if isinstance(each, AddPartitions)], deadline)
-        yield from target.alter([each for each in changes if isinstance(each, Alteration)], deadline)
+        yield from self._altered([each for each in changes if isinstance(each, Alteration)], deadline)
         yield from self._noted(self._create_rules([each for each in changes if isinstance(each, CreateAcl)], deadline))
         yield from self._noted(target.delete_rules([each for each in changes if isinstance(each, DeleteAcl)], deadline))
 
@@ -90,6 +91,15 @@ class Applier:
         yield from self._target.create_rules([each for each in allowing if each not in held], deadline)
         for each in held:
             yield Outcome(each, "not added, because the target refuses a rule that forbids something for this topic")
+
+    def _altered(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
+        """A property that is refused is told by itself, and keeps no other one back."""
+        several = {topic for topic, changes in by_topic(wanted).items() if len(changes) > 1}
+        for outcome in self._target.alter(wanted, deadline):
+            if outcome.error and outcome.change.topic in several:  # type: ignore[union-attr]
+                yield from self._target.alter([outcome.change], deadline)  # type: ignore[list-item]
+            else:
+                yield outcome
 
     def _noted(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
         done: list[Change] = []

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from legacy_mm.clock import Deadline
+from legacy_mm.controlplane import trials
 from legacy_mm.controlplane.administration import ClusterAdmin
-from legacy_mm.policies.changes import Change, Look
+from legacy_mm.policies.changes import Alteration, Look
 from legacy_mm.policies.config_filter import ConfigPropertyFilter, not_known
 
 
@@ -34,11 +35,12 @@ class TopicConfigs:
         wanted, untold = self._source.properties(remote, deadline)
         present, also_untold = self._target.properties(set(remote.values()), deadline)
         troubles = [f"topic {topic}: {why}" for topic, why in [*untold.items(), *also_untold.items()]]
-        changes: list[Change] = []
+        changes: list[Alteration] = []
         for topic, source in wanted.items():
             if (target := present.get(remote[topic])) is None:
                 continue
             found, unknown = self._filter.at_sync(remote[topic], source, target)
             changes += found
             troubles += not_known(remote[topic], unknown)
-        return Look(tuple(changes), tuple(troubles))
+        passing, refusals = trials.alterations(self._target, changes, deadline)
+        return Look(tuple(passing), (*troubles, *refusals))

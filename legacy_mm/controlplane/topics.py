@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from legacy_mm.clock import Deadline
+from legacy_mm.controlplane import trials
 from legacy_mm.controlplane.administration import ClusterAdmin
-from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, Look
-from legacy_mm.policies.config_filter import ConfigPropertyFilter, not_known
+from legacy_mm.policies.changes import AddPartitions, CreateTopic, Look
+from legacy_mm.policies.config_filter import ConfigPropertyFilter, TopicProperty, not_known
 
 
 class TopicCreation:
@@ -29,6 +30,8 @@ class TopicCreation:
         self._remote_name = remote_name
         self._new = new
         self._grow = grow
+        self.compacted: frozenset[str] = frozenset()
+        """Topics of the source that keep the last record of each key, and have no copy yet."""
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
         """What must be made and what must grow for these topics of the source; raises HostError."""
@@ -36,12 +39,15 @@ class TopicCreation:
         remote = {topic: self._remote_name(topic) for topic in sorted(topics) if topic in counts}
         missing = [topic for topic, name in remote.items() if name not in present]
         smaller = [topic for topic, name in remote.items() if present.get(name, counts[topic]) < counts[topic]]
-        made, untold, troubles = self._missing(missing, remote, counts, present, deadline)
+        wanted, untold, troubles = self._missing(missing, remote, counts, present, deadline)
+        tried = trials.creations(self._target, wanted, deadline)
+        troubles += tried.troubles
         grown = [AddPartitions(remote[topic], present[remote[topic]], counts[topic]) for topic in smaller]
         if not self._grow:
             troubles += [_too_small(change) for change in grown]
             grown = []
-        return Look((*made, *grown), (*untold, *troubles), unfinished=bool(untold))
+        unfinished = bool(untold or tried.impossible)
+        return Look((*tried.made, *grown), (*untold, *troubles), tuple(tried.notes), unfinished)
 
     def _missing(
         self,
@@ -50,14 +56,15 @@ class TopicCreation:
         counts: Mapping[str, int],
         present: Collection[str],
         deadline: Deadline,
-    ) -> tuple[list[Change], list[str], list[str]]:
+    ) -> tuple[list[CreateTopic], list[str], list[str]]:
         """What is to be made, what the source does not tell, and what the target does not know."""
         if self._new is None or not topics:
             return [], [], []
         replication_factor, properties = self._new
         described, untold = self._source.properties(topics, deadline)
         known = self._known(remote.values(), present, deadline)
-        made: dict[str, Change] = {}
+        self.compacted = frozenset(topic for topic, source in described.items() if _is_compacted(source))
+        made: dict[str, CreateTopic] = {}
         troubles: list[str] = []
         for topic, source in described.items():
             configs, unknown = properties.at_creation(source, known)
@@ -75,6 +82,10 @@ class TopicCreation:
             return None
         described, _ = self._target.properties([any_topic], deadline)
         return {each.name for each in described[any_topic]} if described else None
+
+
+def _is_compacted(properties: Iterable[TopicProperty]) -> bool:
+    return any(each.name == "cleanup.policy" and "compact" in (each.value or "") for each in properties)
 
 
 def _too_small(change: AddPartitions) -> str:

@@ -9,6 +9,7 @@ moves safe offsets at barriers, the `batches` engine with each `Piece`.
 from __future__ import annotations
 
 from collections import defaultdict, deque
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,10 +40,11 @@ class SafeOffsets:
         """Below these everything is acknowledged."""
         return self._safe
 
-    def barrier(self) -> None:
-        """Everything sent so far is acknowledged."""
+    def barrier(self, but: Collection[TopicPartition] = ()) -> None:
+        """Everything sent so far is acknowledged, `but` of these partitions."""
         for partition, offset in self._sent.items():
-            self.acknowledged(partition, offset)
+            if partition not in but:
+                self.acknowledged(partition, offset)
 
     def acknowledged(self, partition: TopicPartition, offset: int) -> None:
         """Everything of this partition below `offset` is acknowledged."""

@@ -16,6 +16,7 @@ from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Frame, Gap, Pairs, Plan, Pr
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
+from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.joining import Arrived, Joiner
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.pace import Pace
@@ -65,8 +66,7 @@ class BatchesEngine:
         self._safe = SafeOffsets()
         self._pieces = Pieces(self._safe)
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
-        self._without_topic = ""
-        self._halving = False
+        self._without_topic, self._halving = "", False
         self._pairs = OffsetPairs() if plan.pairs else None
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
@@ -76,14 +76,13 @@ class BatchesEngine:
         self._records = 0
         self._report_interval = min(BEAT_SECONDS, plan.barrier_interval)
         self._next_report = monotonic()
-        self._stopping = threading.Event()
-        self._stop_deadline = Deadline(0)
+        self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
         beat = Beat(lambda: report(self._progress({}, blocked=True)))
         self._patience = Patience(self._stopping, beat, lambda: self._tend(blocked=True))
-        news = self._written.on_trouble
-        self._topics = TargetTopics(plan, self._target, self._patience, self._stopping, self._wait, news)
+        self._topics = TargetTopics(plan, self._target, self._patience, self._stopping, self._wait)
+        self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time (empty: all was).
@@ -129,6 +128,7 @@ class BatchesEngine:
             if not self._stopping.is_set():  # what a stop left uncopied must not be followed by what came after it
                 self._copy(fetched)
         self._tend(blocked=False)
+        self._held.tend()
         self._put_aside()
         self._mind_gaps()
 
@@ -150,22 +150,25 @@ class BatchesEngine:
 
     def _copy(self, fetched: Fetched) -> None:
         partition, begin, batches, _, _ = fetched
+        if self._held.stays(partition):
+            return
         data = self._batches.data(fetched)
         topic, unopened = self._plan.names[partition.topic], partition.topic in self._in_place
         sent, before = 0, self._records
         try:
             for arrived in self._joiner.join(topic, data, unopened=unopened):
-                self._send(partition, arrived, begin)
-                sent += 1
-                if self._stopping.is_set():
+                if not self._send(partition, arrived, begin) or self._stopping.is_set():
                     return
+                sent += 1
         except (EngineUnfit, CorruptRecords) as error:
             raise type(error)(f"{partition}: {error}") from error
         self._read.passed(partition, batches[-1].header.next_offset)
         self._pace.copied(len(batches), sent, self._records - before)
 
-    def _send(self, source: TopicPartition, arrived: Arrived, begin: int) -> None:
+    def _send(self, source: TopicPartition, arrived: Arrived, begin: int) -> bool:
+        """False: it goes on later, from this batch on."""
         batch, codec = arrived
+        offset = max(begin, batch.header.base_offset)
         topic = self._plan.names[source.topic]
         count = self._source.partitions(source.topic)
         in_place = source.topic in self._in_place
@@ -176,12 +179,17 @@ class BatchesEngine:
             self._fail(topic, batch, error.code)
             self._failures.raise_if_ending(None)
             self._pieces.open(source, batch.header.next_offset, 0)
-            return
+            return True
         if not partitions:
-            return
+            self._held.hold(source, offset, topic, least)
+            return False
         route = self._router.route(
             topic, source.partition, batch, begin, count, partitions, in_place=in_place, codec=codec
         )
+        targets = [TopicPartition(topic, placed.partition) for placed in route.batches]
+        if not all(map(self._appender.takes, targets)):
+            self._held.hold(source, offset, topic, least, targets)
+            return False
         lone = 0 if self._refused is None else len(route.too_large)
         piece = self._pieces.open(source, route.next_offset, len(route.batches) + lone)
         sized = None
@@ -193,15 +201,15 @@ class BatchesEngine:
                 self._fail(topic, large, failures.TOO_LARGE)
             else:
                 self._refused.add(Part(piece, offsets, None), large, broker_error(failures.TOO_LARGE)[0])
-        for (number, made, offsets), times in zip(route.batches, times_of(sized, route), strict=True):
+        for target, (_, made, offsets), times in zip(targets, route.batches, times_of(sized, route), strict=True):
             if not self._wait_for_room():
-                return
-            target = TopicPartition(topic, number)
+                return False
             whole = made if self._batches.check_crcs else seal(*made)
             self._appender.append(target, whole, Part(piece, offsets, times))
             self._written.carried(target, made.header.records, len(made.buffer))
         self._read.carried(source, route.records, len(batch.buffer), route.next_offset)
         self._records += route.records
+        return True
 
     def _partitions(self, topic: str, least: int) -> int:
         """As `TargetTopics.partitions`, of a target that has answered."""
@@ -301,12 +309,15 @@ class BatchesEngine:
 
     def _quarantine_partitions(self, topic: str) -> int | str:
         """How many it has, or why that is not known; a topic that is missing is waited for once."""
-        if not self._without_topic:
+        while not self._without_topic and not self._stopping.is_set():
             try:
-                return self._partitions(topic, 1) or "the mirror stops"
+                if count := self._partitions(topic, 1):
+                    return count
             except Unsendable as error:
                 self._without_topic = broker_error(error.code)[0]
-        return self._without_topic
+            self._held.tend()
+            self._wait()
+        return self._without_topic or "the mirror stops"
 
     def _append_aside(self, partition: TopicPartition, batch: RecordBatch, aside: Aside) -> bool:
         if not self._wait_for_room():
@@ -323,6 +334,7 @@ class BatchesEngine:
         self._gaps += self._fetcher.take_gaps()
         for gap in [gap for gap in self._gaps if not self._pieces.are_open(gap.topic_partition)]:
             self._gaps.remove(gap)
+            self._held.forget(gap.topic_partition)
             self._send_progress(blocked=False)
             self._report(gap)
         while self._resume:
@@ -350,7 +362,10 @@ class BatchesEngine:
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
         quarantined = 0 if self._refused is None else self._refused.count
-        return Progress(moved, self._records, dict(self._failures.dropped), blocked, quarantined=quarantined)
+        unwritable = self._held.reasons()
+        return Progress(
+            moved, self._records, dict(self._failures.dropped), blocked or bool(unwritable), 0, quarantined, unwritable
+        )
 
     def _finish(self) -> Offsets:
         """(1) read no more; (2) wait for the target, reporting that we live; (3) say what it did not get."""
@@ -358,10 +373,9 @@ class BatchesEngine:
         self._drain(self._stop_deadline.expired)
         empty = self._all_settled(0.0)
         self._send_progress(blocked=not empty)
-        if empty:
-            return {}
-        self._appender.purge()
-        return self._safe.unacknowledged()
+        left = {} if empty else self._safe.unacknowledged()
+        self._held.tell_of_the_end(left)
+        return left
 
     def _leave_nothing_behind(self) -> None:
         """Whoever goes on does so from the safe offsets: what was read before is copied, and need not be sent twice."""

@@ -82,6 +82,7 @@ class HandlerEngine(RecordsEngine):
             self._sources, self._sent, self._done = self._read(), 0, 0
             with self._beat:
                 self._batch, self._ends = self._handle(self._sources)
+                self._gate.expect({topic for topic, *_ in self._batch})
             if self._counts is not None and not self._counts.suffice(self._moves(), self._wait_a_moment):
                 return
             named = {(topic, number) for topic, _, _, _, number, _ in self._batch if number is not None}

@@ -5,6 +5,7 @@ The `batches` engine has both clusters' metadata at hand and asks by itself; the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 
 from legacy_mm.clock import Deadline
@@ -12,6 +13,8 @@ from legacy_mm.errors import StreamFailure
 
 GROWTH_SECONDS = 10.0
 """So long a target topic may take to get the partitions that it lacks."""
+_FOR_EVER_MS = 2_147_483
+"""The most that librdkafka takes; a file that says so, or more, means to wait for ever, as the old tool does."""
 Move = tuple[str, int, str]
 """Source topic, partition, target topic."""
 
@@ -26,7 +29,8 @@ def too_few(topic: str, count: int, wanted: int) -> StreamFailure:
 
 def missing_seconds(target: Mapping[str, str]) -> float:
     """So long a topic, or a partition, that is not there at the target is waited for (`max.block.ms`)."""
-    return int(target.get("topic.metadata.propagation.max.ms", 30_000)) / 1000
+    milliseconds = int(target.get("topic.metadata.propagation.max.ms", 30_000))
+    return milliseconds / 1000 if milliseconds < _FOR_EVER_MS else math.inf
 
 
 class NamedPartitions:

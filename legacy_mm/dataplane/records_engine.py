@@ -23,7 +23,9 @@ from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
 from legacy_mm.dataplane.patience import Beat, Patience
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
+from legacy_mm.dataplane.stuck_records import StuckRecords
 from legacy_mm.dataplane.tally import Tally
+from legacy_mm.dataplane.target_gate import TargetGate
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.errors import EngineUnfit, StreamFailure
 from legacy_mm.kafka.reader import PartitionReader
@@ -66,11 +68,15 @@ class RecordsEngine:
         self._meters = PartitionMeters(in_place) if plan.pairs else None
         self._arrived: list[tuple[Any, ...]] = []
         self._unmade = UnmadeTopics(plan, self._sender.missing_topics)
+        self._gate = TargetGate(plan, self._reader, self._sender.topic_problem, self._unmade)
         self._counts = (
             PartitionCounts(self._reader.partitions, self._at_target, missing_seconds(plan.target))
             if self._in_place
             else None
         )
+        self._stuck = StuckRecords(self._sender.unacknowledged)
+        self._may_set_back = self._refused is None and plan.handler is None and not (plan.pairs or plan.receipts)
+        self._starts: dict[TopicPartition, int] = {}
         self._zero_seen: set[TopicPartition] = set()
         self._safe = SafeOffsets()
         self._tally = Tally() if plan.receipts else None
@@ -116,6 +122,7 @@ class RecordsEngine:
         self._tame_collector()
         with self._beat:
             started = self._reader.start(self._start)
+        self._starts |= started.offsets
         self._report(started)
         self._next_barrier = monotonic() + self._barrier_interval
         while not self._stopping.is_set():
@@ -126,6 +133,9 @@ class RecordsEngine:
                 self._sender.divide()
             self._report_when_due(blocked=self._sent < len(self._batch))
             self._mind_gaps()
+            if self._sent == len(self._batch):
+                with self._beat:
+                    self._gate.tend(self._safe.positions)
         return self._finish()
 
     def stop(self, seconds: float) -> None:
@@ -158,7 +168,9 @@ class RecordsEngine:
 
     def _copy_some(self) -> None:
         if self._sent == len(self._batch):
-            self._batch, self._sent = self._read(), 0
+            batch = self._read()
+            with self._beat:
+                self._batch, self._sent = self._gate.passed(batch, self._safe.positions()), 0
             if self._meters is not None:
                 for partition, found in self._batch.by_partition():
                     sized = Sized(Times.of_records(found.timestamps), sum(map(len, filter(None, found.values))))
@@ -199,7 +211,10 @@ class RecordsEngine:
         if not self._flush() or (self._refused is not None and not self._refused.settled):
             return False
         self._failures.raise_if_ending(self._sender.fatal())
-        self._safe.barrier()
+        back = self._given_up() if self._may_set_back else ()
+        self._safe.barrier(but=back)
+        if back:
+            self._set_back(back)
         self._note_arrived()
         if self._tally is not None and (portions := self._tally.take()):
             self._report(Copied(portions, self._failures.take_reasons()))
@@ -210,16 +225,44 @@ class RecordsEngine:
     def _flush(self) -> bool:
         while not self._sender.flush(_FLUSH_SLICE):
             self._note_arrived()
+            self._mind_stuck()
             self._failures.raise_if_ending(self._sender.fatal())
             self._report_when_due(blocked=True)
             if self._stopping.is_set() and self._stop_deadline.expired():
                 return False
         return True
 
+    def _mind_stuck(self) -> None:
+        """Give up what waits for target topics that cannot be written now: it would keep all others waiting, too.
+
+        Where nobody knows what a record was made of, that is only told.
+        """
+        with self._beat:
+            self._gate.tell()
+        if self._may_set_back and self._stuck.are_there():
+            with self._beat:
+                if self._gate.shut({place.topic for place in self._safe.unacknowledged()}):
+                    self._sender.give_up_waiting()
+
+    def _given_up(self) -> set[TopicPartition]:
+        topics = self._sender.take_given_up()
+        return {place for place in self._safe.positions() if topics and self._names[place.topic] in topics}
+
+    def _set_back(self, partitions: Collection[TopicPartition]) -> None:
+        """Copy these again from their safe offsets, once their topics can be written."""
+        self._send_progress(blocked=True)  # what is safe of them, before it is forgotten
+        offsets = {place: self._safe.safe().get(place, self._starts[place]) for place in partitions}
+        for place in partitions:
+            self._safe.restart(place)
+        rest = self._batch.part(self._sent)
+        reading = not self._stopping.is_set()
+        self._batch, self._sent = self._gate.hold(offsets, rest, self._safe.positions(), reading=reading), 0
+
     def _finish(self) -> Offsets:
         self._reader.close()
         acknowledged = self._barrier()
         self._send_progress(blocked=not acknowledged)
+        self._gate.tell_of_the_end()
         if acknowledged:
             return {}
         self._sender.purge()
@@ -239,12 +282,15 @@ class RecordsEngine:
 
     def _progress(self, moved: Offsets, *, blocked: bool) -> Progress:
         quarantined = 0 if self._refused is None else self._refused.count
-        return Progress(moved, self._records, dict(self._failures.dropped), blocked, quarantined=quarantined)
+        reasons = dict(self._gate.reasons)
+        waits = blocked or bool(reasons)
+        return Progress(moved, self._records, dict(self._failures.dropped), waits, 0, quarantined, reasons)
 
     def _mind_gaps(self) -> None:
         if self._sent < len(self._batch):
             return  # what is safe before a gap, and where reading goes on, is known only with nothing in hand
         for gap in self._reader.take_gaps():
+            self._gate.forget(gap.topic_partition)
             self._barrier()
             self._send_progress(blocked=False)
             self._report(gap)
@@ -255,10 +301,12 @@ class RecordsEngine:
                 self._safe.restart(partition)
                 if self._meters is not None:
                     self._meters.restart(partition)
+            self._starts |= resumed
             self._report(Started(resumed))
         with self._beat:
             started = self._reader.take_started(self._safe.positions)
         if started is not None:
+            self._starts |= started.offsets
             self._report(started)
 
     def _delivered(self, row: tuple[Any, ...], offset: int) -> None:

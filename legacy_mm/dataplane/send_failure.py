@@ -7,10 +7,13 @@ says.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 from legacy_mm import events
 from legacy_mm.errors import SendFailure, StreamFailure
 from legacy_mm.kafka.sender import FailedSend
+
+_FORBIDDEN, _INVALID = "TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION"
 
 
 class SendFailures:
@@ -67,6 +70,15 @@ class SendFailures:
 
 def _size(size: int | None) -> str:
     return "null" if size is None else f"{size} bytes"
+
+
+def ends_waiting(problem: str, topic: str, names: Mapping[str, str]) -> bool:
+    """Whether nobody waits for a target topic with this problem, in Java's words: its records fail, as in Java.
+
+    A name that renaming has made is none that the old tool could have met: it waits alone.
+    """
+    renamed = any(copy == topic != name for name, copy in names.items())
+    return problem == _FORBIDDEN or (problem == _INVALID and not renamed)
 
 
 class IdempotenceRefused(SendFailure):

@@ -1,70 +1,122 @@
-"""What the `batches` engine waits for before it sends to a topic for the first time."""
+"""What the `batches` engine must know of a target topic before it sends to it; it waits for none.
+
+A topic that is not there is asked for again at the pace of Java's client, which also has the words: each answer that
+lacks it is a WARN line. Whoever has records for it sets them aside meanwhile (`held_partitions.py`).
+"""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import Plan
+from legacy_mm.dataplane.asking_pace import AskingPace
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, missing_seconds, too_few
 from legacy_mm.dataplane.patience import Patience
-from legacy_mm.dataplane.send_failure import Unsendable
+from legacy_mm.dataplane.send_failure import Unsendable, ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
+from legacy_mm.errors import StreamFailure
 from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.survey import missing_topics
+
+
+@dataclass(slots=True)
+class _Wait:
+    """A topic that is waited for."""
+
+    asked: float
+    missing: Deadline
+    growing: Deadline | None = field(default=None)
 
 
 class TargetTopics:
     """The target's topics, as the engine's own thread asks for them."""
 
     def __init__(
-        self,
-        plan: Plan,
-        target: Cluster,
-        patience: Patience,
-        stopping: threading.Event,
-        wait: Callable[[], None],
-        tell: Callable[[str], None],
+        self, plan: Plan, target: Cluster, patience: Patience, stopping: threading.Event, wait: Callable[[], None]
     ) -> None:
-        """`wait`: a moment, or until there is news of the target. `tell` gets what the user should know meanwhile."""
+        """`wait`: a moment, or until there is news of the target."""
+        self._names = plan.names
         self._target = target
         self._stopping = stopping
         self._wait = wait
-        self._tell = tell
+        self._pace = AskingPace(plan.target)
         self._missing_seconds = missing_seconds(plan.target)
         self._unmade = UnmadeTopics(plan, lambda topics: patience.ask(lambda: missing_topics(target, topics)))
+        self._waits: dict[str, _Wait] = {}
 
     def partitions(self, topic: str, least: int) -> int:
-        """How many a topic has, created if need be; waits for it, and a moment for it to have `least`.
+        """How many a topic has, created if need be; 0: it has fewer than `least`, and is to be waited for.
 
-        What the target told before this call refuses nothing: the right may have been granted since. 0: we stop.
+        What the target told before the first call refuses nothing: the right may have been granted since.
         Raises Unsendable; StreamFailure when there are too few.
         """
-        while self._unmade.holds(topic):
-            if self._stopping.is_set():
-                return 0
-            self._wait()
+        if self._unmade.holds(topic):
+            return 0
+        if topic not in self._waits:
+            self._ask(topic)
+        count = self._target.partitions(topic)
+        if count < least:
+            self._raise_if_over(topic, count, least)
+            return 0
+        self._waits.pop(topic, None)
+        return count
+
+    def may_go_on(self, topic: str, least: int) -> bool:
+        """Whether a topic that is waited for is there, or is waited for no longer: `partitions` has an answer."""
+        if self._unmade.holds(topic):
+            return False
+        if topic not in self._waits:
+            return True
+        count = self._target.partitions(topic)
+        return count >= least or self._verdict(topic, count, least) is not None
+
+    def problem(self, topic: str) -> str:
+        """Why a topic is waited for: what Java calls the error, or that a duty is to make it."""
+        if topic not in self._waits and self._unmade.has(topic):
+            return "topic.creation has not made it yet"
+        problem = self._target.problem(topic)
+        return failures.name(failures.UNKNOWN_TOPIC if problem is None else problem.errno)  # type: ignore[attr-defined]
+
+    def tend(self, stuck: Collection[str]) -> None:
+        """Ask again for what is waited for, when it is time, and tell of it; also of `stuck` topics."""
+        waited = sorted({topic for topic in (*self._waits, *stuck) if not self._target.partitions(topic)})
+        if self._pace.is_due(waiting=bool(self._waits or stuck)):
+            self._pace.tell({topic: self.problem(topic) for topic in waited})
+            self._target.stale()
+
+    def _ask(self, topic: str) -> None:
+        """What is known of a topic that nobody has asked for before, or for long, counts for nothing."""
         self._target.watch([topic], create=True)
-        asked = monotonic()
-        missing = Deadline.after(self._missing_seconds)
-        growing: Deadline | None = None
-        while (count := self._target.partitions(topic)) < least:
-            if self._stopping.is_set():
-                return 0
-            age = self._target.age()
-            if count:
-                growing = growing or Deadline.after(GROWTH_SECONDS)
-                if growing.expired() and age is not None and age < GROWTH_SECONDS:
-                    raise too_few(topic, count, least)
-            elif age is not None and monotonic() - age >= asked:
-                problem = self._target.problem(topic)
-                code = failures.for_good(problem)
-                if code or missing.expired():
-                    raise Unsendable(code or failures.UNKNOWN_TOPIC)
-                if hindrance := failures.hindrance(problem):
-                    self._tell(f"topic {topic} is waited for: {hindrance}")
+        self._waits[topic] = wait = _Wait(monotonic(), Deadline.after(self._missing_seconds))
+        while not self._answered(wait) and not self._target.partitions(topic) and not self._stopping.is_set():
             self._target.stale()
             self._wait()
-        return count
+
+    def _answered(self, wait: _Wait) -> bool:
+        age = self._target.age()
+        return age is not None and monotonic() - age >= wait.asked
+
+    def _raise_if_over(self, topic: str, count: int, least: int) -> None:
+        verdict = self._verdict(topic, count, least)
+        if verdict is not None:
+            del self._waits[topic]
+            raise verdict
+
+    def _verdict(self, topic: str, count: int, least: int) -> Unsendable | StreamFailure | None:
+        """Why it is waited for no longer."""
+        wait = self._waits[topic]
+        if count:
+            age = self._target.age()
+            wait.growing = wait.growing or Deadline.after(GROWTH_SECONDS)
+            fresh = age is not None and age < GROWTH_SECONDS
+            return too_few(topic, count, least) if wait.growing.expired() and fresh else None
+        if not self._answered(wait):
+            return None
+        problem = self._target.problem(topic)
+        if problem is not None and ends_waiting(failures.name(problem.errno), topic, self._names):  # type: ignore[attr-defined]
+            return Unsendable(problem.errno)  # type: ignore[attr-defined]
+        return Unsendable(failures.UNKNOWN_TOPIC) if wait.missing.expired() else None

@@ -10,6 +10,7 @@ from legacy_mm.copyjob import Plan
 
 _MADE_SECONDS = 30.0
 """So long the duty, which tries again each 10 s, has for the next one. Then it was refused, and the copying goes on."""
+_LOOK_SECONDS = 0.2
 
 
 class UnmadeTopics:
@@ -18,13 +19,21 @@ class UnmadeTopics:
     def __init__(self, plan: Plan, missing: Callable[[Collection[str]], Collection[str] | None]) -> None:
         """`missing`: which of these the target lacks, asked without having them made; None: nobody answered."""
         self._topics = {plan.names[topic] for topic in plan.in_place} if plan.topics_made else set()
+        self._kept = {plan.names[topic] for topic in plan.compacted}
         self._missing = missing
+        self._told: set[str] = set()
         self._deadline: Deadline | None = None
+        self._looked = Deadline(0)
+
+    def has(self, topic: str) -> bool:
+        """Whether its duty was still waited for when the target was last asked."""
+        return topic in self._topics
 
     def holds(self, topic: str) -> bool:
-        """Whether its duty is still waited for; the target is asked now."""
-        if topic not in self._topics:
-            return False
+        """Whether its duty is still waited for; the target is asked now, or has been just before."""
+        if topic not in self._topics or not self._looked.expired():
+            return topic in self._topics
+        self._looked = Deadline.after(_LOOK_SECONDS)
         missing = self._missing(self._topics)
         if missing is None:
             self._deadline = None
@@ -34,6 +43,14 @@ class UnmadeTopics:
         if made or self._deadline is None:
             self._deadline = Deadline.after(_MADE_SECONDS)
         if topic in self._topics and self._deadline.expired():
+            self._give_up(topic)
+        return topic in self._topics
+
+    def _give_up(self, topic: str) -> None:
+        """Said once of each; what must not be made in another way is waited for nevertheless."""
+        if topic not in self._kept:
             events.emit(events.TOPIC_UNMADE, topic=topic)
             self._topics.remove(topic)
-        return topic in self._topics
+        elif topic not in self._told:
+            self._told.add(topic)
+            events.emit(events.COMPACTED_UNMADE, topic=topic)

@@ -120,6 +120,13 @@ class WireReader:
         """Go on with partitions that waited."""
         self._source.fetcher.resume(offsets)
 
+    def hold(self, offsets: Offsets, positions: Offsets) -> None:
+        """Read no more of these until `resume`."""
+        for partition, offset in offsets.items():
+            self._source.fetcher.hold(partition, offset)
+        if self._in_hand in offsets:
+            self._parts, self._in_hand = iter(()), None
+
     def take_started(self, positions: Callable[[], Offsets]) -> Started | None:
         """Where partitions begin that nobody led before, as soon as somebody does."""
         return self._source.fetcher.take_started()

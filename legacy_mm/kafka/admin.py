@@ -7,6 +7,7 @@ is told of that one alone, in Kafka's words.
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from itertools import starmap
@@ -27,6 +28,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
+from legacy_mm import events
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.kafka.client import ErrorLines, admin_properties, client_properties, seconds
@@ -41,7 +43,7 @@ from legacy_mm.policies.changes import (
     SetConfig,
     by_topic,
 )
-from legacy_mm.policies.config_filter import TopicProperty
+from legacy_mm.policies.config_filter import TopicProperty, overrides_after
 from legacy_mm.policies.portions import portions
 
 _ALREADY = {KafkaError.TOPIC_ALREADY_EXISTS, KafkaError.INVALID_PARTITIONS}
@@ -59,6 +61,7 @@ class LibrdkafkaAdmin:
         self._errors = ErrorLines(self._client_id)
         self._lock = threading.Lock()
         self._made: AdminClient | None = None
+        self._replaces_properties = False
 
     def topics(self, deadline: Deadline) -> dict[str, int]:
         """Topic -> number of partitions, of all topics the principal may see."""
@@ -92,15 +95,25 @@ class LibrdkafkaAdmin:
                     found[resource.name] = [_property(entry) for entry in future.result().values()]
         return found, untold
 
-    def create_topics(self, wanted: Sequence[CreateTopic], deadline: Deadline) -> Iterator[Outcome]:
-        """Make these topics."""
+    def broker_properties(self, deadline: Deadline) -> dict[str, str]:
+        """The properties of one of its brokers; none where they are not told."""
+        (node, *_) = self._listing(deadline).brokers
+        (asked,) = self._admin().describe_configs([ConfigResource(ResourceType.BROKER, str(node))]).values()
+        if _failure(asked, deadline):
+            return {}
+        return {name: entry.value for name, entry in asked.result().items() if entry.value is not None}
+
+    def create_topics(
+        self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool = False
+    ) -> Iterator[Outcome]:
+        """Make these topics; in a `trial` none is made."""
 
         def send(some: Sequence[CreateTopic]) -> Mapping[str, Future[Any]]:
             new = [
                 NewTopic(each.topic, each.partitions, each.replication_factor, config=dict(each.configs))
                 for each in some
             ]
-            return self._admin().create_topics(new, request_timeout=seconds(deadline))
+            return self._admin().create_topics(new, request_timeout=seconds(deadline), validate_only=trial)
 
         done = _each(wanted, lambda change: change.topic, send, deadline, lambda change: change.metadata_records)
         return starmap(_outcome, done)
@@ -115,22 +128,41 @@ class LibrdkafkaAdmin:
         done = _each(wanted, lambda change: change.topic, send, deadline, lambda change: change.metadata_records)
         return starmap(_outcome, done)
 
-    def alter(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
-        """Set and remove these properties and no others; of one topic all or none."""
+    def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False) -> Iterator[Outcome]:
+        """Set and remove these properties and no others; of one topic all or none; in a `trial` none.
+
+        Brokers before 2.3 can only replace all properties of a topic: then with those that it has, as they are now.
+        """
         of_topic = by_topic(wanted)
 
         def send(some: Sequence[str]) -> Mapping[str, Future[Any]]:
-            resources = [
-                ConfigResource(
-                    ResourceType.TOPIC, topic, incremental_configs=[_entry(each) for each in of_topic[topic]]
-                )
-                for topic in some
-            ]
-            asked = self._admin().incremental_alter_configs(resources, request_timeout=seconds(deadline))
+            settings: dict[str, Any] = {"request_timeout": seconds(deadline), "validate_only": trial}
+            if self._replaces_properties:
+                with warnings.catch_warnings(action="ignore", category=DeprecationWarning):  # there is nothing else
+                    asked = self._admin().alter_configs(self._replacing(some, of_topic, deadline), **settings)
+            else:
+                asked = self._admin().incremental_alter_configs(_altering(some, of_topic), **settings)
             return {resource.name: future for resource, future in asked.items()}
 
         for topic, error in _each(list(of_topic), str, send, deadline, lambda topic: len(of_topic[topic])):
+            if error is not None and error.code() == KafkaError._UNSUPPORTED_FEATURE and not self._replaces_properties:
+                self._replaces_properties = True
+                events.emit(events.PROPERTIES_REPLACED, name=self.name)
+                yield from self.alter(wanted, deadline, trial=trial)
+                return
             yield from (_outcome(change, error) for change in of_topic[topic])
+
+    def _replacing(
+        self, topics: Sequence[str], of_topic: Mapping[str, Sequence[Alteration]], deadline: Deadline
+    ) -> list[ConfigResource]:
+        """All properties that these topics are to have; raises HostError where those that they have are not told."""
+        described, untold = self.properties(topics, deadline)
+        if untold:
+            raise HostError("; ".join(untold.values()))
+        return [
+            ConfigResource(ResourceType.TOPIC, topic, set_config=overrides_after(described[topic], of_topic[topic]))
+            for topic in topics
+        ]
 
     def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
         """Add these access rules."""
@@ -206,6 +238,13 @@ def _entry(change: Alteration) -> ConfigEntry:
     if isinstance(change, SetConfig):
         return ConfigEntry(change.name, change.new, incremental_operation=AlterConfigOpType.SET)
     return ConfigEntry(change.name, None, incremental_operation=AlterConfigOpType.DELETE)
+
+
+def _altering(topics: Sequence[str], of_topic: Mapping[str, Sequence[Alteration]]) -> list[ConfigResource]:
+    return [
+        ConfigResource(ResourceType.TOPIC, topic, incremental_configs=[_entry(each) for each in of_topic[topic]])
+        for topic in topics
+    ]
 
 
 def _fields(rule: AclRule) -> tuple[ResourceType, str, str, str, str, str, str]:

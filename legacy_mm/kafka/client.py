@@ -16,7 +16,7 @@ from confluent_kafka.admin import AdminClient
 from legacy_mm import events, tokens
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
-from legacy_mm.kafka.errors import refusal, refuses_login, refuses_token
+from legacy_mm.kafka.errors import java_name, refusal, refuses_login, refuses_token
 from legacy_mm.model import TopicPartition
 
 _SAME_LINE_SECONDS = 30.0
@@ -176,6 +176,21 @@ def count_partitions(client: Any, topic: str) -> int | None:
         return len(client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic].partitions)
     except KafkaException:
         return None
+
+
+def topic_problem(client: Any, topic: str) -> str | None:
+    """Why a topic cannot be written now, as Java calls it; empty where it can.
+
+    None if the cluster does not answer in time.
+    """
+    try:
+        found = client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic]
+    except KafkaException:
+        return None
+    if found.error is not None:
+        return java_name(found.error)
+    unled = [number for number, partition in found.partitions.items() if partition.leader == _NO_LEADER]
+    return f"{topic}-{min(unled)}: nobody leads it" if unled else ""
 
 
 def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:

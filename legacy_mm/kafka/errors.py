@@ -62,6 +62,10 @@ _OF_THE_RECORD = {
     KafkaError.INVALID_RECORD,
     KafkaError._INVALID_DIFFERENT_RECORD,
 }
+_JAVA_NAMES = {
+    KafkaError.UNKNOWN_TOPIC_OR_PART: "UNKNOWN_TOPIC_OR_PARTITION",
+    KafkaError.TOPIC_EXCEPTION: "INVALID_TOPIC_EXCEPTION",
+}
 _INCONSISTENT_TOPIC_ID = 103
 """Which confluent-kafka 2.11 has no name for."""
 _READ_LATER = {
@@ -166,3 +170,8 @@ def broker_error(code: int) -> tuple[str, str]:
     """librdkafka's text and name for an error code of a broker."""
     error = KafkaError(code)
     return error.str(), error.name()
+
+
+def java_name(error: KafkaError) -> str:
+    """What Java calls an error that a topic may have."""
+    return _JAVA_NAMES.get(error.code(), error.name())

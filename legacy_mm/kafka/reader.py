@@ -113,6 +113,12 @@ class PartitionReader:
         self._starts |= {**positions, **offsets}
         self._assign()
 
+    def hold(self, offsets: Offsets, positions: Offsets) -> None:
+        """Read no more of these until `resume`; `positions`: where the others are, as `resume` wants them."""
+        self._waiting |= offsets.keys()
+        self._starts |= {**positions, **offsets}
+        self._assign()
+
     def close(self) -> None:
         """Read no more."""
         self._consumer.unassign()

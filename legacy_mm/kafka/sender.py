@@ -18,7 +18,15 @@ from typing import Any
 from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException, Producer
 
 from legacy_mm.copyjob import UNKNOWN, Statistics
-from legacy_mm.kafka.client import ErrorLines, Line, client_properties, count_partitions, measure_line, missing_topics
+from legacy_mm.kafka.client import (
+    ErrorLines,
+    Line,
+    client_properties,
+    count_partitions,
+    measure_line,
+    missing_topics,
+    topic_problem,
+)
 from legacy_mm.kafka.errors import (
     is_too_large,
     needs_new_producer,
@@ -105,6 +113,7 @@ class RecordSender:
         self._on_zero_timestamp = on_zero_timestamp
         self._fatal: KafkaError | None = None
         self._stuck = False
+        self._given_up: set[str] = set()
         self._topic = ""
         self._on_delivered = on_delivered
         self._on_refused = on_refused
@@ -221,6 +230,15 @@ class RecordSender:
         """Throw away what is queued and in flight."""
         self._producer.purge(in_queue=True, in_flight=True, blocking=False)
 
+    def give_up_waiting(self) -> None:
+        """Throw away what is queued; `take_given_up` tells once it is known what that was."""
+        self._producer.purge(in_queue=True, in_flight=False, blocking=False)
+
+    def take_given_up(self) -> set[str]:
+        """The topics of records that were thrown away so, since the last call."""
+        given_up, self._given_up = self._given_up, set()
+        return given_up
+
     def close(self) -> None:
         """Let go of the brokers, when everything is acknowledged."""
         self._producer.close()
@@ -232,6 +250,10 @@ class RecordSender:
     def partitions(self, topic: str) -> int | None:
         """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
         return count_partitions(self._producer, topic)
+
+    def topic_problem(self, topic: str) -> str | None:
+        """Why a topic cannot be written yet, asked now; see `client.topic_problem`."""
+        return topic_problem(self._producer, topic)
 
     def missing_topics(self, topics: Collection[str]) -> set[str] | None:
         """Those that are not there; asking makes none of them. None if nobody answers."""
@@ -305,6 +327,9 @@ class RecordSender:
     ) -> None:
         if error.code() == KafkaError._FATAL:
             self._end(error)
+            return
+        if error.code() == KafkaError._PURGE_QUEUE:
+            self._given_up.add(topic)
             return
         failed = FailedSend(
             topic,

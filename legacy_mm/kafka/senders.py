@@ -95,9 +95,26 @@ class Senders:
         for sender in self._senders:
             sender.purge()
 
+    def unacknowledged(self) -> int:
+        """As `RecordSender.unacknowledged`."""
+        return sum(sender.unacknowledged() for sender in self._senders)
+
+    def give_up_waiting(self) -> None:
+        """As `RecordSender.give_up_waiting`."""
+        for sender in self._senders:
+            sender.give_up_waiting()
+
+    def take_given_up(self) -> set[str]:
+        """As `RecordSender.take_given_up`."""
+        return set().union(*(sender.take_given_up() for sender in self._senders))
+
     def partitions(self, topic: str) -> int | None:
         """As `RecordSender.partitions`."""
         return self._senders[0].partitions(topic)
+
+    def topic_problem(self, topic: str) -> str | None:
+        """As `RecordSender.topic_problem`."""
+        return self._senders[0].topic_problem(topic)
 
     def missing_topics(self, topics: Collection[str]) -> set[str] | None:
         """As `RecordSender.missing_topics`."""

@@ -133,6 +133,7 @@ def _ages(level: str, name: str, measure: str) -> Iterator[Metric]:
 METRICS = (
     Metric("mirror", "records_copied_total", "records", _total, "records sent to the target", "counter"),
     Metric("mirror", "records_dropped_total", "dropped", _total, "records that could not be sent", "counter"),
+    Metric("mirror", "unwritable_topics", "unwritable", _number, "target topics that records of a stream wait for"),
     Metric("mirror", "gaps_total", "gaps", _total, "gaps in source offsets", "counter"),
     Metric("mirror", "gap_offsets_total", "gap_offsets", _total, "offsets not copied because of gaps", "counter"),
     Metric("mirror", "skipped_offsets_total", "skipped_offsets", _total, "offsets that latest skipped", "counter"),

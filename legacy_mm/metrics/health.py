@@ -1,15 +1,16 @@
 """What `/healthz` and `/readyz` answer.
 
 Alive is a process that has not failed: also one that is starting, waits for a cluster that is away, or is being stopped
-by a signal, because to be killed would help none of them. Ready is one that runs and whose streams are all members of
-their group with an assignment, be it an empty one. A rebalance leaves a stream ready; being thrown out of the group, or
-having no topic to subscribe to, does not.
+by a signal, because to be killed would help none of them. Ready is one that runs, whose streams are all members of
+their group with an assignment, be it an empty one, and whose records do not wait for a target topic that cannot be
+written. A rebalance leaves a stream ready; being thrown out of the group, or having no topic to subscribe to, does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from enum import Enum
+from typing import NamedTuple
 
 
 class Phase(Enum):
@@ -21,13 +22,26 @@ class Phase(Enum):
     FAILED = "has failed and is ending"
 
 
-def death(phase: Phase, _: Collection[str]) -> str:
+class State(NamedTuple):
+    """What a probe asks about."""
+
+    phase: Phase
+    outside: Collection[str]
+    """Client ids of streams that are no members of their group."""
+    unwritable: Mapping[str, str]
+    """Target topics that records wait for, and why they cannot be written."""
+
+
+def death(state: State) -> str:
     """Why the process is better replaced, or nothing."""
-    return str(phase.value) if phase is Phase.FAILED else ""
+    return str(state.phase.value) if state.phase is Phase.FAILED else ""
 
 
-def unreadiness(phase: Phase, outside: Collection[str]) -> str:
-    """Why not all of it copies, or nothing; `outside` are the client ids of streams that are no members."""
-    if phase is not Phase.RUNNING:
-        return str(phase.value)
-    return f"without an assignment: {', '.join(sorted(outside))}" if outside else ""
+def unreadiness(state: State) -> str:
+    """Why not all of it copies, or nothing."""
+    if state.phase is not Phase.RUNNING:
+        return str(state.phase.value)
+    if state.outside:
+        return f"without an assignment: {', '.join(sorted(state.outside))}"
+    waits = [f"{topic} ({why})" for topic, why in sorted(state.unwritable.items())]
+    return f"cannot write to: {', '.join(waits)}" if waits else ""

@@ -11,7 +11,7 @@ import socket
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from socketserver import ThreadingMixIn
 from typing import Any, TextIO
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
@@ -29,7 +29,7 @@ from legacy_mm.metrics.registry import Labels, Snapshot
 from legacy_mm.metrics.window import Reading
 
 Snapshots = Callable[[], Iterable[Snapshot]]
-State = Callable[[], tuple[health.Phase, Collection[str]]]
+State = Callable[[], health.State]
 PROBES = {"/healthz": health.death, "/readyz": health.unreadiness}
 _NUMBERS = ("/metrics", "/")
 
@@ -90,7 +90,7 @@ def _application(metrics: WSGIApplication, state: State) -> WSGIApplication:
                 events.emit(events.SCRAPE_FAILED, reason=type(error).__name__, error=error)
                 raise
         if path in PROBES:
-            problem = PROBES[path](*state())
+            problem = PROBES[path](state())
             status, text = ("503 Service Unavailable", problem) if problem else ("200 OK", "ok")
         else:
             status, text = "404 Not Found", "not found"

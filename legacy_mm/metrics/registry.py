@@ -71,6 +71,7 @@ class Registry:
         self.mirror_names = mirror_names
         self.scopes: defaultdict[Scope, Meters] = defaultdict(Meters)
         self.outside: set[str] = set()
+        self.unwritable_by_stream: dict[int, Mapping[str, str]] = {}
         self._flow = flow
         self._producer: Labels = (("client_id", producer_id),)
         self._facts = dict(facts)
@@ -106,6 +107,11 @@ class Registry:
         with self.lock:
             return frozenset(self.outside)
 
+    def unwritable(self) -> dict[str, str]:
+        """Target topics that records wait for, and why they cannot be written."""
+        with self.lock:
+            return {topic: why for found in self.unwritable_by_stream.values() for topic, why in found.items()}
+
     def snapshot(self) -> Snapshot:
         """Everything as it is now."""
         with self.lock:
@@ -120,6 +126,7 @@ class StreamMetrics:
     def __init__(self, registry: Registry, index: int, consumer_id: str, producer: Labels) -> None:
         consumer = (("client_id", consumer_id),)
         self._outside, self._consumer_id = registry.outside, consumer_id
+        self._unwritable, self._index = registry.unwritable_by_stream, index
         self._outside.add(consumer_id)
         self._scopes, self._lock, self._clock = registry.scopes, registry.lock, registry.clock
         self._names = registry.mirror_names
@@ -170,6 +177,7 @@ class StreamMetrics:
                 for meters in self._scopes.values():
                     meters.forget(source)
             self._further_sources.clear()
+            self._unwritable.pop(self._index, None)
 
     def progress(self, frame: Progress) -> None:
         """Totals of the copy job."""
@@ -185,6 +193,8 @@ class StreamMetrics:
                 scope = Scope("producer_topic", (*self._clients["producer"], ("topic", topic)))
                 self._scopes[scope].counters["errors"].observe(source, dropped, now)
             self._producer.gauges["waiting"].observe(source, frame.blocked, now)
+            self._mirror.gauges["unwritable"].observe(source, len(frame.unwritable), now)
+            self._unwritable[self._index] = frame.unwritable
 
     def statistics(self, frame: Statistics) -> None:
         """Numbers of one client, or of the copying itself."""

@@ -27,6 +27,17 @@ class TopicProperty:
     sensitive: bool = False
 
 
+def overrides_after(present: Iterable[TopicProperty], changes: Iterable[Alteration]) -> dict[str, str]:
+    """All overrides that a topic has once these changes are made."""
+    found = {each.name: each.value for each in present if each.origin == TOPIC and each.value is not None}
+    for change in changes:
+        if isinstance(change, SetConfig):
+            found[change.name] = change.new
+        else:
+            found.pop(change.name, None)
+    return found
+
+
 def not_known(topic: str, names: Iterable[str]) -> list[str]:
     """What is said of properties that the target does not know."""
     return [f"topic {topic}: the target does not know the property {name}" for name in names]

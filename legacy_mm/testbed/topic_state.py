@@ -72,9 +72,9 @@ def add_rules(bootstrap: str, wanted: Iterable[Rule]) -> None:
     _add(bootstrap, [AclBinding(ResourceType.TOPIC, *rule) for rule in wanted])
 
 
-def forbid_rules(bootstrap: str, principal: str) -> None:
-    """It may not see the cluster's access rules."""
-    words = ("kafka-cluster", "LITERAL", principal, "*", "DESCRIBE", "DENY")
+def forbid_rules(bootstrap: str, principal: str, operation: str = "DESCRIBE") -> None:
+    """It may not see the cluster's access rules, or not do something else with the cluster."""
+    words = ("kafka-cluster", "LITERAL", principal, "*", operation, "DENY")
     _add(bootstrap, [AclBinding(ResourceType.BROKER, *words)])
 
 

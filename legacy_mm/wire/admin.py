@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from kafka.errors import InvalidPartitionsError, NotControllerError, TopicAlreadyExistsError
 from kafka.protocol.admin import (
+    AlterConfigsRequest,
     CreateAclsRequest,
     CreatePartitionsRequest,
     CreateTopicsRequest,
@@ -25,10 +26,11 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourcePatternType, ACLResourceType
 
+from legacy_mm import events
 from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.changes import (
-    BROKER_DEFAULT,
     AddPartitions,
     Alteration,
     Change,
@@ -39,14 +41,14 @@ from legacy_mm.policies.changes import (
     SetConfig,
     by_topic,
 )
-from legacy_mm.policies.config_filter import TopicProperty
+from legacy_mm.policies.config_filter import TopicProperty, overrides_after
 from legacy_mm.policies.portions import portions
 from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import ConnectionLost
+from legacy_mm.wire.errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.wire.survey import asking, every_topic, partition_counts
 
-_TOPIC = 2
+_TOPIC, _BROKER = 2, 4
 _SET, _DELETE = 0, 1
 _ALREADY = failures.codes(TopicAlreadyExistsError, InvalidPartitionsError)
 """The topic is there; it has so many partitions."""
@@ -67,6 +69,7 @@ class WireAdmin:
         self.name = name
         self.connection = {**properties, "client.id": f"legacy_mm-duties-{name}"}
         self._patience = threading.Event()
+        self._replaces_properties = False
 
     def topics(self, deadline: Deadline) -> dict[str, int]:
         """Topic -> number of partitions, of all topics the principal may see."""
@@ -95,13 +98,24 @@ class WireAdmin:
                     found[row.resource_name] = [_property(each) for each in row.configs]
         return found, untold
 
-    def create_topics(self, wanted: Sequence[CreateTopic], deadline: Deadline) -> Iterator[Outcome]:
-        """Make these topics."""
+    def broker_properties(self, deadline: Deadline) -> dict[str, str]:
+        """The properties of one of its brokers; none where they are not told."""
+        with self._asking("describing a broker", deadline) as cluster:
+            node = every_topic(cluster).brokers[0].node_id
+            resource = DescribeConfigsRequest.DescribeConfigsResource(
+                resource_type=_BROKER, resource_name=str(node), configuration_keys=None
+            )
+            (row,) = cluster.call(node, DescribeConfigsRequest(resources=[resource], min_version=1)).results
+        return {} if row.error_code else {each.name: each.value for each in row.configs if each.value is not None}
+
+    def create_topics(
+        self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool = False
+    ) -> Iterator[Outcome]:
+        """Make these topics; in a `trial` none is made."""
 
         def request(some: Sequence[CreateTopic]) -> Any:
-            by_broker = any(each.replication_factor == BROKER_DEFAULT for each in some)
             topics = [_new_topic(each) for each in some]
-            return CreateTopicsRequest(topics=topics, timeout_ms=_ms(deadline), min_version=4 if by_broker else 1)
+            return CreateTopicsRequest(topics=topics, timeout_ms=_ms(deadline), validate_only=trial, min_version=1)
 
         return starmap(_outcome, self._by_controller("creating topics", wanted, request, deadline))
 
@@ -115,17 +129,17 @@ class WireAdmin:
 
         return starmap(_outcome, self._by_controller("adding partitions", wanted, request, deadline))
 
-    def alter(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
-        """Set and remove these properties and no others; of one topic all or none."""
+    def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False) -> Iterator[Outcome]:
+        """Set and remove these properties and no others; of one topic all or none; in a `trial` none.
+
+        Brokers before 2.3 can only replace all properties of a topic: then with those that it has, as they are now.
+        """
         of_topic = by_topic(wanted)
-        resource = IncrementalAlterConfigsRequest.AlterConfigsResource
 
         def request(some: Sequence[str]) -> Any:
-            rows = {topic: [_alteration(each) for each in of_topic[topic]] for topic in some}
-            resources = [
-                resource(resource_type=_TOPIC, resource_name=topic, configs=configs) for topic, configs in rows.items()
-            ]
-            return IncrementalAlterConfigsRequest(resources=resources, validate_only=False)
+            if self._replaces_properties:
+                return _replacing(some, self._described(some, deadline), of_topic, trial=trial)
+            return _altering(some, of_topic, trial=trial)
 
         def told(answer: Any, some: Sequence[str]) -> Sequence[Any]:
             named = {row.resource_name: row for row in answer.responses}
@@ -134,8 +148,22 @@ class WireAdmin:
         def size(topic: str) -> int:
             return len(of_topic[topic])
 
-        for topic, row in self._rows("setting properties", list(of_topic), request, told, deadline, size):
-            yield from (_outcome(change, row) for change in of_topic[topic])
+        try:
+            for topic, row in self._rows("setting properties", list(of_topic), request, told, deadline, size):
+                yield from (_outcome(change, row) for change in of_topic[topic])
+        except HostError as error:
+            if self._replaces_properties or not isinstance(error.__cause__, UnsupportedVersion):
+                raise
+            self._replaces_properties = True
+            events.emit(events.PROPERTIES_REPLACED, name=self.name)
+            yield from self.alter(wanted, deadline, trial=trial)
+
+    def _described(self, topics: Sequence[str], deadline: Deadline) -> Mapping[str, Sequence[TopicProperty]]:
+        """Raises HostError where the properties are not told."""
+        described, untold = self.properties(topics, deadline)
+        if untold:
+            raise HostError("; ".join(untold.values()))
+        return described
 
     def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
         """Add these access rules."""
@@ -247,6 +275,35 @@ def _alteration(change: Alteration) -> Any:
     if isinstance(change, SetConfig):
         return config(name=change.name, config_operation=_SET, value=change.new)
     return config(name=change.name, config_operation=_DELETE, value=None)
+
+
+def _altering(topics: Sequence[str], of_topic: Mapping[str, Sequence[Alteration]], *, trial: bool) -> Any:
+    resource = IncrementalAlterConfigsRequest.AlterConfigsResource
+    resources = [
+        resource(resource_type=_TOPIC, resource_name=topic, configs=[_alteration(each) for each in of_topic[topic]])
+        for topic in topics
+    ]
+    return IncrementalAlterConfigsRequest(resources=resources, validate_only=trial)
+
+
+def _replacing(
+    topics: Sequence[str],
+    present: Mapping[str, Sequence[TopicProperty]],
+    of_topic: Mapping[str, Sequence[Alteration]],
+    *,
+    trial: bool,
+) -> Any:
+    resource = AlterConfigsRequest.AlterConfigsResource
+    after = {topic: overrides_after(present[topic], of_topic[topic]) for topic in topics}
+    resources = [
+        resource(
+            resource_type=_TOPIC,
+            resource_name=topic,
+            configs=[resource.AlterableConfig(name=name, value=value) for name, value in wanted.items()],
+        )
+        for topic, wanted in after.items()
+    ]
+    return AlterConfigsRequest(resources=resources, validate_only=trial)
 
 
 def _creation(rule: AclRule) -> Any:

@@ -28,6 +28,10 @@ from legacy_mm.wire.traffic import Traffic
 _LOOK_SECONDS = 0.05
 _STUCK_SECONDS = 0.25
 """What waits so long may wait for ever, while the answers of which it is a part come and go."""
+_PATIENT_SECONDS = 1.0
+"""So long nothing has to get through to a partition before it counts as stuck: leaders move in less."""
+_SHARE = 4
+"""A partition to which nothing gets through may fill such a part of the buffer, all of those that are stuck half."""
 
 
 class Acknowledged(NamedTuple):
@@ -56,6 +60,8 @@ class Appender:
         self._error: BaseException | None = None
         self._closed = False
         self._tend_at = 0.0
+        self._stuck: list[Lane] = []
+        self._stuck_bytes = 0
         traffic.gauges = self._gauges
         traffic.metadata_age = cluster.age
         traffic.connections = cluster.connections
@@ -84,8 +90,21 @@ class Appender:
             channel.send(little)
 
     def has_room(self) -> bool:
-        """Whether more may be appended."""
-        return self._bytes < self.options.buffer_bytes
+        """Whether more may be appended. What is stuck keeps at most half of the buffer from the others."""
+        return self._bytes - min(self._stuck_bytes, self.options.buffer_bytes // 2) < self.options.buffer_bytes
+
+    def takes(self, partition: TopicPartition) -> bool:
+        """Whether more may be appended for this one, as far as it is concerned."""
+        lane = self._lanes.get(partition)
+        if lane is None or lane.trouble is None:
+            return True
+        with self.lock:
+            size = lane.size
+        return not size or not (_is_stuck(lane, monotonic()) or size >= self.options.buffer_bytes // _SHARE)
+
+    def stuck(self) -> dict[TopicPartition, str]:
+        """The partitions to which nothing has got through for a while, as of the last `tend`, and why."""
+        return {lane.partition: lane.trouble.reason for lane in self._stuck if lane.trouble is not None}
 
     def is_empty(self) -> bool:
         """Whether the target has everything."""
@@ -161,6 +180,9 @@ class Appender:
                 del self._waiting[lane]
                 lane.paused = False
                 self._queue(lane)
+            troubled = [lane for lane in self._lanes.values() if lane.trouble is not None]
+            self._stuck = [lane for lane in troubled if _is_stuck(lane, now)]
+            self._stuck_bytes = sum(lane.size for lane in self._stuck)
             self._expire(now)
 
     def purge(self) -> None:
@@ -199,12 +221,14 @@ class Appender:
                 entry.reason, entry.blamed = answer.reason, answer.blamed
         else:
             entry.attempts += not only_follows
+            entry.lane.hindered(failures.name(error) if error else "its leader does not answer", monotonic())
             self.cluster.stale()
         entry.lane.failed(entry, denied=not failures.leaves_open(error))
         self._settle(entry.lane)
 
     def unsent(self, entry: Entry) -> None:
         """Its broker could not be reached: no try of those that `retries` counts. Under the lock."""
+        entry.lane.hindered("its leader is not reached", monotonic())
         entry.lane.failed(entry, denied=True)
         self._settle(entry.lane)
 
@@ -260,6 +284,7 @@ class Appender:
             return None
         leader = self.cluster.leader(lane.partition)
         if leader is None:
+            lane.hindered("nobody leads it", monotonic())
             self.cluster.stale()
             self.pause(lane)
             return None
@@ -280,3 +305,9 @@ class Appender:
                 lane.held.refusal = failures.TIMED_OUT
                 self._refused.append(lane.held)
                 self._settled.notify_all()
+
+
+def _is_stuck(lane: Lane, now: float) -> bool:
+    """Whether nothing has got through for a while, and something waits."""
+    trouble = lane.trouble
+    return trouble is not None and now - trouble.since > _PATIENT_SECONDS and lane.size > 0

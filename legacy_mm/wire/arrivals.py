@@ -94,6 +94,11 @@ class Arrivals:
             if self._work is None:
                 self._changed.notify_all()
 
+    def forget(self, partition: TopicPartition) -> None:
+        """Hand out nothing that waits of this partition. Under the lock."""
+        self._waiting = deque(fetched for fetched in self._waiting if fetched.partition != partition)
+        self.waiting_bytes = sum(fetched.size for fetched in self._waiting)
+
     def failed(self, error: BaseException) -> None:
         """Let `take` raise this, behind what waits."""
         with self._changed:

@@ -266,6 +266,7 @@ class Channel(threading.Thread):
                 for entry in request.entries:
                     owner.failed(entry, None)
             for lane in tuple(self._lanes):  # perhaps another broker leads them by then
+                lane.hindered("its leader is not reached", monotonic())
                 owner.pause(lane)
         if not owner.closed():
             owner.traffic.on_trouble(str(error))

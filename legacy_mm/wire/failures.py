@@ -51,7 +51,6 @@ _FOR_ALL_RECORDS = _REFUSES_IDEMPOTENCE | codes(
     errors.UnsupportedCompressionTypeError,
 )
 _FORBIDDEN = codes(errors.TopicAuthorizationFailedError, errors.GroupAuthorizationFailedError)
-_TOPIC_FOR_GOOD = codes(errors.TopicAuthorizationFailedError, errors.InvalidTopicError)
 
 
 def is_retriable(code: int) -> bool:
@@ -124,6 +123,15 @@ def refuses_idempotence(code: int) -> bool:
     return code in _REFUSES_IDEMPOTENCE
 
 
+_JAVA_NAMES = {"INVALID_TOPIC": "INVALID_TOPIC_EXCEPTION"}
+
+
+def name(code: int) -> str:
+    """What Java calls the error."""
+    told: str = errors.for_code(code).message
+    return _JAVA_NAMES.get(told, told)
+
+
 def text(code: int) -> str:
     """What the error is called and what it means."""
     error = errors.for_code(code)
@@ -138,16 +146,3 @@ def forbids(told: str) -> bool:
 def tells_of_members(told: str) -> bool:
     """Whether this is the text of a group's answer to somebody who is none of its members."""
     return told == text(errors.UnknownMemberIdError.errno)
-
-
-def hindrance(problem: type[Exception] | None) -> str:
-    """What keeps brokers from making a topic; empty where it is only not known yet, or has no leader."""
-    if problem is None or problem.retriable or problem.invalid_metadata:  # type: ignore[attr-defined]
-        return ""
-    return text(problem.errno)  # type: ignore[attr-defined]
-
-
-def for_good(problem: type[Exception] | None) -> int:
-    """The code of a topic's problem that nobody waits out, or 0: as in Java, for a name or a right, and no other."""
-    code = 0 if problem is None else int(problem.errno)  # type: ignore[attr-defined]
-    return code if code in _TOPIC_FOR_GOOD else 0

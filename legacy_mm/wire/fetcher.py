@@ -138,6 +138,19 @@ class Fetcher:
             self._gaps = [gap for gap in self._gaps if gap.topic_partition in busy]
             return found
 
+    def hold(self, partition: TopicPartition, offset: int) -> None:
+        """Forget what was read of it from this offset on, and read no more of it until `release`."""
+        with self._changed:
+            self._halted.add(partition)
+            self._arrivals.forget(partition)
+            self._positions[partition] = offset  # an answer that is under way is out of place now
+
+    def release(self, partition: TopicPartition) -> None:
+        """Read on where `hold` has stopped."""
+        with self._changed:
+            self._halted -= {partition} - {gap.topic_partition for gap in self._gaps}
+            self._changed.notify_all()
+
     def close(self) -> None:
         """Read no more; from any thread."""
         with self._changed:

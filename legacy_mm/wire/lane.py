@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.record_batch import NO_PRODUCER, Producer, RecordBatch
@@ -64,6 +64,13 @@ class Entry:
         return made
 
 
+class Trouble(NamedTuple):
+    """Why nothing gets through to a target partition, and since when."""
+
+    reason: str
+    since: float
+
+
 class Lane:
     """The way to one target partition."""
 
@@ -79,10 +86,22 @@ class Lane:
         """Where its broker's channel has it in line."""
         self.held: Entry | None = None
         """The refused batch that the lane waits for a decision about."""
+        self.trouble: Trouble | None = None
+        """Why nothing gets through; gone with the next batch that does."""
         self._limit = in_flight
         self._used = 0.0
         self._sequence = 0
         self._use(producer)
+
+    @property
+    def size(self) -> int:
+        """Bytes of what the target does not have yet."""
+        held = () if self.held is None else (self.held,)
+        return sum(entry.size for entry in (*self.pending, *self.under_way, *held))
+
+    def hindered(self, reason: str, now: float) -> None:
+        """Its batches do not get through, and why."""
+        self.trouble = Trouble(reason, now if self.trouble is None else self.trouble.since)
 
     def can_send(self) -> bool:
         """Whether the next batch may go now."""
@@ -116,6 +135,7 @@ class Lane:
         """
         self.unanswered -= 1
         self._proven = True
+        self.trouble = None
         if entry not in self.under_way:
             return []
         earlier = takewhile(lambda each: each is not entry, self.under_way) if self._producer is not None else ()

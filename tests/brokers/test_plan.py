@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.testbed.cluster import Cluster
 from legacy_mm.testbed.records import create_topic, grow_topic, list_topics
 from legacy_mm.testbed.topic_state import overrides
 from tests.fixtures.tools import Run
@@ -67,6 +68,25 @@ def test_plan_and_apply(run: Run, line: tuple[str, ...], tmp_path: Path, source:
     assert overrides(target.bootstrap, name) == {"retention.ms": "1000"}
     code, said, _ = run("plan", "--json", *FLAGS, "--", *line)
     assert code == 0, said
+
+
+def test_what_the_target_cannot_have_is_foreseen(
+    run: Run, line: tuple[str, ...], source: Any, own_clusters: Callable[..., Cluster], tmp_path: Path
+) -> None:
+    """With no feature on, by a target whose brokers make no topic; with topic.creation by one that refuses it."""
+    name = line[-1]
+    create_topic(source.bootstrap, name, 1)
+    target = own_clusters(properties={"auto.create.topics.enable": "false"})
+    (tmp_path / "producer").write_text(f"bootstrap.servers={target.bootstrap}\n")
+    code, said, _ = run("plan", "--", *line)
+    assert code == 1
+    assert f"topic {name}: it is missing, and the brokers make no topic (auto.create.topics.enable=false)" in said
+    long = ("--topic.creation", "true", "--source.cluster.alias", "a" * 245)
+    policy = ("--replication.policy.class", "org.apache.kafka.connect.mirror.DefaultReplicationPolicy")
+    code, said, _ = run("plan", *long, *policy, "--target.cluster.alias", "b", "--", *line)
+    assert code == 1
+    assert "cannot be made at the target: " in said
+    assert name not in list_topics(target.bootstrap)
 
 
 def test_topics_for_heartbeats(run: Run, line: tuple[str, ...], source: Any, target: Any) -> None:

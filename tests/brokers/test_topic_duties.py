@@ -336,6 +336,21 @@ def test_what_may_not_be_seen_is_told(clean: Flow, topic: Callable[..., str]) ->
         acls.duty.look(frozenset({name}), Deadline.after(SECONDS))
 
 
+def test_a_right_that_is_missing_is_told_before_anything_is_tried(clean: Flow, topic: Callable[..., str]) -> None:
+    """Here the cluster that knows logins is the target."""
+    name = topic()
+    create_topic(clean.target.bootstrap, name, 1)
+    add_rules(clean.source.bootstrap, [(name, "LITERAL", f"User:{USER}", "*", "CREATE", "DENY")])
+    forbid_rules(clean.source.bootstrap, f"User:{USER}", "CREATE")
+    target = clean.client("target", {"bootstrap.servers": clean.source.bootstrap_of(LOGIN), **PLAIN})
+    (creation,), _ = feature_duties(CREATION, clean.admin("target"), target, TopicNames(str, frozenset, listed), 300.0)
+    found = creation.duty.look(frozenset({name}), Deadline.after(SECONDS))
+    (trouble,) = found.troubles
+    assert trouble.startswith(f"topic {name} cannot be made at the target: ")
+    assert "uthorization" in trouble
+    assert (found.changes, found.unfinished) == ((), True)
+
+
 def test_without_an_authorizer_at_the_source_the_target_is_not_asked(source: Any) -> None:
     nobody = NamedKafka("127.0.0.1:1")
     (scheduled,), _ = Flow(source, nobody).duties(ACLS)

@@ -172,7 +172,7 @@ def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:
     engine._appending = True
     engine._source = engine._target = SimpleNamespace(partitions=lambda _: 1)  # type: ignore[assignment]
     engine._appender = SimpleNamespace(  # type: ignore[assignment]
-        has_room=lambda: True, append=lambda _, batch, receipt: appended.append(batch)
+        has_room=lambda: True, takes=lambda _: True, append=lambda _, batch, receipt: appended.append(batch)
     )
     engine._copy(Fetched(HERE, 0, [RecordBatch.read(sound.buffer)], (), 0))
     (sent,) = appended

@@ -142,6 +142,12 @@ class Sender:
     def partitions(self, topic: str) -> int:
         return Sender.counts[topic]
 
+    def topic_problem(self, topic: str) -> str:
+        return ""
+
+    def unacknowledged(self) -> int:
+        return 0
+
     def missing_topics(self, topics: Collection[str]) -> set[str]:
         return set()
 

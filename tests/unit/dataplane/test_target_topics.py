@@ -1,18 +1,21 @@
-"""How long the `batches` engine waits for a target topic."""
+"""What the `batches` engine does about a target topic that is not there: it waits for none."""
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 from kafka.errors import for_code
 
 from legacy_mm.copyjob import Plan
+from legacy_mm.dataplane import asking_pace
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
+from legacy_mm.errors import StreamFailure
+
+QUICK = {"retry.backoff.ms": "0"}
 
 
 class Coming:
@@ -43,18 +46,29 @@ class Coming:
         self._looks += 1
 
 
-def topics(error: int, tell: Callable[[str], None] = lambda _: None, there: int = 3) -> TargetTopics:
-    """Of a plan without duties; the next look is always at hand."""
-    plan = Plan({}, {"t": "t"}, {}, {}, 0.0, 1.0, abort_on_send_failure=False, synchronous=False)
+def topics(error: int, there: int = 3, target: Mapping[str, str] = QUICK) -> TargetTopics:
+    """Of a plan without duties."""
+    plan = Plan({}, {"t": "t"}, {}, {**QUICK, **target}, 0.0, 1.0, abort_on_send_failure=False, synchronous=False)
     nobody: Any = None
-    target: Any = Coming(error, there)
-    return TargetTopics(plan, target, nobody, threading.Event(), lambda: None, tell)
+    cluster: Any = Coming(error, there)
+    return TargetTopics(plan, cluster, nobody, threading.Event(), lambda: None)
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking_pace, "_MOST_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize("error", [3, 5, 7, 37, 38, 40, 41, 44, -1])
-def test_a_topic_that_brokers_cannot_make_at_the_moment_is_waited_for(error: int) -> None:
+def test_a_topic_that_brokers_cannot_make_at_the_moment_keeps_nobody(error: int) -> None:
     """As in Java for `max.block.ms`: a target with a broker too few for the replicas answers 38 until that is back."""
-    assert topics(error).partitions("t", 1) == 2
+    found = topics(error)
+    assert found.partitions("t", 1) == 0
+    assert not found.may_go_on("t", 1)
+    for _ in range(2):
+        found.tend(())
+    assert found.may_go_on("t", 1)
+    assert found.partitions("t", 1) == 2
 
 
 @pytest.mark.parametrize("error", [17, 29])
@@ -70,10 +84,31 @@ def test_a_refusal_of_long_ago_is_asked_about_again(error: int) -> None:
     assert topics(error, there=1).partitions("t", 1) == 2
 
 
-@pytest.mark.parametrize(("error", "said"), [(3, ""), (5, ""), (38, "Replication-factor"), (44, "[Pp]olicy")])
-def test_what_keeps_brokers_from_making_it_is_told(error: int, said: str) -> None:
-    """Not that it is being made."""
-    told: list[str] = []
-    topics(error, told.append).partitions("t", 1)
-    assert bool(told) == bool(said)
-    assert not said or re.search(said, told[0])
+def test_a_topic_that_stays_away_is_given_up_when_the_file_says_so() -> None:
+    """`max.block.ms`; each batch of records begins the time anew, as each record does in Java."""
+    found = topics(3, target={"topic.metadata.propagation.max.ms": "0"})
+    for _ in range(2):
+        with pytest.raises(Unsendable):
+            found.partitions("t", 1)
+
+
+def test_a_topic_that_is_too_small_ends_the_mirror_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = topics(0, there=0)
+    assert found.partitions("t", 3) == 0
+    found.tend(["t"])
+    assert not found.may_go_on("t", 3)
+    monkeypatch.setattr("legacy_mm.clock.monotonic", lambda: 1e9)
+    assert found.may_go_on("t", 3)
+    with pytest.raises(StreamFailure):
+        found.partitions("t", 3)
+
+
+def test_each_answer_is_told_in_the_words_of_the_old_tool(caplog: pytest.LogCaptureFixture) -> None:
+    found = topics(3, target={"client.id": "producer-1"})
+    found.partitions("t", 1)
+    for _ in range(4):
+        found.tend(())
+        found.may_go_on("t", 1)
+    told = [record for record in caplog.records if record.event.name == "topics-missing"]  # type: ignore[attr-defined]
+    assert [record.fields["number"] for record in told] == [1, 2]  # type: ignore[attr-defined]
+    assert told[0].fields["problems"] == "t=UNKNOWN_TOPIC_OR_PARTITION"  # type: ignore[attr-defined]

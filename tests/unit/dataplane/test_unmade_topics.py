@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import pytest
 
 from legacy_mm.copyjob import Plan
 from legacy_mm.dataplane import unmade_topics
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unmade_topics, "_LOOK_SECONDS", 0.0)
 
 
 class Target:
@@ -23,10 +28,10 @@ class Target:
         return self._lacks[min(self.asked, len(self._lacks)) - 1]
 
 
-def unmade(target: Target, *, made: bool = True) -> UnmadeTopics:
+def unmade(target: Target, *, made: bool = True, compacted: Sequence[str] = ()) -> UnmadeTopics:
     """Of a plan that keeps a and b in place and not c."""
     names = {topic: f"A.{topic}" for topic in "abc"}
-    plan = Plan({}, names, {}, {}, 0.0, 1.0, False, False, in_place=["a", "b"], topics_made=made)  # noqa: FBT003
+    plan = Plan({}, names, {}, {}, 0.0, 1.0, False, False, in_place=["a", "b"], topics_made=made, compacted=compacted)  # noqa: FBT003
     return UnmadeTopics(plan, target.missing)
 
 
@@ -78,3 +83,16 @@ def test_a_duty_that_makes_one_after_the_other_has_time_for_each(monkeypatch: py
     assert topics.holds("A.a")
     now = 60.0
     assert not topics.holds("A.a")
+
+
+def test_a_copy_of_a_compacted_topic_is_never_let_go(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The brokers would make it with cleanup.policy=delete, and old records would be removed."""
+    monkeypatch.setattr(unmade_topics, "_MADE_SECONDS", 0.0)
+    topics = unmade(Target({"A.a", "A.b"}, {"A.a", "A.b"}, {"A.a", "A.b"}, set()), compacted=["a"])
+    assert topics.holds("A.a")
+    assert topics.holds("A.a")
+    assert not topics.holds("A.b")
+    assert [record.event.name for record in caplog.records] == ["compacted-unmade", "topic-unmade"]  # type: ignore[attr-defined]
+    assert not topics.holds("A.a"), "the duty has made it at last"

@@ -28,13 +28,13 @@ class Client:
         done.set_result(None)
         return dict.fromkeys(items, done)
 
-    def create_topics(self, new: Sequence[Any], request_timeout: float) -> dict[Any, Future[None]]:
+    def create_topics(self, new: Sequence[Any], **_: Any) -> dict[Any, Future[None]]:
         return self._done([each.topic for each in new], [each.num_partitions for each in new])
 
     def create_partitions(self, new: Sequence[Any], request_timeout: float) -> dict[Any, Future[None]]:
         return self._done([each.topic for each in new], [each.new_total_count for each in new])
 
-    def incremental_alter_configs(self, resources: Sequence[Any], request_timeout: float) -> dict[Any, Future[None]]:
+    def incremental_alter_configs(self, resources: Sequence[Any], **_: Any) -> dict[Any, Future[None]]:
         return self._done(resources, [len(each.incremental_configs) for each in resources])
 
 

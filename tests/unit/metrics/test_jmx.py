@@ -100,6 +100,7 @@ def test_every_attribute_has_a_row_in_the_catalogue_and_every_row_an_attribute()
     shown = {(bean.level, each.metric) for bean in beans for each in bean.attributes if each.metric not in {*FACTS, ""}}
     assert shown <= BY_PLACE.keys()
     ours = {("mirror", f"records_{what}_total") for what in ("copied", "filtered", "quarantined")}
+    ours |= {("mirror", "unwritable_topics")}
     ours |= {("mirror", "gaps_total"), ("mirror", "gap_offsets_total"), ("mirror", "skipped_offsets_total")}
     ours |= {("duty", "changes_total"), ("duty", "failures_total")}
     ours |= {("mirror_partition", "lag_seconds"), ("mirror_partition", "estimated_byte_count")}

@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from legacy_mm.copyjob import Progress
 from legacy_mm.errors import HostError
 from legacy_mm.metrics import prometheus
-from legacy_mm.metrics.health import Phase
+from legacy_mm.metrics.health import Phase, State
 from legacy_mm.metrics.prometheus import Endpoint
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.model import TopicPartition
@@ -30,7 +30,7 @@ def test_samples_have_flow_and_scope_and_no_value_is_made_up() -> None:
     stream.assigned(frozenset({TopicPartition("a", 0)}))
     stream.progress(Progress({}, 7, {"t": 3}, False))
     port = ports.reserve()
-    endpoint = Endpoint(LOOPBACK, port, lambda: [registry.snapshot()], lambda: (Phase.STARTING, ()))
+    endpoint = Endpoint(LOOPBACK, port, lambda: [registry.snapshot()], lambda: State(Phase.STARTING, (), {}))
     try:
         with urllib.request.urlopen(f"http://{LOOPBACK}:{port}/metrics", timeout=10) as answer:
             families = {family.name: family for family in text_string_to_metric_families(answer.read().decode())}
@@ -51,7 +51,7 @@ def test_an_address_that_cannot_be_used() -> None:
     with socket.create_server((LOOPBACK, 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(HostError, match=f"--metrics.port: cannot listen on {LOOPBACK}:{port}: Address already"):
-            Endpoint(LOOPBACK, port, list, lambda: (Phase.STARTING, ()))
+            Endpoint(LOOPBACK, port, list, lambda: State(Phase.STARTING, (), {}))
 
 
 Answer = tuple[int, str]
@@ -77,17 +77,20 @@ OK, ALONE = (200, "ok\n"), (503, "without an assignment: g-0, g-1\n")
 
 
 @pytest.mark.parametrize(
-    ("phase", "outside", "alive", "ready"),
+    ("phase", "outside", "unwritable", "alive", "ready"),
     [
-        (Phase.STARTING, [], OK, (503, "is starting\n")),
-        (Phase.RUNNING, ["g-1", "g-0"], OK, ALONE),
-        (Phase.RUNNING, [], OK, OK),
-        (Phase.STOPPING, [], OK, (503, "is stopping, as a signal asked\n")),
-        (Phase.FAILED, [], (503, "has failed and is ending\n"), (503, "has failed and is ending\n")),
+        (Phase.STARTING, [], {}, OK, (503, "is starting\n")),
+        (Phase.RUNNING, ["g-1", "g-0"], {"t": "why"}, OK, ALONE),
+        (Phase.RUNNING, [], {}, OK, OK),
+        (Phase.RUNNING, [], {"u": "so", "t": "why"}, OK, (503, "cannot write to: t (why), u (so)\n")),
+        (Phase.STOPPING, [], {}, OK, (503, "is stopping, as a signal asked\n")),
+        (Phase.FAILED, [], {}, (503, "has failed and is ending\n"), (503, "has failed and is ending\n")),
     ],
 )
-def test_probes(port: int, phase: Phase, outside: list[str], alive: Answer, ready: Answer) -> None:
-    endpoint = Endpoint(LOOPBACK, port, list, lambda: (phase, outside))
+def test_probes(
+    port: int, phase: Phase, outside: list[str], unwritable: dict[str, str], alive: Answer, ready: Answer
+) -> None:
+    endpoint = Endpoint(LOOPBACK, port, list, lambda: State(phase, outside, unwritable))
     try:
         assert ask(port, "/healthz") == alive
         assert ask(port, "/readyz") == ready
@@ -98,7 +101,7 @@ def test_probes(port: int, phase: Phase, outside: list[str], alive: Answer, read
 
 @pytest.mark.parametrize("path", ["/healthz/", "/health", "/nope"])
 def test_a_probe_that_is_misspelt_does_not_succeed(port: int, path: str) -> None:
-    endpoint = Endpoint(LOOPBACK, port, list, lambda: (Phase.FAILED, ()))
+    endpoint = Endpoint(LOOPBACK, port, list, lambda: State(Phase.FAILED, (), {}))
     try:
         assert ask(port, path) == (404, "not found\n")
         assert ask(port, "/")[0] == 200
@@ -108,7 +111,7 @@ def test_a_probe_that_is_misspelt_does_not_succeed(port: int, path: str) -> None
 
 def test_a_health_check_that_hangs_up_is_no_news(port: int, capsys: pytest.CaptureFixture[str]) -> None:
     """HAProxy's ends with a reset."""
-    endpoint = Endpoint(LOOPBACK, port, list, lambda: (Phase.RUNNING, ()))
+    endpoint = Endpoint(LOOPBACK, port, list, lambda: State(Phase.RUNNING, (), {}))
     try:
         with socket.create_connection((LOOPBACK, port)) as caller:
             caller.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -132,7 +135,7 @@ def is_hung_up(port: int) -> bool:
 def test_whoever_says_nothing_is_left(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert prometheus._Silent.timeout == 30
     monkeypatch.setattr(prometheus._Silent, "timeout", 0.01)
-    endpoint = Endpoint(LOOPBACK, port, list, lambda: (Phase.RUNNING, ()))
+    endpoint = Endpoint(LOOPBACK, port, list, lambda: State(Phase.RUNNING, (), {}))
     try:
         assert is_hung_up(port)
     finally:
@@ -146,7 +149,7 @@ def test_a_request_that_breaks_the_handler_is_one_line(
         raise ValueError("x")
 
     monkeypatch.setattr(prometheus._Silent, "handle", fail)
-    endpoint = Endpoint(LOOPBACK, port, list, lambda: (Phase.RUNNING, ()))
+    endpoint = Endpoint(LOOPBACK, port, list, lambda: State(Phase.RUNNING, (), {}))
     try:
         assert is_hung_up(port)
     finally:
@@ -160,7 +163,7 @@ def test_a_scrape_that_fails_is_one_line(
     def snapshots() -> list[Any]:
         raise ValueError("hush")
 
-    endpoint = Endpoint(LOOPBACK, port, snapshots, lambda: (Phase.RUNNING, ()))
+    endpoint = Endpoint(LOOPBACK, port, snapshots, lambda: State(Phase.RUNNING, (), {}))
     try:
         assert ask(port, "/metrics")[0] == 500
     finally:

@@ -266,3 +266,46 @@ def test_the_connections_to_the_target_are_told_also_when_nothing_was_sent(monke
     (client,) = told.measured
     assert client.gauges["connections"] == 1
     assert (client.counters["connects"], client.counters["disconnects"]) == (3, 2)
+
+
+def test_a_partition_to_which_nothing_gets_through_keeps_its_share_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At once it may fill a quarter of the buffer; once it is stuck it takes nothing, and others have half of it."""
+    now = 100.0
+    for module in ("appender", "channel"):
+        monkeypatch.setattr(f"legacy_mm.wire.{module}.monotonic", lambda: now)
+    appender, other = make(queue_buffering_max_kbytes="1"), TopicPartition("t", 1)
+    batch = build([Row(0, NOW, b"k", b"v" * 40)])
+    assert appender.takes(PLACE)
+    appender.append(PLACE, batch, "receipt")
+    assert appender.takes(PLACE)
+    appender.append(PLACE, build([Row(0, NOW, b"k", b"v" * 1000)]), "receipt")
+    assert not appender.takes(PLACE), "more than a quarter"
+    assert not appender.has_room()
+    now += 1.1
+    appender.tend()
+    assert appender.stuck() == {PLACE: "nobody leads it"}
+    assert not appender.takes(PLACE)
+    assert appender.takes(other)
+    assert appender.has_room()
+    entry = appender._lanes[PLACE].begin()
+    with appender.lock:
+        appender.acknowledged(entry, 0)
+    assert appender._lanes[PLACE].trouble is None
+    assert appender.takes(PLACE)
+
+
+def test_what_was_given_up_leaves_the_way_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A lane that holds nothing can tell of no trouble: with nothing to send nobody would ever find out."""
+    now = 100.0
+    monkeypatch.setattr("legacy_mm.wire.appender.monotonic", lambda: now)
+    appender = make(message_timeout_ms="500")
+    appender.append(PLACE, build([Row(0, NOW, b"k", b"v")]), "receipt")
+    now += 2.0
+    appender.tend()
+    assert not appender.takes(PLACE)
+    (refused,) = appender.take_refused()
+    appender.drop(refused)
+    assert appender.takes(PLACE)
+    now += 1.0
+    appender.tend()
+    assert appender.stuck() == {}

@@ -168,6 +168,21 @@ def test_an_answer_for_a_place_that_is_not_wanted_any_more_is_left(fetcher: Fetc
     assert next(want.offset for want in asked(fetcher) if want.partition == A) == 50
 
 
+def test_a_partition_that_is_held_is_read_again_from_there(fetcher: Fetcher) -> None:
+    """Neither what waits nor what is under way comes out; an answer of before is out of place also afterwards."""
+    fetcher.answered(asked(fetcher), [answer(A, batch_at(20)), answer(B, batch_at(20)), answer(C)])
+    under_way = asked(fetcher)
+    fetcher.hold(A, 20)
+    assert taken(fetcher).partition == B
+    assert taken(fetcher) is None
+    fetcher.answered(under_way, [answer(A, batch_at(23)), answer(B), answer(C)])
+    assert taken(fetcher) is None
+    assert set(partitions(asked(fetcher))) == {B, C}
+    fetcher.release(A)
+    (again,) = asked(fetcher)
+    assert (again.partition, again.offset) == (A, 20)
+
+
 def test_a_backlog_stops_the_asking(cluster: OneBroker) -> None:
     fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 50, Traffic("consumer", print))
     fetcher.start({A: 20})

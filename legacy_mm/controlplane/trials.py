@@ -1,0 +1,135 @@
+"""What the target would refuse, found out by requests that change nothing.
+
+A property that the target refuses is left out and named, the rest is done; its error is told of no other one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple, TypeVar
+
+from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.administration import ClusterAdmin
+from legacy_mm.policies.changes import BROKER_DEFAULT, Alteration, CreateTopic, SetConfig, by_topic
+
+_REPLICAS = "default.replication.factor"
+Item = TypeVar("Item")
+
+
+class Tried(NamedTuple):
+    """What the target would take, and what is to be said of the rest."""
+
+    made: list[CreateTopic]
+    impossible: dict[str, str]
+    """Topic -> why it cannot be made at all."""
+    left_out: list[str]
+    """Properties that are refused, in a line each."""
+    notes: list[str]
+
+    @property
+    def troubles(self) -> list[str]:
+        """All that would not be done, in a line each."""
+        refused = [f"topic {topic} cannot be made at the target: {why}" for topic, why in self.impossible.items()]
+        return [*refused, *self.left_out]
+
+
+def creations(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Deadline) -> Tried:
+    """These topics as the target would make them; raises HostError."""
+    errors = _creation_errors(target, wanted, deadline)
+    notes: list[str] = []
+    if errors and all(each.replication_factor == BROKER_DEFAULT for each in wanted):
+        wanted, errors, notes = _with_a_number(target, wanted, errors, deadline)
+    bare = {topic: why for topic, why in errors.items() if not _configs(wanted, topic)}
+    doubtful = [each for each in wanted if each.topic in errors and each.configs]
+    bare |= _creation_errors(target, [replace(each, configs={}) for each in doubtful], deadline)
+    spared = [each for each in doubtful if each.topic not in bare]
+    refused = _refused_alone(target, spared, deadline)
+    left = {each.topic: _without(each, refused[each.topic]) for each in spared}
+    bare |= _creation_errors(target, list(left.values()), deadline)
+    left_out = [
+        _left_out(topic, name, _configs(wanted, topic)[name], why)
+        for topic, found in refused.items()
+        for name, why in found.items()
+    ]
+    made = [left.get(each.topic, each) for each in wanted if each.topic not in bare]
+    return Tried(made, bare, left_out, notes)
+
+
+def alterations(
+    target: ClusterAdmin, wanted: Sequence[Alteration], deadline: Deadline
+) -> tuple[list[Alteration], list[str]]:
+    """Those that the target would make, and what is said of the others; raises HostError."""
+    doubtful = {each.change.topic for each in target.alter(wanted, deadline, trial=True) if each.error}  # type: ignore[union-attr]
+    errors: dict[tuple[str, str], str] = {}
+    for some in _in_turns({topic: of for topic, of in by_topic(wanted).items() if topic in doubtful}):
+        for change, outcome in zip(some, target.alter(some, deadline, trial=True), strict=True):
+            if outcome.error:
+                errors[change.topic, change.name] = outcome.error
+    troubles = [
+        _left_out(each.topic, each.name, each.new if isinstance(each, SetConfig) else None, why)
+        for each in wanted
+        if (why := errors.get((each.topic, each.name)))
+    ]
+    return [each for each in wanted if (each.topic, each.name) not in errors], troubles
+
+
+def _creation_errors(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Deadline) -> dict[str, str]:
+    """Topic -> why it would not be made."""
+    if not wanted:
+        return {}
+    outcomes = target.create_topics(wanted, deadline, trial=True)
+    return {each.topic: outcome.error for each, outcome in zip(wanted, outcomes, strict=True) if outcome.error}
+
+
+def _with_a_number(
+    target: ClusterAdmin, wanted: Sequence[CreateTopic], errors: dict[str, str], deadline: Deadline
+) -> tuple[Sequence[CreateTopic], dict[str, str], list[str]]:
+    """Brokers before 2.4 take no topic without a number of replicas: the one that they would give it themselves."""
+    bare = [replace(each, configs={}) for each in wanted if each.topic in errors]
+    told = target.broker_properties(deadline).get(_REPLICAS, "")
+    if not told or not _creation_errors(target, bare, deadline):
+        return wanted, errors, []
+    numbered = [replace(each, replication_factor=int(told)) for each in wanted]
+    if _creation_errors(target, [replace(each, configs={}) for each in numbered], deadline).keys() >= errors.keys():
+        return wanted, errors, []
+    note = (
+        f"the brokers of the target are older than 2.4 and want a replication factor: topics are made with {told}, "
+        f"their {_REPLICAS}; set replication.factor for another one"
+    )
+    return numbered, _creation_errors(target, numbered, deadline), [note]
+
+
+def _refused_alone(
+    target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Deadline
+) -> defaultdict[str, dict[str, str]]:
+    """Topic -> property -> why it would be refused, each tried by itself."""
+    refused: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    alone = {
+        each.topic: [replace(each, configs={name: text}) for name, text in each.configs.items()] for each in wanted
+    }
+    for some in _in_turns(alone):
+        for change, outcome in zip(some, target.create_topics(some, deadline, trial=True), strict=True):
+            if outcome.error:
+                refused[change.topic] |= dict.fromkeys(change.configs, outcome.error)
+    return refused
+
+
+def _in_turns(of_topic: Mapping[str, Sequence[Item]]) -> list[list[Item]]:
+    """Requests in which each topic is named once at most."""
+    most = max(map(len, of_topic.values()), default=0)
+    return [[items[turn] for items in of_topic.values() if turn < len(items)] for turn in range(most)]
+
+
+def _without(change: CreateTopic, refused: Mapping[str, str]) -> CreateTopic:
+    return replace(change, configs={name: text for name, text in change.configs.items() if name not in refused})
+
+
+def _configs(wanted: Sequence[CreateTopic], topic: str) -> Mapping[str, str]:
+    return next(each.configs for each in wanted if each.topic == topic)
+
+
+def _left_out(topic: str, name: str, value: str | None, why: str) -> str:
+    wanted = f"{name} removed" if value is None else f"{name}={value}"
+    return f"topic {topic}: the target refuses {wanted}, which is left out: {why}"

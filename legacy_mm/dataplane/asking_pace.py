@@ -1,0 +1,43 @@
+"""How often topics that the target lacks are asked for, and what is said of each answer: as Java's client has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from legacy_mm import events
+from legacy_mm.clock import monotonic
+
+_MOST_SECONDS = 1.0
+"""`retry.backoff.max.ms` of Java's client."""
+
+
+class AskingPace:
+    """When to ask again: soon, then less and less often, at last each second."""
+
+    def __init__(self, target: Mapping[str, str]) -> None:
+        """`target`: librdkafka's properties of the producer."""
+        self._first = int(target.get("retry.backoff.ms", 100)) / 1000
+        self._most = max(self._first, _MOST_SECONDS)
+        self._client = target.get("client.id", "client")
+        self._pause = self._first
+        self._due = 0.0
+        self._told = 0
+
+    def is_due(self, *, waiting: bool) -> bool:
+        """Whether to ask again; `waiting`: whether there is anything to ask for."""
+        if not waiting:
+            self._pause, self._due = self._first, 0.0
+            return False
+        now = monotonic()
+        if now < self._due:
+            return False
+        self._due = now + self._pause
+        self._pause = min(2 * self._pause, self._most)
+        return True
+
+    def tell(self, problems: Mapping[str, str]) -> None:
+        """The target has answered so of these topics."""
+        if problems:
+            self._told += 1
+            told = ", ".join(f"{topic}={problem}" for topic, problem in sorted(problems.items()))
+            events.emit(events.TOPICS_MISSING, client=self._client, number=self._told, problems=told)

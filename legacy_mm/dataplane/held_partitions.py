@@ -1,0 +1,101 @@
+"""Source partitions that the target cannot take now: each waits alone, and costs no memory.
+
+What was read of one is forgotten, and it is read again from there once its topic is there, or once something gets
+through to the target partitions that it has records for. All others are copied meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+from typing import NamedTuple
+
+from legacy_mm import events
+from legacy_mm.clock import Deadline
+from legacy_mm.dataplane.target_topics import TargetTopics
+from legacy_mm.dataplane.waiting_topics import WaitingTopics
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.wire.appender import Appender
+from legacy_mm.wire.fetcher import Fetcher
+
+_LOOK_SECONDS = 0.1
+
+
+class _Held(NamedTuple):
+    """What one of them waits for."""
+
+    offset: int
+    """Where it goes on."""
+    topic: str
+    least: int
+    """So many partitions the target topic must have."""
+    lanes: tuple[TopicPartition, ...]
+    """Target partitions; none where it is the topic that is missing."""
+
+
+class HeldPartitions:
+    """Those of one copy job."""
+
+    def __init__(self, fetcher: Fetcher, topics: TargetTopics, appender: Appender) -> None:
+        self._fetcher = fetcher
+        self._topics = topics
+        self._appender = appender
+        self._held: dict[TopicPartition, _Held] = {}
+        self._waiting = WaitingTopics()
+        self._look = Deadline(0)
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    def hold(
+        self, source: TopicPartition, offset: int, topic: str, least: int, lanes: Collection[TopicPartition] = ()
+    ) -> None:
+        """Let it wait at this offset for a topic, or for target partitions (`lanes`) to which nothing gets through."""
+        self._held[source] = _Held(offset, topic, least, tuple(lanes))
+        self._fetcher.hold(source, offset)
+
+    def stays(self, source: TopicPartition) -> bool:
+        """Whether it waits; then what has just been read of it is forgotten, too."""
+        held = self._held.get(source)
+        if held is not None:
+            self._fetcher.hold(source, held.offset)
+        return held is not None
+
+    def forget(self, source: TopicPartition) -> None:
+        """It goes on elsewhere."""
+        self._held.pop(source, None)
+
+    def tend(self) -> None:
+        """Let those go on for which there is a way."""
+        if not self._look.expired():
+            return
+        self._look = Deadline.after(_LOOK_SECONDS)
+        self._topics.tend({partition.topic for partition in self._appender.stuck()})
+        for source in [source for source, held in self._held.items() if self._may_go_on(held)]:
+            del self._held[source]
+            self._fetcher.release(source)
+        self._waiting.note(self._missing(), self._stuck())
+
+    def reasons(self) -> Mapping[str, str]:
+        """Target topic -> why it cannot be written, as far as records wait for it."""
+        return {**self._stuck(), **self._missing()}
+
+    def _stuck(self) -> dict[str, str]:
+        return {partition.topic: f"{partition}: {why}" for partition, why in self._appender.stuck().items()}
+
+    def _missing(self) -> dict[str, str]:
+        missing = {held.topic for held in self._held.values() if not held.lanes}
+        return {topic: self._topics.problem(topic) for topic in missing}
+
+    def tell_of_the_end(self, unacknowledged: Offsets) -> None:
+        """The copying ends: name what waited, and why."""
+        reasons = self.reasons()
+        counts = Counter(held.topic for source, held in self._held.items() if source not in unacknowledged)
+        for topic, count in sorted(counts.items()):
+            reason = reasons.get(topic, "it came back only now")
+            events.emit(events.NOT_COPIED, topic=topic, partitions=count, reason=reason)
+
+    def _may_go_on(self, held: _Held) -> bool:
+        if held.lanes:
+            return all(map(self._appender.takes, held.lanes))
+        return self._topics.may_go_on(held.topic, held.least)

@@ -1,0 +1,29 @@
+"""Notices that records for the target get no further, for the `records` engine, whose barriers wait for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from legacy_mm.clock import Deadline
+
+_PATIENT_SECONDS = 3.0
+
+
+class StuckRecords:
+    """What is queued and not acknowledged."""
+
+    def __init__(self, unacknowledged: Callable[[], int]) -> None:
+        self._unacknowledged = unacknowledged
+        self._count = -1
+        self._patience = Deadline(0)
+
+    def are_there(self) -> bool:
+        """Whether for a while none was acknowledged; to be asked while a barrier waits for them."""
+        count = self._unacknowledged()
+        if count != self._count or not count:
+            self._count, self._patience = count, Deadline.after(_PATIENT_SECONDS)
+            return False
+        if not self._patience.expired():
+            return False
+        self._patience = Deadline.after(_PATIENT_SECONDS)
+        return True

@@ -1,0 +1,140 @@
+"""Targets that refuse a property or a topic, and such as are too old for the requests of today: both admin clients."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.config.feature_settings import (
+    ConfigFilterSettings,
+    ConfigSyncSettings,
+    CreationSettings,
+    FeatureSettings,
+)
+from legacy_mm.config.features import DEFAULT_EXCLUDE
+from legacy_mm.controlplane.administration import ClusterAdmin
+from legacy_mm.controlplane.duties import Applier
+from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
+from legacy_mm.kafka.admin import LibrdkafkaAdmin
+from legacy_mm.policies.changes import Look
+from legacy_mm.testbed.records import create_topic
+from legacy_mm.testbed.topic_state import override, overrides
+from legacy_mm.testbed.zookeeper import ZooKeeperCluster
+from legacy_mm.wire.admin import WireAdmin
+
+pytestmark = pytest.mark.brokers
+SECONDS = 30.0
+TOO_SMALL = {"segment.bytes": "65536"}
+"""For brokers of 4.x, not for older ones."""
+
+
+@pytest.fixture(params=[LibrdkafkaAdmin, WireAdmin], ids=["librdkafka", "our own sockets"])
+def client(request: pytest.FixtureRequest) -> Callable[..., ClusterAdmin]:
+    found: Callable[..., ClusterAdmin] = request.param
+    return found
+
+
+@pytest.fixture(scope="module", params=["1.1.1", "2.8.2"])
+def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeperCluster]:
+    with ZooKeeperCluster(tmp_path_factory.mktemp("old"), release=request.param) as cluster:
+        yield cluster
+
+
+def listed(patterns: Sequence[str]) -> Callable[[str], bool]:
+    pattern = re.compile("|".join(patterns))
+    return lambda name: pattern.fullmatch(name) is not None
+
+
+class Run:
+    """The creation of topics, or the sync of their properties, between two clusters; names are kept."""
+
+    def __init__(self, source: Any, target: Any, client: Callable[..., ClusterAdmin], *, sync: bool) -> None:
+        kept = ConfigFilterSettings((*DEFAULT_EXCLUDE, r"delete\.retention\.ms"))
+        features = (
+            FeatureSettings(config_sync=ConfigSyncSettings(600.0, kept))
+            if sync
+            else FeatureSettings(preserve_partitions=True, grow_partitions=True, creation=CreationSettings(-1, kept))
+        )
+        there, here = (
+            client(name, {"bootstrap.servers": each.bootstrap}) for name, each in (("s", source), ("t", target))
+        )
+        names = TopicNames(lambda name: name, frozenset, listed)
+        (self._scheduled,), self._applier = feature_duties(features, there, here, names, 300.0)
+
+    def look(self, *topics: str) -> Look:
+        return self._scheduled.duty.look(frozenset(topics), Deadline.after(SECONDS))
+
+    def errors(self, found: Look) -> list[str]:
+        applier: Applier = self._applier
+        return [each.error for each in applier.apply(found.changes, Deadline.after(SECONDS)) if each.error]
+
+
+def test_a_refused_property_costs_no_other(
+    source_39: Any, target: Any, topic: Callable[..., str], client: Callable[..., ClusterAdmin]
+) -> None:
+    """At creation and later: the copy of a compacted topic is compacted."""
+    name, plain = topic(), topic("plain")
+    create_topic(source_39.bootstrap, name, 3, config={**TOO_SMALL, "cleanup.policy": "compact", "flush.ms": "7"})
+    create_topic(source_39.bootstrap, plain, 1, config={"flush.ms": "7"})
+    creation = Run(source_39, target, client, sync=False)
+    found = creation.look(name, plain)
+    (trouble,) = found.troubles
+    assert trouble.startswith(f"topic {name}: the target refuses segment.bytes=65536, which is left out: ")
+    assert creation.errors(found) == []
+    assert overrides(target.bootstrap, name) == {"cleanup.policy": "compact", "flush.ms": "7"}
+    assert overrides(target.bootstrap, plain) == {"flush.ms": "7"}
+
+    sync = Run(source_39, target, client, sync=True)
+    override(source_39.bootstrap, name, {"flush.ms": "8", "max.message.bytes": "2000000"})
+    found = sync.look(name, plain)
+    (trouble,) = found.troubles
+    assert trouble.startswith(f"topic {name}: the target refuses segment.bytes=65536, which is left out: ")
+    assert sync.errors(found) == []
+    expected = {"cleanup.policy": "compact", "flush.ms": "8", "max.message.bytes": "2000000"}
+    assert overrides(target.bootstrap, name) == expected
+
+
+def test_a_topic_that_cannot_be_made_is_told_before_anything_is_done(
+    source: Any, target: Any, topic: Callable[..., str], client: Callable[..., ClusterAdmin]
+) -> None:
+    name = f"{topic('a')}.x"
+    create_topic(source.bootstrap, name, 1)
+    create_topic(target.bootstrap, name.replace(".", "_"), 1)
+    found = Run(source, target, client, sync=False).look(name)
+    (trouble,) = found.troubles
+    assert trouble.startswith(f"topic {name} cannot be made at the target: ")
+    assert "collides with existing topic" in trouble
+    assert (found.changes, found.unfinished) == ((), True)
+
+
+def test_old_targets_are_asked_in_the_old_way(
+    source: Any,
+    old: ZooKeeperCluster,
+    topic: Callable[..., str],
+    client: Callable[..., ClusterAdmin],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """1.1: topics need a number of replicas, and to set one property means to set all. It is said once."""
+    ancient = old.release.version == "1.1.1"
+    missing, there = topic("missing"), topic("there")
+    for name in (missing, there):
+        create_topic(source.bootstrap, name, 2, config={"cleanup.policy": "compact", "flush.ms": "7"})
+    create_topic(
+        old.bootstrap, there, 2, config={"delete.retention.ms": "5", "flush.ms": "6", "max.message.bytes": "1000"}
+    )
+    creation = Run(source, old, client, sync=False)
+    found = creation.look(missing, there)
+    assert ["older than 2.4" in note for note in found.notes] == [True] * ancient
+    assert creation.errors(found) == []
+    assert overrides(old.bootstrap, missing) == {"cleanup.policy": "compact", "flush.ms": "7"}
+    sync = Run(source, old, client, sync=True)
+    found = sync.look(missing, there)
+    assert found.troubles == ()
+    assert sync.errors(found) == []
+    expected = {"cleanup.policy": "compact", "flush.ms": "7", "delete.retention.ms": "5"}
+    assert overrides(old.bootstrap, there) == expected
+    assert caplog.text.count("can only replace all properties of a topic at once") == ancient

@@ -119,7 +119,14 @@ def _mirror(
     prepare = None if duties is None else duties.before_copying
     pairs = None if offsets is None else offsets.pairs
     copies = Copies(settings, names, host.channel, host.runner, prepare, pairs)
-    guard = GapGuard(settings.source.offset_reset, registry.gap, registry.skipped, fail=settings.fail_on_gap)
+    guard = GapGuard(
+        settings.source.offset_reset,
+        registry.gap,
+        registry.skipped,
+        fail=settings.fail_on_gap,
+        group=settings.source.group_id,
+        new_from_earliest=settings.source.new_from_earliest,
+    )
     mirror: Mirror
 
     def make_streams(on_failure: OnFailure) -> list[Stream]:
@@ -213,12 +220,13 @@ def _stream(
         ),
         commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
         positions=SourceGroupPositions(
+            source.group_id,
             "earliest" if source.new_from_earliest else source.offset_reset,
             min(source.api_timeout, settings.shutdown_timeout / 2),
         ),
         guard=guard,
         receipts=host.receipts.of_stream(settings.flow, index) if host.receipts is not None else None,
-        commit_starts=source.new_from_earliest,
+        commit_starts=source.offset_reset == "latest",
         start_copy=lambda generation, offsets: copies.start(index, generation, offsets, metrics),
         adapt=copies.adapt,
         revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),

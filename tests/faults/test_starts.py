@@ -1,4 +1,4 @@
-"""A place that a policy has chosen, and an end that needs a person: what the group holds when the mirror is started again."""
+"""A place that a policy has chosen, and an end that needs a person: what a restart finds committed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def kill(tool: ToolProcess) -> None:
 def test_what_comes_behind_a_chosen_place_survives_a_kill(
     source: Any, target: Any, make_scene: Callable[..., Scene]
 ) -> None:
-    """`latest` at the first start, then at a gap; each place is committed before a record comes, whatever the interval."""
+    """`latest` at the first start, then at a gap; each place is committed before a record comes."""
     scene = make_scene(source, target, 4_000)
     tool = scene.mirror(*NEVER, consumer=LATEST)
     scene.wait_committed(4_000)
@@ -85,11 +85,11 @@ def test_an_end_that_needs_a_person_commits_what_was_copied(
     stop(tool)
     ends = end_offsets(source.bootstrap, scene.topic)
     scene.load(4_000, seed=9)
+    options: tuple[str, ...] = ()
+    consumer = {"auto.offset.reset": "none", "metadata.max.age.ms": "1000"}
     if way == "gap":
         delete_records(source.bootstrap, scene.topic, {0: ends[0] + TRIMMED})
         options, consumer = ("--on.gap", "fail"), {}
-    else:
-        options, consumer = (), {"auto.offset.reset": "none", "metadata.max.age.ms": "1000"}
     for attempt in range(3):
         tool = scene.mirror(*NEVER, *options, consumer=consumer)
         if way == "none" and not attempt:

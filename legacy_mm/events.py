@@ -96,6 +96,10 @@ SKIPPED = Event(
     "Skipped in {partition}: from {start} to {end}, {count} offsets were not copied, reason: the group had committed "
     "none there and auto.offset.reset is latest",
 )
+ONE_CLUSTER = Event("one-cluster", logging.WARNING, "Attention: {what}")
+IDENTITY_UNKNOWN = Event(
+    "identity-unknown", logging.WARNING, "Whether source and target are one cluster is not known yet: {reason}"
+)
 COPY_EMPTY = Event(
     "copy-empty",
     logging.WARNING,

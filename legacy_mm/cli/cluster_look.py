@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from legacy_mm.clock import Deadline
+from legacy_mm.cluster_identity import warning
 from legacy_mm.config.settings import Settings
 from legacy_mm.flow_duties import DutyClusters
 from legacy_mm.flow_names import Names
@@ -39,8 +40,10 @@ class FlowClusters:
     def look(self) -> FlowPlan:
         """What each duty would change; raises LegacyMMError."""
         clusters = self._clusters
+        one_cluster = warning(self._settings, clusters.source, clusters.target, _patience())
         topics = clusters.names.concerned(frozenset(clusters.source.topics(_patience())))
-        looks = {each.duty.name: each.duty.look(topics, _patience()) for each in clusters.scheduled}
+        looks = {"both ends": Look(notes=(one_cluster,))} if one_cluster else {}
+        looks |= {each.duty.name: each.duty.look(topics, _patience()) for each in clusters.scheduled}
         for each in clusters.at_source:
             made = each.duty.look(topics, _patience()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)

@@ -12,7 +12,7 @@ that out. Nothing is written anywhere. The exit code is 0 when the line would ru
 - `properties`: client, line, name, value, meaning; of several consumer files, client is followed by the path
 - `settings`: client, name, value, origin, reason, as librdkafka gets them
 - `pattern` (a text): the topics, as Java compiles it
-- `topics` (an object): answered, why_not, and partitions: topic, partition, start, because
+- `topics` (an object): answered, why_not, attention, and partitions: topic, partition, start, because
 - `engine` (a sentence): how records are copied, and why so
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 
 from legacy_mm import source_clients, stores
 from legacy_mm.clock import Deadline
+from legacy_mm.cluster_identity import both_ends, warning
 from legacy_mm.config.settings import Settings, SourceSettings
-from legacy_mm.errors import InvalidPattern
+from legacy_mm.errors import HostError, InvalidPattern
 from legacy_mm.flow_names import Names
 from legacy_mm.group import PartitionView
 from legacy_mm.model import TopicPartition
@@ -35,13 +36,25 @@ class Topics:
     answered: bool = False
     why_not: str = ""
     partitions: tuple[PartitionStart, ...] = ()
+    attention: str = ""
+    """What both ends together say: they are one cluster."""
 
 
 def look(flows: Sequence[Settings]) -> Topics:
     """Ask the sources; raises HostError when one does not answer, InvalidPattern when Java refuses the pattern."""
     with java_when_asked(flows[0].spark.jvm.java_home) as java:
         starts = [start for settings in flows for start in _starts(settings, java, whose=len(flows) > 1)]
-    return Topics(answered=True, partitions=tuple(starts))
+        attention = next(filter(None, (_attention(settings, java) for settings in flows)), "")
+    return Topics(answered=True, partitions=tuple(starts), attention=attention)
+
+
+def _attention(settings: Settings, java: Callable[[], Jvm]) -> str:
+    """Raises ConfigurationError where features must not run; a target that does not answer says nothing here."""
+    try:
+        ends = both_ends(stores.with_stores(settings, java))
+        return warning(settings, *ends, Deadline.after(_ASK_SECONDS))
+    except HostError:
+        return ""
 
 
 def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list[PartitionStart]:

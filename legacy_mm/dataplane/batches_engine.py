@@ -19,6 +19,7 @@ from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
 from legacy_mm.dataplane.empty_copies import EmptyCopies
 from legacy_mm.dataplane.joining import Arrived, Joiner
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
+from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
 from legacy_mm.dataplane.patience import Beat, Patience
@@ -75,6 +76,7 @@ class BatchesEngine:
         self._empty_copies = EmptyCopies(
             plan.names, plan.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
         )
+        self._one_cluster = OneCluster(plan.names, self._source, self._target)
         self._pace = Pace(_TO_READ, _TO_SEND)
         self._appending = False
         self._records = 0
@@ -352,6 +354,7 @@ class BatchesEngine:
 
     def _send_progress(self, *, blocked: bool) -> None:
         self._next_report = monotonic() + self._report_interval
+        self._one_cluster.tell()
         if self._pairs is not None and (runs := self._pairs.take()):
             self._report(Pairs(runs))
         self._report(self._progress(self._safe.take_moved(), blocked=blocked))

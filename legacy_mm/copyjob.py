@@ -244,6 +244,8 @@ class Gap(Frame):
     reason: str
     parts_at: int = -1
     """Where a new leader's log parts from what was read; -1: it does not, or nobody knows."""
+    made_again: bool = False
+    """It is known that the topic is another one."""
 
     @property
     def topic_partition(self) -> TopicPartition:

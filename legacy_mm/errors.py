@@ -10,13 +10,15 @@
     ├── StreamFailure               exit 255  a stream died; the whole mirror ends (the old tool's `exit(-1)`)
     │   ├── SendFailure             exit 255  a record could not be sent and abort.on.send.failure is on
     │   ├── InvalidPattern          exit 255  the topic pattern does not compile
-    │   ├── SourceGap               exit 255  source offsets cannot be read any more and on.gap is fail
+    │   ├── Undecided               exit 255  where to go on is left to a person: auto.offset.reset is none
+    │   │   └── SourceGap           exit 255  source offsets cannot be read any more and on.gap is fail
     │   ├── HandlerFailure          exit 255  a message handler or rebalance listener cannot be made, or failed
     │   └── CorruptRecords          exit 255  bytes that should be record batches are not
     ├── EngineUnfit                 exit 255  this engine cannot do it, another one can
     └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
 
-`exit_code` and `retriable` are class attributes, so that whoever retries or exits asks the class, not a list.
+`exit_code`, `retriable` and `commits` are class attributes, so that whoever retries, exits or commits asks the class,
+not a list.
 """
 
 from __future__ import annotations
@@ -27,6 +29,9 @@ class LegacyMMError(Exception):
 
     exit_code = 1
     retriable = False
+    commits = False
+    """Whether the streams stop as at a signal, and commit what they copied: a supervisor starts the mirror again, and
+    each time all of it would be copied once more."""
     last_words: tuple[str, ...] = ()
     """What is said after it, at info level, before the process ends."""
 
@@ -66,7 +71,13 @@ class InvalidPattern(StreamFailure):
     """The topic pattern is no Java regular expression."""
 
 
-class SourceGap(StreamFailure):
+class Undecided(StreamFailure):
+    """Where to go on in a partition is left to a person; the others are no worse for it."""
+
+    commits = True
+
+
+class SourceGap(Undecided):
     """Offsets of the source cannot be read any more, and `on.gap` is fail."""
 
 
@@ -76,6 +87,8 @@ class HandlerFailure(StreamFailure):
 
 class CorruptRecords(StreamFailure):
     """Bytes that should be record batches are torn or were changed; the caller adds whose they are."""
+
+    commits = True
 
 
 class EngineUnfit(LegacyMMError):
@@ -93,3 +106,8 @@ class ChannelError(LegacyMMError):
 def one_line(error: BaseException) -> str:
     """What is said of any exception."""
     return str(error) if isinstance(error, LegacyMMError) else f"{type(error).__name__}: {error}"
+
+
+def commits(error: BaseException) -> bool:
+    """Whether what was copied before this error is committed."""
+    return isinstance(error, LegacyMMError) and error.commits

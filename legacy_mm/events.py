@@ -96,6 +96,17 @@ SKIPPED = Event(
     "Skipped in {partition}: from {start} to {end}, {count} offsets were not copied, reason: the group had committed "
     "none there and auto.offset.reset is latest",
 )
+ONE_CLUSTER = Event("one-cluster", logging.WARNING, "Attention: {what}")
+IDENTITY_UNKNOWN = Event(
+    "identity-unknown", logging.WARNING, "Whether source and target are one cluster is not known yet: {reason}"
+)
+COPY_EMPTY = Event(
+    "copy-empty",
+    logging.WARNING,
+    "The copy of {partition} in topic {topic} of the target was empty when copying went on at offset {reached}: the "
+    "{count} offsets from {begin} on, which the source still holds, are not there and are not copied again; if that "
+    "topic was deleted by mistake, stop all mirrors of this group, set the group back to {begin}, and start again",
+)
 TOPIC_RECREATED = Event(
     "topic-recreated",
     logging.WARNING,

@@ -6,21 +6,18 @@ Imported only where a feature asks for one of them (invariant E).
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from functools import cache, partial
 
 from legacy_mm.clock import Deadline
+from legacy_mm.cluster_identity import both_ends
 from legacy_mm.config.settings import Settings
-from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.duties import Applier, Count, Duties
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties, source_duties
 from legacy_mm.controlplane.heartbeats import Heartbeats
 from legacy_mm.controlplane.internal_topics import InternalTopics
 from legacy_mm.controlplane.topics import TopicCreation
 from legacy_mm.flow_names import Names
-from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.kafka.internal_topic import InternalTopicWriter
-from legacy_mm.policies.logins import beyond_librdkafka
 from legacy_mm.policies.name_list import in_list
 
 _BEFORE_COPYING_SECONDS = 30.0
@@ -40,21 +37,11 @@ class DutyClusters:
             own_at_source=names.own_topics("source"),
             own_at_target=names.own_topics("target"),
         )
-        self.source = admin_of("source", settings.source_admin_properties)
-        self.target = admin_of("target", settings.target_admin_properties)
+        self.source, self.target = both_ends(settings)
         self.scheduled, self.applier = feature_duties(
             settings.features, self.source, self.target, self.names, settings.source.metadata_max_age
         )
         self.at_source = source_duties(self.source, self.names)
-
-
-def admin_of(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
-    """librdkafka's client, or our own where librdkafka has no such login."""
-    if beyond_librdkafka(properties) is None:
-        return LibrdkafkaAdmin(name, properties)
-    from legacy_mm.wire.admin import WireAdmin
-
-    return WireAdmin(name, properties)
 
 
 class FlowDuties:

@@ -106,7 +106,8 @@ class Names:
     def _is_barred_by_policy(self, topic: str) -> bool:
         if self._naming.policy != LEGACY and self._policy.is_internal_topic(topic):
             return True
-        return is_cycle(self._policy_for(topic), topic, self._naming.target_alias)
+        naming = self._naming
+        return is_cycle(self._policy_for(topic), topic, naming.target_alias, naming.source_alias)
 
     def _has_heartbeats(self, topic: str) -> bool:
         return self._features.replicate_heartbeats and self._of_heartbeats.is_heartbeats_topic(topic)

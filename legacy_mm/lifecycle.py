@@ -19,7 +19,7 @@ from types import FrameType
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline
-from legacy_mm.errors import LegacyMMError, StreamFailure
+from legacy_mm.errors import LegacyMMError, StreamFailure, commits
 from legacy_mm.host import Host
 from legacy_mm.metrics.health import Phase
 from legacy_mm.mirror import Mirror
@@ -82,15 +82,16 @@ def run(first: Sequence[Mirror], host: Host, signals: Signals) -> int:
     signals.limit(code)
     host.phase = Phase.STOPPING if isinstance(ending, CleanStop) else Phase.FAILED
     deadline = Deadline.after(shutdown_timeout)
+    commit = isinstance(ending, CleanStop) or commits(ending)
     events.emit(events.SHUTDOWN_STARTED)
     events.emit(events.STREAMS_STOPPING)
     for mirror in mirrors:
-        mirror.stop(deadline, commit=isinstance(ending, CleanStop))
+        mirror.stop(deadline, commit=commit)
     in_time = [mirror.join(deadline) for mirror in mirrors]
     complete = all(in_time)
-    if isinstance(ending, CleanStop):
+    if commit:
         _report_uncommitted(mirrors)
-        while ending.by_handler and not host.exits.empty():
+        while isinstance(ending, CleanStop) and ending.by_handler and not host.exits.empty():
             code = host.exits.get()  # Java tells it only when it has ended
     if not complete:
         events.emit(events.STOP_OVERDUE, seconds=shutdown_timeout, what="a stream that does not come back")

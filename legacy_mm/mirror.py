@@ -16,7 +16,7 @@ from legacy_mm import events
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.controlplane.topic_watch import TopicWatch
-from legacy_mm.errors import SendFailure, one_line
+from legacy_mm.errors import SendFailure, commits, one_line
 from legacy_mm.model import Offsets, TopicPartition
 
 _LAST_WORDS_SECONDS = 0.5
@@ -150,10 +150,10 @@ _AFTER_FAILURE = (
 
 
 def _say_failure(stream: int, error: BaseException) -> None:
-    """What ended the stream, and the end of its life as the old tool told it."""
+    """What ended the stream, and the end of its life as the old tool told it; one that commits tells that itself."""
     if isinstance(error, SendFailure):
         events.emit(events.SENDING_ENDED)  # the record has had its own line
     else:
         events.emit(events.STREAM_FAILED, error=error, stream=stream, reason=one_line(error))
-    for event in _AFTER_FAILURE:
+    for event in (events.STREAM_EXITED,) if commits(error) else _AFTER_FAILURE:
         events.emit(event, stream=stream)

@@ -1,9 +1,10 @@
-"""The driver's clients of the source: librdkafka's, or our own where librdkafka has no such login."""
+"""The driver's clients of the source, and the features' of both ends: librdkafka's, or ours where its logins end."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.copyjob import Statistics
 from legacy_mm.group import Member, MembershipListener, Survey, TopicLister
 from legacy_mm.kafka.client import ErrorLines, LibrdkafkaTopicLister
@@ -34,6 +35,17 @@ def topic_lister(properties: Mapping[str, str], timeout: float) -> TopicLister:
     from legacy_mm.wire.survey import WireTopicLister
 
     return WireTopicLister(properties, timeout)
+
+
+def admin(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
+    """Who asks for more than the old tool did, and changes it, at the cluster of this name in errors: either end."""
+    if beyond_librdkafka(properties) is None:
+        from legacy_mm.kafka.admin import LibrdkafkaAdmin
+
+        return LibrdkafkaAdmin(name, properties)
+    from legacy_mm.wire.admin import WireAdmin
+
+    return WireAdmin(name, properties)
 
 
 def survey(properties: Mapping[str, str]) -> Survey:

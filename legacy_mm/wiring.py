@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from legacy_mm import logs, source_clients, stores
+from legacy_mm import events, logs, source_clients, stores
 from legacy_mm.clock import wall
 from legacy_mm.config.settings import Settings, SourceSettings
 from legacy_mm.controlplane.commits import Commits
@@ -23,9 +23,11 @@ from legacy_mm.host import Host
 from legacy_mm.kafka.client import client_version, require_resolvable
 from legacy_mm.metrics.registry import MirrorNames, Registry
 from legacy_mm.mirror import Mirror, OnFailure, Renewal
+from legacy_mm.policies.identity import same_addresses
 from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_obstacle
 
 if TYPE_CHECKING:
+    from legacy_mm.cluster_identity import IdentityCheck
     from legacy_mm.flow_duties import FlowDuties
     from legacy_mm.flow_offsets import FlowOffsets
 
@@ -74,6 +76,7 @@ def build_mirror(written: Settings, host: Host, listener: RebalanceListener | No
     first = host.with_plugins(host.with_stores(written))
     with host.closed_on_error():
         names = Names(first.topics, first.features, host.spark.jvm.topic_matcher)
+        identity = _identity(first)
     producer_id = first.target.properties.get("client.id", "")
     registry = Registry(first.flow, producer_id, _facts(), mirror_names=_mirror_names(first, names))
     host.registries.append(registry)
@@ -81,7 +84,7 @@ def build_mirror(written: Settings, host: Host, listener: RebalanceListener | No
     def made(settings: Settings, used: Stamps) -> Mirror:
         watch = _store_watch(written, settings, host, used)
         renewal = None if watch is None else Renewal(watch, lambda: made(watch.renewed or settings, watch.used))
-        return _mirror(settings, host, names, registry, listener, renewal)
+        return _mirror(settings, host, names, registry, identity, listener, renewal)
 
     with host.closed_on_error():
         return made(first, used)
@@ -111,6 +114,7 @@ def _mirror(
     host: Host,
     names: Names,
     registry: Registry,
+    identity: IdentityCheck | None,
     listener: RebalanceListener | None,
     renewal: Renewal | None,
 ) -> Mirror:
@@ -119,7 +123,14 @@ def _mirror(
     prepare = None if duties is None else duties.before_copying
     pairs = None if offsets is None else offsets.pairs
     copies = Copies(settings, names, host.channel, host.runner, prepare, pairs, host.exits.put)
-    guard = GapGuard(settings.source.offset_reset, registry.gap, registry.skipped, fail=settings.fail_on_gap)
+    guard = GapGuard(
+        settings.source.offset_reset,
+        registry.gap,
+        registry.skipped,
+        fail=settings.fail_on_gap,
+        group=settings.source.group_id,
+        new_from_earliest=settings.source.new_from_earliest,
+    )
     mirror: Mirror
 
     def make_streams(on_failure: OnFailure) -> list[Stream]:
@@ -142,7 +153,7 @@ def _mirror(
             choice=names.choice,
             pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,
-            before_first=_group_start(source, guard),
+            before_first=_before_first(source, guard, identity),
             on_change=on_change,
             on_made_again=lambda topic: mirror.made_again(topic),
             guard=guard,
@@ -176,6 +187,34 @@ def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffset
     from legacy_mm.flow_offsets import FlowOffsets
 
     return FlowOffsets(settings, names, syncs, registry)
+
+
+def _identity(settings: Settings) -> IdentityCheck | None:
+    """Invariant E: none without a feature that must know it. Raises ConfigurationError."""
+    if not settings.features.concern_both_ends:
+        ends = settings.source.properties, settings.target.properties
+        if text := same_addresses(*(each["bootstrap.servers"] for each in ends)):
+            events.emit(events.ONE_CLUSTER, what=text)
+        return None
+    from legacy_mm.cluster_identity import IdentityCheck
+
+    check = IdentityCheck(settings)
+    check.look()
+    return check
+
+
+def _before_first(
+    source: SourceSettings, guard: GapGuard, identity: IdentityCheck | None
+) -> Callable[[frozenset[str]], None]:
+    keep = _group_start(source, guard)
+
+    def before(topics: frozenset[str]) -> None:
+        if identity is not None:
+            identity.look()
+        if keep is not None:
+            keep(topics)
+
+    return before
 
 
 def _group_start(source: SourceSettings, guard: GapGuard) -> Callable[[frozenset[str]], None] | None:
@@ -213,12 +252,13 @@ def _stream(
         ),
         commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
         positions=SourceGroupPositions(
+            source.group_id,
             "earliest" if source.new_from_earliest else source.offset_reset,
             min(source.api_timeout, settings.shutdown_timeout / 2),
         ),
         guard=guard,
         receipts=host.receipts.of_stream(settings.flow, index) if host.receipts is not None else None,
-        commit_starts=source.new_from_earliest,
+        commit_starts=source.offset_reset == "latest",
         start_copy=lambda generation, offsets: copies.start(index, generation, offsets, metrics),
         adapt=copies.adapt,
         revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),

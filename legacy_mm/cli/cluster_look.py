@@ -9,6 +9,7 @@ from legacy_mm.cli import group_plan
 from legacy_mm.cli.group_look import flow_groups
 from legacy_mm.cli.target_look import impossible_copies
 from legacy_mm.clock import Deadline
+from legacy_mm.cluster_identity import warning
 from legacy_mm.config.settings import Settings
 from legacy_mm.flow_duties import DutyClusters
 from legacy_mm.flow_names import Names
@@ -47,7 +48,9 @@ class FlowClusters:
         clusters = self._clusters
         present = frozenset(clusters.source.topics(_patience()))
         topics = clusters.names.concerned(present)
-        looks = {each.duty.name: each.duty.look(topics, _patience()) for each in clusters.scheduled}
+        one_cluster = warning(self._settings, clusters.source, clusters.target, _patience())
+        looks = {"both ends": Look(notes=(one_cluster,))} if one_cluster else {}
+        looks |= {each.duty.name: each.duty.look(topics, _patience()) for each in clusters.scheduled}
         for each in clusters.at_source:
             made = each.duty.look(topics, _patience()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)

@@ -13,8 +13,8 @@ run, else the old tool's.
 - `properties`: client, line, name, value, meaning; of several consumer files, client is followed by the path
 - `settings`: client, name, value, origin, reason, as librdkafka gets them
 - `pattern` (a text): the topics, as Java compiles it
-- `topics` (an object): answered, why_not, partitions: topic, partition, start, because; impossible: topic, because
-  (what the target cannot have); target_unknown (a text): why that is not known
+- `topics` (an object): answered, why_not, attention; partitions: topic, partition, start, because; impossible: topic,
+  because (what the target cannot have); target_unknown (a text): why that is not known
 - `engine` (a sentence): how records are copied, and why so
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always

@@ -29,6 +29,7 @@ def render(explanation: Explanation, topics: Topics) -> str:
         _section("Options of ours", [(row.option, row.value, row.origin) for row in explanation.options]),
         *(section for client in _clients(explanation) for section in _client(explanation, client)),
         _section("Engine", [(explanation.engine,)] if explanation.engine else []),
+        _folded(f"Attention: {topics.attention}", _WIDTH) if topics.attention else [],
         _topics(explanation.pattern, topics),
         _impossible(topics),
         _section(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from legacy_mm import source_clients, stores
 from legacy_mm.cli.target_look import impossible_copies
 from legacy_mm.clock import Deadline
+from legacy_mm.cluster_identity import both_ends, warning
 from legacy_mm.config.settings import Settings, SourceSettings
 from legacy_mm.errors import HostError, InvalidPattern
-from legacy_mm.flow_duties import admin_of
 from legacy_mm.flow_names import Names
 from legacy_mm.group import PartitionView
 from legacy_mm.model import TopicPartition
@@ -49,6 +49,8 @@ class Topics:
     """What cannot be copied, because the target cannot have it."""
     target_unknown: str = ""
     """Why that is not known."""
+    attention: str = ""
+    """What both ends together say: they are one cluster."""
 
 
 def look(flows: Sequence[Settings]) -> Topics:
@@ -60,7 +62,9 @@ def look(flows: Sequence[Settings]) -> Topics:
             found = _impossible(flows[0], {start.topic for start in starts}, java)
         except HostError as error:
             return replace(topics, target_unknown=str(error))
-    return replace(topics, impossible=tuple(Impossible(*row) for row in sorted(found.items())))
+    impossible = tuple(Impossible(*row) for row in sorted(found.items()))
+    attention = next(filter(None, (_attention(settings, java) for settings in flows)), "")
+    return replace(topics, impossible=impossible, attention=attention)
 
 
 def _impossible(settings: Settings, topics: Collection[str], java: Callable[[], Jvm]) -> Mapping[str, str]:
@@ -68,8 +72,17 @@ def _impossible(settings: Settings, topics: Collection[str], java: Callable[[], 
     if not topics:
         return {}
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
-    target = admin_of("target", stores.with_stores(settings, java).target_admin_properties)
+    target = source_clients.admin("target", stores.with_stores(settings, java).target_admin_properties)
     return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_SECONDS))
+
+
+def _attention(settings: Settings, java: Callable[[], Jvm]) -> str:
+    """Raises ConfigurationError where features must not run; a target that does not answer says nothing here."""
+    try:
+        ends = both_ends(stores.with_stores(settings, java))
+        return warning(settings, *ends, Deadline.after(_ASK_SECONDS))
+    except HostError:
+        return ""
 
 
 def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list[PartitionStart]:

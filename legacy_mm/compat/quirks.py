@@ -296,7 +296,7 @@ QUIRKS = (
     Quirk(
         "gap-is-reported",
         "an offset that retention removed is reset without a word at the default log level",
-        "does the same by auto.offset.reset, and a WARN line names the partition and what was missed",
+        "does the same by auto.offset.reset, and a WARN line names the partition and what was removed or skipped",
         "nothing is dropped silently",
         "tests/side_by_side/test_offsets.py::test_an_offset_that_retention_removed",
     ),
@@ -307,6 +307,14 @@ QUIRKS = (
         "a new topic, and a group killed before its first commit, lose records that way (KAFKA-4668, KAFKA-2759)",
         "tests/side_by_side/test_offsets.py::test_latest_copies_only_what_comes_later",
         begins_at_the_end,
+    ),
+    Quirk(
+        "chosen-place-is-committed",
+        "a place that auto.offset.reset chose is committed with the first record that comes; a restart before that "
+        "chooses anew, and what came meanwhile is lost",
+        "commits it at once: with latest where the group has no offset, and wherever copying goes on behind a gap",
+        "the group holds a few offsets more, and a restart loses nothing",
+        "tests/faults/test_starts.py::test_what_comes_behind_a_chosen_place_survives_a_kill",
     ),
     Quirk(
         "mbeans-with-a-source",

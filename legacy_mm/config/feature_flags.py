@@ -139,10 +139,15 @@ class _Flags:
             raise ConfigurationError(
                 f"detect.loops=true and {DEFAULT} exclude each other, because with it names tell where a topic has been"
             )
-        if alias and alias == self._values["target.cluster.alias"]:
+        if policy == IDENTITY and alias and alias == self._values["target.cluster.alias"]:
             raise ConfigurationError(
-                f"source.cluster.alias and target.cluster.alias are both {alias}, because of which every topic would "
-                "look like a copy of itself"
+                f"source.cluster.alias and target.cluster.alias are both {alias}, and with {IDENTITY} every topic "
+                "counts as a copy from there: none would be mirrored"
+            )
+        if policy == DEFAULT and not self._given("target.cluster.alias"):
+            raise ConfigurationError(
+                f"{_POLICY}={DEFAULT} needs target.cluster.alias, because only that name tells which topics come back "
+                "from there"
             )
         return NamingSettings(
             policy=policy,

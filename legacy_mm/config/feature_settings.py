@@ -151,6 +151,11 @@ class FeatureSettings:
     """The same for the producer file."""
 
     @property
+    def concern_both_ends(self) -> bool:
+        """Something depends on which cluster is which."""
+        return self.have_duties or self.offset_syncs is not None or self.naming.policy != LEGACY or self.detect_loops
+
+    @property
     def have_duties(self) -> bool:
         """Something is done beside the copying."""
         return (

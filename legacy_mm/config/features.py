@@ -137,7 +137,10 @@ FEATURES = (
             "Names at the target begin with the source's alias: DefaultReplicationPolicy.",
             _NAMING,
         ),
-        needs=(_ALIAS,),
+        needs=(
+            _ALIAS,
+            Relation("target.cluster.alias", "only that name tells which topics come back from there", by_name=True),
+        ),
         step=5,
         changes="new topics appear under the new names and begin where the group stands; the old copies stay",
     ),

@@ -61,8 +61,12 @@ class Commits:
         """Safe offsets that are not known to be durable at the coordinator."""
         return {p: offset for p, offset in self._safe.items() if self._durable.get(p, -1) != offset}
 
-    def hasten(self) -> None:
-        """Commit at the next tick."""
+    def chosen(self, offsets: Offsets) -> None:
+        """Copying goes on here by a policy: commit it at the next tick.
+
+        A restart would choose anew, and lose what came meanwhile; where a log was cut it may hold the old offset again.
+        """
+        self.note(offsets)
         self._last = float("-inf")
 
     def tick(self) -> None:

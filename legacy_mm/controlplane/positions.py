@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Protocol
+from collections.abc import Callable, Collection, Iterable
+from typing import NamedTuple, Protocol
 
 from legacy_mm import events
 from legacy_mm.config.settings import OffsetReset
 from legacy_mm.copyjob import Gap
-from legacy_mm.errors import SourceGap, StreamFailure
+from legacy_mm.errors import SourceGap, Undecided
 from legacy_mm.group import Member
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition, describe_partitions
 
@@ -23,7 +23,8 @@ class PositionStore(Protocol):
 class SourceGroupPositions:
     """The group's committed offsets at the source, else `auto.offset.reset`: what the old tool does."""
 
-    def __init__(self, offset_reset: OffsetReset, timeout: float) -> None:
+    def __init__(self, group: str, offset_reset: OffsetReset, timeout: float) -> None:
+        self._group = group
         self._offset_reset = offset_reset
         self._timeout = timeout
 
@@ -34,7 +35,10 @@ class SourceGroupPositions:
         committed = member.committed(partitions, self._timeout)
         missing = [partition for partition in partitions if partition not in committed]
         if missing and self._offset_reset == "none":
-            raise StreamFailure("Undefined offset with no reset policy for partitions: " + describe_partitions(missing))
+            raise Undecided(
+                f"Undefined offset with no reset policy for partitions: {describe_partitions(missing)}; "
+                f"{_set_offset(self._group, min(missing), '--to-earliest')}, or set auto.offset.reset"
+            )
         logical = EARLIEST if self._offset_reset == "earliest" else LATEST
         return committed | dict.fromkeys(missing, logical)
 
@@ -52,8 +56,13 @@ class GapGuard:
         count_skipped: Callable[[int], None],
         *,
         fail: bool,
+        group: str,
+        new_from_earliest: bool = False,
     ) -> None:
-        self._offset_reset = offset_reset
+        """`new_from_earliest`: whatever `latest` says, a topic that was made again is a new one."""
+        self._group = group
+        self._offset_reset: OffsetReset = offset_reset
+        self._new_from_earliest = new_from_earliest
         self._count = count
         self._count_skipped = count_skipped
         self._fail = fail
@@ -71,32 +80,40 @@ class GapGuard:
             self._count_skipped(start - skipped_from)
             events.emit(events.SKIPPED, partition=partition, start=skipped_from, end=start, count=start - skipped_from)
 
-    def after(self, gap: Gap) -> int:
-        """The offset to go on from, by the user's policy; raises StreamFailure where there is none."""
-        partition = gap.topic_partition
-        resumed = gap.low if self._offset_reset == "earliest" else gap.high
+    def after(self, gaps: Iterable[Gap]) -> dict[TopicPartition, int]:
+        """The offsets to go on from, by the user's policy; raises Undecided where that is a person's to say."""
+        answers = {gap.topic_partition: self._answer(gap) for gap in gaps}
+        if answers and (self._fail or self._offset_reset == "none"):
+            place, offset = next(iter(answers.items()))
+            kind, policy = (SourceGap, "--on.gap fail") if self._fail else (Undecided, "auto.offset.reset=none")
+            raise kind(
+                f"{describe_partitions(answers)} cannot be read on, and {policy} leaves it to you where to go on: the "
+                f"lines above say what happened; {_set_offset(self._group, place, f'--to-offset {offset}')}, or start "
+                f"once without {policy}"
+            )
+        return answers
+
+    def _answer(self, gap: Gap) -> int:
+        """Where it goes on, or what there is to be had, said and counted."""
+        policy = "none" if self._fail else self._offset_reset
+        if gap.made_again and self._new_from_earliest:
+            policy = "earliest"
+        resumed = gap.high if policy == "latest" else gap.low
         if gap.parts_at >= 0:
             resumed = gap.parts_at  # as Java's consumer, whichever of the two the policy names
-        missed = max(0, resumed - gap.wanted)
-        self._count(missed)
+        missed = _missed(gap, resumed)
+        self._count(missed.removed + missed.skipped)
         events.emit(
             events.GAP,
-            partition=partition,
+            partition=gap.topic_partition,
             start=gap.wanted,
             end=resumed,
-            count=missed,
-            reason=_reason(gap),
+            count=missed.removed + missed.skipped,
+            reason=missed.reason,
             low=gap.low,
             high=gap.high,
             detail=gap.reason,
         )
-        if self._fail:
-            raise SourceGap(f"{partition} has no offset {gap.wanted} any more: {_reason(gap)}")
-        if self._offset_reset == "none":
-            raise StreamFailure(
-                f"Fetch position {gap.wanted} of {partition} is out of range ({gap.low} to {gap.high}) "
-                "and no reset policy is defined"
-            )
         return resumed
 
     def recreated(self, topic: str, before: str, now: str) -> None:
@@ -104,14 +121,38 @@ class GapGuard:
         self._count(0)
         events.emit(events.TOPIC_RECREATED, topic=topic, before=before, now=now)
         if self._fail:
-            raise SourceGap(f"topic {topic} was deleted and made again")
+            raise SourceGap(
+                f"topic {topic} was deleted and made again, and --on.gap fail leaves it to you where to go on: "
+                f"{_set_offset(self._group, TopicPartition(topic, 0), '--to-earliest')}, or start once without it"
+            )
 
 
-def _reason(gap: Gap) -> str:
+class _Missed(NamedTuple):
+    """Offsets that are not copied for good, and those that are there and are passed over; and what happened."""
+
+    removed: int
+    skipped: int
+    reason: str
+
+
+def _missed(gap: Gap, resumed: int) -> _Missed:
     if gap.parts_at >= 0:
-        return f"the log was truncated at {gap.parts_at} and goes on with other records"
+        return _Missed(0, 0, f"the log was truncated at {gap.parts_at} and goes on with other records")
+    there = resumed - gap.low
+    skipped = f", {there} are there and were skipped by auto.offset.reset=latest" if there else ""
+    if gap.made_again:
+        return _Missed(gap.low, there, f"the topic was deleted and made again{skipped}")
     if gap.wanted < gap.low:
-        return "retention or a deletion of records came before the mirror"
-    if gap.wanted <= gap.high:
-        return "the topic was deleted and made again"
-    return "the log is shorter than what was read: it was truncated, or the topic made again"
+        removed = gap.low - gap.wanted
+        return _Missed(removed, there, f"{removed} were removed by retention or a deletion of records{skipped}")
+    # of those that are there below what was read nobody knows whether they were copied before the log was cut
+    what = f"the log is not the one that was read: it was truncated, or the topic deleted and made again{skipped}"
+    return _Missed(0, max(0, resumed - gap.wanted), what)
+
+
+def _set_offset(group: str, place: TopicPartition, where: str) -> str:
+    return (
+        "while no mirror runs, set the group's offset where to go on, for example with kafka-consumer-groups.sh "
+        f"--bootstrap-server SOURCE --group {group} --topic {place.topic}:{place.partition} --reset-offsets {where} "
+        "--execute"
+    )

@@ -19,7 +19,7 @@ from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
 from legacy_mm.copyjob import Gap, Started
-from legacy_mm.errors import SendFailure, StreamFailure
+from legacy_mm.errors import CorruptRecords, SendFailure, StreamFailure, commits
 from legacy_mm.group import CommitProblem, Member, MembershipListener, RebalanceListener
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
@@ -31,6 +31,7 @@ _REPLANS_SECONDS = 300.0
 _RETRY_SECONDS = 1.0
 _EXIT_OF_LOST_SECONDS = 1.0
 _KILL_SECONDS = 30.0
+_FATAL = {kind.__name__: kind for kind in (CorruptRecords, SendFailure)}
 
 
 class Stream(threading.Thread):
@@ -141,16 +142,19 @@ class Stream(threading.Thread):
             self._shut_down(self._stop_deadline)
             events.emit(events.STREAM_STOPPED, stream=self.index)
         except BaseException as error:  # noqa: BLE001 - a stream that dies takes the mirror with it, as in the old tool
-            if self._job is not None:
+            if self._job is not None and not commits(error):
                 self._job.kill()
             self._on_failure(self.index, error)
             with suppress(Exception):  # what ended the mirror has been told
-                self._leave_behind()
+                self._leave_behind(commit=commits(error))
 
-    def _leave_behind(self) -> None:
-        """After a failure: the killed task is seen over, nothing is committed, and the group waits for no session."""
-        self._stop_deadline, self._commit_at_stop = Deadline.after(_KILL_SECONDS), False
-        if self._job is not None:
+    def _leave_behind(self, *, commit: bool) -> None:
+        """After a failure: as at a stop; or the killed task is seen over, and nothing committed."""
+        self._stop_deadline = Deadline.after(self._revoke_seconds if commit else _KILL_SECONDS)
+        self._commit_at_stop = commit
+        if commit:
+            self._shut_down(self._stop_deadline)
+        elif self._job is not None:
             self._job.wait_over(self._stop_deadline)
         if self._member is not None:
             self._member.close()
@@ -185,6 +189,7 @@ class Stream(threading.Thread):
         events.emit(events.LEAVING, stream=self.index)
         self._commits.forget(self._owned)
         member.close()
+        self._member = None
 
     def _take_orders(self) -> None:
         while not self._orders.empty():
@@ -316,14 +321,10 @@ class Stream(threading.Thread):
 
     def _answer(self, gaps: Sequence[Gap]) -> None:
         """Only while the job goes on: gaps of one that ends are found again by whoever copies there next."""
-        wanted = {gap.topic_partition: gap.wanted for gap in gaps}
-        answers = {gap.topic_partition: self._guard.after(gap) for gap in gaps}
-        if answers and self._job is not None:
+        if gaps and self._job is not None:
+            answers = self._guard.after(gaps)
             self._commits.restart(answers)
-            # where a log was cut: a restart would go on at the old offset, which the log may hold again by then
-            self._commits.note(
-                {partition: offset for partition, offset in answers.items() if offset < wanted[partition]}
-            )
+            self._commits.chosen(answers)
             self._starts |= answers  # its `Started` comes later, or never
             self._job.resume(answers)
 
@@ -336,8 +337,7 @@ class Stream(threading.Thread):
             self._guard.begun(partition, started.lows[partition], offset)
         self._reset -= started.offsets.keys()
         if begun and self._commit_starts:
-            self._commits.note(begun)
-            self._commits.hasten()
+            self._commits.chosen(begun)
 
     def _end_job(self, deadline: Deadline) -> None:
         """Stop the job and see it over; after the deadline it is killed."""
@@ -365,7 +365,7 @@ class Stream(threading.Thread):
             self._finish_killed(job)
             return
         if trouble.fatal:
-            raise SendFailure(trouble.reason) if trouble.kind == "SendFailure" else StreamFailure(trouble.reason)
+            raise _FATAL.get(trouble.kind, StreamFailure)(trouble.reason)
         now = monotonic()
         seconds = max(_REPLANS_SECONDS, (len(_REPLAN_PAUSES) + 1) * job.hello_seconds)
         replans = sum(now - at < seconds for at in self._replans)

@@ -88,6 +88,8 @@ class Part(NamedTuple):
     piece: Piece
     offsets: SourceOffsets
     times: Times | None
+    moved: bool = False
+    """To a partition of another number than its own."""
 
 
 class Pieces:

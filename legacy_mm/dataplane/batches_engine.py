@@ -16,9 +16,11 @@ from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Frame, Gap, Pairs, Plan, Pr
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
+from legacy_mm.dataplane.empty_copies import EmptyCopies
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.joining import Arrived, Joiner
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
+from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
 from legacy_mm.dataplane.patience import Beat, Patience
@@ -71,6 +73,10 @@ class BatchesEngine:
         in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
         self._meters = PartitionMeters(in_place) if plan.pairs else None
         self._contents = BatchContents(self._router.contents)
+        self._empty_copies = EmptyCopies(
+            plan.names, plan.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
+        )
+        self._one_cluster = OneCluster(plan.names, self._source, self._target)
         self._pace = Pace(_TO_READ, _TO_SEND)
         self._appending = False
         self._records = 0
@@ -205,7 +211,7 @@ class BatchesEngine:
             if not self._wait_for_room():
                 return False
             whole = made if self._batches.check_crcs else seal(*made)
-            self._appender.append(target, whole, Part(piece, offsets, times))
+            self._appender.append(target, whole, Part(piece, offsets, times, target.partition != source.partition))
             self._written.carried(target, made.header.records, len(made.buffer))
         self._read.carried(source, route.records, len(batch.buffer), route.next_offset)
         self._records += route.records
@@ -243,6 +249,8 @@ class BatchesEngine:
             if isinstance(part, Aside):
                 self._pieces.acknowledged(part.piece)
                 continue
+            if not base_offset:
+                self._empty_copies.first(part)
             self._note(part, base_offset)
             if self._meters is not None:
                 self._meters.acknowledged(part.piece.partition, len(part.offsets), part.times)
@@ -275,7 +283,7 @@ class BatchesEngine:
             self._refused.not_taken(refused.receipt, _why(refused))
             self._drop(refused)
             return
-        piece, offsets, _ = refused.receipt
+        piece, offsets, _, moved = refused.receipt
         placed = Placed(number, refused.batch, offsets)
         instead, failed = self._router.instead(placed, refused.refusal, refused.blamed)
         piece.missing += len(instead)
@@ -290,7 +298,9 @@ class BatchesEngine:
         if instead:
             if failures.is_too_large(refused.refusal):
                 self._joiner.refused(topic, refused.size)
-            parts = [(made.batch, Part(piece, made.offsets, Times.of_batch(made.batch.header))) for made in instead]
+            parts = [
+                (made.batch, Part(piece, made.offsets, Times.of_batch(made.batch.header), moved)) for made in instead
+            ]
             self._appender.replace(refused, parts)
         else:
             self._drop(refused)
@@ -356,6 +366,7 @@ class BatchesEngine:
 
     def _send_progress(self, *, blocked: bool) -> None:
         self._next_report = monotonic() + self._report_interval
+        self._one_cluster.tell()
         if self._pairs is not None and (runs := self._pairs.take()):
             self._report(Pairs(runs))
         self._report(self._progress(self._safe.take_moved(), blocked=blocked))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Copied, Frame, Pairs, Plan, Progress, Started, Statistics
+from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Copied, Frame, Gap, Pairs, Plan, Progress, Started, Statistics
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts, missing_seconds
@@ -85,6 +85,7 @@ class RecordsEngine:
         self._records = 0
         self._barrier_interval = 0.0 if plan.synchronous else min(plan.barrier_interval, _BARRIER_SECONDS)
         self._next_barrier = self._next_report = monotonic()
+        self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
 
     def _make_reader(self, plan: Plan) -> PartitionReader | WireReader:
@@ -289,11 +290,13 @@ class RecordsEngine:
     def _mind_gaps(self) -> None:
         if self._sent < len(self._batch):
             return  # what is safe before a gap, and where reading goes on, is known only with nothing in hand
-        for gap in self._reader.take_gaps():
+        self._gaps += self._reader.take_gaps()
+        for gap in self._gaps:
             self._gate.forget(gap.topic_partition)
-            self._barrier()
+        if self._gaps and self._barrier():
             self._send_progress(blocked=False)
-            self._report(gap)
+            while self._gaps:
+                self._report(self._gaps.pop(0))
         while self._resume:
             resumed = self._resume.pop(0)
             self._reader.resume(resumed, self._safe.positions())

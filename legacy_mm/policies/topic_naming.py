@@ -161,9 +161,16 @@ def sources(policy: ReplicationPolicy, topic: str) -> Iterator[str]:
         topic = upstream
 
 
-def is_cycle(policy: ReplicationPolicy, topic: str, target_alias: str) -> bool:
-    """Whether a topic of the source has already been at the target."""
-    return target_alias in sources(policy, topic)
+def is_cycle(policy: ReplicationPolicy, topic: str, target_alias: str, source_alias: str = "") -> bool:
+    """Whether a topic of the source has already been at the target, or has left the source before."""
+    return target_alias in sources(policy, topic) or (source_alias != "" and source_alias in _hops(policy, topic))
+
+
+def _hops(policy: ReplicationPolicy, topic: str) -> Iterator[str]:
+    """The aliases that its name really holds."""
+    while (upstream := policy.upstream_topic(topic)) is not None and upstream != topic:
+        yield policy.topic_source(topic) or ""
+        topic = upstream
 
 
 def _has_prefix(topic: str) -> bool:

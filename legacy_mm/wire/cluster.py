@@ -107,6 +107,10 @@ class Cluster:
         """Those of the topics that are there: one that is made again has another. Brokers before 2.8 have none."""
         return self._now().ids
 
+    def cluster_id(self) -> str:
+        """What the last answer told; empty before the first one, and of brokers before 0.10.1."""
+        return self._topology.cluster_id
+
     def problem(self, topic: str) -> type[Exception] | None:
         """kafka-python's error class for a topic that the last answer said nothing else about."""
         return self._now().problems.get(topic)
@@ -120,11 +124,8 @@ class Cluster:
         return list(self._now().brokers.values())
 
     def keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
-        """From now on a thread of its own refreshes, and no question waits; `on_trouble` is told why it fails.
-
-        As in Java, there is always a connection to the cluster, also with nothing to send. What no later refresh can
-        mend is raised by the next question.
-        """
+        """From now on a thread of its own refreshes, and no question waits; `on_trouble` is told why it fails. As in
+        Java there is always a connection, with nothing to send, too. What cannot be mended the next question raises."""
         self._kept = True
         Thread(target=self._keep_fresh, args=(on_trouble,), name="metadata", daemon=True).start()
 
@@ -291,8 +292,8 @@ class Cluster:
     def _refresh(self) -> None:
         asked = self._topics
         used_since = monotonic() - _UNUSED_SECONDS if self._create else float("-inf")
-        used = (name for name in sorted(asked) if self._used[name] >= used_since)
-        topics = [MetadataRequest.MetadataRequestTopic(name=name) for name in used]
+        row = MetadataRequest.MetadataRequestTopic
+        topics = [row(name=name) for name in sorted(asked) if self._used[name] >= used_since]
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create, min_version=1)
         try:
             answer = informed(self.call_any(request))

@@ -185,7 +185,8 @@ class Fetcher:
         """Those that may be read on; a topic that was made again is a gap, and a new leader's log where it parts."""
         if again := {want.partition: want.offset for want in self._logs.made_again(asked)}:
             for partition, offset in again.items():
-                self._report_gap(Gap(*partition, offset, *self._log_ends(partition), _MADE_AGAIN))
+                ends = self._log_ends(partition)
+                self._report_gap(Gap(*partition, offset, *ends, _MADE_AGAIN, made_again=True))
             asked = [want for want in asked if want.partition not in again]
         doubts = self._logs.doubts(asked)
         for want, parts_at in doubts:

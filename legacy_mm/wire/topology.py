@@ -42,6 +42,8 @@ class Topology:
     leaders: Mapping[TopicPartition, Leadership] = field(default_factory=dict)
     sizes: Mapping[str, int] = field(default_factory=dict)
     ids: Mapping[str, UUID] = field(default_factory=dict)
+    cluster_id: str = ""
+    """Empty where it is not told."""
     problems: Mapping[str, type[Exception]] = field(default_factory=dict)
     """Topic -> kafka-python's error class, where the answer was one."""
 
@@ -62,6 +64,7 @@ class Topology:
             leaders=dict(_leaders(told, ids, before, with_epochs=response.version >= _EPOCHS_SINCE)),
             sizes={topic.name: len(topic.partitions) for topic in told},
             ids={name: topic_id for name, topic_id in ids.items() if topic_id != _NO_ID},
+            cluster_id=getattr(response, "cluster_id", None) or "",
             problems={name: error for name, error in problems.items() if error is not NoError},
         )
 

@@ -110,6 +110,11 @@ class Traffic:
         with self._lock:
             self._logs[partition] = (begin, end)
 
+    def log_begin(self, partition: TopicPartition) -> int:
+        """Where the log of a partition began when it was last read; -1 if it was not."""
+        with self._lock:
+            return self._logs.get(partition, (-1, -1))[0]
+
     def carried(self, partition: TopicPartition, records: int, size: int, position: int = -1) -> None:
         """A batch went through; `position` is where copying goes on at the source."""
         with self._lock:

@@ -107,7 +107,7 @@ def test_a_first_start_is_kept_once(
     """Where all logs end, and what is skipped is said. No later look changes it, and a group with members has begun."""
     load(source.bootstrap, name, 90, 20, partitions=3)
     counted: list[int] = []
-    guard = GapGuard("latest", counted.append, counted.append, fail=False)
+    guard = GapGuard("latest", counted.append, counted.append, fail=False, group="mirror")
     properties = {"bootstrap.servers": source.bootstrap}
     first, other = (GroupStart(each, admin, partial(log_ends, properties), guard, SECONDS) for each in (group, member))
     first.keep([name])

@@ -166,11 +166,14 @@ def test_without_a_topic_the_file_takes_them(
     assert [(record.offset, record.timestamp) for record in read_file(file).records] == [(n, OLD + n) for n in REFUSED]
 
 
+RENAMED = ("--rename.topics", "true", "--target.cluster.alias", "east")
+
+
 @pytest.mark.parametrize(
     ("flags", "arrives", "partition"),
     [
         ((), "{}", partition_of(b"k", 6)),
-        (("--rename.topics", "true", "--source.cluster.alias", "west"), "west.{}", partition_of(b"k", 6)),
+        ((*RENAMED, "--source.cluster.alias", "west"), "west.{}", partition_of(b"k", 6)),
         (("--preserve.partitions", "true"), "{}", 5),
         (("--preserve.partitions", "true", "--feature.topics", "other"), "{}", partition_of(b"k", 6)),
     ],

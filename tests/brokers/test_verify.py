@@ -75,7 +75,7 @@ def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], st
         load(cluster.bootstrap, copy, 5_000, 50)
     load(source.bootstrap, f"{name}.heartbeats", 1, 50)
     flags = tmp_path / "flags.properties"
-    flags.write_text("heartbeats.replication.enabled=true\n", encoding="utf-8")
+    flags.write_text("heartbeats.replication.enabled=true\ntarget.cluster.alias=eu\n", encoding="utf-8")
     terminal = Terminal()
     renamed = ("--rename.topics", "true", "--source.cluster.alias", "us", "--features.config", str(flags))
     same = verify(tmp_path, source, target, name, "--ignore-timestamps", *renamed, stderr=terminal.end)

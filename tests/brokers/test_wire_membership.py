@@ -286,14 +286,14 @@ def test_a_first_start_that_is_kept_is_where_members_begin(
     """What is written between the start and the assignment is read, and a partition that comes later is, whole."""
     load(bootstrap, name, 100, 20, partitions=PARTITIONS)
     ends = {TopicPartition(name, number): end for number, end in end_offsets(bootstrap, name).items()}
-    guard = GapGuard("latest", lambda _: None, lambda _: None, fail=False)
+    guard = GapGuard("latest", lambda _: None, lambda _: None, fail=False, group="mirror")
     properties = {"bootstrap.servers": bootstrap}
     admin, log_ends_now = GroupAdmin("source", properties), partial(log_ends, properties)
     GroupStart(group, admin, log_ends_now, guard, SECONDS).keep([name])
     load(bootstrap, name, 100, 20, partitions=PARTITIONS)
     member = join(native=native)
     wait_until(lambda: shares(member) == [4], SECONDS, "all partitions")
-    positions, later = SourceGroupPositions("earliest", SECONDS), TopicPartition(name, PARTITIONS)
+    positions, later = SourceGroupPositions("mirror", "earliest", SECONDS), TopicPartition(name, PARTITIONS)
     member.order(lambda client: member.found.update(positions.propose(client, [*ends, later])))
     wait_until(lambda: member.found, SECONDS, "positions")
     assert member.found == {**ends, later: EARLIEST}

@@ -21,14 +21,14 @@ LAYERS = {
     "controlplane": 3, "dataplane": 3,
     "mirror": 4, "wiring": 4, "host": 4, "copies": 4, "source_clients": 4, "stores": 4, "task_entry": 4, "plugins": 4,
     "flow_names": 4, "flow_duties": 4, "flow_offsets": 4, "lifecycle": 4, "logs": 4, "log_layouts": 4, "log_secrets": 4,
-    "verify": 4,
+    "verify": 4, "cluster_identity": 4,
     "compat": 5,
     "client": 6, "testbed": 6,
     "cli": 7, "__main__": 7,
 }  # fmt: skip
 ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "tokens", "group", "mirror", "wiring", "plugins"}
 ROOT_FILES |= {"lifecycle", "source_clients", "flow_names", "flow_duties", "flow_offsets", "task_entry", "logs"}
-ROOT_FILES |= {"log_layouts", "log_secrets", "copies", "stores", "host", "__main__"}
+ROOT_FILES |= {"log_layouts", "log_secrets", "cluster_identity", "copies", "stores", "host", "__main__"}
 
 # Who alone may import a package, and why.
 IMPORTED_BY = {

@@ -1,4 +1,4 @@
-"""Files up to 400 lines, functions up to 60; a listed table may be longer if it is only rows."""
+"""Files up to 450 lines, functions up to 60; a listed table may be longer if it is only rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import pytest
 
 from tests.structure.source_tree import CHECKOUT, Module, functions, modules
 
-FILE_LIMIT = 400
+FILE_LIMIT = 450
+"""A guard against files that nobody reads to their end. No file is split because it comes near."""
 TEST_FILE_LIMIT = 500
 FUNCTION_LIMIT = 60
 TABLE_FUNCTION_LIMIT = 10
@@ -17,9 +18,7 @@ TABLE_FUNCTION_LIMIT = 10
 TABLES: dict[str, str] = {}
 
 
-def size_violations(
-    tree: dict[str, Module], file_limit: int, tables: dict[str, str] | None = None
-) -> list[str]:
+def size_violations(tree: dict[str, Module], file_limit: int, tables: dict[str, str] | None = None) -> list[str]:
     """Files and functions that are too long, and tables that are gone."""
     tables = tables or {}
     gone = [name for name in tables if name not in tree]
@@ -54,7 +53,7 @@ def plant(folder: Path, text: str) -> dict[str, Module]:
     return modules(folder)
 
 
-@pytest.mark.parametrize(("lines", "violations"), [(400, 0), (401, 1)])
+@pytest.mark.parametrize(("lines", "violations"), [(450, 0), (451, 1)])
 def test_a_long_file_is_found(tmp_path: Path, lines: int, violations: int) -> None:
     assert len(size_violations(plant(tmp_path, "x = 1\n" * lines), FILE_LIMIT)) == violations
 

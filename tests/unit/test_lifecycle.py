@@ -12,7 +12,7 @@ import pytest
 
 from legacy_mm import lifecycle
 from legacy_mm.clock import Deadline
-from legacy_mm.errors import HostError, StreamFailure
+from legacy_mm.errors import HostError, SourceGap, StreamFailure
 from legacy_mm.metrics.health import Phase
 from legacy_mm.mirror import Mirror, OnFailure, Renewal
 
@@ -74,7 +74,9 @@ def no_time(signals: lifecycle.Signals, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(lifecycle, "_OVERDUE_SECONDS", 0.0)
 
 
-def run(signals: lifecycle.Signals, failing: int | None = None) -> tuple[int, list[str], set[float]]:
+def run(
+    signals: lifecycle.Signals, failing: int | None = None, error: type[StreamFailure] = StreamFailure
+) -> tuple[int, list[str], set[float]]:
     """Exit code, calls and deadlines of two mirrors with a stream each."""
     calls: list[str] = []
     deadlines: set[float] = set()
@@ -83,7 +85,7 @@ def run(signals: lifecycle.Signals, failing: int | None = None) -> tuple[int, li
         def streams(on_failure: OnFailure) -> list[Any]:
             def fail() -> None:
                 if index == failing:
-                    on_failure(index, StreamFailure("it fails"))
+                    on_failure(index, error("it fails"))
 
             return [StandIn(index, calls, deadlines, fail)]
 
@@ -178,6 +180,13 @@ def test_a_failure_of_any_ends_all_without_a_commit(signals: lifecycle.Signals, 
     code, calls, _ = run(signals, failing)
     assert code == 255
     assert calls[2:4] == ["stop 0, commit False", "stop 1, commit False"]
+    assert HOST.phase is Phase.FAILED
+
+
+def test_a_failure_that_needs_a_person_lets_all_commit_what_they_copied(signals: lifecycle.Signals) -> None:
+    code, calls, _ = run(signals, 1, SourceGap)
+    assert code == 255
+    assert calls[2:4] == ["stop 0, commit True", "stop 1, commit True"]
     assert HOST.phase is Phase.FAILED
 
 

@@ -80,7 +80,10 @@ def test_two_ways_to_handle_are_refused(settings: Settle) -> None:
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (("--rename.topics", "true"), "DefaultReplicationPolicy and a message handler exclude each other"),
+        (
+            ("--rename.topics", "true", "--target.cluster.alias", "b"),
+            "DefaultReplicationPolicy and a message handler exclude each other",
+        ),
         (
             ("--detect.loops", "true", "--target.cluster.alias", "b"),
             "--message.handler and detect.loops exclude each other",

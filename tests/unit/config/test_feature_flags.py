@@ -42,7 +42,7 @@ def test_without_flags_everything_is_off() -> None:
 
 def test_what_comes_first_decides() -> None:
     words, producer, consumer = (
-        {"source.cluster.alias": [alias], "rename.topics": [on]}
+        {"source.cluster.alias": [alias], "target.cluster.alias": ["t"], "rename.topics": [on]}
         for alias, on in (("w", "true"), ("p", "x"), ("c", "x"))
     )
     assert feature_flags.settings(words, producer, consumer).naming.source_alias == "w"
@@ -106,12 +106,28 @@ def test_files_of_the_clients_hold_flags_too() -> None:
             {
                 "rename.topics": "true",
                 "source.cluster.alias": "a",
+                "target.cluster.alias": "b",
                 "replication.policy.class": "IdentityReplicationPolicy",
             },
             "exclude each other, because both say how topics are called",
         ),
         ({"topic.creation": "true", "preserve.partitions": "false"}, "exclude each other, because a topic that grows"),
-        ({"source.cluster.alias": "a", "target.cluster.alias": "a"}, "are both a, because of which"),
+        (
+            {
+                "source.cluster.alias": "a",
+                "target.cluster.alias": "a",
+                "replication.policy.class": "IdentityReplicationPolicy",
+            },
+            "are both a, and with IdentityReplicationPolicy every topic counts as a copy from there",
+        ),
+        (
+            {"rename.topics": "true", "source.cluster.alias": "a"},
+            "rename.topics=true needs target.cluster.alias, because only that name tells which topics come back",
+        ),
+        (
+            {"replication.policy.class": "DefaultReplicationPolicy", "source.cluster.alias": "a"},
+            "needs target.cluster.alias, because only that name tells",
+        ),
         ({"sync.topic.acls.prefixed": "true"}, "needs sync.topic.acls.enabled, because"),
         ({"source.cluster.alias": "a>b"}, "source.cluster.alias=a>b is not possible, because"),
         ({"detect.loops": "true"}, "detect.loops=true needs source.cluster.alias, because"),

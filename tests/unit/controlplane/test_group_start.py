@@ -47,7 +47,7 @@ def test_what_may_be_tried_again_and_what_is_the_end(
         return {TopicPartition(topic, 0): (0, 5) for topic in topics}
 
     counted: list[int] = []
-    guard = GapGuard("latest", counted.append, counted.append, fail=False)
+    guard = GapGuard("latest", counted.append, counted.append, fail=False, group="mirror")
     admin: Any = Admin(**refused)
     with pytest.raises(error, match="group g"):
         GroupStart("g", admin, ends, guard, 1.0).keep(["orders"])

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from unittest.mock import Mock
+
 import pytest
 
 from legacy_mm.config.settings import OffsetReset
-from legacy_mm.controlplane.positions import GapGuard
+from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.copyjob import Gap
-from legacy_mm.errors import SourceGap, StreamFailure
+from legacy_mm.errors import SourceGap, StreamFailure, Undecided
 from legacy_mm.model import TopicPartition
 
+P = TopicPartition("orders", 3)
 TRIMMED = Gap("orders", 3, wanted=100, low=150, high=400, reason="Broker: Offset out of range")
 SHORTER = Gap("orders", 3, wanted=100, low=0, high=40, reason="Broker: Offset out of range")
-MADE_AGAIN = Gap("orders", 3, wanted=100, low=0, high=400, reason="its topic is another one")
+MADE_AGAIN = Gap("orders", 3, wanted=100, low=5, high=400, reason="its topic is another one", made_again=True)
+GROWN = Gap("orders", 3, wanted=100, low=0, high=400, reason="Broker: Offset out of range")
 PARTED = Gap("orders", 3, wanted=100, low=0, high=400, reason="its leader is another one", parts_at=80)
 
 
@@ -27,7 +32,10 @@ def unexpected(offsets: int) -> None:
         (TRIMMED, "latest", 400, 300),
         (SHORTER, "earliest", 0, 0),
         (SHORTER, "latest", 40, 0),
-        (MADE_AGAIN, "earliest", 0, 0),
+        (MADE_AGAIN, "earliest", 5, 5),
+        (MADE_AGAIN, "latest", 400, 400),
+        (GROWN, "earliest", 0, 0),
+        (GROWN, "latest", 400, 300),
         (PARTED, "earliest", 80, 0),
         (PARTED, "latest", 80, 0),
     ],
@@ -36,36 +44,73 @@ def test_where_it_goes_on(
     gap: Gap, reset: OffsetReset, resumed: int, missed: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     counted: list[int] = []
-    assert GapGuard(reset, counted.append, unexpected, fail=False).after(gap) == resumed
+    assert GapGuard(reset, counted.append, unexpected, fail=False, group="mirror").after([gap]) == {P: resumed}
     assert counted == [missed]
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     assert f"Gap in orders-3: from 100 to {resumed}, {missed} offsets were not copied, reason: " in record.getMessage()
 
 
-def test_the_reason_is_told_apart(caplog: pytest.LogCaptureFixture) -> None:
-    guard = GapGuard("earliest", lambda offsets: None, unexpected, fail=False)
-    guard.after(TRIMMED)
-    guard.after(SHORTER)
-    guard.after(PARTED)
-    guard.after(MADE_AGAIN)
-    trimmed, shorter, parted, made_again = (record.getMessage() for record in caplog.records)
-    assert "retention or a deletion of records" in trimmed
-    assert "shorter than what was read" in shorter
-    assert "truncated at 80 and goes on with other records" in parted
-    assert "the topic was deleted and made again" in made_again
-
-
-@pytest.mark.parametrize(("fail", "error"), [(True, SourceGap), (False, StreamFailure)])
-def test_a_gap_that_ends_the_mirror_is_said_and_counted_too(
-    fail: bool, error: type[StreamFailure], caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize(
+    ("gap", "reset", "reason"),
+    [
+        (TRIMMED, "earliest", "50 were removed by retention or a deletion of records (the log"),
+        (
+            TRIMMED,
+            "latest",
+            "50 were removed by retention or a deletion of records, 250 are there and were skipped by "
+            "auto.offset.reset=latest (the log",
+        ),
+        (SHORTER, "earliest", "was truncated, or the topic deleted and made again (the log"),
+        (SHORTER, "latest", "made again, 40 are there and were skipped by auto.offset.reset=latest (the log"),
+        (PARTED, "latest", "truncated at 80 and goes on with other records (the log"),
+        (MADE_AGAIN, "earliest", "the topic was deleted and made again (the log"),
+        (MADE_AGAIN, "latest", "made again, 395 are there and were skipped by auto.offset.reset=latest (the log"),
+    ],
+)
+def test_the_line_says_what_happened(
+    gap: Gap, reset: OffsetReset, reason: str, caplog: pytest.LogCaptureFixture
 ) -> None:
+    GapGuard(reset, lambda offsets: None, unexpected, fail=False, group="mirror").after([gap])
+    assert reason in caplog.records[0].getMessage()
+
+
+def test_a_topic_that_was_made_again_is_a_new_one() -> None:
+    """With `--new.topics.from earliest`; what retention took of a known one is passed as `latest` says."""
     counted: list[int] = []
-    with pytest.raises(StreamFailure) as raised:
-        GapGuard("earliest" if fail else "none", counted.append, unexpected, fail=fail).after(TRIMMED)
+    guard = GapGuard("latest", counted.append, unexpected, fail=False, group="mirror", new_from_earliest=True)
+    assert guard.after([MADE_AGAIN]) == {P: 5}
+    assert guard.after([TRIMMED]) == {P: 400}
+    assert counted == [5, 300]
+
+
+@pytest.mark.parametrize(
+    ("fail", "error", "policy"), [(True, SourceGap, "--on.gap fail"), (False, Undecided, "auto.offset.reset=none")]
+)
+def test_an_end_that_needs_a_person_says_what_to_do(
+    fail: bool, error: type[StreamFailure], policy: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """All gaps are said and counted first; only what is gone, as nothing is skipped yet."""
+    counted: list[int] = []
+    guard = GapGuard("latest" if fail else "none", counted.append, unexpected, fail=fail, group="mirror")
+    with pytest.raises(error) as raised:
+        guard.after([TRIMMED, replace(TRIMMED, partition=4)])
     assert type(raised.value) is error
-    assert counted
+    assert raised.value.commits
+    assert counted == [50, 50]
     assert "Gap in orders-3" in caplog.text
+    assert "Gap in orders-4" in caplog.text
+    for words in ("orders-3", "orders-4", policy, "--group mirror --topic orders:3", "--to-offset 150"):
+        assert words in str(raised.value)
+
+
+def test_none_without_a_committed_offset_says_what_to_do() -> None:
+    member = Mock(committed=lambda partitions, timeout: {})
+    with pytest.raises(
+        Undecided, match=r"no reset policy for partitions: .*--topic orders:3 .*--to-earliest"
+    ) as raised:
+        SourceGroupPositions("mirror", "none", 1.0).propose(member, [P])
+    assert raised.value.commits
 
 
 @pytest.mark.parametrize(
@@ -86,7 +131,7 @@ def test_what_latest_skips_is_said_and_counted_once(
     begun: list[tuple[int, int]], skipped: list[tuple[int, int]], caplog: pytest.LogCaptureFixture
 ) -> None:
     counted: list[int] = []
-    guard = GapGuard("latest", unexpected, counted.append, fail=True)
+    guard = GapGuard("latest", unexpected, counted.append, fail=True, group="mirror")
     for low, start in begun:
         guard.begun(TopicPartition("orders", 3), low, start)
     assert counted == [end - start for start, end in skipped]

@@ -17,6 +17,7 @@ from legacy_mm.controlplane.copy_job import Trouble
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.copyjob import Copied, Gap, Started
+from legacy_mm.errors import SourceGap
 from legacy_mm.group import CommitProblem
 from legacy_mm.model import Offsets, TopicPartition
 
@@ -104,8 +105,8 @@ class Bench:
             pattern="orders",
             member=lambda listener: self,
             commits=lambda send: Commits(0, 60.0, 60.0, send, lambda: None),
-            positions=SourceGroupPositions("earliest", 1.0),
-            guard=GapGuard("earliest", self.gaps.append, self.gaps.append, fail=False),
+            positions=SourceGroupPositions("mirror", "earliest", 1.0),
+            guard=GapGuard("earliest", self.gaps.append, self.gaps.append, fail=False, group="mirror"),
             receipts=None,
             commit_starts=False,
             start_copy=self._start_copy,
@@ -184,6 +185,39 @@ def test_a_stream_that_fails_leaves_the_group_and_commits_nothing(bench: Bench) 
     (failure,) = bench.failures
     assert str(failure) == "it is too large"
     assert (bench.left, bench.commits) == (True, [])
+
+
+@pytest.mark.parametrize("kind", ["StreamFailure", "CorruptRecords"])
+def test_what_was_copied_is_committed_where_others_can_be_read_on(bench: Bench, kind: str) -> None:
+    bench.run(
+        lambda: bench.job.safe.update({P: 8}),
+        lambda: setattr(bench.job, "failed", Trouble(kind, "it cannot be read", fatal=True)),
+    )
+    (failure,) = bench.failures
+    assert (type(failure).__name__, bench.left) == (kind, True)
+    assert bench.commits == ([{P: 8}] if kind == "CorruptRecords" else [])
+
+
+def test_a_gap_that_needs_a_person_ends_it_with_what_was_copied_committed(bench: Bench) -> None:
+    """Else each restart by a supervisor would copy that once more."""
+    bench.stream._guard = GapGuard("earliest", lambda _: None, bench.gaps.append, fail=True, group="mirror")
+    other = TopicPartition("payments", 0)
+
+    def fail() -> None:
+        bench.job.safe[other] = 9
+        bench.job.gaps.append(GAP)
+
+    bench.run(partial(bench.stream.assigned, frozenset({other})), lambda: None, fail, lambda: None)
+    (failure,) = bench.failures
+    assert isinstance(failure, SourceGap)
+    assert (bench.commits, bench.left, bench.job.resumed) == ([{other: 9}], True, [])
+
+
+def test_where_it_goes_on_after_a_gap_is_committed_before_a_record_comes(bench: Bench) -> None:
+    """A restart would be at the gap again, and with `latest` skip what came meanwhile."""
+    seen: list[list[Offsets]] = []
+    bench.run(lambda: bench.job.gaps.append(GAP), lambda: seen.append(list(bench.commits)))
+    assert seen == [[{P: 150}]]
 
 
 def test_a_job_that_fails_behind_a_gap_is_followed_by_one_that_begins_behind_it(bench: Bench) -> None:

@@ -50,7 +50,7 @@ def watch(**changes: Any) -> TopicWatch:
         "before_first": None,
         "on_change": lambda found: None,
         "on_made_again": lambda topic: None,
-        "guard": GapGuard("latest", ignored, ignored, fail=False),
+        "guard": GapGuard("latest", ignored, ignored, fail=False, group="mirror"),
         "on_failure": lambda stream, error: None,
     }
     return TopicWatch(**{**arguments, **changes})
@@ -154,7 +154,7 @@ def test_a_topic_that_was_made_again_is_told_once(caplog: pytest.LogCaptureFixtu
     """The watch of a mirror that goes on; it ends here because the third look sees nothing new."""
     counted: queue.SimpleQueue[int] = queue.SimpleQueue()
     cluster = Cluster()
-    guard = GapGuard("latest", counted.put, ignored, fail=False)
+    guard = GapGuard("latest", counted.put, ignored, fail=False, group="mirror")
     made_again: queue.SimpleQueue[str] = queue.SimpleQueue()
     topic_watch = watch(lister=lambda: cluster, interval=0.0, guard=guard, on_made_again=made_again.put)
     topic_watch.start()
@@ -172,7 +172,7 @@ def test_a_topic_that_was_made_again_can_be_fatal() -> None:
     failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
     topic_watch = watch(
         interval=0.0,
-        guard=GapGuard("latest", ignored, ignored, fail=True),
+        guard=GapGuard("latest", ignored, ignored, fail=True, group="mirror"),
         on_failure=lambda stream, error: failures.put(error),
     )
     topic_watch.start()

@@ -371,3 +371,20 @@ def test_another_separator_makes_no_heartbeats_of_a_dotted_name() -> None:
     policy = DefaultReplicationPolicy(separator="_")
     assert not policy.is_heartbeats_topic("us-west.heartbeats")
     assert policy.is_heartbeats_topic("us-west_heartbeats")
+
+
+@pytest.mark.parametrize(
+    ("policy", "topic", "cycle"),
+    [
+        (DefaultReplicationPolicy(), "A.orders", True),  # two aliases for one cluster, or a way back of another name
+        (DefaultReplicationPolicy(), "X.A.orders", True),
+        (DefaultReplicationPolicy(), "X.orders", False),
+        (DefaultReplicationPolicy(), "orders", False),
+        (IdentityReplicationPolicy(source_alias="A"), "orders", False),  # each is said to come from A
+        (IdentityReplicationPolicy(source_alias="A"), "A.heartbeats", True),
+        (LegacyReplicationPolicy(source_alias="A"), "A.orders", False),
+    ],
+)
+def test_what_left_the_source_before_is_not_copied_again(policy: ReplicationPolicy, topic: str, cycle: bool) -> None:
+    """Whatever the target is said to be called."""
+    assert is_cycle(policy, topic, "B", "A") is cycle

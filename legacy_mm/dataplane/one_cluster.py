@@ -1,0 +1,28 @@
+"""Source and target may be one cluster: the copying clients see it in answers that they get anyway."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from legacy_mm import events
+from legacy_mm.policies.identity import what_one_cluster_means
+from legacy_mm.wire.cluster import Cluster
+
+
+class OneCluster:
+    """Says it once, where a topic is copied into itself."""
+
+    def __init__(self, names: Mapping[str, str], source: Cluster, target: Cluster) -> None:
+        self._clusters = (source, target)
+        self._told = not any(topic == name for topic, name in names.items())
+
+    def tell(self) -> None:
+        """To be called now and then; asks nobody."""
+        if self._told:
+            return
+        source, target = (cluster.cluster_id() for cluster in self._clusters)
+        if source and target:
+            self._told = True
+            if source == target:
+                text = what_one_cluster_means(source, renames=False, features=False, aliases=("", ""))
+                events.emit(events.ONE_CLUSTER, what=text)

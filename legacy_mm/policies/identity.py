@@ -1,0 +1,36 @@
+"""What it means that source and target may be one cluster: topics would be copied into themselves. Pure."""
+
+from __future__ import annotations
+
+from legacy_mm.errors import ConfigurationError
+
+_CIRCLE = "records are copied into the topics that they were read from, again and again"
+_LOOK = "look at bootstrap.servers of both files, and at advertised.listeners of the brokers that they name"
+
+
+def same_addresses(source: str, target: str) -> str:
+    """What to warn of where two bootstrap lists name the same broker; empty where they do not."""
+    both = {each.strip() for each in source.split(",")} & {each.strip() for each in target.split(",")}
+    if not both:
+        return ""
+    return f"both files name {min(both)}, so source and target are one cluster: where names are kept, {_CIRCLE}"
+
+
+def what_one_cluster_means(cluster_id: str, *, renames: bool, features: bool, aliases: tuple[str, str]) -> str:
+    """What to warn of; raises ConfigurationError where features are on that must not run within one cluster.
+
+    `aliases`: the source's and the target's.
+    """
+    if renames and len(set(aliases)) == 1:
+        return f"source and target are one cluster ({cluster_id}): its topics are renamed within it"
+    if renames:
+        raise ConfigurationError(
+            f"source.cluster.alias={aliases[0]} and target.cluster.alias={aliases[1]} are one cluster ({cluster_id}), "
+            "so its copies would be copied again and again: give both the same alias to rename topics within one "
+            f"cluster, or {_LOOK}"
+        )
+    if features:
+        raise ConfigurationError(
+            f"source and target are one cluster ({cluster_id}), and with features that keep names {_CIRCLE}: {_LOOK}"
+        )
+    return f"source and target are one cluster ({cluster_id}): where names are kept, {_CIRCLE}; {_LOOK}"

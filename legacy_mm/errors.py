@@ -65,6 +65,9 @@ class SendFailure(StreamFailure):
 class InvalidPattern(StreamFailure):
     """The topic pattern is no Java regular expression."""
 
+    advice = ""
+    """Why not, and what was probably meant."""
+
 
 class SourceGap(StreamFailure):
     """Offsets of the source cannot be read any more, and `on.gap` is fail."""

@@ -74,6 +74,7 @@ def build_mirror(written: Settings, host: Host, listener: RebalanceListener | No
     first = host.with_plugins(host.with_stores(written))
     with host.closed_on_error():
         names = Names(first.topics, first.features, host.spark.jvm.topic_matcher)
+        names.try_expressions()
     producer_id = first.target.properties.get("client.id", "")
     registry = Registry(first.flow, producer_id, _facts(), mirror_names=_mirror_names(first, names))
     host.registries.append(registry)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from legacy_mm import source_clients, stores
+from legacy_mm.cli.host_look import Java
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings, SourceSettings
-from legacy_mm.errors import InvalidPattern
 from legacy_mm.flow_names import Names
 from legacy_mm.group import PartitionView
 from legacy_mm.model import TopicPartition
-from legacy_mm.spark.jvm import Jvm
-from legacy_mm.spark.session import java_when_asked
 
 _ASK_SECONDS = 5.0
 
@@ -29,44 +27,56 @@ class PartitionStart:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicCopy:
+    """What the copy of one topic is called."""
+
+    topic: str
+    target: str
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True)
 class Topics:
     """What the source says about the topic pattern."""
 
     answered: bool = False
     why_not: str = ""
+    copies: tuple[TopicCopy, ...] = ()
     partitions: tuple[PartitionStart, ...] = ()
 
 
-def look(flows: Sequence[Settings]) -> Topics:
-    """Ask the sources; raises HostError when one does not answer, InvalidPattern when Java refuses the pattern."""
-    with java_when_asked(flows[0].spark.jvm.java_home) as java:
-        starts = [start for settings in flows for start in _starts(settings, java, whose=len(flows) > 1)]
-    return Topics(answered=True, partitions=tuple(starts))
+def look(flows: Sequence[Settings], java: Java) -> Topics:
+    """Ask the sources; raises HostError when one does not answer."""
+    found = [_flow(settings, java, whose=len(flows) > 1) for settings in flows]
+    return Topics(
+        answered=True,
+        copies=tuple(copy for copies, _ in found for copy in copies),
+        partitions=tuple(start for _, starts in found for start in starts),
+    )
 
 
-def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list[PartitionStart]:
+def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
     source = stores.with_store(settings.source, java)
     survey = source_clients.survey(source.properties)
     counts = survey.partitions(Deadline.after(_ASK_SECONDS))
-    names = _matching(settings, counts, java)
-    partitions = [TopicPartition(name, number) for name in sorted(names) for number in range(counts[name])]
+    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
+    topics = sorted(_matching(names, counts))
+    names.scope.look(topics)
+    copies = [TopicCopy(name, names.at_target(name), counts[name]) for name in topics]
+    partitions = [TopicPartition(name, number) for name in topics for number in range(counts[name])]
     if not partitions:
-        return []
+        return copies, []
     views = survey.views(source.group_id, partitions, Deadline.after(_ASK_SECONDS))
     first = all(view.committed is None for view in views.values())
     starts = [_start(each, views[each], source, first=first) for each in partitions]
-    return [replace(start, because=f"{source.name}: {start.because}") for start in starts] if whose else starts
+    if whose:
+        starts = [replace(start, because=f"{source.name}: {start.because}") for start in starts]
+    return copies, starts
 
 
-def _matching(settings: Settings, counts: Mapping[str, int], java: Callable[[], Jvm]) -> Collection[str]:
-    """The names that are mirrored; Java's own regular expressions decide."""
-    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
-    if all(map(names.is_barred, counts)):
-        return ()
-    try:
-        return names.choice().of(counts)
-    except InvalidPattern as error:
-        raise InvalidPattern(f"Invalid expression syntax: {settings.topics.pattern_text}") from error
+def _matching(names: Names, counts: Mapping[str, int]) -> Collection[str]:
+    """Those that are mirrored; Java's own regular expressions decide."""
+    return () if all(map(names.is_barred, counts)) else names.choice().of(counts)
 
 
 def _start(partition: TopicPartition, view: PartitionView, source: SourceSettings, *, first: bool) -> PartitionStart:

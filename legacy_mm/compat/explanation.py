@@ -6,6 +6,7 @@ print an `Explanation`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -128,6 +129,10 @@ class Explanation:
     """The topics to mirror, as Java compiles it."""
     engine: str = ""
     """How the records are copied, and why so."""
+    unknown: tuple[str, ...] = ()
+    """What could not be found out, and why."""
+    warnings: tuple[str, ...] = ()
+    """What the start would say at WARN, or what else may surprise."""
     permissions: tuple[Permission, ...] = ()
     differences: tuple[Difference, ...] = ()
 
@@ -196,6 +201,7 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -
         properties=tuple(row for file in facts.files for row in _property_rows(file, veil)),
         settings=tuple(row for file in facts.files for row in _setting_rows(file, veil)),
         pattern=veil.over(flows[0].topics.pattern) if flows else "",
+        warnings=tuple(veil.over_known(note.text) for note in _surprises(facts)),
         permissions=tuple(_permissions(flows, veil)),
         differences=tuple(_differences(facts)),
     )
@@ -327,6 +333,11 @@ def _setting_rows(file: ClientFile, veil: Veil) -> Iterator[SettingRow]:
 def _permissions(flows: Iterable[Settings], veil: Veil) -> Iterable[Permission]:
     rows = (row for settings in flows for row in permissions(settings))
     return dict.fromkeys(replace(row, resource=veil.over(row.resource)) for row in rows)
+
+
+def _surprises(facts: _Facts) -> Iterable[Note]:
+    """What the start says at WARN; the old tool's own plain lines, which everybody has, are no surprise."""
+    return (note for note in facts.notes if note.logger and note.level >= logging.WARNING)
 
 
 def _differences(facts: _Facts) -> Iterator[Difference]:

@@ -237,7 +237,9 @@ def _use_zookeeper_files(start: Start) -> None:
     servers, clusters = start.options.source_bootstrap_servers, set()
     for path, file in start.consumer_files.items():
         start.notes += defaults.override_notes(start.line.grammar.zookeeper_defaults, file)
-        start.consumer_files[path] = zookeeper_files.consumer(file, servers)
+        with blamed_on(start.files[path]):
+            named = start.line.grammar.consumer != "zookeeper"  # since 0.9 by the tool
+            start.consumer_files[path] = zookeeper_files.consumer(file, servers, client_named=named)
         if not file.get(zookeeper_files.BOOTSTRAP_SERVERS):
             clusters.add(file[zookeeper_files.ZOOKEEPER_CONNECT])
     if len(clusters) > 1:

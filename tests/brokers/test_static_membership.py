@@ -58,9 +58,7 @@ def test_a_restart_moves_nothing(
     def mirror(instance: str) -> ToolProcess:
         consumer = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
         words = ("--whitelist", name, "--num.streams", str(streams), "--log.level", "INFO")
-        return our_tool(
-            consumer | {"group.instance.id": instance}, {"bootstrap.servers": target.bootstrap}, *words
-        )
+        return our_tool(consumer | {"group.instance.id": instance}, {"bootstrap.servers": target.bootstrap}, *words)
 
     def everybody() -> dict[str, Member]:
         found = describe(source.bootstrap, group)

@@ -44,9 +44,7 @@ RULES = {
 
 
 @pytest.mark.parametrize("rule", RULES.values(), ids=RULES.keys())
-def test_the_package_keeps_the_rule(
-    rule: Callable[[dict[str, Module]], list[str]], tree: dict[str, Module]
-) -> None:
+def test_the_package_keeps_the_rule(rule: Callable[[dict[str, Module]], list[str]], tree: dict[str, Module]) -> None:
     assert not (found := rule(tree)), "\n".join(found)
 
 
@@ -75,9 +73,7 @@ FORBIDDEN_IMPORTS = [
 
 
 @pytest.mark.parametrize(("file", "text", "target", "words"), FORBIDDEN_IMPORTS)
-def test_a_forbidden_import_is_found(
-    plant: Plant, file: str, text: str, target: str, words: str
-) -> None:
+def test_a_forbidden_import_is_found(plant: Plant, file: str, text: str, target: str, words: str) -> None:
     (found,) = rules.layer_violations(plant({file: text, target: "f = 1"}))
     assert words in found
 

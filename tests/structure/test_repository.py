@@ -32,8 +32,7 @@ def top_level_violations(checkout: Path) -> list[str]:
     present = {
         entry.name
         for entry in checkout.iterdir()
-        if not entry.name.startswith(".")
-        and not any(fnmatch.fnmatch(entry.name, pattern) for pattern in ignored)
+        if not entry.name.startswith(".") and not any(fnmatch.fnmatch(entry.name, pattern) for pattern in ignored)
     }
     expected = FOLDERS | FILES
     return [f"{name} does not belong at the top" for name in sorted(present - expected)] + [

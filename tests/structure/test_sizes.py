@@ -17,9 +17,7 @@ TABLE_FUNCTION_LIMIT = 10
 TABLES: dict[str, str] = {}
 
 
-def size_violations(
-    tree: dict[str, Module], file_limit: int, tables: dict[str, str] | None = None
-) -> list[str]:
+def size_violations(tree: dict[str, Module], file_limit: int, tables: dict[str, str] | None = None) -> list[str]:
     """Files and functions that are too long, and tables that are gone."""
     tables = tables or {}
     gone = [name for name in tables if name not in tree]

@@ -45,9 +45,7 @@ def ours(content: bytes) -> dict[str, str] | str:
 def ask_java(contents: list[bytes]) -> list[dict[str, str] | str]:
     """What Java says of each file, in one run."""
     words = "\n".join(base64.b64encode(content).decode() for content in contents) + "\n"
-    done = subprocess.run(
-        ["java", str(ORACLE)], input=words, capture_output=True, text=True, check=True, timeout=120
-    )
+    done = subprocess.run(["java", str(ORACLE)], input=words, capture_output=True, text=True, check=True, timeout=120)
     return [_answer(line) for line in done.stdout.splitlines()]
 
 
@@ -89,9 +87,7 @@ def test_equals_java_util_properties() -> None:
     answers = ask_java(files)
     assert len(answers) == len(files)
     different = [
-        (content, java, ours(content))
-        for content, java in zip(files, answers, strict=True)
-        if ours(content) != java
+        (content, java, ours(content)) for content, java in zip(files, answers, strict=True) if ours(content) != java
     ]
     print(f"{len(files) - len(different)} of {len(files)} files equal")
     assert not different, different[:5]

@@ -30,9 +30,7 @@ def on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return java
 
 
-@pytest.mark.parametrize(
-    ("version", "release"), [("17.0.1", None), ("25", None), ("21.0.2", "21.0.2")]
-)
+@pytest.mark.parametrize(("version", "release"), [("17.0.1", None), ("25", None), ("21.0.2", "21.0.2")])
 def test_java_home_is_taken(on_the_path: Path, tmp_path: Path, version: str | None, release: str | None) -> None:
     java = install(tmp_path / "home", version, release)
     assert find_java(str(tmp_path / "home")) == java

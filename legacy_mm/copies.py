@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, replace
+from typing import Any
 
 from legacy_mm import events
 from legacy_mm.config.settings import Settings
@@ -19,6 +20,7 @@ from legacy_mm.policies.engine_choice import EngineChoice
 from legacy_mm.policies.logins import beyond_librdkafka
 from legacy_mm.spark.channel import ChannelServer
 from legacy_mm.spark.runner import SparkRunner
+from legacy_mm.topic_steps import TopicSteps
 
 
 def choose_engine(settings: Settings) -> EngineChoice:
@@ -64,14 +66,19 @@ class Copies:
         runner: SparkRunner,
         prepare: Callable[[], None] | None,
         pairs: PairSink | None,
+        steps: TopicSteps | None = None,
     ) -> None:
-        """Features: `prepare` makes the target ready for what is copied next, `pairs` is told what was."""
+        """Features: `prepare` makes the target ready for what is copied next, `pairs` is told what was.
+
+        `steps`: those of the handler, where it has some.
+        """
         self._settings = settings
         self._names = names
         self._channel = channel
         self._runner = runner
         self._prepare = prepare
         self._pairs = pairs
+        self._steps = steps
         self._target: Mapping[str, str] = settings.target.properties
         self._wire_source = settings.spark.embedded  # the libraries for it do not travel to workers
         self._engine, reason = choose_engine(settings)
@@ -98,7 +105,7 @@ class Copies:
             wire_source=self._wire_source,
             engine_required=self._engine_required(),
             receipts=settings.receipts is not None,
-            handler=None if settings.handler is None else asdict(settings.handler),
+            handler=self._handler(names),
             quarantine=asdict(settings.quarantine),
             in_place=self._names.in_place(names),
             topics_made=settings.features.creation is not None,
@@ -118,6 +125,13 @@ class Copies:
         )
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
+
+    def _handler(self, topics: Collection[str]) -> dict[str, Any] | None:
+        """As a task that sees these topics needs it; raises HandlerFailure."""
+        settings = self._settings.handler
+        if settings is None:
+            return None
+        return asdict(settings if self._steps is None else replace(settings, steps=self._steps.exact(topics)))
 
     def _engine_required(self) -> bool:
         settings = self._settings

@@ -15,7 +15,6 @@ from legacy_mm.config.feature_settings import DEFAULT, IDENTITY, LEGACY, NamingS
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.group import RebalanceListener
-from legacy_mm.handlers.built_in import step
 from legacy_mm.handlers.loader import (
     check_handler,
     check_python_listener,
@@ -34,6 +33,7 @@ from legacy_mm.policies.topic_naming import (
 from legacy_mm.spark.java_classes import HANDLER, LISTENER, JavaClasses, with_interface
 from legacy_mm.spark.jvm import Jvm
 from legacy_mm.spark.shipping import UNPACKED, Work
+from legacy_mm.topic_steps import TopicSteps
 
 _POLICIES: dict[str, type[ReplicationPolicy]] = {
     LEGACY: LegacyReplicationPolicy,
@@ -70,8 +70,7 @@ class OneAtATime:
 def ready_handler(settings: HandlerSettings, jvm: Callable[[], Jvm]) -> HandlerSettings:
     """The settings with all jars that are needed; raises HandlerFailure for a handler that cannot be made."""
     if not settings.name and settings.steps:
-        for text in settings.steps:
-            step(text)
+        TopicSteps(settings.steps, jvm)
         return settings
     if is_python(settings.name, settings.class_path):
         check_handler(settings)

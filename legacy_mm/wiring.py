@@ -24,6 +24,7 @@ from legacy_mm.kafka.client import client_version, require_resolvable
 from legacy_mm.metrics.registry import MirrorNames, Registry
 from legacy_mm.mirror import Mirror, OnFailure, Renewal
 from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_obstacle
+from legacy_mm.topic_steps import TopicSteps
 
 if TYPE_CHECKING:
     from legacy_mm.flow_duties import FlowDuties
@@ -119,7 +120,9 @@ def _mirror(
     duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
     prepare = None if duties is None else duties.before_copying
     pairs = None if offsets is None else offsets.pairs
-    copies = Copies(settings, names, host.channel, host.runner, prepare, pairs)
+    handled = settings.handler
+    steps = TopicSteps(handled.steps, lambda: host.spark.jvm) if handled is not None and handled.steps else None
+    copies = Copies(settings, names, host.channel, host.runner, prepare, pairs, steps)
     guard = GapGuard(settings.source.offset_reset, registry.gap, registry.skipped, fail=settings.fail_on_gap)
     mirror: Mirror
 

@@ -137,6 +137,8 @@ def _translate_run(start: Start) -> Translation:
             _refuse_group(read.reading, start.line.grammar)
     target = _target(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file))
     features = [feature_flags.settings(*flags) for flags in _flags(start)]
+    for remark in dict.fromkeys(remark for each in features for remark in each.remarks):
+        start.note(logging.WARNING, f"{remark}.", OWN)
     if target.properties.get("acks") == "0" and any(each.offset_syncs is not None for each in features):
         raise ConfigurationError(
             "emit.offset-syncs.enabled=true and acks=0 exclude each other, because the target does not tell where "

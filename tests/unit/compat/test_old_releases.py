@@ -140,9 +140,7 @@ def test_letters_that_the_zookeeper_consumer_refuses(tool: Tool, release: str, g
     file = f"zookeeper.connect=zk\ngroup.id={group.encode('unicode_escape').decode().replace('xfc', 'u00fc')}\n"
     with pytest.raises(ConfigurationError, match=f"^kafka.common.InvalidConfigException: client.id {named} is") as told:
         tool(release, "--whitelist", "t", BROKERS, consumer=file)
-    assert told.value.__notes__ == [
-        "c, line 2: group.id must be a text of letters, digits, dots, dashes and underscores."
-    ]
+    assert told.value.__notes__ == ["c:2: group.id must be a text of letters, digits, dots, dashes and underscores."]
 
 
 def test_a_client_name_of_0_8(tool: Tool) -> None:

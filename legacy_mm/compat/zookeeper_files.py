@@ -41,6 +41,27 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
 }
 _VENDORS_WORDS: Mapping[str, Mapping[str, str]] = {"security.protocol": {"PLAINTEXTSASL": "SASL_PLAINTEXT"}}
 """Of Hortonworks' Kafka before 0.10."""
+NAMES = frozenset(
+    {
+        *_CONSUMER_NAMES,
+        *_PRODUCER_NAMES,
+        "auto.commit.enable",
+        "consumer.timeout.ms",
+        "dual.commit.enabled",
+        "mirror.consumer.numthreads",
+        "mirror.topics.blacklist",
+        "mirror.topics.whitelist",
+        "offsets.channel.backoff.ms",
+        "offsets.channel.socket.timeout.ms",
+        "offsets.commit.max.retries",
+        "offsets.storage",
+        "refresh.leader.backoff.ms",
+        "shallow.iterator.enable",
+        "topic.metadata.refresh.interval.ms",
+        ZOOKEEPER_CONNECT,
+    }
+)
+"""Those of these files that today's clients do not have, as far as they look like anything of ours."""
 _OTHER_SENSE = ("partitioner.class", "queue.buffering.max.messages", "client.id")
 """Names of the Scala producer that mean something else, or another class, in Kafka's own."""
 

@@ -12,8 +12,10 @@ from legacy_mm.config.settings import Settings, SourceSettings
 from legacy_mm.flow_names import Names
 from legacy_mm.group import PartitionView
 from legacy_mm.model import TopicPartition
+from legacy_mm.topic_steps import TopicSteps
 
 _ASK_SECONDS = 5.0
+_DROPPED = "(filtered out)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,8 @@ def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCop
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
     topics = sorted(_matching(names, counts))
     names.scope.look(topics)
-    copies = [TopicCopy(name, names.at_target(name), counts[name]) for name in topics]
+    called = _called(settings, names, topics, java)
+    copies = [TopicCopy(name, called.get(name, _DROPPED), counts[name]) for name in topics]
     partitions = [TopicPartition(name, number) for name in topics for number in range(counts[name])]
     if not partitions:
         return copies, []
@@ -72,6 +75,16 @@ def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCop
     if whose:
         starts = [replace(start, because=f"{source.name}: {start.because}") for start in starts]
     return copies, starts
+
+
+def _called(settings: Settings, names: Names, topics: Sequence[str], java: Java) -> Mapping[str, str]:
+    """Topic -> its copy, as flags or a handler have it; raises HandlerFailure for a step's name that cannot be."""
+    handler = settings.handler
+    if handler is None:
+        return {topic: names.at_target(topic) for topic in topics}
+    if handler.name:
+        return dict.fromkeys(topics, f"as {handler.name} says")
+    return TopicSteps(handler.steps, java).names(topics)
 
 
 def _matching(names: Names, counts: Mapping[str, int]) -> Collection[str]:

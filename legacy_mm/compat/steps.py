@@ -75,8 +75,15 @@ class Start:
         named, system = self.environment.jvm.system_property, system_properties(self.environment.jvm.options)
         if self.line.grammar.dns_lookup_default and properties.get(_DNS_LOOKUP, "").strip() == "default":
             properties = {**properties, _DNS_LOOKUP: "use_all_dns_ips"}
-        with_login = jaas.with_login(properties, named(jaas.LOGIN_FILE), system)
-        read = apply(side, with_login, streams=streams, literal=literal)
+        file = named(jaas.LOGIN_FILE)
+        with_login = jaas.with_login(properties, file, system)
+        try:
+            read = apply(side, with_login, streams=streams, literal=literal)
+        except ConfigurationError as error:
+            if error.property_name == jaas.LOGIN and jaas.LOGIN not in properties and jaas.LOGIN in with_login:
+                error.property_name = ""
+                error.add_note(f"{file}: the entry {jaas.ENTRY} is the login that is refused.")
+            raise
         return replace(read, properties=kerberos.with_realms(read.properties, named(kerberos.REALMS)))
 
     @property

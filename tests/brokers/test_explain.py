@@ -102,6 +102,14 @@ def test_each_topic_and_its_copy(source: Any, topic: Callable[..., str], explain
     assert code == 0
     copies = {(row["topic"], row["target"], row["partitions"]) for row in document["topics"]["copies"]}
     assert copies == {(first, f"up.{first}", 3), (second, second, 1)}
+    steps = ("--handler.step", f"filter.topic={first}", "--handler.step", r"rename.map=(\p{Alpha}+)(.*)->$1.x$2")
+    _, document = explain(f"{first}|{second}", "", *steps)
+    renamed = {row["topic"]: row["target"] for row in document["topics"]["copies"]}
+    assert renamed[second] == "(filtered out)"
+    assert renamed[first].count(".x") == 1
+    code, document = explain(first, "", "--handler.step", f"rename.prefix={'p' * 240}")
+    assert code == 255
+    assert "a name has 249 letters at most" in document["outcome"]
 
 
 def test_every_source_is_asked(

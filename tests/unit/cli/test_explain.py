@@ -425,3 +425,59 @@ def test_a_listener_is_not_made(run: Explain, tmp_path: Path) -> None:
     )
     assert run(*OLD_LINE, "--include", "t", "--consumer.rebalance.listener", "listening.py:Listener")[0] == 0
     assert not (tmp_path / "made").exists()
+
+
+def test_what_matters_comes_first(run: Explain) -> None:
+    """Outcome, what to take care of, what differs, topics, rights; then the details, and one line for the rest."""
+    words = ("--include", "t", "--num.streams", "2", "--topic.creation", "true")
+    _, text = run(*OLD_LINE, *words, producer=f"{PRODUCER}topic.blacklist=x\n")
+    titles = [line for line in text.splitlines() if line and not line.startswith(" ")]
+    assert titles == [
+        "It would run.",
+        "Exit code: 0",
+        "Take care",
+        "Different from the old tool, with this command line",
+        "Topics at the source that match t: not known, not asked",
+        "Rights needed",
+        "Words",
+        *(["Environment"] if "Environment" in titles else []),
+        "Options of ours",
+        "The consumer file",
+        "The consumer as librdkafka gets it",
+        "The producer file",
+        "The producer as librdkafka gets it",
+        "Engine",
+        titles[-1],
+    ]
+    assert titles[-1].endswith("from the old tool, which every mirror has: docs/differences.md, or legacy-mm quirks")
+    assert "Take care\n  p.properties:2: topic.blacklist has no effect: topics.blacklist was probably meant.\n" in text
+
+
+def test_a_line_that_is_refused_says_so_and_no_more_than_is_known(run: Explain) -> None:
+    code, text = run(*OLD_LINE, "--include", "t", consumer=f"{CONSUMER}fetch.min.bytes=x\n")
+    assert code == 1
+    first, second = text.splitlines()[0], " ".join(text.split())
+    assert first.startswith("It would be refused: ")
+    assert "c.properties:3: fetch.min.bytes must be a whole number" in second
+    assert "Rights needed" not in text
+    assert "Topics at the source: not known, the line would not run" in text
+
+
+def test_rights_of_features(run: Explain) -> None:
+    """By cluster, operation and resource, with this line's aliases; those of offset syncs where their topics are."""
+    flags = ("--emit.offset-syncs.enabled=true", "--topic.creation=true", "--source.cluster.alias=up")
+    for place, other in (("source", "target"), ("target", "source")):
+        more = ("--target.cluster.alias=down", f"--offset-syncs.topic.location={place}")
+        rows = document(run, *flags, *more)["permissions"]
+        asked = {(row["cluster"], row["operation"], row["resource"], row["reason"]) for row in rows}
+        assert ("source", "DescribeConfigs", "the topics", "topic.creation") in asked
+        assert ("target", "Alter", "the topics", "topic.creation") in asked
+        syncs = {row["cluster"]: row for row in rows if row["reason"] == "emit.offset-syncs.enabled"}
+        assert set(syncs) == {place}
+        named = [row["resource"] for row in rows if row["reason"] == "emit.offset-syncs.enabled"]
+        alias = "down" if place == "source" else "up"
+        names = f"mm2-offset-syncs.{alias}.internal and mm2-offset-map.{alias}.internal"
+        assert f"the cluster or on topics {names}" in named
+        assert other not in syncs
+    plain = {row["reason"] for row in document(run)["permissions"]}
+    assert not {"topic.creation", "emit.offset-syncs.enabled"} & plain

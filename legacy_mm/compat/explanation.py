@@ -22,6 +22,8 @@ from legacy_mm.compat.client_properties.translate import Translated, is_secret_s
 from legacy_mm.compat.command_line import Role, Word
 from legacy_mm.compat.environment import read as read_environment
 from legacy_mm.compat.legacy_options import ROWS
+from legacy_mm.compat.log4j import configuration
+from legacy_mm.compat.log4j.found import Found
 from legacy_mm.compat.permissions import Permission, permissions
 from legacy_mm.compat.properties_file import Entry
 from legacy_mm.compat.quirks import QUIRKS
@@ -201,7 +203,7 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -
         properties=tuple(row for file in facts.files for row in _property_rows(file, veil)),
         settings=tuple(row for file in facts.files for row in _setting_rows(file, veil)),
         pattern=veil.over(flows[0].topics.pattern) if flows else "",
-        warnings=tuple(veil.over_known(note.text) for note in _surprises(facts)),
+        warnings=tuple(map(veil.over_known, _surprises(facts, configuration.read(environment, launcher)))),
         permissions=tuple(_permissions(flows, veil)),
         differences=tuple(_differences(facts)),
     )
@@ -335,9 +337,10 @@ def _permissions(flows: Iterable[Settings], veil: Veil) -> Iterable[Permission]:
     return dict.fromkeys(replace(row, resource=veil.over(row.resource)) for row in rows)
 
 
-def _surprises(facts: _Facts) -> Iterable[Note]:
+def _surprises(facts: _Facts, log: Found) -> Iterator[str]:
     """What the start says at WARN; the old tool's own plain lines, which everybody has, are no surprise."""
-    return (note for note in facts.notes if note.logger and note.level >= logging.WARNING)
+    yield from log.problems
+    yield from (note.text for note in facts.notes if note.logger and note.level >= logging.WARNING)
 
 
 def _differences(facts: _Facts) -> Iterator[Difference]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from legacy_mm.config.feature import Feature
+from legacy_mm.config.feature_settings import IDENTITY, LEGACY
 from legacy_mm.config.features import FEATURES
 from legacy_mm.config.settings import Settings
 
@@ -28,15 +29,17 @@ class Permission:
 def permissions(settings: Settings) -> list[Permission]:
     """What the two principals must be allowed, and why."""
     source = settings.source.name
-    topics = f"Topic: each that matches {settings.topics.pattern}"
+    topics, naming = f"Topic: each that matches {settings.topics.pattern}", settings.features.naming
+    renamed = naming.policy not in (LEGACY, IDENTITY) or settings.handler is not None
+    copies = f"Topic: each copy of one that matches {settings.topics.pattern}" if renamed else topics
     group = f"Group: {settings.source.group_id}"
     idempotent = settings.target.properties.get("enable.idempotence") == "true"
     return [
         Permission(source, topics, "Describe", "a topic that may not be described is not seen"),
         Permission(source, topics, "Read", "records"),
         Permission(source, group, "Read", "membership and commits; it includes Describe"),
-        Permission("target", topics, "Write", "records; it includes Describe"),
-        Permission("target", topics, "Create", "only where a topic is missing and brokers create topics by themselves"),
+        Permission("target", copies, "Write", "records; it includes Describe"),
+        Permission("target", copies, "Create", "only where a topic is missing and brokers create topics by themselves"),
         *_for_quarantine(settings),
         *([_idempotent_write(settings)] if idempotent else []),
         *(row for feature in _switched_on(settings) for row in _for_feature(feature, settings)),

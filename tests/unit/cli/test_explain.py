@@ -481,3 +481,16 @@ def test_rights_of_features(run: Explain) -> None:
         assert other not in syncs
     plain = {row["reason"] for row in document(run)["permissions"]}
     assert not {"topic.creation", "emit.offset-syncs.enabled"} & plain
+
+
+def test_a_log_configuration_that_is_not_understood(run: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAFKA_LOG4J_OPTS", "-Dlog4j.configuration=file:gone.properties")
+    (told,) = document(run)["warnings"]
+    assert "gone.properties" in told
+
+
+def test_rights_name_the_copies_where_they_are_called_otherwise(run: Explain) -> None:
+    for words in (("--rename.topics=true", "--source.cluster.alias=up"), ("--handler.step", "rename.prefix=x")):
+        rows = {(row["cluster"], row["operation"]): row["resource"] for row in document(run, *words)["permissions"]}
+        assert rows["target", "Write"] == "Topic: each copy of one that matches t"
+        assert rows["source", "Read"] != rows["target", "Write"]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -195,6 +196,11 @@ def test_a_handler_that_cannot_be_made(
     assert "Traceback" not in tools["ours"].output()
 
 
+def said_so_often(tool: ToolProcess, line: str) -> bool:
+    """Once for each record."""
+    return tool.output().count(line) >= RECORDS
+
+
 DEAD_LINES = {
     "replication.policy.class": "com.acme.TopicRemappingPolicy",
     "replication.policy.separator": '"_"',
@@ -216,7 +222,7 @@ def test_a_topic_that_cannot_be(old: Side, ours: Side, topic: str, group: str, h
             words = ("--whitelist", topic, *handler, "--abort.on.send.failure", abort)
             tool = with_jars(side, list(handler_jars.values())).mirror(name, *words, producer=DEAD_LINES)
             if code == 143:
-                wait_until(lambda tool=tool: tool.output().count(told) >= RECORDS, PATIENCE, "all")  # type: ignore[misc]
+                wait_until(partial(said_so_often, tool, told), PATIENCE, "a line for each record")
                 tool.signal(signal.SIGTERM)
             assert tool.wait(PATIENCE) == code, tool.output()
             assert committed(side.source.bootstrap, name, [topic]) == left, side.name

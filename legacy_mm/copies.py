@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from typing import Any
 
 from legacy_mm import events
 from legacy_mm.config.settings import Settings
@@ -19,6 +20,7 @@ from legacy_mm.policies.engine_choice import EngineChoice
 from legacy_mm.policies.logins import beyond_librdkafka
 from legacy_mm.spark.channel import ChannelServer
 from legacy_mm.spark.runner import SparkRunner
+from legacy_mm.topic_steps import TopicSteps
 
 
 def choose_engine(settings: Settings) -> EngineChoice:
@@ -65,11 +67,13 @@ class Copies:
         prepare: Callable[[], Collection[str]] | None,
         pairs: PairSink | None,
         on_exit: Callable[[int], None],
+        steps: TopicSteps | None = None,
     ) -> None:
         """Features: `prepare` makes the target ready for what is copied next, and names compacted topics of the source
         that have no copy yet; `pairs` is told what was copied.
 
-        `on_exit` is called with the code when the message handler ends the program.
+        `on_exit` is called with the code when the message handler ends the program. `steps`: those of the handler,
+        where it has some.
         """
         self._settings = settings
         self._names = names
@@ -78,6 +82,7 @@ class Copies:
         self._prepare = prepare
         self._pairs = pairs
         self._on_exit = on_exit
+        self._steps = steps
         self._target: Mapping[str, str] = settings.target.properties
         self._wire_source = settings.spark.embedded  # the libraries for it do not travel to workers
         self._engine, reason = choose_engine(settings)
@@ -103,7 +108,7 @@ class Copies:
             wire_source=self._wire_source,
             engine_required=self._engine_required(),
             receipts=settings.receipts is not None,
-            handler=None if settings.handler is None else asdict(settings.handler),
+            handler=self._handler(names),
             quarantine=asdict(settings.quarantine),
             in_place=self._names.in_place(names),
             topics_made=settings.features.creation is not None,
@@ -125,6 +130,13 @@ class Copies:
         )
         job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
         return job
+
+    def _handler(self, topics: Collection[str]) -> dict[str, Any] | None:
+        """As a task that sees these topics needs it; raises HandlerFailure."""
+        settings = self._settings.handler
+        if settings is None:
+            return None
+        return asdict(settings if self._steps is None else replace(settings, steps=self._steps.exact(topics)))
 
     def _engine_required(self) -> bool:
         settings = self._settings

@@ -23,6 +23,9 @@ not a list.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class LegacyMMError(Exception):
     """Base of all our errors: the message is one line that says what to do."""
@@ -45,8 +48,20 @@ class ConfigurationError(LegacyMMError):
 
     property_name = ""
     """The property of a client's file that is wrong, where it is one."""
+    beside: tuple[str, ...] = ()
+    """Others without one of which it would not be wrong."""
     allowed = ""
     """What could stand there, where a list or a range says it."""
+
+
+@contextmanager
+def blamed(property_name: str) -> Iterator[None]:
+    """What is wrong in here is wrong with this property, unless it says with which."""
+    try:
+        yield
+    except ConfigurationError as error:
+        error.property_name = error.property_name or property_name
+        raise
 
 
 class HostError(LegacyMMError):
@@ -69,6 +84,9 @@ class SendFailure(StreamFailure):
 
 class InvalidPattern(StreamFailure):
     """The topic pattern is no Java regular expression."""
+
+    advice = ""
+    """Why not, and what was probably meant."""
 
 
 class Undecided(StreamFailure):

@@ -48,6 +48,7 @@ SENDING_ENDED = Event("sending-ended", logging.INFO, "A record could not be sent
 STREAM_EXITED = Event("stream-exited", logging.ERROR, "Stream {stream} failed, stopping the whole mirror.")
 COMMIT_SKIPPED = Event("commit-skipped", logging.INFO, "Send failure: offsets are not committed.")
 PATTERN_INVALID = Event("pattern-invalid", logging.ERROR, "Invalid topic pattern: {pattern}")
+PATTERN_ADVICE = Event("pattern-advice", logging.WARNING, "{text}")
 SEND_FAILED = Event(
     "send-failed",
     logging.ERROR,

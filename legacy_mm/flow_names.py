@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from legacy_mm import plugins
 from legacy_mm.config.feature_settings import DEFAULT, LEGACY, FeatureSettings
 from legacy_mm.config.settings import TopicSettings
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
-from legacy_mm.policies.topic_filter import Matcher, TopicFilter
+from legacy_mm.policies.topic_filter import Matcher, TopicFilter, try_out
 from legacy_mm.policies.topic_naming import ReplicationPolicy, is_broker_internal, is_cycle
 
 _EXACT = "offset-map"
@@ -102,6 +102,21 @@ class Names:
             accepted=accepted,
             always=self._has_heartbeats,
         )
+
+    def try_expressions(self) -> None:
+        """Compile all expressions of the flags; raises ConfigurationError for one that Java refuses."""
+        features = self._features
+        lists: dict[str, Sequence[str]] = {"feature.topics": [features.canary] if features.canary else []}
+        if features.topics is not None:
+            lists |= {"topics": features.topics.include, "topics.exclude": features.topics.exclude}
+        if features.checkpoints is not None:
+            groups = features.checkpoints.groups
+            lists |= {"groups": groups.include, "groups.exclude": groups.exclude}
+        if (duty := features.creation or features.config_sync) is not None:
+            lists["config.properties.exclude"] = duty.filter.exclude
+        for name, expressions in lists.items():
+            if expressions:
+                try_out(name, expressions, self.compiled)
 
     def _is_barred_by_policy(self, topic: str) -> bool:
         if self._naming.policy != LEGACY and self._policy.is_internal_topic(topic):

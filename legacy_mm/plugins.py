@@ -15,8 +15,14 @@ from legacy_mm.config.feature_settings import DEFAULT, IDENTITY, LEGACY, NamingS
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.group import RebalanceListener
-from legacy_mm.handlers.built_in import step
-from legacy_mm.handlers.loader import check_handler, is_python, load_class, load_listener, script_of
+from legacy_mm.handlers.loader import (
+    check_handler,
+    check_python_listener,
+    is_python,
+    load_class,
+    load_listener,
+    script_of,
+)
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.topic_naming import (
     DefaultReplicationPolicy,
@@ -27,6 +33,7 @@ from legacy_mm.policies.topic_naming import (
 from legacy_mm.spark.java_classes import HANDLER, LISTENER, JavaClasses, with_interface
 from legacy_mm.spark.jvm import Jvm
 from legacy_mm.spark.shipping import UNPACKED, Work
+from legacy_mm.topic_steps import TopicSteps
 
 _POLICIES: dict[str, type[ReplicationPolicy]] = {
     LEGACY: LegacyReplicationPolicy,
@@ -63,8 +70,7 @@ class OneAtATime:
 def ready_handler(settings: HandlerSettings, jvm: Callable[[], Jvm]) -> HandlerSettings:
     """The settings with all jars that are needed; raises HandlerFailure for a handler that cannot be made."""
     if not settings.name and settings.steps:
-        for text in settings.steps:
-            step(text)
+        TopicSteps(settings.steps, jvm)
         return settings
     if is_python(settings.name, settings.class_path):
         check_handler(settings)
@@ -108,6 +114,19 @@ def make_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> Rebalan
             return OneAtATime(load_listener(settings.name, settings.argument, settings.class_path))
         class_path = with_interface(settings.class_path, LISTENER)
         return OneAtATime(JavaClasses(jvm(), class_path).listener(settings.name, settings.argument))
+    except HandlerFailure as error:
+        raise ConfigurationError(str(error)) from error
+
+
+def check_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> None:
+    """Raise ConfigurationError for a listener that could not be made; nothing is made."""
+    try:
+        if is_python(settings.name, settings.class_path):
+            check_python_listener(settings)
+        else:
+            with_argument = settings.argument is not None
+            classes = JavaClasses(jvm(), with_interface(settings.class_path, LISTENER))
+            classes.check(settings.name, None, with_argument=with_argument)
     except HandlerFailure as error:
         raise ConfigurationError(str(error)) from error
 

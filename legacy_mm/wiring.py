@@ -25,6 +25,7 @@ from legacy_mm.metrics.registry import MirrorNames, Registry
 from legacy_mm.mirror import Mirror, OnFailure, Renewal
 from legacy_mm.policies.identity import same_addresses
 from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_obstacle
+from legacy_mm.topic_steps import TopicSteps
 
 if TYPE_CHECKING:
     from legacy_mm.cluster_identity import IdentityCheck
@@ -77,6 +78,7 @@ def build_mirror(written: Settings, host: Host, listener: RebalanceListener | No
     with host.closed_on_error():
         names = Names(first.topics, first.features, host.spark.jvm.topic_matcher)
         identity = _identity(first)
+        names.try_expressions()
     producer_id = first.target.properties.get("client.id", "")
     registry = Registry(first.flow, producer_id, _facts(), mirror_names=_mirror_names(first, names))
     host.registries.append(registry)
@@ -122,7 +124,9 @@ def _mirror(
     duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
     prepare = None if duties is None else duties.before_copying
     pairs = None if offsets is None else offsets.pairs
-    copies = Copies(settings, names, host.channel, host.runner, prepare, pairs, host.exits.put)
+    handled = settings.handler
+    steps = TopicSteps(handled.steps, lambda: host.spark.jvm) if handled is not None and handled.steps else None
+    copies = Copies(settings, names, host.channel, host.runner, prepare, pairs, host.exits.put, steps)
     guard = GapGuard(
         settings.source.offset_reset,
         registry.gap,

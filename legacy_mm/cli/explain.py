@@ -13,8 +13,10 @@ run, else the old tool's.
 - `properties`: client, line, name, value, meaning; of several consumer files, client is followed by the path
 - `settings`: client, name, value, origin, reason, as librdkafka gets them
 - `pattern` (a text): the topics, as Java compiles it
-- `topics` (an object): answered, why_not, attention; partitions: topic, partition, start, because; impossible: topic,
-  because (what the target cannot have); target_unknown (a text): why that is not known
+- `topics` (an object): answered, why_not, attention; copies: topic, target, partitions; partitions: topic, partition,
+  start, because; impossible: topic, because (what the target cannot have); target_unknown (a text): why that is not
+  known
+- `unknown`, `warnings`: sentences
 - `engine` (a sentence): how records are copied, and why so
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always
@@ -25,17 +27,23 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 
 from legacy_mm import logs, wiring
+from legacy_mm.cli import host_look, source_look
 from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.parser import own_values, read_own_options
-from legacy_mm.cli.source_look import Topics, look
+from legacy_mm.cli.source_look import Topics
 from legacy_mm.compat.command_line import called, variables_of
-from legacy_mm.compat.explanation import Explanation, Reader, explain
+from legacy_mm.compat.explanation import Explained, Explanation, Reader, explain
 from legacy_mm.copies import choose_engine
 from legacy_mm.errors import HostError, LegacyMMError
+from legacy_mm.spark.session import java_when_asked
+
+StartJava = Callable[[str | None], AbstractContextManager[host_look.Java]]
+"""A Java for the questions of one line, by the folder that `JAVA_HOME` names."""
 
 USAGE = """\
 usage: legacy-mm explain [--json] [--offline] -- kafka-mirror-maker.sh OPTIONS
@@ -59,13 +67,17 @@ def main(words: Sequence[str]) -> int:
     logs.silence()
     explanation, topics = explain_line(words[words.index("--") + 1 :], os.environ, ask="--offline" not in flags)
     if "--json" in flags:
-        sys.stdout.write(json.dumps(asdict(explanation) | {"topics": asdict(topics)}, indent=2) + "\n")
+        text = json.dumps(asdict(explanation) | {"topics": asdict(topics)}, indent=2) + "\n"
     else:
-        sys.stdout.write(render(explanation, topics))
+        text = render(explanation, topics)
+    encoding = sys.stdout.encoding
+    sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
     return explanation.exit_code
 
 
-def explain_line(words: Sequence[str], environment: Mapping[str, str], *, ask: bool) -> tuple[Explanation, Topics]:
+def explain_line(
+    words: Sequence[str], environment: Mapping[str, str], *, ask: bool, java: StartJava | None = None
+) -> tuple[Explanation, Topics]:
     """What is said about a command line; `ask`: also what the source says."""
     launcher, _ = called(words)
     variables = variables_of(launcher, environment)
@@ -73,23 +85,32 @@ def explain_line(words: Sequence[str], environment: Mapping[str, str], *, ask: b
         typed=lambda given: read_own_options(given, variables), rows=lambda given: own_values(given, variables)
     )
     explained = explain(words, variables, own)
-    explanation, flows, veil = explained
-    if not flows:
-        return explanation, _NOT_RUN
+    if not explained.flows:
+        return explained.explanation, _NOT_RUN
     try:
-        choice = choose_engine(flows[0])
-        for settings in flows:
-            wiring.check_logins(settings)
+        with (java or java_when_asked)(explained.flows[0].spark.jvm.java_home) as started:
+            return _asked(explained, started, ask=ask)
     except LegacyMMError as error:
         return explained.refused(error), _NOT_RUN
-    explanation = replace(explanation, engine=f"{choice.engine}: {choice.reason}")
+
+
+def _asked(explained: Explained, java: host_look.Java, *, ask: bool) -> tuple[Explanation, Topics]:
+    """What the host says, and the source; raises LegacyMMError for what would end the mirror before it copies."""
+    flows, veil = explained.flows, explained.veil
+    choice = choose_engine(flows[0])
+    for settings in flows:
+        if ask:
+            wiring.check_addresses(settings)
+        wiring.check_logins(settings)
+    untried = host_look.look(flows, java)
+    explanation = replace(
+        explained.explanation,
+        engine=f"{choice.engine}: {choice.reason}",
+        unknown=tuple(map(veil.over_known, untried)),
+    )
     if not ask:
         return explanation, Topics(why_not="not asked")
     try:
-        for settings in flows:
-            wiring.check_addresses(settings)
-        return explanation, look(flows)
+        return explanation, source_look.look(flows, java)
     except HostError as error:
         return explanation, Topics(why_not=veil.over_known(str(error)))
-    except LegacyMMError as error:
-        return explained.refused(error), _NOT_RUN

@@ -15,27 +15,26 @@ _GAP = "  "
 _MOST_WIDE = 44
 _MOST_WIDE_OF_TWO = 64
 """Columns of a table but its last one; longer texts are folded."""
+_LEAST_WIDE = 24
+"""Columns of its last one, which has the longest texts."""
 _MOST_PARTITIONS = 40
+_MOST_TOPICS = 40
 
 Row = Sequence[str]
 
 
 def render(explanation: Explanation, topics: Topics) -> str:
     """The whole text."""
-    sections = [
+    sections = [*_what_matters(explanation, topics), *_details(explanation, topics)]
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
+    """Would it run, what is not known, what is dangerous, what is different; what goes where; who must allow it."""
+    return [
         [*_folded(explanation.outcome, _WIDTH), f"Exit code: {explanation.exit_code}"],
-        _section("Words", [(_visible(row.word), row.meaning) for row in explanation.words]),
-        _section("Environment", [(row.name, row.value, row.meaning) for row in explanation.environment]),
-        _section("Options of ours", [(row.option, row.value, row.origin) for row in explanation.options]),
-        *(section for client in _clients(explanation) for section in _client(explanation, client)),
-        _section("Engine", [(explanation.engine,)] if explanation.engine else []),
-        _folded(f"Attention: {topics.attention}", _WIDTH) if topics.attention else [],
-        _topics(explanation.pattern, topics),
-        _impossible(topics),
-        _section(
-            "Permissions needed",
-            [(row.cluster, row.operation, row.resource, row.reason) for row in explanation.permissions],
-        ),
+        _section("Not known", [(text,) for text in explanation.unknown]),
+        _section("Take care", [(text,) for text in (*explanation.warnings, topics.attention) if text]),
         _section(
             "Different from the old tool, with this command line",
             [
@@ -44,12 +43,26 @@ def render(explanation: Explanation, topics: Topics) -> str:
                 if not row.always
             ],
         ),
+        _copies(explanation.pattern, topics),
+        _impossible(topics),
         _section(
-            "Different from the old tool, always (`legacy-mm quirks` has the reasons)",
-            [(row.id, f"old tool: {row.legacy}; ours: {row.ours}") for row in explanation.differences if row.always],
+            "Rights needed",
+            [(row.cluster, row.operation, row.resource, row.reason) for row in explanation.permissions],
         ),
     ]
-    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _details(explanation: Explanation, topics: Topics) -> list[list[str]]:
+    """How each word, variable and property is understood; then what holds for every mirror, in one line."""
+    return [
+        _section("Words", [(_visible(row.word), row.meaning) for row in explanation.words]),
+        _section("Environment", [(row.name, row.value, row.meaning) for row in explanation.environment]),
+        _section("Options of ours", [(row.option, row.value, row.origin) for row in explanation.options]),
+        *(section for client in _clients(explanation) for section in _client(explanation, client)),
+        _section("Engine", [(explanation.engine,)] if explanation.engine else []),
+        _starts(topics),
+        _always(explanation),
+    ]
 
 
 def _section(title: str, rows: Sequence[Row]) -> list[str]:
@@ -74,16 +87,35 @@ def _client(explanation: Explanation, client: str) -> tuple[list[str], list[str]
     return _section(f"The {client} file", file), _section(f"The {client} as librdkafka gets it", settings)
 
 
-def _topics(pattern: str, topics: Topics) -> list[str]:
+def _copies(pattern: str, topics: Topics) -> list[str]:
     title = f"Topics at the source{f' that match {pattern}' if pattern else ''}"
     if not topics.answered:
         return [*textwrap.wrap(f"{title}: not known, {topics.why_not}", _WIDTH, subsequent_indent=_INDENT)]
-    if not topics.partitions:
+    if not topics.copies:
         return [f"{title}: none"]
-    shown = topics.partitions[:_MOST_PARTITIONS]
-    starts = [(f"{row.topic}-{row.partition}", _start(row.start), row.because) for row in shown]
-    left = len(topics.partitions) - len(shown)
-    return [*_section(title, starts), *([f"{_INDENT}... and {left} more partitions; --json has all"] if left else [])]
+    rows = [(row.topic, f"-> {row.target}", _counted(row.partitions, "partition")) for row in topics.copies]
+    return _first(title, rows, _MOST_TOPICS, "topics")
+
+
+def _starts(topics: Topics) -> list[str]:
+    rows = [(f"{row.topic}-{row.partition}", _start(row.start), row.because) for row in topics.partitions]
+    return _first("Where copying would begin", rows, _MOST_PARTITIONS, "partitions") if rows else []
+
+
+def _first(title: str, rows: Sequence[Row], most: int, what: str) -> list[str]:
+    left = len(rows) - most
+    more = [f"{_INDENT}... and {left} more {what}; --json has all"] if left > 0 else []
+    return [*_section(title, rows[:most]), *more]
+
+
+def _always(explanation: Explanation) -> list[str]:
+    count = sum(row.always for row in explanation.differences)
+    many = f"{_counted(count, 'more difference')} from the old tool, which every mirror has"
+    return [f"{many}: docs/differences.md, or legacy-mm quirks"] if count else []
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _impossible(topics: Topics) -> list[str]:
@@ -100,8 +132,9 @@ def _start(offset: int | None) -> str:
 def table(rows: Sequence[Row]) -> Iterator[str]:
     """Lines of a table; a cell that is too long goes on in the line below."""
     most = _MOST_WIDE_OF_TWO if len(rows[0]) == 2 else _MOST_WIDE
-    narrow = [min(most, max(len(row[column]) for row in rows)) for column in range(len(rows[0]) - 1)]
-    last = _WIDTH - len(_INDENT) - sum(width + len(_GAP) for width in narrow)
+    narrow = [max(1, min(most, max(len(row[column]) for row in rows))) for column in range(len(rows[0]) - 1)]
+    while (last := _WIDTH - len(_INDENT) - sum(width + len(_GAP) for width in narrow)) < _LEAST_WIDE:
+        narrow[narrow.index(max(narrow))] -= 1
     for row in rows:
         cells = [_folded(text, width) for text, width in zip(row, [*narrow, last], strict=True)]
         for line in zip_longest(*cells, fillvalue=""):

@@ -7,7 +7,7 @@ reads without joining the group and writes nothing.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,6 +22,8 @@ from legacy_mm.kafka.reader import PartitionReader
 from legacy_mm.model import EARLIEST, Columns, TopicPartition
 from legacy_mm.spark.java import compiler_jars, find_java
 from legacy_mm.spark.java_classes import HANDLER, with_interface
+from legacy_mm.spark.jvm import Jvm
+from legacy_mm.topic_steps import TopicSteps
 
 _READ_SECONDS = 1.0
 _PATIENCE_SECONDS = 30.0
@@ -45,18 +47,31 @@ def handler(words: Sequence[str]) -> int:
 def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
     if asked.handler is not None:
         line = with_instead(line, ["--message.handler", asked.handler], "message.handler", "handler.step")
-    with flow_with_stores(line) as (settings, _):
-        made = handler_of(settings)
     place = TopicPartition(asked.topic, asked.partition)
-    for record in _records(settings, place, asked.begin, asked.records):
-        print(f"{place} at {record.offset}: {record}")
-        for target in handled(made, Columns.of([record])).targets:
-            print(f"  -> {target}")
+    with flow_with_stores(line) as (settings, java):
+        made = handler_of(settings, java)
+        for record in _records(settings, place, asked.begin, asked.records):
+            print(f"{place} at {record.offset}: {record}")
+            for target in handled(made, Columns.of([record])).targets:
+                print(f"  -> {target}")
     return 0
 
 
-def handler_of(settings: Settings) -> BatchHandler:
-    """The one of a command line; raises UsageError, HandlerFailure."""
+class _Stepped:
+    """Built-in handlers; Java is asked about the topics of each batch."""
+
+    def __init__(self, steps: TopicSteps, java: Callable[[HandlerSettings], BatchHandler]) -> None:
+        self._steps = steps
+        self._java = java
+
+    def handle(self, batch: Columns) -> Handled:
+        """Handle these records, in their order; raises HandlerFailure for a name that no topic can have."""
+        settings = HandlerSettings(steps=self._steps.exact(set(batch.topics)))
+        return load_handler(settings, self._java).handle(batch)
+
+
+def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
+    """The one of a command line, as long as `jvm` runs; raises UsageError, HandlerFailure, ConfigurationError."""
     if settings.handler is None:
         raise UsageError("the command line has neither a message handler nor --send.on.error quarantine")
     java_home = settings.spark.jvm.java_home
@@ -65,6 +80,8 @@ def handler_of(settings: Settings) -> BatchHandler:
         ready = replace(of, class_path=with_interface(of.class_path, HANDLER))
         return JavaBatches(ready, find_java(java_home), compiler_jars())
 
+    if settings.handler.steps:
+        return _Stepped(TopicSteps(settings.handler.steps, jvm), java)
     return load_handler(settings.handler, java)
 
 

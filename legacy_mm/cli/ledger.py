@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from legacy_mm.cli.old_line import Parser, told
+from legacy_mm.cli.old_line import Parser, parts_of, split, told
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
 from legacy_mm.testbed.ledger import Ledger
@@ -22,18 +22,29 @@ EQUAL, FAILED, DIFFERENT = 0, 1, 2
 
 def main(words: Sequence[str]) -> int:
     """0: nothing is missing or wrong; 2: something is; 1: it could not be found out."""
-    return told(lambda: _run(_parser().parse_args(words)), FAILED)
+    own, line = split(words)
+    return told(lambda: _run(*_read(own, line)), FAILED)
 
 
-def _run(options: argparse.Namespace) -> int:
+def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
+    """The options, and the cluster that they, or the mirror's command line, name."""
+    parser = _parser()
+    options = parser.parse_args(own)
+    parts = parts_of(line) if line else None
+    named = (parts.consumer if options.run is _produce else parts.producer) if parts else None
+    if (config := options.config or named) is None:
+        parser.error("name --config FILE, or the mirror's command line behind --")
+    return options, client_connection.read(config, parts.java if parts else None)
+
+
+def _run(options: argparse.Namespace, connection: dict[str, str]) -> int:
     try:
-        return int(options.run(options))
+        return int(options.run(options, connection))
     except (TimeoutError, OSError, ClientError) as error:
         raise HostError(f"{type(error).__name__}: {error}") from error
 
 
-def _produce(options: argparse.Namespace) -> int:
-    connection = client_connection.read(options.config)
+def _produce(options: argparse.Namespace, connection: dict[str, str]) -> int:
     ledger = Ledger(options.topic, options.file)
     work = Work(options.records, options.size, options.rate, not options.no_headers)
     before = ledger.acknowledged
@@ -49,8 +60,8 @@ def _produce(options: argparse.Namespace) -> int:
     return code
 
 
-def _check(options: argparse.Namespace) -> int:
-    verdict = check(Ledger.load(options.file), client_connection.read(options.config), options.topic)
+def _check(options: argparse.Namespace, connection: dict[str, str]) -> int:
+    verdict = check(Ledger.load(options.file), connection, options.topic)
     differences = verdict.differences(allow_duplicates=options.allow_duplicates)
     sys.stdout.write(_as_json(verdict) if options.json else _as_text(verdict, differences))
     return DIFFERENT if differences else EQUAL
@@ -76,7 +87,11 @@ def _as_json(verdict: Verdict) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="legacy-mm ledger", allow_abbrev=False)
+    parser = Parser(
+        prog="legacy-mm ledger",
+        allow_abbrev=False,
+        description="Behind -- may stand the mirror's command line: its files say how to reach the clusters.",
+    )
     commands = parser.add_subparsers(required=True, metavar="produce|check")
     writing = commands.add_parser("produce", help="write records to a topic of the source and note them in a file")
     writing.add_argument("--topic", required=True)
@@ -91,6 +106,6 @@ def _parser() -> argparse.ArgumentParser:
     judging.add_argument("--json", action="store_true", help="one JSON object with all offsets")
     judging.set_defaults(run=_check)
     for command, side in ((writing, "source"), (judging, "target")):
-        command.add_argument("--config", required=True, help=f"a Java client's properties file for the {side}")
+        command.add_argument("--config", help=f"a Java client's properties file for the {side}, else that of the line")
         command.add_argument("--file", required=True, type=Path, help="the ledger")
     return parser

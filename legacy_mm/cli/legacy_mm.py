@@ -25,12 +25,12 @@ usage: legacy-mm COMMAND
   redrive     send quarantined records on: legacy-mm redrive [FILE] -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
   quirks      the known differences from Kafka's tool, with their reasons; --markdown for docs/differences.md
-  ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check --help
-  verify      compare source and target record by record, as a Spark job: legacy-mm verify --help
+  ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check ... -- COMMAND LINE
+  verify      compare source and target record by record, as a Spark job: legacy-mm verify -- COMMAND LINE
   clusters    the clusters upstream of one, by their heartbeats: legacy-mm clusters --config FILE
   checkpoints where consumer groups of a source cluster go on here: legacy-mm checkpoints --config FILE --source ALIAS
   heartbeats  the last heartbeat of each flow: legacy-mm heartbeats --config FILE
-  selftest    stop, kill and freeze mirrors between your clusters, in scratch topics: legacy-mm selftest --help
+  selftest    stop, kill and freeze mirrors between your clusters, in scratch topics: legacy-mm selftest -- COMMAND LINE
   install     put kafka-mirror-maker.sh in place of Kafka's: legacy-mm install --kafka-home DIR
   uninstall   put Kafka's own back: legacy-mm uninstall --kafka-home DIR
   demo        two real brokers, the unchanged command between them, and a comparison

@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment
+from legacy_mm.compat.steps import distinct
 from legacy_mm.compat.translate import Run, translate
-from legacy_mm.config.settings import Settings
+from legacy_mm.config.settings import JvmSettings, Settings
 from legacy_mm.errors import ConfigurationError, LegacyMMError, UsageError
 from legacy_mm.policies.logins import beyond_librdkafka
 from legacy_mm.spark.jvm import Jvm
@@ -40,6 +42,42 @@ def with_instead(line: Sequence[str], words: Sequence[str], *options: str) -> li
     variables = command_line.variables_of(launcher, os.environ)
     command_line.parse(argv, command_line.grammar_asked_for(argv, variables), seen)
     return [*launcher, *words, *(word.text for word in seen if word.option not in options)]
+
+
+@dataclass(frozen=True, slots=True)
+class LineParts:
+    """The words of a mirror's command line, for commands that only need what it names."""
+
+    consumer: str
+    """The path of its consumer file; of its producer file."""
+    producer: str
+    topics: str
+    """As `--include` has them; empty where the line says which topics are left out."""
+    own: list[str]
+    """Options of ours, as `cli.parser` takes them."""
+    others: list[str]
+    """All words but files and topics."""
+    variables: Mapping[str, str] = field(repr=False)
+    """The environment, with what stands before the command."""
+    java: JvmSettings = field(repr=False)
+
+
+def parts_of(line: Sequence[str]) -> LineParts:
+    """What a command line names; raises UsageError for a line without files, or with several sources."""
+    launcher, argv = command_line.called(line)
+    variables = command_line.variables_of(launcher, os.environ)
+    seen: list[command_line.Word] = []
+    parsed = command_line.parse(argv, command_line.grammar_asked_for(argv, variables), seen)
+    consumers, producers = distinct(parsed.values("consumer.config")), parsed.values("producer.config")
+    if len(consumers) != 1 or not producers:
+        raise UsageError(
+            "behind -- comes the command line of a mirror, with one --consumer.config and --producer.config"
+        )
+    topics = next((texts[0] for name in ("include", "whitelist") if (texts := parsed.values(name))), "")
+    named = {"consumer.config", "producer.config", "include", "whitelist", "blacklist"}
+    others = [word.text for word in seen if word.option not in named]
+    java = environment.read(variables, launcher).jvm
+    return LineParts(consumers[0], producers[0], topics, parsed.own_words, others, variables, java)
 
 
 def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:

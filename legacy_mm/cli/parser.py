@@ -13,7 +13,8 @@ from typing import Any, NamedTuple, NoReturn
 
 import configargparse
 
-from legacy_mm.compat import properties_file
+from legacy_mm.compat import mirror_maker_2_file, misspelt, properties_file
+from legacy_mm.compat.releases import CURRENT
 from legacy_mm.config import unbuilt
 from legacy_mm.config.catalogue import OPTIONS, OwnOptions, option_called
 from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair
@@ -40,7 +41,10 @@ class _OptionsFile(configargparse.ConfigFileParser):  # type: ignore[misc]  # th
         """Option -> value, or values; raises ConfigurationError for a key that is no option."""
         found: dict[str, str | list[str]] = {}
         repeated: dict[str, list[str]] = {}
-        for entry in _entries(stream):
+        entries = _entries(stream)
+        if told := mirror_maker_2_file.about(str(stream), entries):
+            raise ConfigurationError(f"Option --features.config: {told}")
+        for entry in entries:
             row = option_called(entry.name)
             if row is None or row.is_file_of_options:
                 raise ConfigurationError(f"{stream}, line {entry.line}: {_not_a_key(entry.name)}")
@@ -60,7 +64,7 @@ def _entries(path: Path) -> list[properties_file.Entry]:
 
 
 def _not_a_key(name: str) -> str:
-    return unbuilt.refusal(name) if unbuilt.is_unbuilt(name) else f"{name} is not an option of legacy-mm"
+    return unbuilt.refusal(name) if unbuilt.is_unbuilt(name) else misspelt.in_options_file(name, CURRENT.options)
 
 
 class OwnValue(NamedTuple):

@@ -12,7 +12,7 @@ the quarantine, though the others are at the target.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from legacy_mm.handlers.quarantine import read_file, released
 from legacy_mm.kafka.backlog import Backlog
 from legacy_mm.kafka.sender import FailedSend, RecordSender
 from legacy_mm.model import Columns, Outgoing
+from legacy_mm.spark.jvm import Jvm
 
 _PATIENCE_SECONDS = 30.0
 _LOOK_SECONDS = 0.05
@@ -50,7 +51,7 @@ def redrive(words: Sequence[str]) -> int:
 def _redrive(file: Path | None, line: Sequence[str]) -> int:
     with flow_with_stores(line) as (settings, java):
         names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
-        made = _handler(settings, names)
+        made = _handler(settings, names, java)
         for portion in _of_topic(settings) if file is None else _of_file(file):
             try:
                 targets = _targets(made, names, portion.records)
@@ -106,10 +107,10 @@ def _of_topic(settings: Settings) -> Iterator[_Portion]:
     print(f"group {group} has had all of {topic}")
 
 
-def _handler(settings: Settings, names: Names) -> BatchHandler:
+def _handler(settings: Settings, names: Names, java: Callable[[], Jvm]) -> BatchHandler:
     if settings.handler is None and settings.quarantine.refused:
         return PythonBatches(lambda record: [record.to(names.at_target(record.topic))])
-    return handler_of(settings)
+    return handler_of(settings, java)
 
 
 def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Sequence[Outgoing]:

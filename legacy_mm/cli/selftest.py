@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from legacy_mm.cli.old_line import Parser, told
+from legacy_mm.cli.old_line import Parser, parts_of, split, told
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
 from legacy_mm.testbed import selftest
@@ -23,8 +23,23 @@ PASSED, UNKNOWN, FAILED = 0, 1, 2
 
 def main(words: Sequence[str]) -> int:
     """0: every scenario went as expected; 2: one did not; 1: it could not be found out; 128 + n after signal n."""
-    end = words.index("--") if "--" in words else len(words)
-    return told(lambda: _run(_parser().parse_args(words[:end]), words[end + 1 :]), UNKNOWN)
+    own, line = split(words)
+    return told(lambda: _run(*_read(own, line)), UNKNOWN)
+
+
+def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, Sequence[str]]:
+    """The options with both files, and words for the mirrors: those behind `--`, but for files and topics of the whole
+    command line that stands there where no file is named before."""
+    parser = _parser()
+    options = parser.parse_args(own)
+    named = [file for file in (options.source, options.target) if file is not None]
+    if len(named) == 1 or not (named or line):
+        parser.error("name both --source and --target, or neither and the mirror's command line behind --")
+    if named:
+        return options, line
+    parts = parts_of(line)
+    options.source, options.target = parts.consumer, parts.producer
+    return options, parts.others
 
 
 def _run(options: argparse.Namespace, more: Sequence[str]) -> int:
@@ -98,10 +113,10 @@ def _parser() -> argparse.ArgumentParser:
         prog="legacy-mm selftest",
         allow_abbrev=False,
         description="Mirrors scratch topics while mirrors are stopped, killed and frozen, and counts what arrives. "
-        "Words behind -- go to the mirrors.",
+        "Behind -- stands the mirror's command line; with --source and --target, words for the mirrors.",
     )
-    parser.add_argument("--source", required=True, help="a Java consumer's properties file")
-    parser.add_argument("--target", required=True, help="a Java producer's properties file")
+    parser.add_argument("--source", help="a Java consumer's properties file, else that of the line")
+    parser.add_argument("--target", help="a Java producer's properties file, else that of the line")
     every = list(selftest.SCENARIOS)
     parser.add_argument(
         "--scenarios", type=_scenarios, default=every, metavar="A,B", help=f"of {', '.join(every)} (all)"

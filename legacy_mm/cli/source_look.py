@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from legacy_mm import source_clients, stores
+from legacy_mm.cli.host_look import Java
 from legacy_mm.cli.target_look import impossible_copies
 from legacy_mm.clock import Deadline
 from legacy_mm.cluster_identity import both_ends, warning
 from legacy_mm.config.settings import Settings, SourceSettings
-from legacy_mm.errors import HostError, InvalidPattern
+from legacy_mm.errors import HostError
 from legacy_mm.flow_names import Names
 from legacy_mm.group import PartitionView
 from legacy_mm.model import TopicPartition
-from legacy_mm.spark.jvm import Jvm
-from legacy_mm.spark.session import java_when_asked
+from legacy_mm.topic_steps import TopicSteps
 
 _ASK_SECONDS = 5.0
+_DROPPED = "(filtered out)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +40,21 @@ class Impossible:
 
 
 @dataclass(frozen=True, slots=True)
+class TopicCopy:
+    """What the copy of one topic is called."""
+
+    topic: str
+    target: str
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True)
 class Topics:
     """What the source says about the topic pattern."""
 
     answered: bool = False
     why_not: str = ""
+    copies: tuple[TopicCopy, ...] = ()
     partitions: tuple[PartitionStart, ...] = ()
     impossible: tuple[Impossible, ...] = ()
     """What cannot be copied, because the target cannot have it."""
@@ -53,21 +64,24 @@ class Topics:
     """What both ends together say: they are one cluster."""
 
 
-def look(flows: Sequence[Settings]) -> Topics:
-    """Ask the sources; raises HostError when one does not answer, InvalidPattern when Java refuses the pattern."""
-    with java_when_asked(flows[0].spark.jvm.java_home) as java:
-        starts = [start for settings in flows for start in _starts(settings, java, whose=len(flows) > 1)]
-        topics = Topics(answered=True, partitions=tuple(starts))
-        try:
-            found = _impossible(flows[0], {start.topic for start in starts}, java)
-        except HostError as error:
-            return replace(topics, target_unknown=str(error))
-    impossible = tuple(Impossible(*row) for row in sorted(found.items()))
+def look(flows: Sequence[Settings], java: Java) -> Topics:
+    """Ask the sources; raises HostError when one does not answer, ConfigurationError where features must not run."""
+    found = [_flow(settings, java, whose=len(flows) > 1) for settings in flows]
+    topics = Topics(
+        answered=True,
+        copies=tuple(copy for copies, _ in found for copy in copies),
+        partitions=tuple(start for _, starts in found for start in starts),
+    )
+    try:
+        impossible = _impossible(flows[0], [copy.topic for copy in topics.copies], java)
+    except HostError as error:
+        return replace(topics, target_unknown=str(error))
     attention = next(filter(None, (_attention(settings, java) for settings in flows)), "")
-    return replace(topics, impossible=impossible, attention=attention)
+    rows = tuple(Impossible(*row) for row in sorted(impossible.items()))
+    return replace(topics, impossible=rows, attention=attention)
 
 
-def _impossible(settings: Settings, topics: Collection[str], java: Callable[[], Jvm]) -> Mapping[str, str]:
+def _impossible(settings: Settings, topics: Collection[str], java: Java) -> Mapping[str, str]:
     """All flows have one target; one that does not answer is no reason to say nothing of the sources."""
     if not topics:
         return {}
@@ -76,7 +90,7 @@ def _impossible(settings: Settings, topics: Collection[str], java: Callable[[], 
     return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_SECONDS))
 
 
-def _attention(settings: Settings, java: Callable[[], Jvm]) -> str:
+def _attention(settings: Settings, java: Java) -> str:
     """Raises ConfigurationError where features must not run; a target that does not answer says nothing here."""
     try:
         ends = both_ends(stores.with_stores(settings, java))
@@ -85,29 +99,39 @@ def _attention(settings: Settings, java: Callable[[], Jvm]) -> str:
         return ""
 
 
-def _starts(settings: Settings, java: Callable[[], Jvm], *, whose: bool) -> list[PartitionStart]:
+def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
     source = stores.with_store(settings.source, java)
     survey = source_clients.survey(source.properties)
     counts = survey.partitions(Deadline.after(_ASK_SECONDS))
-    names = _matching(settings, counts, java)
-    partitions = [TopicPartition(name, number) for name in sorted(names) for number in range(counts[name])]
+    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
+    topics = sorted(_matching(names, counts))
+    names.scope.look(topics)
+    called = _called(settings, names, topics, java)
+    copies = [TopicCopy(name, called.get(name, _DROPPED), counts[name]) for name in topics]
+    partitions = [TopicPartition(name, number) for name in topics for number in range(counts[name])]
     if not partitions:
-        return []
+        return copies, []
     views = survey.views(source.group_id, partitions, Deadline.after(_ASK_SECONDS))
     first = all(view.committed is None for view in views.values())
     starts = [_start(each, views[each], source, first=first) for each in partitions]
-    return [replace(start, because=f"{source.name}: {start.because}") for start in starts] if whose else starts
+    if whose:
+        starts = [replace(start, because=f"{source.name}: {start.because}") for start in starts]
+    return copies, starts
 
 
-def _matching(settings: Settings, counts: Mapping[str, int], java: Callable[[], Jvm]) -> Collection[str]:
-    """The names that are mirrored; Java's own regular expressions decide."""
-    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
-    if all(map(names.is_barred, counts)):
-        return ()
-    try:
-        return names.choice().of(counts)
-    except InvalidPattern as error:
-        raise InvalidPattern(f"Invalid expression syntax: {settings.topics.pattern_text}") from error
+def _called(settings: Settings, names: Names, topics: Sequence[str], java: Java) -> Mapping[str, str]:
+    """Topic -> its copy, as flags or a handler have it; raises HandlerFailure for a step's name that cannot be."""
+    handler = settings.handler
+    if handler is None:
+        return {topic: names.at_target(topic) for topic in topics}
+    if handler.name:
+        return dict.fromkeys(topics, f"as {handler.name} says")
+    return TopicSteps(handler.steps, java).names(topics)
+
+
+def _matching(names: Names, counts: Mapping[str, int]) -> Collection[str]:
+    """Those that are mirrored; Java's own regular expressions decide."""
+    return () if all(map(names.is_barred, counts)) else names.choice().of(counts)
 
 
 def _start(partition: TopicPartition, view: PartitionView, source: SourceSettings, *, first: bool) -> PartitionStart:

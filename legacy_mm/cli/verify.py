@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from legacy_mm import logs
-from legacy_mm.cli.old_line import Parser, told
+from legacy_mm.cli.old_line import LineParts, Parser, parts_of, split, told
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.cli.progress_bar import ProgressBar
 from legacy_mm.clock import Deadline
@@ -50,20 +50,36 @@ _AS_THE_MIRROR = (
 
 def main(words: Sequence[str]) -> int:
     """0: equal; 2: different; 1: it could not be found out."""
-    return told(lambda: _verify(_parser().parse_args(words)), FAILED)
+    own, line = split(words)
+    return told(lambda: _verify(*_read(own, line)), FAILED)
 
 
-def _verify(options: argparse.Namespace) -> int:
+def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, LineParts | None]:
+    """The options, with what the mirror's command line has of them."""
+    parser = _parser()
+    options = parser.parse_args(own)
+    parts = parts_of(line) if line else None
+    if parts is not None:
+        options.source_config = options.source_config or parts.consumer
+        options.target_config = options.target_config or parts.producer
+        options.topics = options.topics or parts.topics
+    for name in ("source-config", "target-config", "topics"):
+        if not vars(options)[name.replace("-", "_")]:
+            parser.error(f"name --{name}, or a mirror's command line behind -- that has it")
+    return options, parts
+
+
+def _verify(options: argparse.Namespace, parts: LineParts | None) -> int:
     logs.silence()
-    found = _compare(options)
+    found = _compare(options, parts)
     sys.stdout.writelines(f"{line}\n" for line in _lines(found))
     return DIFFERENT if found.differences else EQUAL
 
 
-def _compare(options: argparse.Namespace) -> Outcome:
-    own = _own_options(options)
+def _compare(options: argparse.Namespace, parts: LineParts | None) -> Outcome:
+    own = _own_options(options, parts)
     files = {"source": options.source_config, "target": options.target_config}
-    connections = {side: client_connection.read(path) for side, path in files.items()}
+    connections = {side: client_connection.read(path, parts.java if parts else None) for side, path in files.items()}
     written, read = (properties_file.load(files[side]).properties for side in ("target", "source"))
     features = feature_flags.settings(own.features, feature_flags.given_in(written), feature_flags.given_in(read))
     try:
@@ -92,14 +108,15 @@ def _compare(options: argparse.Namespace) -> Outcome:
         )
 
 
-def _own_options(options: argparse.Namespace) -> OwnOptions:
+def _own_options(options: argparse.Namespace, parts: LineParts | None) -> OwnOptions:
     given: Mapping[str, str | list[str] | None] = {name: vars(options)[name] for name in _AS_THE_MIRROR}
     words = [
         f"--{name}={text}"
         for name, texts in given.items()
         for text in ([texts] if isinstance(texts, str) else texts or ())
     ]
-    own = read_own_options(words, os.environ)
+    shared = [word for word in (parts.own if parts else ()) if word[2:].partition("=")[0] in _AS_THE_MIRROR]
+    own = read_own_options([*shared, *words], parts.variables if parts else os.environ)
     validate.check_spark(own.spark_master, own.spark_conf)
     return own
 
@@ -152,10 +169,14 @@ def _hour(hours: int) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(prog="legacy-mm verify", allow_abbrev=False)
-    parser.add_argument("--source-config", required=True, help="the mirror's consumer file; isolation.level counts")
-    parser.add_argument("--target-config", required=True, help="a Java client's file for the target")
-    parser.add_argument("--topics", required=True, help="a Java regular expression, as --include")
+    parser = Parser(
+        prog="legacy-mm verify",
+        allow_abbrev=False,
+        description="Behind -- may stand the mirror's command line, which has files, topics and flags.",
+    )
+    parser.add_argument("--source-config", help="the mirror's consumer file; isolation.level counts")
+    parser.add_argument("--target-config", help="a Java client's file for the target")
+    parser.add_argument("--topics", help="a Java regular expression, as --include")
     parser.add_argument("--parallel", type=int, default=1, help="the more, the more slices are read at once (1)")
     parser.add_argument("--ignore-timestamps", action="store_true", help="for targets that stamp records themselves")
     shared = parser.add_argument_group("As the mirror has them")

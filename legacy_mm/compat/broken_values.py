@@ -48,7 +48,9 @@ def _hint(error: ConfigurationError, file: PropertiesFile) -> str:
     today = zookeeper_files.todays_word(name, file.properties[written])
     said = [f"must be {error.allowed}"] if error.allowed else []
     said += [f"{file.properties[written].strip()} is an old word for {today}"] if today else []
-    hint = f"{file.place(written)}: {written} {'; '.join(said) or 'is the property that is refused'}."
+    others = [f"{other} (line {file.lines[other]})" for other in error.beside if other in file.lines]
+    refused = " beside ".join(["is the property that is refused", *filter(None, [", ".join(others)])])
+    hint = f"{file.place(written)}: {written} {'; '.join(said) or refused}."
     return f"{hint} {without_brokers}" if today and without_brokers else hint
 
 

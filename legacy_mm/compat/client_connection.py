@@ -9,7 +9,7 @@ from typing import NamedTuple
 from legacy_mm.compat import environment, jaas, properties_file
 from legacy_mm.compat.client_properties.translate import apply
 from legacy_mm.compat.system_properties import system_properties
-from legacy_mm.config.settings import JavaStores
+from legacy_mm.config.settings import JavaStores, JvmSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.kafka.client import admin_properties
 from legacy_mm.policies.logins import beyond_librdkafka
@@ -22,9 +22,9 @@ class Connection(NamedTuple):
     stores: JavaStores
 
 
-def read(path: str) -> dict[str, str]:
+def read(path: str, java: JvmSettings | None = None) -> dict[str, str]:
     """The properties, for a command that starts no Java; raises ConfigurationError."""
-    connection = translated(java_properties(path))
+    connection = translated(java_properties(path, java))
     if connection.stores != JavaStores():
         raise ConfigurationError(
             f"{path}: this command starts no Java and cannot read its key stores; give the keys as PEM "
@@ -33,9 +33,10 @@ def read(path: str) -> dict[str, str]:
     return connection.properties
 
 
-def java_properties(path: str) -> dict[str, str]:
-    """What the file says, with the login of the file that KAFKA_OPTS names; raises ConfigurationError."""
-    java = environment.read(os.environ).jvm
+def java_properties(path: str, java: JvmSettings | None = None) -> dict[str, str]:
+    """What the file says, with the login of the file that Java's options name, those of KAFKA_OPTS unless others are
+    given; raises ConfigurationError."""
+    java = java or environment.read(os.environ).jvm
     file = properties_file.load(path).properties
     return jaas.with_login(file, java.system_property(jaas.LOGIN_FILE), system_properties(java.options))
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Literal, NamedTuple
 
-from legacy_mm.compat import legacy_options, releases
+from legacy_mm.compat import legacy_options, misspelt, releases
 from legacy_mm.compat.joptsimple import LegacyOption, OptionError
 from legacy_mm.compat.releases import CURRENT, Grammar
 from legacy_mm.config import unbuilt
@@ -222,6 +222,8 @@ class _Reader:
                 f"--{written or name} was an option up to Kafka {text}: to have it, add "
                 f"--legacy.release {text} or set {variable}={text}."
             )
+        elif hint := misspelt.option(written or name, self._grammar.options):
+            error.add_note(hint)
         return error
 
 

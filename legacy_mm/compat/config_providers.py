@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.client_properties.rule import config_exception
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, blamed
 
 _PROVIDERS = "config.providers"
 _PACKAGE = "org.apache.kafka.common.config.provider."
@@ -46,7 +46,11 @@ def resolve(properties: Mapping[str, str]) -> Resolved:
 
     if not lookups:
         return Resolved(dict(properties), frozenset())
-    return Resolved({name: _REFERENCE.sub(found, text) for name, text in properties.items()}, frozenset(secrets))
+    resolved = {}
+    for name, text in properties.items():
+        with blamed(name):
+            resolved[name] = _REFERENCE.sub(found, text)
+    return Resolved(resolved, frozenset(secrets))
 
 
 def _declared(properties: Mapping[str, str]) -> dict[str, Callable[[str, str], str | None]]:
@@ -54,7 +58,8 @@ def _declared(properties: Mapping[str, str]) -> dict[str, Callable[[str, str], s
     for name in properties.get(_PROVIDERS, "").split(","):
         row = f"{_PROVIDERS}.{name}.class"
         if row in properties:
-            declared[name] = _provider(row, properties[row], _parameters(properties, f"{_PROVIDERS}.{name}."))
+            with blamed(row):
+                declared[name] = _provider(row, properties[row], _parameters(properties, f"{_PROVIDERS}.{name}."))
     return declared
 
 

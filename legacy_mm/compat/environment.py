@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from legacy_mm.compat import misspelt
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.messages import OWN
 from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
@@ -53,7 +54,7 @@ def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment
     small = next((option for option, kept in zip(asked, options, strict=True) if option != kept), None)
     return Environment(
         jvm=JvmSettings(options, class_path or variables.get("CLASSPATH", ""), variables.get("JAVA_HOME") or None),
-        notes=() if small is None else (_raised(small),),
+        notes=(*(() if small is None else (_raised(small),)), *map(_without_effect, misspelt.in_variables(variables))),
         debug=f"Enabling Java debug options: {debugging}" if debugging else None,
         secrets=tuple(found[1] for option in options if (found := _SECRET_PROPERTY.fullmatch(option))),
         kafka_home=kafka_home(variables),
@@ -130,6 +131,10 @@ def _with_enough_heap(option: str) -> str:
     if size and int(size[1]) * _UNITS[size[2].lower()] < LEAST_HEAP:
         return f"-Xmx{LEAST_HEAP}"
     return option
+
+
+def _without_effect(told: str) -> Note:
+    return Note(logging.WARNING, OWN, f"{told}.")
 
 
 def _raised(option: str) -> Note:

@@ -6,6 +6,7 @@ print an `Explanation`.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,8 @@ from legacy_mm.compat.client_properties.translate import Translated, is_secret_s
 from legacy_mm.compat.command_line import Role, Word
 from legacy_mm.compat.environment import read as read_environment
 from legacy_mm.compat.legacy_options import ROWS
+from legacy_mm.compat.log4j import configuration
+from legacy_mm.compat.log4j.found import Found
 from legacy_mm.compat.permissions import Permission, permissions
 from legacy_mm.compat.properties_file import Entry
 from legacy_mm.compat.quirks import QUIRKS
@@ -128,6 +131,10 @@ class Explanation:
     """The topics to mirror, as Java compiles it."""
     engine: str = ""
     """How the records are copied, and why so."""
+    unknown: tuple[str, ...] = ()
+    """What could not be found out, and why."""
+    warnings: tuple[str, ...] = ()
+    """What the start would say at WARN, or what else may surprise."""
     permissions: tuple[Permission, ...] = ()
     differences: tuple[Difference, ...] = ()
 
@@ -196,6 +203,7 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -
         properties=tuple(row for file in facts.files for row in _property_rows(file, veil)),
         settings=tuple(row for file in facts.files for row in _setting_rows(file, veil)),
         pattern=veil.over(flows[0].topics.pattern) if flows else "",
+        warnings=tuple(map(veil.over_known, _surprises(facts, configuration.read(environment, launcher)))),
         permissions=tuple(_permissions(flows, veil)),
         differences=tuple(_differences(facts)),
     )
@@ -327,6 +335,12 @@ def _setting_rows(file: ClientFile, veil: Veil) -> Iterator[SettingRow]:
 def _permissions(flows: Iterable[Settings], veil: Veil) -> Iterable[Permission]:
     rows = (row for settings in flows for row in permissions(settings))
     return dict.fromkeys(replace(row, resource=veil.over(row.resource)) for row in rows)
+
+
+def _surprises(facts: _Facts, log: Found) -> Iterator[str]:
+    """What the start says at WARN; the old tool's own plain lines, which everybody has, are no surprise."""
+    yield from log.problems
+    yield from (note.text for note in facts.notes if note.logger and note.level >= logging.WARNING)
 
 
 def _differences(facts: _Facts) -> Iterator[Difference]:

@@ -19,7 +19,9 @@ from legacy_mm.errors import ConfigurationError
 
 LOGIN_FILE = "java.security.auth.login.config"
 """The system property that names a login file."""
-_ENTRY = "KafkaClient"
+ENTRY = "KafkaClient"
+"""What a client is called in such a file."""
+LOGIN = "sasl.jaas.config"
 _NOT_READ = "java.lang.SecurityException: java.io.IOException: "
 _FLAGS = ("REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL")
 _TOKEN = re.compile(
@@ -98,20 +100,20 @@ def with_login(properties: Mapping[str, str], path: str | None, system: Mapping[
         text = file.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise ConfigurationError(f"{_NOT_READ}{file} ({error.strerror})") from None
-    return {**properties, "sasl.jaas.config": _entry(text, path, system)}
+    return {**properties, LOGIN: _entry(text, path, system)}
 
 
 def no_entry(path: str | None) -> str:
     """What Kafka says when neither the property nor the file holds a login."""
     return (
-        f"java.lang.IllegalArgumentException: Could not find a '{_ENTRY}' entry in the JAAS configuration. "
+        f"java.lang.IllegalArgumentException: Could not find a '{ENTRY}' entry in the JAAS configuration. "
         f"System property '{LOGIN_FILE}' is {path or 'not set'}"
     )
 
 
 def _wants_login(properties: Mapping[str, str]) -> bool:
     protocol = properties.get("security.protocol", "").strip().upper()
-    return protocol.startswith("SASL_") and not properties.get("sasl.jaas.config")
+    return protocol.startswith("SASL_") and not properties.get(LOGIN)
 
 
 def _entry(text: str, path: str, system: Mapping[str, str]) -> str:
@@ -119,7 +121,7 @@ def _entry(text: str, path: str, system: Mapping[str, str]) -> str:
     tokens = list(_tokens(text))
     opening, closing = Token("sign", "{"), Token("sign", "}")
     for position, token in enumerate(tokens[:-1]):
-        if token == Token("text", _ENTRY) and tokens[position + 1] == opening:
+        if token == Token("text", ENTRY) and tokens[position + 1] == opening:
             content = tokens[position + 2 :]
             if closing in content:
                 return " ".join(map(_written, _expanded(content[: content.index(closing)], system)))
@@ -157,7 +159,7 @@ def _written(token: Token) -> str:
 
 
 def _error(why: str) -> ConfigurationError:
-    return ConfigurationError(f"sasl.jaas.config cannot be read: {why}")
+    return ConfigurationError(f"{LOGIN} cannot be read: {why}")
 
 
 def _tokens(text: str) -> Iterator[Token]:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from legacy_mm.config.feature import Feature
+from legacy_mm.config.feature_settings import IDENTITY, LEGACY
+from legacy_mm.config.features import FEATURES
 from legacy_mm.config.settings import Settings
+
+_SYNCS = "emit.offset-syncs.enabled"
+"""Its rights are needed where its topics are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,18 +29,39 @@ class Permission:
 def permissions(settings: Settings) -> list[Permission]:
     """What the two principals must be allowed, and why."""
     source = settings.source.name
-    topics = f"Topic: each that matches {settings.topics.pattern}"
+    topics, naming = f"Topic: each that matches {settings.topics.pattern}", settings.features.naming
+    renamed = naming.policy not in (LEGACY, IDENTITY) or settings.handler is not None
+    copies = f"Topic: each copy of one that matches {settings.topics.pattern}" if renamed else topics
     group = f"Group: {settings.source.group_id}"
     idempotent = settings.target.properties.get("enable.idempotence") == "true"
     return [
         Permission(source, topics, "Describe", "a topic that may not be described is not seen"),
         Permission(source, topics, "Read", "records"),
         Permission(source, group, "Read", "membership and commits; it includes Describe"),
-        Permission("target", topics, "Write", "records; it includes Describe"),
-        Permission("target", topics, "Create", "only where a topic is missing and brokers create topics by themselves"),
+        Permission("target", copies, "Write", "records; it includes Describe"),
+        Permission("target", copies, "Create", "only where a topic is missing and brokers create topics by themselves"),
         *_for_quarantine(settings),
         *([_idempotent_write(settings)] if idempotent else []),
+        *(row for feature in _switched_on(settings) for row in _for_feature(feature, settings)),
     ]
+
+
+def _switched_on(settings: Settings) -> list[Feature]:
+    given = settings.features.naming.properties
+    return [row for row in FEATURES if row.is_feature and given.get(row.name, "").lower() == "true"]
+
+
+def _for_feature(feature: Feature, settings: Settings) -> Iterator[Permission]:
+    """Each `OPERATION on RESOURCE` of the row, with this flow's aliases in the names of topics."""
+    naming, syncs = settings.features.naming, settings.features.offset_syncs
+    clusters = (settings.source.name, "target")
+    for place, cluster, text in zip(("source", "target"), clusters, feature.rights, strict=True):
+        if not text or (feature.name == _SYNCS and syncs is not None and syncs.location != place):
+            continue
+        named = text.replace("SOURCE", naming.source_alias).replace("TARGET", naming.target_alias)
+        for right in re.split("[,;] ", named.rpartition(": ")[2]):
+            operation, _, resource = right.partition(" on ")
+            yield Permission(cluster, resource, operation, feature.name)
 
 
 def _for_quarantine(settings: Settings) -> list[Permission]:

@@ -60,6 +60,10 @@ class PropertiesFile:
         """`consumer.properties:7`; nothing for a property that is not in the file."""
         return f"{self.path}:{self.lines[name]}" if name in self.lines else ""
 
+    def entries(self) -> list[Entry]:
+        """Those that count."""
+        return [Entry(self.lines[name], name, text) for name, text in self.properties.items()]
+
 
 @dataclass(frozen=True, slots=True)
 class FileErrors:

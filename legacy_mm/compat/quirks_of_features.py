@@ -13,7 +13,8 @@ FEATURE_QUIRKS = (
     Quirk(
         "flags-in-client-files",
         "names of MirrorMaker 2 in a consumer or producer file are unknown properties, said in one line and ignored",
-        "they are feature flags, and do what they say; without them everything is as in the old tool",
+        "they are feature flags, and do what they say; without them everything is as in the old tool; as long as no "
+        "feature is on, one that cannot be is passed over with a WARN line",
         "a vendor's manual told users of this command to put them there",
         _FLAGS + "test_files_of_the_clients_hold_flags_too",
         either_file(*(name for name in BY_NAME if name not in _REFRESH)),

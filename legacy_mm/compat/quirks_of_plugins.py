@@ -36,6 +36,15 @@ PLUGIN_QUIRKS = (
         option("message.handler"),
     ),
     Quirk(
+        "handler-names-checked",
+        "a record that a handler makes for a topic that cannot be fails when it is sent: 255, or dropped with "
+        "abort.on.send.failure=false",
+        "the same exit codes; the record is one that the handler failed on, by partition and offset, before it is sent",
+        "a client asks for such a topic again and again, and its error does not say which record it was",
+        "tests/brokers/test_handlers.py::test_a_topic_that_cannot_be_is_never_asked_for",
+        option("message.handler"),
+    ),
+    Quirk(
         "listener-made-last",
         "makes the rebalance listener before it reads the topics; shares it between unsynchronised threads",
         "makes it when all files are read, so what is wrong with them is told first; its calls never overlap",

@@ -75,9 +75,16 @@ class Start:
         named, system = self.environment.jvm.system_property, system_properties(self.environment.jvm.options)
         if self.line.grammar.dns_lookup_default and properties.get(_DNS_LOOKUP, "").strip() == "default":
             properties = {**properties, _DNS_LOOKUP: "use_all_dns_ips"}
-        with_login = jaas.with_login(properties, named(jaas.LOGIN_FILE), system)
         ignored = self.options.interceptors == "ignore"
-        read = apply(side, with_login, streams=streams, literal=literal, ignore_interceptors=ignored, system=system)
+        file = named(jaas.LOGIN_FILE)
+        with_login = jaas.with_login(properties, file, system)
+        try:
+            read = apply(side, with_login, streams=streams, literal=literal, ignore_interceptors=ignored, system=system)
+        except ConfigurationError as error:
+            if error.property_name == jaas.LOGIN and jaas.LOGIN not in properties and jaas.LOGIN in with_login:
+                error.property_name = ""
+                error.add_note(f"{file}: the entry {jaas.ENTRY} is the login that is refused.")
+            raise
         return replace(read, properties=kerberos.with_realms(read.properties, named(kerberos.REALMS)))
 
     @property
@@ -238,7 +245,9 @@ def _use_zookeeper_files(start: Start) -> None:
     servers, clusters = start.options.source_bootstrap_servers, set()
     for path, file in start.consumer_files.items():
         start.notes += defaults.override_notes(start.line.grammar.zookeeper_defaults, file)
-        start.consumer_files[path] = zookeeper_files.consumer(file, servers)
+        with blamed_on(start.files[path]):
+            named = start.line.grammar.consumer != "zookeeper"  # since 0.9 by the tool
+            start.consumer_files[path] = zookeeper_files.consumer(file, servers, client_named=named)
         if not file.get(zookeeper_files.BOOTSTRAP_SERVERS):
             clusters.add(file[zookeeper_files.ZOOKEEPER_CONNECT])
     if len(clusters) > 1:

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.compat import command_line, plugins, steps, topic_pattern
+from legacy_mm.compat import command_line, mirror_maker_2_file, misspelt, plugins, steps, topic_pattern
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading, Side
@@ -34,7 +34,7 @@ from legacy_mm.config.settings import (
     TargetSettings,
     TopicSettings,
 )
-from legacy_mm.errors import ConfigurationError, InvalidPattern, UsageError
+from legacy_mm.errors import ConfigurationError, InvalidPattern, LegacyMMError, UsageError
 
 _REQUIRED = ("consumer.config", "producer.config")
 _RESETS: Mapping[str, OffsetReset] = {
@@ -104,6 +104,23 @@ def translate(
         return Version(grammar.version_text)
     if not argv and grammar.usage_without_words:
         return Help(grammar.usage(), 1)
+    try:
+        return _translate_line(argv, read_own_options, [] if notes is None else notes, grammar, hide, environment)
+    except LegacyMMError as error:
+        for told in mirror_maker_2_file.named_in(argv):
+            if told not in str(error):
+                error.add_note(f"{told}.")
+        raise
+
+
+def _translate_line(
+    argv: Sequence[str],
+    read_own_options: ReadOwnOptions,
+    notes: list[Note],
+    grammar: Grammar,
+    hide: Hide,
+    environment: Environment,
+) -> Translation:
     line = command_line.parse(argv, grammar)
     if line.has("help"):
         return Help(grammar.usage(), 1) if grammar.help_fails else Help(grammar.option_table(), 0)
@@ -116,7 +133,7 @@ def translate(
     validate.check_spark(options.spark_master, options.spark_conf)
     validate.check_timeouts(shutdown_timeout_ms=options.shutdown_timeout_ms)
     hide(environment.secrets)
-    start = Start(line, options, environment, [] if notes is None else notes, hide)
+    start = Start(line, options, environment, notes, hide)
     start.notes += environment.notes
     try:
         return _translate_run(start)
@@ -127,6 +144,9 @@ def translate(
 
 def _translate_run(start: Start) -> Translation:
     steps.run(start)
+    for file in start.files.values():
+        for told in misspelt.in_file(file, start.line.grammar):
+            start.note(logging.WARNING, f"{told}.", OWN)
     if start.streams <= 0:
         return NothingToDo()
     written, options = start.written, start.options
@@ -137,8 +157,8 @@ def _translate_run(start: Start) -> Translation:
             _refuse_group(read.reading, start.line.grammar)
     target = _target(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file))
     features = [feature_flags.settings(*flags) for flags in _flags(start)]
-    for text in dict.fromkeys(text for each in features for text in feature_flags.replaced_defaults(each)):
-        start.note(logging.WARNING, text, OWN)
+    for remark in dict.fromkeys(remark for each in features for remark in each.remarks):
+        start.note(logging.WARNING, f"{remark}.", OWN)
     if target.properties.get("acks") == "0" and any(each.offset_syncs is not None for each in features):
         raise ConfigurationError(
             "emit.offset-syncs.enabled=true and acks=0 exclude each other, because the target does not tell where "
@@ -173,6 +193,9 @@ def _translate_run(start: Start) -> Translation:
         )
         for number, (path, read) in enumerate(consumers.items())
     )
+    for path, file in start.files.items():
+        if told := mirror_maker_2_file.about(path, file.entries()):
+            start.note(logging.WARNING, f"{told}.", OWN)
     overridden = (side for sides in admins for side in sides if side is not None)
     read_secrets = (secret for read in (*consumers.values(), *overridden) for secret in read.secrets)
     secrets = (*read_secrets, *written.secrets, *start.environment.secrets)

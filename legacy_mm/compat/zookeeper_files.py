@@ -6,6 +6,7 @@ No client of ours speaks ZooKeeper: the brokers must be named, in the file or by
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from legacy_mm.errors import ConfigurationError
@@ -15,6 +16,9 @@ _ASSIGNORS = "org.apache.kafka.clients.consumer."
 ZOOKEEPER_CONNECT = "zookeeper.connect"
 BROKER_LIST = "metadata.broker.list"
 BOOTSTRAP_SERVERS = "bootstrap.servers"
+GROUP_ID = "group.id"
+_LETTERS = re.compile("[a-zA-Z0-9._-]*")
+"""Of the names of groups and clients: they were parts of ZooKeeper's paths, and of MBeans."""
 _CONSUMER_NAMES = {
     "fetch.message.max.bytes": "max.partition.fetch.bytes",
     "fetch.wait.max.ms": "fetch.max.wait.ms",
@@ -37,14 +41,44 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
 }
 _VENDORS_WORDS: Mapping[str, Mapping[str, str]] = {"security.protocol": {"PLAINTEXTSASL": "SASL_PLAINTEXT"}}
 """Of Hortonworks' Kafka before 0.10."""
+NAMES = frozenset(
+    {
+        *_CONSUMER_NAMES,
+        *_PRODUCER_NAMES,
+        "auto.commit.enable",
+        "consumer.timeout.ms",
+        "dual.commit.enabled",
+        "mirror.consumer.numthreads",
+        "mirror.topics.blacklist",
+        "mirror.topics.whitelist",
+        "offsets.channel.backoff.ms",
+        "offsets.channel.socket.timeout.ms",
+        "offsets.commit.max.retries",
+        "offsets.storage",
+        "refresh.leader.backoff.ms",
+        "shallow.iterator.enable",
+        "topic.metadata.refresh.interval.ms",
+        ZOOKEEPER_CONNECT,
+    }
+)
+"""Those of these files that today's clients do not have, as far as they look like anything of ours."""
 _OTHER_SENSE = ("partitioner.class", "queue.buffering.max.messages", "client.id")
 """Names of the Scala producer that mean something else, or another class, in Kafka's own."""
 
 
-def consumer(properties: Mapping[str, str], servers: str) -> dict[str, str]:
-    """A file of the ZooKeeper consumer as one of Kafka's; `servers` stands in where it names none."""
-    for name in (ZOOKEEPER_CONNECT, "group.id"):
+def consumer(properties: Mapping[str, str], servers: str, *, client_named: bool) -> dict[str, str]:
+    """A file of the ZooKeeper consumer as one of Kafka's; `servers` stands in where it names none.
+
+    `client_named`: the tool gave the client its name, whatever the file said.
+    """
+    for name in (ZOOKEEPER_CONNECT, GROUP_ID):
         _require(properties, name)
+    group, client = properties[GROUP_ID], properties.get("client.id")
+    if client_named or client is None:
+        _require_letters("client.id", f"{group}-0" if client_named else group, GROUP_ID)
+    else:
+        _require_letters("client.id", client, "client.id")
+    _require_letters(GROUP_ID, group, GROUP_ID)
     reset = properties.get("auto.offset.reset", "largest")
     if reset not in _VALUES["auto.offset.reset"]:
         raise ConfigurationError(
@@ -87,6 +121,18 @@ def _require(properties: Mapping[str, str], name: str) -> None:
         raise ConfigurationError(
             f"java.lang.IllegalArgumentException: requirement failed: Missing required property '{name}'"
         )
+
+
+def _require_letters(name: str, text: str, written: str) -> None:
+    """`written`: the property of the file that decides it."""
+    if _LETTERS.fullmatch(text):
+        return
+    error = ConfigurationError(
+        f"kafka.common.InvalidConfigException: {name} {text} is illegal, contains a character other than ASCII "
+        "alphanumerics, '.', '_' and '-'"
+    )
+    error.property_name, error.allowed = written, "a text of letters, digits, dots, dashes and underscores"
+    raise error
 
 
 def _renamed(properties: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:

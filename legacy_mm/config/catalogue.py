@@ -173,8 +173,8 @@ OPTIONS = (
         default=None,
         argument="name=value",
         help="A built-in message handler; may be repeated, each sees what the one before made: rename.prefix=, "
-        "rename.suffix=, rename.map=pattern->topic,..., keep.partition, filter.topic=, filter.key=, "
-        "filter.header=name:pattern, provenance=cluster.",
+        "rename.suffix=, rename.map=pattern->topic,... (Java's expressions, groups as $1), keep.partition, "
+        "filter.topic=, filter.key=, filter.header=name:pattern, provenance=cluster.",
         owner="legacy_mm.handlers.built_in",
         repeated=True,
     ),

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from legacy_mm.config.feature import Feature
 from legacy_mm.config.feature_settings import (
     DEFAULT,
     IDENTITY,
-    LEGACY,
     AclSyncSettings,
     CheckpointSettings,
     ConfigFilterSettings,
@@ -26,15 +25,15 @@ from legacy_mm.config.feature_settings import (
 )
 from legacy_mm.config.features import BY_NAME, DEFAULT_EXCLUDE, FEATURES, WITHOUT_EFFECT, as_pair, spelled_today
 from legacy_mm.config.option import listed
+from legacy_mm.config.policy_names import POLICY as _POLICY
+from legacy_mm.config.policy_names import check_letters, foreign, policy_name
 from legacy_mm.errors import ConfigurationError
 
 Given = Mapping[str, Sequence[str]]
 """Today's name of a flag -> what was given for it; a repeated one has `name=value` texts."""
-_JAVA_PACKAGES = ("org.apache.kafka.connect.mirror.", "org.apache.kafka.mirror.")
-_POLICY = "replication.policy.class"
 _HEARTBEATS = "emit.heartbeats.enabled"
+_SOURCE, _SEPARATOR = "source.cluster.alias", "replication.policy.separator"
 _EVERY = ".*"
-_ALIAS = re.compile(r"[A-Za-z0-9._-]*")
 _EXCLUDED = {"3.9": r".*[\-\.]internal, .*\.replica, __.*", "4": r"mm2.*\.internal, .*\.replica, __.*"}
 """`topics.exclude` of DefaultTopicFilter, by `mm2.compatibility`."""
 
@@ -51,14 +50,46 @@ def given_in(file: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
-def settings(*sources: Given) -> FeatureSettings:
-    """What the flags come to; `sources` in the order of their precedence. Raises ConfigurationError."""
+def settings(own: Given | None = None, *files: Given) -> FeatureSettings:
+    """What the flags come to; `own` options first, then clients' files in the order of their precedence.
+
+    Raises ConfigurationError. But where no feature is on, flags in a client's file that cannot be are a remark: the old
+    tool passed over them, and so must an unchanged line.
+    """
+    sources = (own or {}, *files)
+    if any(files) and not _asks_for_features(sources):
+        return _passing_over(sources[0], files)
     return _Flags(sources).settings()
+
+
+def _asks_for_features(sources: Sequence[Given]) -> bool:
+    values = (_given(sources, row.name) for row in FEATURES if row.is_feature)
+    return any(value is not None and value[-1].strip().lower() == "true" for value in values)
+
+
+def _passing_over(own: Given, files: Sequence[Given]) -> FeatureSettings:
+    """Without a feature a class of somebody's jar that keeps names is left out, and so are all flags that cannot be."""
+    policy = (_given((own, *files), _POLICY) or [""])[-1].strip()
+    if _POLICY not in own and foreign(policy):
+        others = [{name: texts for name, texts in file.items() if name != _POLICY} for file in files]
+        remark = f"{_POLICY}={policy} has no effect: no feature is on, and names are kept without it"
+        made = _passing_over(own, others)
+        return replace(made, remarks=(*made.remarks, remark))
+    try:
+        return _Flags((own, *files)).settings()
+    except ConfigurationError as error:
+        remark = f"{error}. No feature is on, so the flags in the clients' files have no effect, as in the old tool"
+        return replace(_Flags((own,)).settings(), remarks=(remark,))
+
+
+def _given(sources: Sequence[Given], name: str) -> Sequence[str] | None:
+    return next((source[name] for source in sources if name in source), None)
 
 
 class _Flags:
     def __init__(self, sources: Sequence[Given]) -> None:
         self._sources = sources
+        self._remarks: list[str] = []
         self._values: dict[str, Any] = {row.name: _typed(row, self._text(row)) for row in FEATURES}
 
     def settings(self) -> FeatureSettings:
@@ -71,6 +102,8 @@ class _Flags:
             self._excluded("config.properties.exclude"), self._values["use.defaults.from"] == "source"
         )
         configs = self._values["sync.topic.configs.enabled"]
+        if creation or configs:
+            self._remark_unprotected(config_filter)
         refreshes = creation and self._values["refresh.topics.enabled"]
         return FeatureSettings(
             naming=self._naming(),
@@ -89,7 +122,16 @@ class _Flags:
             canary=self._values["feature.topics"],
             source_admin=self._pairs("source.admin"),
             target_admin=self._pairs("target.admin"),
+            remarks=tuple(self._remarks),
         )
+
+    def _remark_unprotected(self, chosen: ConfigFilterSettings) -> None:
+        lost = [each.replace("\\", "") for each in DEFAULT_EXCLUDE if each not in chosen.exclude]
+        if lost:
+            self._remarks.append(
+                f"config.properties.exclude takes the place of the default list: {', '.join(lost)} follow the source "
+                "now. Write +NAME for each property that is to be excluded besides the default ones"
+            )
 
     def _imply(self) -> None:
         """Flags that others switch on."""
@@ -104,7 +146,7 @@ class _Flags:
             self._values["heartbeats.replication.enabled"] = self._values[_HEARTBEATS]
 
     def _text(self, row: Feature) -> str:
-        given = next((source[row.name] for source in self._sources if row.name in source), None)
+        given = _given(self._sources, row.name)
         return (row.option.default or "") if given is None or row.option.repeated else given[-1].strip()
 
     def _given(self, name: str) -> bool:
@@ -128,13 +170,12 @@ class _Flags:
 
     def _naming(self) -> NamingSettings:
         policy, alias = self._policy(), self._values["source.cluster.alias"]
-        for name in ("source.cluster.alias", "target.cluster.alias"):
-            if not _ALIAS.fullmatch(self._values[name]):
-                raise ConfigurationError(
-                    f"{name}={self._values[name]} is not possible, because names of topics hold it"
-                )
+        for name in (_SOURCE, "target.cluster.alias", _SEPARATOR):
+            check_letters(name, self._values[name])
         if policy == DEFAULT and not alias:
-            raise ConfigurationError(f"{_POLICY}={DEFAULT} needs source.cluster.alias, because names begin with it")
+            raise ConfigurationError(
+                f"{_POLICY}={DEFAULT} needs source.cluster.alias, because names begin with it; {IDENTITY} keeps names"
+            )
         if policy == DEFAULT and self._values["detect.loops"]:
             raise ConfigurationError(
                 f"detect.loops=true and {DEFAULT} exclude each other, because with it names tell where a topic has been"
@@ -162,13 +203,22 @@ class _Flags:
     def _policy(self) -> str:
         asked = self._values[_POLICY]
         name = policy_name(asked)
+        if remark := foreign(asked):
+            self._remarks.append(remark)
         if not self._values["rename.topics"]:
-            return name
+            return IDENTITY if name == DEFAULT and self._puts_nothing_before() else name
         if self._given(_POLICY) and name != DEFAULT:
             raise ConfigurationError(
                 f"rename.topics=true and {_POLICY}={asked} exclude each other, because both say how topics are called"
             )
         return DEFAULT
+
+    def _puts_nothing_before(self) -> bool:
+        """The way to keep names from before there was a policy for it: an empty alias and an empty separator."""
+        empty = all(self._given(name) and not self._values[name] for name in (_SOURCE, _SEPARATOR))
+        if empty:
+            self._remarks.append(f"{_SOURCE} and {_SEPARATOR} are empty: names are kept, as by {IDENTITY}")
+        return empty
 
     def _topic_filter(self) -> TopicFilterSettings | None:
         if not self._given("topics") and not self._given("topics.exclude"):
@@ -226,19 +276,6 @@ def extended(text: str, default: str) -> tuple[str, ...]:
     return (*listed(default), *(each.removeprefix("+") for each in given))
 
 
-def policy_name(asked: str) -> str:
-    """A replication policy without its Java package, or `module:Class`; raises ConfigurationError for anything else."""
-    name = asked
-    for package in _JAVA_PACKAGES:
-        name = name.removeprefix(package)
-    if name not in (LEGACY, IDENTITY, DEFAULT) and ":" not in name:
-        raise ConfigurationError(
-            f"{_POLICY}={asked} is not possible, because a policy is {LEGACY}, {IDENTITY}, {DEFAULT}, or "
-            "module:Class in Python"
-        )
-    return name
-
-
 def client_naming(properties: Mapping[str, str]) -> NamingSettings:
     """How topics are called, as a client of MirrorMaker 2 is told; raises ConfigurationError.
 
@@ -267,19 +304,6 @@ def _typed(row: Feature, text: str) -> Any:
         return option.type(text)
     except argparse.ArgumentTypeError as error:
         raise ConfigurationError(f"{row.name}: {error}") from None
-
-
-def replaced_defaults(settings: FeatureSettings) -> Iterator[str]:
-    """What to say, once, about a list of exclusions that leaves out what the default list protects."""
-    found = settings.creation or settings.config_sync
-    if found is None:
-        return
-    lost = [each.replace("\\", "") for each in DEFAULT_EXCLUDE if each not in found.filter.exclude]
-    if lost:
-        yield (
-            f"config.properties.exclude takes the place of the default list: {', '.join(lost)} follow the source now. "
-            "Write +NAME for each property that is to be excluded besides the default ones"
-        )
 
 
 def without_effect(*sources: Mapping[str, Any]) -> Iterator[str]:

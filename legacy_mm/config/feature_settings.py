@@ -149,6 +149,8 @@ class FeatureSettings:
     """Java properties over those of the consumer file, for the duties' clients."""
     target_admin: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The same for the producer file."""
+    remarks: tuple[str, ...] = ()
+    """What to say at the start about how the flags were read."""
 
     @property
     def concern_both_ends(self) -> bool:

@@ -73,6 +73,8 @@ class TopicWatch(threading.Thread):
                 self._again.clear()
         except InvalidPattern as error:
             events.emit(events.PATTERN_INVALID, pattern=self._pattern_text)
+            if error.advice:
+                events.emit(events.PATTERN_ADVICE, text=error.advice)
             self._on_failure(0, error)
         except BaseException as error:  # noqa: BLE001 - reported, ends the mirror
             if not self._stopping.is_set():

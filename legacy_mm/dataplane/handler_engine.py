@@ -21,7 +21,7 @@ from legacy_mm.dataplane.partition_counts import Move, NamedPartitions, missing_
 from legacy_mm.dataplane.records_engine import READ_SECONDS, RecordsEngine
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import Record
-from legacy_mm.handlers.batches import BatchHandler, Handled, placed
+from legacy_mm.handlers.batches import BatchHandler, Handled, legally_named, placed
 from legacy_mm.handlers.java import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.quarantine import quarantine_of
@@ -49,6 +49,9 @@ class HandlerEngine(RecordsEngine):
         quarantine = QuarantineSettings(**plan.quarantine)
         self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
         self._failure: HandlerFailure | None = None
+        # with abort.on.send.failure=false it is dropped when it is sent, as by the old tool
+        self._legal: set[str] | None = set() if plan.abort_on_send_failure or self._quarantine else None
+        """Names that topics can have, as far as the handler has said any."""
         self._sources = NO_RECORDS
         self._ends: list[int] = []
         self._done = 0
@@ -115,6 +118,8 @@ class HandlerEngine(RecordsEngine):
         while len(ends) < total and self._failure is None and not self._exit.asked_by_script:
             rest = batch.part(len(ends)) if ends else batch
             handled = self._handler.handle(rest)
+            if self._legal is not None:
+                handled = legally_named(handled, self._legal)
             self._filtered += _dropped(handled)
             ends += [end + len(targets) for end in handled.ends] if targets else handled.ends
             if self._counts is None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.model import Columns, Outgoing
+from legacy_mm.topic_letters import why_no_topic
 
 _record: Callable[[tuple[Any, ...]], Record] = partial(tuple.__new__, Record)
 """Without the checks of Record's own constructor: 0.1 us a record instead of 0.5."""
@@ -60,6 +61,18 @@ class PythonBatches:
         return Handled(targets, ends)
 
 
+def legally_named(handled: Handled, known: set[str]) -> Handled:
+    """Up to the record of which a handler made one for a topic that cannot be; `known` are names that can, and grow."""
+    named = {target[0] for target in handled.targets}
+    for name in named - known:
+        if why := why_no_topic(name):
+            place = next(place for place, target in enumerate(handled.targets) if target[0] == name)
+            number = next(number for number, last in enumerate(handled.ends) if last > place)
+            return legally_named(_cut(handled.targets, handled.ends, number, f"topic {name!r}: {why}"), known)
+    known |= named
+    return handled
+
+
 def placed(
     batch: Columns, handled: Handled, in_place: Container[str]
 ) -> tuple[list[Outgoing], set[tuple[str, int, str]]]:
@@ -87,7 +100,7 @@ def _exit_code(end: SystemExit) -> int:
     return end.code if isinstance(end.code, int) else 1
 
 
-def _cut(targets: Sequence[TargetRecord], ends: Sequence[int], handled: int, error: str) -> Handled:
+def _cut(targets: Sequence[Outgoing], ends: Sequence[int], handled: int, error: str) -> Handled:
     """Only what belongs to the first `handled` records."""
     kept = ends[:handled]
     return Handled(targets[: kept[-1] if kept else 0], kept, error)

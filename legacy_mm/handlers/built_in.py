@@ -15,31 +15,42 @@ class RenameTopic(MessageHandler):
     def __init__(self, prefix: str = "", suffix: str = "") -> None:
         self._prefix, self._suffix = prefix, suffix
 
+    def renamed(self, topic: str) -> str:
+        """The name with both."""
+        return f"{self._prefix}{topic}{self._suffix}"
+
     def handle(self, record: Record) -> list[TargetRecord]:
         """The same record for the other topic."""
-        return [record.to(f"{self._prefix}{record.topic}{self._suffix}")]
+        return [record.to(self.renamed(record.topic))]
 
 
 class MapTopic(MessageHandler):
-    r"""Topics by regular expressions: `orders\.(.*)->shop.\1,logs->all-logs`. The first that matches the whole name."""
+    """Topics by their names: `orders->shop.orders,logs->all-logs`, which the driver makes of a line's expressions."""
 
     def __init__(self, rows: str) -> None:
-        pairs = [row.partition("->") for row in rows.split(",")]
-        if not all(pattern and arrow and name for pattern, arrow, name in pairs):
-            raise ConfigurationError(f"{rows!r} is no list of pattern->topic")
-        self._rows = [(_compiled(pattern), name) for pattern, _, name in pairs]
-        self._known: dict[str, str] = {}
+        self._names = dict(rows_of(rows))
 
     def handle(self, record: Record) -> list[TargetRecord]:
-        """The same record for the topic of the first row; its own where no row matches."""
-        topic = self._known.get(record.topic)
-        if topic is None:
-            topic = self._known[record.topic] = self._mapped(record.topic)
-        return [record.to(topic)]
+        """The same record for the other topic; for its own where there is none."""
+        return [record.to(self._names.get(record.topic, record.topic))]
 
-    def _mapped(self, topic: str) -> str:
-        found = ((pattern.fullmatch(topic), name) for pattern, name in self._rows)
-        return next((match.expand(name) for match, name in found if match), topic)
+
+def rows_of(text: str) -> list[tuple[str, str]]:
+    r"""Expression and topic of each row, as in `orders\.(.{1,3})->shop.$1,logs->all-logs`; raises ConfigurationError.
+
+    A row ends at the first comma behind its arrow: names of topics have none, and expressions may.
+    """
+    rows: list[tuple[str, str]] = []
+    rest = text
+    while rest:
+        expression, arrow, behind = rest.partition("->")
+        name, comma, rest = behind.partition(",")
+        if not expression or not name or (comma and not rest):
+            raise ConfigurationError(f"{text!r} is no list of pattern->topic")
+        rows.append((expression, name))
+    if not rows:
+        raise ConfigurationError(f"{text!r} is no list of pattern->topic")
+    return rows
 
 
 class KeepPartition(MessageHandler):
@@ -51,14 +62,14 @@ class KeepPartition(MessageHandler):
 
 
 class FilterTopic(MessageHandler):
-    """Only topics whose whole name matches."""
+    """Only topics of these names, which the driver makes of a line's expression."""
 
-    def __init__(self, pattern: str) -> None:
-        self._matches = _compiled(pattern).fullmatch
+    def __init__(self, names: str) -> None:
+        self._names = frozenset(names.split(","))
 
     def handle(self, record: Record) -> list[TargetRecord]:
         """The record, or nothing."""
-        return [record.to(record.topic)] if self._matches(record.topic) else []
+        return [record.to(record.topic)] if record.topic in self._names else []
 
 
 class FilterKey(MessageHandler):

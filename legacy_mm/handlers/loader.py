@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from legacy_mm.config.settings import HandlerSettings
+from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import MessageHandler, RebalanceListener
 from legacy_mm.handlers.batches import BatchHandler, PythonBatches
@@ -71,13 +71,23 @@ def check_handler(settings: HandlerSettings) -> None:
         _check(settings.name, found, MessageHandler, settings.argument)
 
 
+def check_python_listener(settings: ListenerSettings) -> None:
+    """Raise HandlerFailure for a Python listener that could not be made; nothing is made."""
+    _listener_class(settings.name, settings.argument, settings.class_path)
+
+
 def load_listener(name: str, argument: str | None, class_path: Sequence[str] = ()) -> RebalanceListener:
     """A rebalance listener written in Python. Raises HandlerFailure."""
+    found = _listener_class(name, argument, class_path)
+    made: RebalanceListener = _make(name, found, argument)
+    return made
+
+
+def _listener_class(name: str, argument: str | None, class_path: Sequence[str]) -> Any:
     _extend_path(class_path)
     found = _find(name, RebalanceListener)
     _check(name, found, RebalanceListener, argument)
-    made: RebalanceListener = _make(name, found, argument)
-    return made
+    return found
 
 
 def load_class(name: str, kind: type) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, blamed
 
 _BLOCK = re.compile(r"-----BEGIN (?P<kind>[A-Z0-9 ]+)-----(?P<body>.*?)-----END (?P=kind)-----", re.DOTALL)
 _COLUMNS = 64
@@ -12,15 +12,16 @@ _COLUMNS = 64
 
 def trust(name: str, text: str) -> dict[str, str]:
     """librdkafka's properties that trust these certificates; `name` is said where there are none."""
-    return {"ssl.ca.pem": _blocks(name, text, "CERTIFICATE")}
+    with blamed(name):
+        return {"ssl.ca.pem": _blocks(name, text, "CERTIFICATE")}
 
 
 def identity(key_name: str, key: str, chain_name: str, chain: str) -> dict[str, str]:
     """librdkafka's properties that show this key and its chain."""
-    return {
-        "ssl.key.pem": _blocks(key_name, key, "PRIVATE KEY"),
-        "ssl.certificate.pem": _blocks(chain_name, chain, "CERTIFICATE"),
-    }
+    with blamed(key_name):
+        shown = {"ssl.key.pem": _blocks(key_name, key, "PRIVATE KEY")}
+    with blamed(chain_name):
+        return {**shown, "ssl.certificate.pem": _blocks(chain_name, chain, "CERTIFICATE")}
 
 
 def _blocks(name: str, text: str, kind: str) -> str:

@@ -38,9 +38,15 @@ class TopicFilter:
 
 
 def _compiled(name: str, expressions: Sequence[str], matcher: Callable[[str], Matcher]) -> Matcher | None:
-    if not expressions:
-        return None
+    return try_out(name, expressions, matcher) if expressions else None
+
+
+def try_out(name: str, expressions: Sequence[str], matcher: Callable[[str], Matcher]) -> Matcher:
+    """The expressions of a list as one; raises ConfigurationError where Java refuses it."""
     try:
         return matcher("|".join(expressions))
     except InvalidPattern as error:
-        raise ConfigurationError(f"{name}: {', '.join(expressions)} is no list of Java regular expressions") from error
+        refused = ConfigurationError(f"{name}: {', '.join(expressions)} is no list of Java regular expressions")
+        if error.advice:
+            refused.add_note(error.advice)
+        raise refused from error

@@ -57,14 +57,12 @@ class JavaClasses:
         self._java = java
         self._loader = java.net.URLClassLoader(urls, java.lang.ClassLoader.getPlatformClassLoader())
 
-    def check(self, name: str, interface: str, *, with_argument: bool) -> None:
-        """Raise HandlerFailure, in Java's words, for a class that is missing or that cannot be made by its interface.
-
-        Its code does not run.
-        """
+    def check(self, name: str, interface: str | None, *, with_argument: bool) -> None:
+        """Raise HandlerFailure, in Java's words, for a class that is missing or that cannot be made by its interface,
+        where one is looked at. Its code does not run."""
         try:
             found = self._constructor(name, with_argument=with_argument).getDeclaringClass()
-            fits = self._loader.loadClass(interface).isAssignableFrom(found)
+            fits = interface is None or self._loader.loadClass(interface).isAssignableFrom(found)
         except Py4JJavaError as error:
             raise HandlerFailure(_reason(error)) from None
         if not fits:

@@ -30,6 +30,7 @@ from legacy_mm import events
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
 from legacy_mm.errors import HostError, InvalidPattern, StreamFailure
+from legacy_mm.policies.pattern_words import advice
 from legacy_mm.spark import class_archive, jvm_options
 from legacy_mm.spark.java import find_java, java_version, pyspark_jars
 
@@ -49,6 +50,8 @@ _CONFIGURATIONS = ("SPARK_CONF_DIR", "HADOOP_CONF_DIR", "YARN_CONF_DIR")
 _MESSAGES_ON_STDERR = "-XX:+DisplayVMOutputToStderr"
 _SUSPENDED = "suspend=y"
 _ASIDE = re.compile(r"\s|WARNING|OpenJDK|Error: A fatal exception|Error: Could not create|Caused by")
+_UNDECODED = re.compile("[\ud800-\udfff]")
+"""Bytes of a command line that are no letters: Java has this letter for them."""
 IGNORING_SIGNALS = 'trap "" HUP INT TERM; exec "$@"'
 
 
@@ -202,12 +205,22 @@ class TopicMatcher:
     """Which topic names a Java regular expression matches as a whole."""
 
     def __init__(self, jvm: Any, pattern: str) -> None:
-        self._lines = jvm.java.util.regex.Pattern.compile("\n")
+        self._compile = jvm.java.util.regex.Pattern.compile
+        self._lines = self._compile("\n")
         self._joining = jvm.java.util.stream.Collectors.joining("\n")
         try:
-            self._matches = jvm.java.util.regex.Pattern.compile(pattern).asMatchPredicate()
+            self._matches = self._compile(_UNDECODED.sub("\ufffd", pattern)).asMatchPredicate()
         except Py4JJavaError as error:
-            raise InvalidPattern(f"java.lang.RuntimeException: {pattern} is an invalid regex.") from error
+            refused = InvalidPattern(f"java.lang.RuntimeException: {pattern} is an invalid regex.")
+            refused.advice = advice(pattern, _reason(error), self._compiles)
+            raise refused from error
+
+    def _compiles(self, pattern: str) -> bool:
+        try:
+            self._compile(pattern)
+        except Py4JJavaError:
+            return False
+        return True
 
     def matching(self, names: Iterable[str]) -> frozenset[str]:
         """The names that match; one call to Java whatever their number. Raises StreamFailure when the JVM is gone."""
@@ -219,6 +232,13 @@ class TopicMatcher:
         except (Py4JError, OSError) as error:
             raise StreamFailure("the Java process for Spark does not answer") from error
         return frozenset(found.split("\n")) - {""}
+
+
+def _reason(error: Py4JJavaError) -> str:
+    """Java's own, of an expression that it refuses."""
+    thrown = error.java_exception
+    described = hasattr(thrown, "getDescription") and thrown.getClass().getSimpleName() == "PatternSyntaxException"
+    return str(thrown.getDescription()) if described else ""
 
 
 def _folders() -> list[str]:

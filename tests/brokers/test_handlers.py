@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka import Producer
 
 from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic, end_offsets, read_all
+from legacy_mm.testbed.records import committed, create_topic, end_offsets, list_topics, read_all
 from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 
@@ -150,3 +150,72 @@ def legacy_mm(*words: str, line: tuple[str, ...]) -> subprocess.CompletedProcess
     """Run our own command on a mirror's command line."""
     command = [sys.executable, "-m", "legacy_mm.cli.legacy_mm", *words, "--", *line]
     return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False)
+
+
+ODD = """
+from legacy_mm.handlers.api import Record, TargetRecord
+
+def handle(record: Record) -> list[TargetRecord]:
+    return [record.to("not a topic" if record.value == b"bad" else "copy-" + record.topic)]
+"""
+
+
+@pytest.mark.parametrize("reaction", ["ends", "quarantine", "drops"])
+def test_a_topic_that_cannot_be_is_never_asked_for(
+    reaction: str,
+    source: Cluster,
+    target: Cluster,
+    our_tool: Callable[..., ToolProcess],
+    topic: Callable[..., str],
+    group: str,
+    tmp_path: Path,
+) -> None:
+    """As the old tool, it ends the mirror, or, with abort.on.send.failure=false, is dropped; or it is set aside."""
+    name, script = topic("odd"), tmp_path / "odd.py"
+    script.write_text(ODD)
+    load(source, target, name, (b"1", b"bad", b"2"))
+    consumer = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
+    more = {
+        "ends": [],
+        "quarantine": ["--handler.on.error", "quarantine", "--quarantine.file", str(tmp_path / "aside")],
+        "drops": ["--abort.on.send.failure", "false"],
+    }[reaction]
+    words = ("--whitelist", name, "--message.handler", str(script), *more)
+    tool = our_tool(consumer, {"bootstrap.servers": target.bootstrap}, *words)
+    copied = lambda: sum(end_offsets(target.bootstrap, f"copy-{name}").values())  # noqa: E731
+    if reaction == "ends":
+        assert tool.wait(SECONDS) == 255
+        assert f"failed on {name}-0 at offset 1: topic 'not a topic': names have letters" in tool.output()
+        assert copied() == 1
+        return
+    wait_until(lambda: copied() == 2, SECONDS, "the two good records")
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(SECONDS) == 143, tool.output()
+    assert sum(committed(source.bootstrap, group, [name]).values()) == 3
+    told = "Error when sending message to topic not a topic" if reaction == "drops" else "topic 'not a topic': names"
+    assert told in tool.output()
+
+
+def test_topics_are_renamed_in_javas_dialect(
+    source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess], topic: Callable[..., str], group: str
+) -> None:
+    r"""Groups by `$1`, commas in repetitions, classes that Python does not know; a broken one ends it at the start."""
+    first, second = topic("one"), topic("two")
+    for name in (first, second):
+        create_topic(source.bootstrap, name, partitions=1)
+        writer = Producer({"bootstrap.servers": source.bootstrap, "log_level": 0})
+        writer.produce(name, b"v", b"k")
+        assert writer.flush(30) == 0
+    consumer = {"bootstrap.servers": source.bootstrap, "group.id": group, "auto.offset.reset": "earliest"}
+    producer = {"bootstrap.servers": target.bootstrap}
+    rows = r"(\p{Alpha}{1,3})(\p{Graph}*)->$1.$2,x{2,}->y"
+    words = ("--whitelist", f"{first}|{second}", "--handler.step", "filter.topic=[\\p{Graph}&&[^ ]]+", "--handler.step")
+    tool = our_tool(consumer, producer, *words, f"rename.map={rows}")
+    names = [f"{name[:3]}.{name[3:]}" for name in (first, second)]
+    wait_until(lambda: set(names) <= set(list_topics(target.bootstrap)), SECONDS, "the copies")
+    wait_until(lambda: all(sum(end_offsets(target.bootstrap, name).values()) == 1 for name in names), SECONDS, "them")
+    tool.signal(signal.SIGTERM)
+    assert tool.wait(SECONDS) == 143, tool.output()
+    broken = our_tool(consumer, producer, *words, "rename.map=(a)->$2")
+    assert broken.wait(SECONDS) == 1
+    assert "--handler.step rename.map: (a)->$2 is not possible: No group 2" in broken.output()

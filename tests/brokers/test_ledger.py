@@ -38,6 +38,13 @@ def test_produce_and_check(
     assert b"3000 records acknowledged, 0 refused" in done.stdout
     assert main(["ledger", "check", *common]) == 0
     assert "3000 records in the ledger, 3000 at the target: 0 lost" in capsys.readouterr().out
+    # behind --, a mirror's line: its consumer file to write, its producer file to judge
+    more, files = ["--file", f"{common[-1]}2"], ["--consumer.config", common[1], "--producer.config", common[1]]
+    line = ["--", "kafka-mirror-maker.sh", *files, "--whitelist", "x"]
+    create_topic(source.bootstrap, second := topic("by-line"))
+    assert main(["ledger", "produce", *more, "--topic", second, "--records", "10", *line]) == 0
+    assert main(["ledger", "check", *more, *line]) == 0
+    assert "10 records in the ledger, 10 at the target" in capsys.readouterr().out
     load(source.bootstrap, name, 1, 20)
     assert main(["ledger", "check", *common]) == 2
     assert "unexpected: 1 records, target partition" in capsys.readouterr().out

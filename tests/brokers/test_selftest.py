@@ -26,9 +26,13 @@ def selftest(source: Cluster, target: Cluster, tmp_path: Path) -> Callable[..., 
         files[side] = tmp_path / f"{side}.properties"
         files[side].write_text(f"bootstrap.servers={cluster.bootstrap}")
 
-    def run(*words: str, more: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    def run(*words: str, more: Sequence[str] = (), by_line: bool = False) -> subprocess.CompletedProcess[str]:
+        """`by_line`: a mirror's whole command line says which clusters."""
         command = [sys.executable, "-m", "legacy_mm.cli.legacy_mm", "selftest"]
         sides = [word for side, file in files.items() for word in (f"--{side}", str(file))]
+        if by_line:
+            named = ["--consumer.config", str(files["source"]), "--producer.config", str(files["target"])]
+            sides, more = [], ["kafka-mirror-maker.sh", *named, "--whitelist", ".*", *more]
         return subprocess.run(
             [*command, *sides, *words, "--", *more], capture_output=True, text=True, timeout=SECONDS, check=False
         )
@@ -58,7 +62,7 @@ def test_a_mirror_that_leaves_records_out_fails(
     source: Cluster, target: Cluster, selftest: Callable[..., subprocess.CompletedProcess[str]]
 ) -> None:
     words = ("--scenarios", "copy", "--records", "1000", "--patience", "12")
-    done = selftest(*words, more=("--handler.step", "filter.key=.*[0-4]"))
+    done = selftest(*words, more=("--handler.step", "filter.key=.*[0-4]"), by_line=True)
     assert done.returncode == 2, done.stdout + done.stderr
     assert "copy           FAILED: 1000 records" in done.stdout
     assert "lost: " in done.stdout

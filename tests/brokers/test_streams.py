@@ -149,6 +149,11 @@ def test_a_healthy_mirror_says_only_what_the_old_tool_said(
 
 BAD = {
     "missing file": (("--consumer.config", "nope.properties"), 1, "NoSuchFileException: nope.properties"),
+    "advice": (
+        ("--whitelist", "*"),
+        255,
+        "(Dangling meta character '*'): .* was probably meant, which is every topic.",
+    ),
     "unknown host": ((), 1, "No resolvable bootstrap urls given in bootstrap.servers"),
     "broken pattern": (("--whitelist", "*"), 255, "Invalid expression syntax: *"),
     "no java": ((), 1, "no Java 17 or newer found"),

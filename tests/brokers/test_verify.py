@@ -43,6 +43,12 @@ def verify(
     )
 
 
+def legacy_mm(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command of ours, run in this folder."""
+    command = [str(CHECKOUT / "bin" / "legacy-mm"), *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
+
+
 class Terminal:
     """What stderr shows to somebody who sits there."""
 
@@ -86,6 +92,10 @@ def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], st
     totals = {line.partition(": ")[2] for line in same.stdout.splitlines()}
     assert {line.partition(",")[0] for line in totals} == {"5000 records at the source", "5000 records at the target"}
     assert len({line.rpartition(" ")[2] for line in totals}) == 1, "one hash"
+    line = ("kafka-mirror-maker.sh", "--consumer.config", "source.properties", "--producer.config=target.properties")
+    words = (*line, "--whitelist", name, "--num.streams", "3", *renamed)
+    by_line = legacy_mm(tmp_path, "verify", "--ignore-timestamps", "--", *words)
+    assert (by_line.returncode, by_line.stdout) == (0, same.stdout), by_line.stderr
     load(source.bootstrap, name, 1, 77, seed=3)
     load(target.bootstrap, name, 5, 50)
     other = verify(tmp_path, source, target, name, "--ignore-timestamps")

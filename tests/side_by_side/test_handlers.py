@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Mapping
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -193,6 +194,40 @@ def test_a_handler_that_cannot_be_made(
     (line,) = (line for line in tools["ours"].output().splitlines() if "no disk" in line)
     assert "Odd cannot be made: java.lang.IllegalStateException: no disk" in line
     assert "Traceback" not in tools["ours"].output()
+
+
+def said_so_often(tool: ToolProcess, line: str) -> bool:
+    """Once for each record."""
+    return tool.output().count(line) >= RECORDS
+
+
+DEAD_LINES = {
+    "replication.policy.class": "com.acme.TopicRemappingPolicy",
+    "replication.policy.separator": '"_"',
+    "source.cluster.alias": "",
+    "sync.topics.configs.enabled": "true",
+    "refresh.topics.interval.seconds": "10 # why",
+}
+
+
+def test_a_topic_that_cannot_be(old: Side, ours: Side, topic: str, group: str, handler_jars: dict[str, Path]) -> None:
+    """Ledger: handler-names-checked. The same ends; and dead lines of MirrorMaker 2 in the producer's file change
+    nothing, neither here nor there."""
+    fill(old.source.bootstrap, topic, poison=False)
+    told = f"Error when sending message to topic not a topic {topic}"
+    for abort, code, left in (("true", 255, {}), ("false", 143, {(topic, 0): RECORDS})):
+        handler = ("--message.handler", "handlers.Rename", "--message.handler.args", "not a topic ")
+        for side in (old, ours):
+            name = f"{group}-{side.name}-{abort}"
+            words = ("--whitelist", topic, *handler, "--abort.on.send.failure", abort)
+            tool = with_jars(side, list(handler_jars.values())).mirror(name, *words, producer=DEAD_LINES)
+            if code == 143:
+                wait_until(partial(said_so_often, tool, told), PATIENCE, "a line for each record")
+                tool.signal(signal.SIGTERM)
+            assert tool.wait(PATIENCE) == code, tool.output()
+            assert committed(side.source.bootstrap, name, [topic]) == left, side.name
+            if side is ours:
+                assert "No feature is on, so the flags in the clients' files have no effect" in tool.output()
 
 
 @pytest.mark.slow

@@ -15,11 +15,12 @@ from tests.structure.source_tree import PACKAGE, Module, own_imports
 # First name under legacy_mm -> layer. Files of the root at one layer count as one package.
 LAYERS = {
     "": 0,  # legacy_mm/__init__.py: the version
-    "errors": 0, "model": 0, "copyjob": 0, "clock": 0, "events": 0, "tokens": 0, "group": 0,
+    "errors": 0, "model": 0, "copyjob": 0, "clock": 0, "events": 0, "tokens": 0, "topic_letters": 0, "group": 0,
     "config": 1, "protocol": 1, "policies": 1,
     "kafka": 2, "wire": 2, "spark": 2, "handlers": 2, "metrics": 2,
     "controlplane": 3, "dataplane": 3,
     "mirror": 4, "wiring": 4, "host": 4, "copies": 4, "source_clients": 4, "stores": 4, "task_entry": 4, "plugins": 4,
+    "topic_steps": 4,
     "flow_names": 4, "flow_duties": 4, "flow_offsets": 4, "lifecycle": 4, "logs": 4, "log_layouts": 4, "log_secrets": 4,
     "verify": 4, "cluster_identity": 4,
     "compat": 5,
@@ -28,7 +29,8 @@ LAYERS = {
 }  # fmt: skip
 ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "tokens", "group", "mirror", "wiring", "plugins"}
 ROOT_FILES |= {"lifecycle", "source_clients", "flow_names", "flow_duties", "flow_offsets", "task_entry", "logs"}
-ROOT_FILES |= {"log_layouts", "log_secrets", "cluster_identity", "copies", "stores", "host", "__main__"}
+ROOT_FILES |= {"topic_steps", "topic_letters", "log_layouts", "log_secrets", "cluster_identity", "copies", "stores"}
+ROOT_FILES |= {"host", "__main__"}
 
 # Who alone may import a package, and why.
 IMPORTED_BY = {

@@ -23,7 +23,7 @@ from legacy_mm.compat.client_properties.rule import (
     Secret,
     Text,
 )
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.tokens import MSK_IAM, MSK_SIGNER
 
 _OAUTH = "org.apache.kafka.common.security.oauthbearer."
@@ -71,7 +71,8 @@ def bearer(reading: Reading, options: Mapping[str, str]) -> Emitted:
 def _oidc(reading: Reading, options: Mapping[str, str]) -> Emitted:
     url = reading.text(TOKEN_URL)
     if not url.startswith(("http://", "https://")):
-        raise ConfigurationError(f"{TOKEN_URL} must be the http or https address of a token service")
+        with blamed(TOKEN_URL):
+            raise ConfigurationError(f"{TOKEN_URL} must be the http or https address of a token service")
     own = sorted(name for name in options if name.startswith("ssl."))
     if own:
         raise ConfigurationError(f"sasl.jaas.config: the option {own[0]} is not supported; use librdkafka.https.ca.pem")
@@ -123,14 +124,16 @@ def _unsecured(_: Reading, options: Mapping[str, str]) -> Emitted:
 def msk_iam(reading: Reading, options: Mapping[str, str]) -> Emitted:
     """AWS_MSK_IAM, which MSK takes as OAUTHBEARER with a signed token."""
     if find_spec(MSK_SIGNER) is None:
-        raise ConfigurationError(f"logins by AWS IAM need a package that is not there: pip install {_MSK_PACKAGE}")
+        with blamed("sasl.mechanism"):
+            raise ConfigurationError(f"logins by AWS IAM need a package that is not there: pip install {_MSK_PACKAGE}")
     unknown = sorted(set(options) - set(_MSK_OPTIONS) - _MSK_HARMLESS)
     if unknown:
         raise ConfigurationError(f"sasl.jaas.config: the option {unknown[0]} is not supported")
     found = _MSK_REGION.search(",".join(reading.words("bootstrap.servers")))
     region = found[1] if found else os.environ.get("AWS_REGION", os.environ.get("AWS_DEFAULT_REGION", ""))
     if not region:
-        raise ConfigurationError("logins by AWS IAM need a region: the broker names hold none, so set AWS_REGION")
+        with blamed("bootstrap.servers"):
+            raise ConfigurationError("logins by AWS IAM need a region: the broker names hold none, so set AWS_REGION")
     asked = {"region": region} | {word: options[name] for name, word in _MSK_OPTIONS.items() if name in options}
     if "role" in asked:
         asked.setdefault("session", "legacy_mm")

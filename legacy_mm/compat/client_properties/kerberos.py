@@ -16,7 +16,7 @@ from legacy_mm.compat.client_properties.rule import (
     Rules,
     Text,
 )
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.policies.logins import KERBEROS
 
 MODULE = "com.sun.security.auth.module.Krb5LoginModule"
@@ -36,6 +36,8 @@ def kerberos(reading: Reading, options: Mapping[str, str]) -> Emitted:
         )
     if keytab and not (options.get("keyTab") and options.get("principal")):
         raise ConfigurationError("sasl.jaas.config with useKeyTab=true must have the options keyTab and principal")
+    with blamed(_SERVICE):
+        service = _service(reading.text(_SERVICE), options.get("serviceName", ""))
     chosen = {
         "sasl.kerberos.principal": options.get("principal", ""),
         "sasl.kerberos.keytab": _path(options.get("keyTab", "")) if keytab else "",
@@ -43,7 +45,7 @@ def kerberos(reading: Reading, options: Mapping[str, str]) -> Emitted:
     }
     return {
         "sasl.mechanism": KERBEROS,
-        _SERVICE: _service(reading.text(_SERVICE), options.get("serviceName", "")),
+        _SERVICE: service,
         **{name: text for name, text in chosen.items() if text},
     }
 

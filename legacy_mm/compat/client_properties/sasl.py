@@ -25,7 +25,7 @@ from legacy_mm.compat.client_properties.rule import (
     Secret,
     Text,
 )
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 
 _MODULES = "org.apache.kafka.common.security."
@@ -72,20 +72,22 @@ def _login(reading: Reading) -> Emitted:
     mechanism = _MECHANISMS.get(name)
     if mechanism is None:
         raise ConfigurationError(f"sasl.mechanism {name} is not supported yet; possible are {', '.join(_MECHANISMS)}")
-    if not reading.text("sasl.jaas.config"):
-        raise ConfigurationError(jaas.no_entry(None))
-    module = jaas.parse(reading.text("sasl.jaas.config"))
-    if module.name not in mechanism.modules:
+    with blamed(jaas.LOGIN):
+        if not reading.text(jaas.LOGIN):
+            raise ConfigurationError(jaas.no_entry(None))
+        module = jaas.parse(reading.text(jaas.LOGIN))
+        if module.name in mechanism.modules:
+            return mechanism.emit(reading, module.options)
+    with blamed(jaas.LOGIN if reading.given("sasl.mechanism") else "sasl.mechanism"):
         raise ConfigurationError(
             f"sasl.jaas.config: a login module other than {mechanism.modules[0]} is not supported with "
             f"sasl.mechanism {name}"
         )
-    return mechanism.emit(reading, module.options)
 
 
 RULES: Rules = (
     Rule("sasl.mechanism", Text(), Computed(_login, always=True), reason="with what sasl.jaas.config says"),
-    Rule("sasl.jaas.config", Secret(), PartOf("sasl.mechanism")),
+    Rule(jaas.LOGIN, Secret(), PartOf("sasl.mechanism")),
     Rule(
         "sasl.client.callback.handler.class",
         Text(),

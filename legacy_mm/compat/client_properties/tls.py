@@ -34,6 +34,7 @@ _TRAVELS = "read at once and handed on as text: a copy task may run on another h
 _TLS_VERSIONS = "TLSv1.2 and TLSv1.3 are used"
 _ONLY_JSSE = "it belongs to Java's TLS"
 _DEFAULT_STORE = "JKS"
+_TRUST, _KEYS = "ssl.truststore", "ssl.keystore"
 
 
 def java_stores(reading: Reading) -> JavaStores:
@@ -71,18 +72,26 @@ def _truststore(reading: Reading) -> Emitted:
     certificates = reading.optional("ssl.truststore.certificates")
     if certificates is not None:
         if kind != "PEM":
-            raise _invalid(f"SSL trust store certs can be specified only for PEM, but trust store type is {kind}.")
+            raise _invalid(
+                _of_type(reading, _TRUST, "certificates"),
+                f"SSL trust store certs can be specified only for PEM, but trust store type is {kind}.",
+            )
         if location is not None:
-            raise _invalid("Both SSL trust store location and separate trust certificates are specified.")
+            raise _invalid(
+                "ssl.truststore.certificates",
+                "Both SSL trust store location and separate trust certificates are specified.",
+            )
     if kind == "PEM" and password and (certificates or location) is not None:
-        raise _invalid("SSL trust store password cannot be specified for PEM format.")
+        raise _invalid(f"{_TRUST}.password", "SSL trust store password cannot be specified for PEM format.")
     if location is None and password:
-        raise _invalid("SSL trust store is not specified, but trust store password is specified.")
+        raise _invalid(
+            "ssl.truststore.password", "SSL trust store is not specified, but trust store password is specified."
+        )
     if certificates is not None:
         return pem.trust("ssl.truststore.certificates", certificates)
     if location is None or kind != "PEM":
         return {}
-    return pem.trust("ssl.truststore.location", _read(location))
+    return pem.trust("ssl.truststore.location", _read("ssl.truststore.location", location))
 
 
 def _keystore(reading: Reading) -> Emitted:
@@ -94,7 +103,7 @@ def _keystore(reading: Reading) -> Emitted:
         return {}
     key_name, chain_name = "ssl.keystore.key", "ssl.keystore.certificate.chain"
     if location is not None:
-        key = chain = _read(location)
+        key = chain = _read("ssl.keystore.location", location)
         key_name = chain_name = "ssl.keystore.location"
     if key is None or chain is None:
         return {}
@@ -107,30 +116,45 @@ def _check_keystore(reading: Reading, kind: str, key: str | None, chain: str | N
     password = reading.given("ssl.keystore.password")
     if key is not None:
         if kind != "PEM":
-            raise _invalid(f"SSL private key can be specified only for PEM, but key store type is {kind}.")
+            raise _invalid(
+                _of_type(reading, _KEYS, "key"),
+                f"SSL private key can be specified only for PEM, but key store type is {kind}.",
+            )
         if chain is None:
-            raise _invalid("SSL private key is specified, but certificate chain is not specified.")
+            raise _invalid(f"{_KEYS}.key", "SSL private key is specified, but certificate chain is not specified.")
         if location is not None:
-            raise _invalid("Both SSL key store location and separate private key are specified.")
+            raise _invalid(f"{_KEYS}.key", "Both SSL key store location and separate private key are specified.")
     elif chain is not None:
-        raise _invalid("SSL certificate chain is specified, but private key is not specified")
+        raise _invalid(
+            "ssl.keystore.certificate.chain", "SSL certificate chain is specified, but private key is not specified"
+        )
     if kind == "PEM" and password and (key or location) is not None:
-        raise _invalid("SSL key store password cannot be specified with PEM format, only key password may be specified")
+        raise _invalid(
+            "ssl.keystore.password",
+            "SSL key store password cannot be specified with PEM format, only key password may be specified",
+        )
     if location is None and password:
-        raise _invalid("SSL key store is not specified, but key store password is specified.")
+        raise _invalid(f"{_KEYS}.password", "SSL key store is not specified, but key store password is specified.")
     if location is not None and kind != "PEM" and not password:
-        raise _invalid("SSL key store is specified, but key store password is not specified.")
+        raise _invalid(f"{_KEYS}.location", "SSL key store is specified, but key store password is not specified.")
 
 
-def _invalid(text: str) -> ConfigurationError:
-    return ConfigurationError(f"org.apache.kafka.common.errors.InvalidConfigurationException: {text}")
+def _of_type(reading: Reading, store: str, content: str) -> str:
+    """The type is wrong for what stands in the file; where it is not given, that is what needs another one."""
+    return f"{store}.type" if reading.given(f"{store}.type") else f"{store}.{content}"
 
 
-def _read(path: str) -> str:
+def _invalid(name: str, text: str) -> ConfigurationError:
+    error = ConfigurationError(f"org.apache.kafka.common.errors.InvalidConfigurationException: {text}")
+    error.property_name = name
+    return error
+
+
+def _read(name: str, path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError as error:
-        raise _invalid(f"Failed to load PEM SSL keystore {path}: {error.strerror}") from None
+        raise _invalid(name, f"Failed to load PEM SSL keystore {path}: {error.strerror}") from None
 
 
 def _host_check(reading: Reading) -> Emitted:

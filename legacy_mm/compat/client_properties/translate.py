@@ -31,7 +31,7 @@ from legacy_mm.compat.client_properties.rule import (
 from legacy_mm.config import unbuilt
 from legacy_mm.config.features import is_flag
 from legacy_mm.config.settings import ClientProperties, JavaStores, PemFiles
-from legacy_mm.errors import ConfigurationError
+from legacy_mm.errors import ConfigurationError, blamed
 
 NATIVE_PREFIX = "librdkafka."
 CONSUMER_RULES: Rules = (*consumer.RULES, *security.RULES)
@@ -128,7 +128,7 @@ def apply(
             emitted |= made
             rows |= dict.fromkeys(made, rule)
     _note_unknown(reading, rules, trimmed)
-    _check_native(native)
+    _check_native(written)
     ours = {name: preset.value for name, preset in OURS[side].items()}
     chosen = {**_DEFAULTS[side], **ours, **emitted, **native}
     if "group.protocol" in chosen and chosen["group.protocol"] == "consumer":
@@ -165,8 +165,25 @@ def _emitted(rule: Rule, reading: Reading) -> Emitted:
     try:
         return rule.meaning.emit(reading, rule.name)
     except ConfigurationError as error:
-        error.property_name = error.property_name or rule.name
+        if not error.property_name:
+            error.property_name, *others = _decisive(rule, reading) or [rule.name]
+            error.beside = tuple(others)
         raise
+
+
+def _decisive(rule: Rule, reading: Reading) -> list[str]:
+    """The given properties without any one of which it would not be wrong; the row's own last."""
+    found = [name for name in reading.values if not _fails(rule, reading, without=name)]
+    return sorted(found, key=lambda name: name == rule.name)
+
+
+def _fails(rule: Rule, reading: Reading, without: str) -> bool:
+    values = {name: value for name, value in reading.values.items() if name != without}
+    try:
+        rule.meaning.emit(replace(reading, values=values, notes=[]), rule.name)
+    except (ConfigurationError, KeyError):
+        return True
+    return False
 
 
 def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:
@@ -182,10 +199,11 @@ def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str])
             reading.note(f"These configurations '[{listed}]' were supplied but are not used yet.", level)
 
 
-def _check_native(native: Mapping[str, str]) -> None:
-    for name in native:
+def _check_native(written: Mapping[str, str]) -> None:
+    for name, given in written.items():
         if name in _NATIVE_REFUSED:
-            raise ConfigurationError(f"{NATIVE_PREFIX}{name} is not possible, because {_NATIVE_REFUSED[name]}")
+            with blamed(given):
+                raise ConfigurationError(f"{NATIVE_PREFIX}{name} is not possible, because {_NATIVE_REFUSED[name]}")
 
 
 def _secrets(rules: Rules, properties: Mapping[str, str], chosen: Mapping[str, str]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from legacy_mm.cli import explain
 from legacy_mm.cli.explain_text import table
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.config.catalogue import OPTIONS
+from legacy_mm.errors import HostError
+from legacy_mm.spark import jvm
 
 CONSUMER = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"
 PRODUCER = "bootstrap.servers=127.0.0.1:2\n"
@@ -58,7 +61,7 @@ def document(run: Explain, *words: str, **files: str) -> dict[str, Any]:
         ((*OLD_LINE, "--version"), 0, "It would print the version, 3.9.1."),
         (("--help",), 1, "It would print the usage."),
         (OLD_LINE, 1, "It would be refused: include list must be specified"),
-        ((*OLD_LINE, "--include", "t", "--message.handler", "x"), 0, "It would run."),
+        ((*OLD_LINE, "--include", "t", "--message.handler", "x"), 255, "It would be refused: java.lang.Class"),
         ((*OLD_LINE, "--include", "t", "--bogus"), 1, "It would be refused: joptsimple.UnrecognizedOptionException"),
         ((*OLD_LINE, "--exactly.once"), 1, "It would be refused: exactly.once is a feature of MirrorMaker 2"),
         ((*OLD_LINE, "--include", "t", "--log.level", "x"), 1, "It would be refused: Option --log.level"),
@@ -125,10 +128,13 @@ def test_the_document_has_the_keys_that_are_promised(run: Explain) -> None:
     made = document(run)
     promised = str(explain.__doc__)
     assert all(f"`{key}`" in promised for key in made)
+    for part in ("unknown", "warnings"):
+        assert made[part] == []
     for part in ("words", "options", "properties", "settings", "permissions", "differences"):
         assert made[part], part
         assert f"`{part}`: {', '.join(made[part][0])}" in promised
-    assert set(made["topics"]) == {"answered", "why_not", "attention", "partitions", "impossible", "target_unknown"}
+    fields = {"answered", "why_not", "attention", "copies", "partitions", "impossible", "target_unknown"}
+    assert set(made["topics"]) == fields
     assert all(key in promised for key in made["topics"])
 
 
@@ -283,3 +289,213 @@ def test_long_cells_go_on_below() -> None:
     assert lines[:2] == ["  " + "a" * 44 + "  x  b", "  " + "a" * 6]
     assert lines[2].startswith("  c" + " " * 45 + "y  word")
     assert len(lines) == 5
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"consumer": f"{CONSUMER}client.id=\n", "producer": f"{PRODUCER}client.id=\n"},
+        {"consumer": "a=\nb=\n"},
+        {"consumer": "bootstrap.servers=\ngroup.id=\n"},
+        {"consumer": f"{CONSUMER}{'k' * 90}={'v' * 90}\n"},
+        {"consumer": "", "producer": ""},
+        {"consumer": f"{CONSUMER}client.rack=\\u0000\\ud800 \u00e9\n"},
+        {"producer": f"{PRODUCER}librdkafka.{'n' * 60}={'w' * 60}\n"},
+    ],
+)
+@pytest.mark.parametrize("flags", [("--offline",), ("--offline", "--json")])
+def test_no_file_is_too_odd_to_be_explained(run: Explain, files: dict[str, str], flags: tuple[str, ...]) -> None:
+    """Empty values, keys and values that are too long for a column, letters that no terminal has."""
+    code, text = run(*OLD_LINE, "--include", "t", flags=flags, **files)
+    assert code in (0, 1)
+    assert text
+    assert flags[1:] or max(map(len, text.splitlines())) <= 120
+
+
+@pytest.mark.parametrize("variable", ["KAFKA_OPTS", "KAFKA_HEAP_OPTS", "CLASSPATH", "LEGACY_MM_ENGINE", "KAFKA_FOO"])
+def test_an_empty_variable_alone(run: Explain, monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    for name in [name for name in os.environ if name.startswith(("KAFKA_", "LEGACY_MM_"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv(variable, "")
+    code, text = run(*OLD_LINE, "--include", "t")
+    assert code == 0
+    assert f"Environment\n  {variable}  " in text
+
+
+@pytest.mark.usefixtures("one_java")
+def test_words_that_are_no_text(run: Explain) -> None:
+    """A byte that is no UTF-8, and an empty word."""
+    code, text = run(*OLD_LINE, "--include", "t\udcff", "")
+    assert code == 0
+    assert "t?" in text
+
+
+@pytest.mark.parametrize("words", [("", "x"), ("a" * 60, "b" * 60, "c" * 60, "d " * 60), ("", "", "", "")])
+def test_a_table_of_any_cells(words: tuple[str, ...]) -> None:
+    lines = list(table([words, words[::-1]]))
+    assert max(map(len, lines)) <= 120
+    told = "".join("".join(lines).split())
+    assert all(told.count(letter) >= "".join(words).count(letter) for letter in "abcd")
+
+
+WRONG_PATTERNS = {
+    "*": "* is no Java regular expression (Dangling meta character '*'): .* was probably meant, which is every topic.",
+    '"*"': ".* was probably meant, which is every topic.",
+    "*,__*": ".*|__* was probably meant.",
+    "**": ".* was probably meant, which is every topic.",
+    "*.orders": ".*.orders was probably meant.",
+    "orders.**": "orders.* was probably meant.",
+    "(*)": "(.*) was probably meant.",
+    "?": ".* was probably meant",
+    "[a-z": "Unclosed character class",
+    "(orders": "Unclosed group",
+    "a{1": "write one, such as",
+    "orders\\": "write one, such as",
+    "\\p{NoSuch}": "write one, such as",
+}
+
+
+@pytest.mark.parametrize("option", ["--whitelist", "--include"])
+@pytest.mark.usefixtures("one_java")
+def test_a_pattern_that_does_not_compile(run: Explain, option: str) -> None:
+    """Java decides without a cluster, too, and the line says what was probably meant."""
+    for pattern, told in WRONG_PATTERNS.items():
+        code, text = run(*OLD_LINE, option, pattern)
+        plain = " ".join(text.split())
+        assert code == 255, pattern
+        assert plain.startswith(f"It would be refused: Invalid expression syntax: {pattern} "), plain[:200]
+        assert told in plain
+
+
+LISTS = {
+    "--topics": "topics",
+    "--topics.exclude": "topics.exclude",
+    "--feature.topics": "feature.topics",
+    "--groups": "groups",
+    "--groups.exclude": "groups.exclude",
+    "--config.properties.exclude": "config.properties.exclude",
+}
+GROUPS = ("emit.checkpoints.enabled=true", "emit.offset-syncs.enabled=true", "topic.creation=true")
+ALIASES = ("source.cluster.alias=a", "target.cluster.alias=b")
+
+
+@pytest.mark.parametrize("option", LISTS)
+@pytest.mark.usefixtures("one_java")
+def test_a_list_that_does_not_compile(run: Explain, option: str) -> None:
+    features = (f"--{flag}" for flag in (*GROUPS, *ALIASES))
+    code, text = run(*OLD_LINE, "--include", "t", *features, option, "*")
+    assert code == 1
+    assert text.startswith(f"It would be refused: {LISTS[option]}: * is no ")
+    assert ".* was probably meant" in " ".join(text.split())
+
+
+def test_without_java_it_is_said_what_was_not_tried(run: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_: str | None) -> Path:
+        raise HostError("no Java")
+
+    monkeypatch.setattr(jvm, "find_java", none)
+    code, text = run(*OLD_LINE, "--include", "*")
+    assert code == 0
+    assert "Not known\n  the topic pattern *: no Java\n" in text
+    assert "Not known" not in run(*OLD_LINE, "--include", "orders.*|payments")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("--message.handler", "gone.py:Handler"), 255, "gone.py"),
+        (("--message.handler", "no.such.Handler"), 255, "java.lang.ClassNotFoundException: no.such.Handler"),
+        (("--consumer.rebalance.listener", "no.such.Listener"), 1, "ClassNotFoundException: no.such.Listener"),
+        (("--consumer.rebalance.listener", "gone.py:Listener"), 1, "gone.py"),
+        (("--replication.policy.class", "no_such_module:Policy"), 1, "no_such_module"),
+        (("--handler.step", "rename.map=(->x"), 1, "rename.map"),
+    ],
+)
+@pytest.mark.usefixtures("one_java")
+def test_what_the_mirror_cannot_load(run: Explain, words: tuple[str, ...], code: int, told: str) -> None:
+    """Each ends the mirror before its streams start."""
+    explained, text = run(*OLD_LINE, "--include", "t", *words)
+    assert explained == code, text
+    assert told in text
+
+
+def test_a_listener_is_not_made(run: Explain, tmp_path: Path) -> None:
+    (tmp_path / "listening.py").write_text(
+        "from legacy_mm.handlers.api import RebalanceListener\n"
+        "class Listener(RebalanceListener):\n    def __init__(self):\n        open('made', 'w')\n"
+        "    def assigned(self, partitions):\n        pass\n    def revoked(self, partitions):\n        pass\n"
+    )
+    assert run(*OLD_LINE, "--include", "t", "--consumer.rebalance.listener", "listening.py:Listener")[0] == 0
+    assert not (tmp_path / "made").exists()
+
+
+def test_what_matters_comes_first(run: Explain) -> None:
+    """Outcome, what to take care of, what differs, topics, rights; then the details, and one line for the rest."""
+    words = ("--include", "t", "--num.streams", "2", "--topic.creation", "true")
+    _, text = run(*OLD_LINE, *words, producer=f"{PRODUCER}topic.blacklist=x\n")
+    titles = [line for line in text.splitlines() if line and not line.startswith(" ")]
+    assert titles == [
+        "It would run.",
+        "Exit code: 0",
+        "Take care",
+        "Different from the old tool, with this command line",
+        "Topics at the source that match t: not known, not asked",
+        "Rights needed",
+        "Words",
+        *(["Environment"] if "Environment" in titles else []),
+        "Options of ours",
+        "The consumer file",
+        "The consumer as librdkafka gets it",
+        "The producer file",
+        "The producer as librdkafka gets it",
+        "Engine",
+        titles[-1],
+    ]
+    assert titles[-1].endswith("from the old tool, which every mirror has: docs/differences.md, or legacy-mm quirks")
+    assert "Take care\n  p.properties:2: topic.blacklist has no effect: topics.blacklist was probably meant.\n" in text
+
+
+def test_a_line_that_is_refused_says_so_and_no_more_than_is_known(run: Explain) -> None:
+    code, text = run(*OLD_LINE, "--include", "t", consumer=f"{CONSUMER}fetch.min.bytes=x\n")
+    assert code == 1
+    first, second = text.splitlines()[0], " ".join(text.split())
+    assert first.startswith("It would be refused: ")
+    assert "c.properties:3: fetch.min.bytes must be a whole number" in second
+    assert "Rights needed" not in text
+    assert "Topics at the source: not known, the line would not run" in text
+
+
+def test_rights_of_features(run: Explain) -> None:
+    """By cluster, operation and resource, with this line's aliases; those of offset syncs where their topics are."""
+    flags = ("--emit.offset-syncs.enabled=true", "--topic.creation=true", "--source.cluster.alias=up")
+    for place, other in (("source", "target"), ("target", "source")):
+        more = ("--target.cluster.alias=down", f"--offset-syncs.topic.location={place}")
+        rows = document(run, *flags, *more)["permissions"]
+        asked = {(row["cluster"], row["operation"], row["resource"], row["reason"]) for row in rows}
+        assert ("source", "DescribeConfigs", "the topics", "topic.creation") in asked
+        assert ("target", "Alter", "the topics", "topic.creation") in asked
+        syncs = {row["cluster"]: row for row in rows if row["reason"] == "emit.offset-syncs.enabled"}
+        assert set(syncs) == {place}
+        named = [row["resource"] for row in rows if row["reason"] == "emit.offset-syncs.enabled"]
+        alias = "down" if place == "source" else "up"
+        names = f"mm2-offset-syncs.{alias}.internal and mm2-offset-map.{alias}.internal"
+        assert f"the cluster or on topics {names}" in named
+        assert other not in syncs
+    plain = {row["reason"] for row in document(run)["permissions"]}
+    assert not {"topic.creation", "emit.offset-syncs.enabled"} & plain
+
+
+def test_a_log_configuration_that_is_not_understood(run: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KAFKA_LOG4J_OPTS", "-Dlog4j.configuration=file:gone.properties")
+    (told,) = document(run)["warnings"]
+    assert "gone.properties" in told
+
+
+def test_rights_name_the_copies_where_they_are_called_otherwise(run: Explain) -> None:
+    for words in (
+        ("--rename.topics=true", "--source.cluster.alias=up", "--target.cluster.alias=down"),
+        ("--handler.step", "rename.prefix=x"),
+    ):
+        rows = {(row["cluster"], row["operation"]): row["resource"] for row in document(run, *words)["permissions"]}
+        assert rows["target", "Write"] == "Topic: each copy of one that matches t"
+        assert rows["source", "Read"] != rows["target", "Write"]

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.cli.old_line import flows_of, split
+from legacy_mm.cli.old_line import flows_of, parts_of, split
+from legacy_mm.errors import UsageError
 from legacy_mm.testbed.java_files import write_properties
 
 
@@ -46,3 +47,29 @@ def test_java_options_and_variables_before_the_class_count(tmp_path: Path) -> No
     for call in (["kafka-run-class.sh", java], ["env", f"KAFKA_OPTS={java}"]):
         (flow,) = flows_of([*call, "kafka.tools.MirrorMaker", *words])
         assert flow.source.properties["sasl.username"] == "me"
+
+
+def test_the_parts_of_a_line() -> None:
+    """For commands that need no more of it than what it names."""
+    words = ["--consumer.config", "c", "--num.streams", "2", "--producer.config=p", "--whitelist", "a,b", "stray"]
+    parts = parts_of(["env", "LEGACY_MM_ENGINE=records", "kafka-mirror-maker.sh", *words, "--rename.topics", "true"])
+    assert (parts.consumer, parts.producer, parts.topics) == ("c", "p", "a,b")
+    assert parts.own == ["--rename.topics=true"]
+    assert parts.others == ["--num.streams", "2", "stray", "--rename.topics", "true"]
+    assert parts.variables["LEGACY_MM_ENGINE"] == "records"
+
+
+PRODUCER = ("--producer.config", "p")
+NO_PAIR: list[tuple[str, ...]] = [
+    (),
+    ("--include", "t"),
+    ("--consumer.config", "c"),
+    PRODUCER,
+    ("--consumer.config=c", "--consumer.config=d", *PRODUCER),
+]
+
+
+@pytest.mark.parametrize("line", NO_PAIR)
+def test_a_line_that_names_no_two_clusters(line: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="one --consumer.config"):
+        parts_of(line)

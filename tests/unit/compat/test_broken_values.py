@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.cli.parser import read_own_options
+from legacy_mm.compat import environment
 from legacy_mm.compat.client_properties.rule import Secret
 from legacy_mm.compat.client_properties.translate import CONSUMER_RULES, PRODUCER_RULES
 from legacy_mm.compat.releases import grammar_of
@@ -157,6 +158,80 @@ def test_an_old_file_is_blamed_under_its_own_names() -> None:
 def test_an_empty_group_is_named() -> None:
     _, hints = said(start(consumer=KAFKA + "group.id= \n"))
     assert hints == ["c.properties:3: group.id is the property that is refused."]
+
+
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+SASL = "security.protocol=SASL_PLAINTEXT\nsasl.mechanism={}\nsasl.jaas.config={}\n"
+TLS = "security.protocol=SSL\n{}\n"
+OIDC = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required clientId=a;"
+HANDLER = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginCallbackHandler"
+TICKET = 'com.sun.security.auth.module.Krb5LoginModule required useTicketCache=true serviceName="a";'
+FAULTS = [
+    (SASL.format("PLAIN", f'{PLAIN} username="u";'), 5, "sasl.jaas.config"),
+    (SASL.format("PLAIN", f'{PLAIN} username="u" password="p"'), 5, "sasl.jaas.config"),
+    (SASL.format("PLAIN", "com.acme.Login required;"), 5, "sasl.jaas.config"),
+    (SASL.format("SCRAM-SHA-512", f'{PLAIN} username="u" password="p";'), 5, "sasl.jaas.config"),
+    (SASL.format("PLAINTEXT", f'{PLAIN} username="u" password="p";'), 4, "sasl.mechanism"),
+    (f"security.protocol=SASL_PLAINTEXT\nsasl.jaas.config={PLAIN} username=u password=p;\n", 0, "sasl.mechanism"),
+    ("security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n", 0, "sasl.jaas.config"),
+    (SASL.format("GSSAPI", "com.sun.security.auth.module.Krb5LoginModule required;"), 5, "sasl.jaas.config"),
+    (SASL.format("GSSAPI", TICKET) + "sasl.kerberos.service.name=b\n", 6, "sasl.kerberos.service.name"),
+    (SASL.format("OAUTHBEARER", OIDC) + f"sasl.login.callback.handler.class={HANDLER}\n", 0,
+     "sasl.oauthbearer.token.endpoint.url"),
+    (SASL.format("OAUTHBEARER", OIDC) + f"sasl.login.callback.handler.class={HANDLER}\n"
+     "sasl.oauthbearer.token.endpoint.url=http://t\n", 5, "sasl.jaas.config"),
+    (SASL.format("OAUTHBEARER", OIDC.replace("clientId=a", "")), 5, "sasl.jaas.config"),
+    (TLS.format("ssl.truststore.type=PEM\nssl.truststore.location=gone.pem"), 5, "ssl.truststore.location"),
+    (TLS.format("ssl.truststore.password=p"), 4, "ssl.truststore.password"),
+    (TLS.format("ssl.truststore.type=JKS\nssl.truststore.certificates=x"), 4, "ssl.truststore.type"),
+    (TLS.format("ssl.truststore.certificates=x"), 4, "ssl.truststore.certificates"),
+    (TLS.format("ssl.truststore.type=PEM\nssl.truststore.certificates=x"), 5, "ssl.truststore.certificates"),
+    (TLS.format("ssl.keystore.location=k.jks"), 4, "ssl.keystore.location"),
+    (TLS.format("ssl.keystore.password=p"), 4, "ssl.keystore.password"),
+    (TLS.format("ssl.keystore.type=PEM\nssl.keystore.key=k"), 5, "ssl.keystore.key"),
+    (TLS.format("ssl.keystore.type=PEM\nssl.keystore.certificate.chain=k"), 5, "ssl.keystore.certificate.chain"),
+    ("librdkafka.max.in.flight=7\nlibrdkafka.transactional.id=x\n", 4, "librdkafka.transactional.id"),
+    ("config.providers=f\nconfig.providers.f.class=com.acme.P\n", 4, "config.providers.f.class"),
+    ("config.providers=f\nconfig.providers.f.class=org.apache.kafka.common.config.provider.FileConfigProvider\n"
+     "retries=${f:/gone/file:key}\n", 5, "retries"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "line", "name"), FAULTS)
+def test_the_line_that_holds_the_fault_is_named(lines: str, line: int, name: str) -> None:
+    """Not the one of the property that reads it."""
+    _, hints = said(start(producer=KAFKA + lines))
+    place = f"p.properties:{line}: {name} is the property that is refused"
+    assert hints == [f"{place}." if line else f"p.properties: {name} is not in the file."]
+
+
+REFUSED = "is the property that is refused"
+IDEMPOTENT, HEARTBEAT = "enable.idempotence=true\n", "heartbeat.interval.ms=20000\n"
+TOGETHER = [
+    ("p", f"{IDEMPOTENT}acks=1\n", f"4: acks {REFUSED} beside enable.idempotence (line 3)."),
+    ("p", f"retries=0\n{IDEMPOTENT}", f"3: retries {REFUSED} beside enable.idempotence (line 4)."),
+    ("c", "session.timeout.ms=10\n", f"4: session.timeout.ms {REFUSED}."),
+    ("c", f"{HEARTBEAT}session.timeout.ms=9000\n", f"ms {REFUSED} beside session.timeout.ms (line 5)."),
+    ("c", "group.remote.assignor=uniform\n", f"4: group.remote.assignor {REFUSED}."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("side", "lines", "hint"), TOGETHER)
+def test_what_is_wrong_together(side: str, lines: str, hint: str) -> None:
+    """Each without which nothing would be wrong."""
+    _, hints = said(start(CONSUMER + lines) if side == "c" else start(producer=KAFKA + lines))
+    assert len(hints) == 1
+    assert hints[0].endswith(hint)
+
+
+def test_a_login_out_of_a_file_is_blamed_on_that_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("login.conf").write_text(f'KafkaClient {{ {PLAIN} username="u"; }};')
+    java = environment.read({"KAFKA_OPTS": "-Djava.security.auth.login.config=login.conf"})
+    Path("c.properties").write_text(CONSUMER)
+    Path("p.properties").write_text(KAFKA + "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n")
+    with pytest.raises(ConfigurationError) as refused:
+        translate(WORDS, lambda own: read_own_options(own, {}), [], environment=java)
+    assert refused.value.__notes__ == ["login.conf: the entry KafkaClient is the login that is refused."]
 
 
 SECRETS = sorted({row.name for row in (*CONSUMER_RULES, *PRODUCER_RULES) if isinstance(row.type, Secret)})

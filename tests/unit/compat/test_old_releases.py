@@ -132,6 +132,34 @@ def test_zookeeper_consumer_file(tool: Tool) -> None:
         tool("1.1", "--whitelist", "t", BROKERS, consumer=ZOOKEEPER + "auto.offset.reset=latest\n")
 
 
+@pytest.mark.parametrize("release", ["0.8.0", "0.8.2", "0.9", "0.10.0", "1.1"])
+@pytest.mark.parametrize("group", ["my group", "a/b", "g ", "gr\u00fcn", "a:b"])
+def test_letters_that_the_zookeeper_consumer_refuses(tool: Tool, release: str, group: str) -> None:
+    """It looked at its own name first, which since 0.9 the tool had made of the group's; the line is the group's."""
+    named = group if release.startswith("0.8") else f"{group}-0"
+    file = f"zookeeper.connect=zk\ngroup.id={group.encode('unicode_escape').decode().replace('xfc', 'u00fc')}\n"
+    with pytest.raises(ConfigurationError, match=f"^kafka.common.InvalidConfigException: client.id {named} is") as told:
+        tool(release, "--whitelist", "t", BROKERS, consumer=file)
+    assert told.value.__notes__ == ["c:2: group.id must be a text of letters, digits, dots, dashes and underscores."]
+
+
+def test_a_client_name_of_0_8(tool: Tool) -> None:
+    """The file's own counts there, and is forgotten later."""
+    file = ZOOKEEPER + "client.id=a b\n"
+    for release, words in (("0.8.2", "client.id a b is illegal"), ("0.8.0", "client.id a b is illegal")):
+        with pytest.raises(ConfigurationError, match=words):
+            tool(release, "--whitelist", "t", BROKERS, consumer=file)
+    with pytest.raises(ConfigurationError, match=r"group\.id g g is illegal"):
+        tool("0.8.2", "--whitelist", "t", BROKERS, consumer="zookeeper.connect=z\ngroup.id=g g\nclient.id=c\n")
+    assert tool.settings("0.9", "--whitelist", "t", BROKERS, consumer=file).source.group_id == "g"
+
+
+def test_letters_of_a_group_in_kafkas_own_consumer(tool: Tool) -> None:
+    for release, more in (("0.9", ["--new.consumer"]), ("1.1", []), ("3.9", [])):
+        file = "bootstrap.servers=127.0.0.1:1\ngroup.id=a b/c\n"
+        assert tool.settings(release, "--whitelist", "t", *more, consumer=file).source.group_id == "a b/c"
+
+
 def test_scala_producer_file(tool: Tool) -> None:
     file = (
         "metadata.broker.list=127.0.0.1:7\nrequest.required.acks=-1\ncompression.codec=2\nproducer.type=sync\n"

@@ -103,6 +103,20 @@ def test_files_of_the_clients_hold_flags_too() -> None:
         ({"replication.policy.class": "DefaultReplicationPolicy"}, "needs source.cluster.alias, because"),
         ({"replication.policy.class": "com.x.Own"}, "com.x.Own is not possible, because a policy is"),
         (
+            {"replication.policy.class": "com.x.Own"},
+            "if this class keeps names, write replication.policy.class=IdentityReplicationPolicy",
+        ),
+        (
+            {"replication.policy.class": "DefaultReplicationPolicy", "replication.policy.separator": ""},
+            "IdentityReplicationPolicy keeps names",
+        ),
+        ({"replication.policy.separator": '"_"'}, "the quotes are part of it: write replication.policy.separator=_"),
+        ({"replication.policy.separator": "''"}, "the quotes are part of it: write replication.policy.separator="),
+        ({"replication.policy.separator": "->"}, "which have letters, digits, dots, dashes and underscores only"),
+        ({"replication.policy.separator": ". ."}, "replication.policy.separator=. . is not possible, because names"),
+        ({"source.cluster.alias": '"up"'}, "the quotes are part of it: write source.cluster.alias=up"),
+        ({"target.cluster.alias": "gr\u00fcn"}, "target.cluster.alias=gr\u00fcn is not possible, because names"),
+        (
             {
                 "rename.topics": "true",
                 "source.cluster.alias": "a",
@@ -169,6 +183,64 @@ def test_what_cannot_be_is_refused_with_a_because(given: dict[str, str], words: 
     with pytest.raises(ConfigurationError) as refused:
         feature_flags.settings({name: [text] for name, text in given.items()})
     assert words in str(refused.value)
+
+
+FOREIGN = (
+    "io.strimzi.kafka.connect.mirror.IdentityReplicationPolicy",
+    "com.amazonaws.kafka.samples.CustomMM2ReplicationPolicy",
+)
+WRONG = {
+    "replication.policy.class": "com.acme.Own",
+    "replication.policy.separator": '"_"',
+    "source.cluster.alias": "a b",
+    "sync.topic.configs.interval.seconds": "10 # seconds",
+    "sync.topic.configs.enabled": "yes",
+    "mm2.compatibility": "5",
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_classes_in_other_peoples_jars_that_keep_names(name: str) -> None:
+    """With a feature, or as an option of ours, Kafka's own stands in; a dead line of a client's file stays dead."""
+    given = {"replication.policy.class": [name], **ALIASES}
+    for read in (feature_flags.settings(given), feature_flags.settings({"topic.creation": ["true"]}, given)):
+        assert read.naming.policy == "IdentityReplicationPolicy"
+        assert any(name in remark and "IdentityReplicationPolicy" in remark for remark in read.remarks)
+    dead = feature_flags.settings({}, {}, {"replication.policy.class": [name]})
+    assert dead.naming.policy == "LegacyReplicationPolicy"
+    assert dead.remarks == (
+        f"replication.policy.class={name} has no effect: no feature is on, and names are kept without it",
+    )
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_cannot_be_in_a_clients_file_without_a_feature(name: str) -> None:
+    """The old tool passed over the line, and an unchanged command must run; with a feature, or from us, it is wrong."""
+    written = {name: [WRONG[name]]}
+    off = feature_flags.settings({})
+    read = feature_flags.settings({}, written, {})
+    assert replace(read, remarks=()) == off
+    (remark,) = read.remarks
+    assert remark.startswith(name)
+    assert "No feature is on, so the flags in the clients' files have no effect" in remark
+    for sources in ((written,), ({"topic.creation": ["true"]}, written), ({}, written | {"topic.creation": ["true"]})):
+        with pytest.raises(ConfigurationError, match=name):
+            feature_flags.settings(*sources)
+
+
+def test_an_empty_alias_and_an_empty_separator_keep_names() -> None:
+    """The way from before Kafka had a policy for it."""
+    empty = {"source.cluster.alias": [""], "replication.policy.separator": [""]}
+    java = {"replication.policy.class": ["org.apache.kafka.connect.mirror.DefaultReplicationPolicy"]}
+    read = feature_flags.settings(empty | java)
+    assert read.naming.policy == "IdentityReplicationPolicy"
+    assert read.remarks == (
+        "source.cluster.alias and replication.policy.separator are empty: names are kept, as by "
+        "IdentityReplicationPolicy",
+    )
+    assert feature_flags.settings(empty).naming.policy == "LegacyReplicationPolicy"
+    with pytest.raises(ConfigurationError, match="rename.topics=true needs source.cluster.alias"):
+        feature_flags.settings(empty | {"rename.topics": ["true"]})
 
 
 @pytest.mark.parametrize("pair", sorted({*((name,) for name in ON), *combinations(ON, 2)} - {LOOPS}), ids=" ".join)
@@ -304,13 +376,13 @@ def test_a_plus_extends_a_default_list() -> None:
     assert more.topics.exclude[-2:] == ("__.*", "tmp-.*")
     assert more.checkpoints is not None
     assert more.checkpoints.groups.exclude[-2:] == ("__.*", "mine")
-    assert list(feature_flags.replaced_defaults(more)) == []
+    assert more.remarks == ()
 
 
 def test_a_list_of_ones_own_says_what_it_no_longer_protects() -> None:
     own = feature_flags.settings({"topic.creation": ["true"], "config.properties.exclude": [r"min\.insync\.replicas"]})
-    (said,) = feature_flags.replaced_defaults(own)
+    (said,) = own.remarks
     assert "unclean.leader.election.enable" in said
     assert "min.insync.replicas" not in said
     assert "+NAME" in said
-    assert list(feature_flags.replaced_defaults(feature_flags.settings({}))) == []
+    assert feature_flags.settings({}).remarks == ()

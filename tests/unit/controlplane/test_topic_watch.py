@@ -135,11 +135,13 @@ def test_ids_that_do_not_come_are_asked_for_again(
     assert "no answer" in caplog.text
 
 
-def test_a_pattern_that_does_not_compile_ends_it_before_it_looks() -> None:
+def test_a_pattern_that_does_not_compile_ends_it_before_it_looks(caplog: pytest.LogCaptureFixture) -> None:
     failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
 
     def refuse() -> TopicChoice:
-        raise InvalidPattern("* is an invalid regex.")
+        refused = InvalidPattern("* is an invalid regex.")
+        refused.advice = "a way out"
+        raise refused
 
     def look() -> Cluster:
         raise AssertionError("it looked")
@@ -148,6 +150,7 @@ def test_a_pattern_that_does_not_compile_ends_it_before_it_looks() -> None:
     topic_watch.start()
     assert isinstance(failures.get(timeout=10), InvalidPattern)
     topic_watch.join(10)
+    assert "a way out" in caplog.text
 
 
 def test_a_topic_that_was_made_again_is_told_once(caplog: pytest.LogCaptureFixture) -> None:

@@ -9,7 +9,7 @@ import pytest
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.handlers.api import Record
-from legacy_mm.handlers.batches import BatchHandler
+from legacy_mm.handlers.batches import BatchHandler, Handled, legally_named
 from legacy_mm.handlers.built_in import step
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.model import Columns
@@ -33,8 +33,8 @@ def after(*steps: str, record: Record = RECORD) -> list[tuple[object, ...]]:
     [
         ("rename.prefix=a.", "a.orders.eu"),
         ("rename.suffix=.b", "orders.eu.b"),
-        (r"rename.map=orders\.(.*)->\1-shop,.*->rest", "eu-shop"),
-        ("rename.map=order->x", "orders.eu"),
+        ("rename.map=orders->shop,orders.eu->eu-shop", "eu-shop"),
+        ("rename.map=orders->x", "orders.eu"),
     ],
 )
 def test_rename(text: str, topic: str) -> None:
@@ -48,7 +48,7 @@ def test_keep_partition() -> None:
 @pytest.mark.parametrize(
     ("text", "kept"),
     [
-        (r"filter.topic=orders\..*", True),
+        ("filter.topic=orders,orders.eu", True),
         ("filter.topic=orders", False),
         ("filter.key=-1$", True),
         ("filter.key=^1", False),
@@ -82,9 +82,11 @@ def test_the_path_of_a_record_grows_and_never_closes() -> None:
 
 
 def test_steps_see_what_the_one_before_made() -> None:
-    ((topic, *_, partition, timestamp),) = after("rename.prefix=a.", "keep.partition", r"rename.map=a\.(.*)->b.\1")
+    ((topic, *_, partition, timestamp),) = after(
+        "rename.prefix=a.", "keep.partition", "rename.map=a.orders.eu->b.orders.eu"
+    )
     assert (topic, partition, timestamp) == ("b.orders.eu", 3, 7)
-    assert after("rename.prefix=a.", "filter.topic=orders.*") == []
+    assert after("rename.prefix=a.", "filter.topic=orders.eu") == []
 
 
 @pytest.mark.parametrize(
@@ -94,9 +96,29 @@ def test_steps_see_what_the_one_before_made() -> None:
         ("filter.key=(", "no regular expression"),
         ("filter.header=x", "no name:pattern"),
         ("rename.map=x", "no list of pattern->topic"),
+        ("rename.map=", "no list of pattern->topic"),
+        ("rename.map=a->b,", "no list of pattern->topic"),
+        ("rename.map=a->", "no list of pattern->topic"),
+        ("rename.map=->b", "no list of pattern->topic"),
         ("loop.guard=a", "no source>target"),
     ],
 )
 def test_mistakes(text: str, told: str) -> None:
     with pytest.raises(ConfigurationError, match=f"--handler.step .*{told}"):
         step(text)
+
+
+def test_a_record_for_a_topic_that_cannot_be_is_one_that_failed() -> None:
+    """What the handler made of the records before it is sent; names that can be are looked at once."""
+    made = [(name, None, None, (), None, None) for name in ("a", "b c", "d", "x/y", "e")]
+    known: set[str] = set()
+    found = legally_named(Handled(made, [1, 3, 3, 4, 5]), known)
+    assert (found.targets, found.ends) == (made[:1], [1])
+    assert found.error == "topic 'b c': names have letters, digits, dots, dashes and underscores only"
+    assert known == {"a"}
+    fine = Handled([made[0], made[4]], [1, 2])
+    assert legally_named(fine, known) == fine
+    assert known == {"a", "e"}
+    for name, why in (("", "empty"), (None, "a text"), ("..", "can be called"), ("n" * 250, "249 letters")):
+        made = [(name, None, None, (), None, None)]  # type: ignore[list-item]
+        assert why in (legally_named(Handled(made, [1]), set()).error or "")

@@ -1,0 +1,47 @@
+"""MirrorMaker 2's own file, given to a command that copies from one source to one target: recognised as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+from legacy_mm.compat import properties_file
+from legacy_mm.compat.properties_file import Entry
+from legacy_mm.errors import ConfigurationError
+
+_SERVERS = ".bootstrap.servers"
+_CLIENTS = ("consumer", "producer", "admin", "source.admin", "target.admin", "remote.admin", "librdkafka")
+"""What may stand before a client's servers without being the alias of a cluster."""
+_CONNECTOR = "org.apache.kafka.connect.mirror.Mirror"
+_LONGEST = 1_000_000
+
+
+def named_in(words: Iterable[str]) -> Iterator[str]:
+    """What to say about each of these words that is, or that holds, the path of such a file."""
+    paths = dict.fromkeys(text for word in words for text in (word, word.partition("=")[2]) if text)
+    for path in paths:
+        with suppress(OSError, ValueError, ConfigurationError):
+            file = Path(path)
+            if file.is_file() and file.stat().st_size < _LONGEST:
+                yield from filter(None, [about(path, properties_file.load_entries(path))])
+
+
+def about(path: str, entries: Iterable[Entry]) -> str:
+    """The one line; empty for any other file."""
+    sign = next((each for each in entries if _is_sign(each)), None)
+    if sign is None:
+        return ""
+    return (
+        f"{path} is a file of MirrorMaker 2 (line {sign.line}: {sign.name}): this command copies from one source to "
+        "one target, by a consumer file and a producer file; docs/from-mirror-maker-2.md says how to make them of it"
+    )
+
+
+def _is_sign(entry: Entry) -> bool:
+    name = entry.name
+    if name == "clusters" or "->" in name:
+        return True
+    if name == "connector.class":
+        return entry.text.strip().startswith(_CONNECTOR)
+    return name.endswith(_SERVERS) and name.removesuffix(_SERVERS) not in _CLIENTS

@@ -1,0 +1,67 @@
+"""Names that nobody reads and that look like one of ours: which was probably meant, wherever it is written.
+
+Keys of other people are no slip of ours: those of every Kafka client, of the old clients, of brokers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+
+from legacy_mm.compat import zookeeper_files
+from legacy_mm.compat.client_properties.translate import NATIVE_PREFIX, RULES
+from legacy_mm.compat.properties_file import PropertiesFile
+from legacy_mm.compat.releases import Grammar
+from legacy_mm.compat.variables import VARIABLES
+from legacy_mm.config import unbuilt
+from legacy_mm.config.catalogue import ALL_OPTIONS, option_called
+from legacy_mm.config.features import BY_NAME, WITHOUT_EFFECT, is_flag
+from legacy_mm.config.meant import meant
+from legacy_mm.config.option import ENVIRONMENT_PREFIX, environment_variable
+
+_FLAGS = (*BY_NAME, *WITHOUT_EFFECT)
+_OPTIONS = (*(row.name for row in ALL_OPTIONS), *BY_NAME)
+_OTHER_PEOPLES = ("offsets.topic.replication.factor", "offset.storage.replication.factor", "topic.creation.enable")
+"""Of brokers and of Kafka Connect."""
+
+
+@cache
+def _of_clients() -> frozenset[str]:
+    rules = {rule.name for rows in RULES.values() for rule in rows}
+    return frozenset(rules.union(zookeeper_files.NAMES, _OTHER_PEOPLES))
+
+
+def in_file(file: PropertiesFile, grammar: Grammar) -> Iterator[str]:
+    """What to say about the keys of a client's file."""
+    for name in file.properties:
+        if name in _of_clients() or is_flag(name) or unbuilt.is_unbuilt(name) or name.startswith(NATIVE_PREFIX):
+            continue
+        if name in grammar.options or option_called(name) is not None:
+            where = "the command line" if name in grammar.options else "the command line or --features.config"
+            yield f"{file.place(name)}: {name} has no effect in a client's file: it is an option of {where}"
+        elif probably := meant(name, _FLAGS):
+            yield f"{file.place(name)}: {name} has no effect: {probably} was probably meant"
+
+
+def in_variables(variables: Mapping[str, str]) -> Iterator[str]:
+    """What to say about variables of ours that no option has."""
+    options = [environment_variable(name) for name in _OPTIONS]
+    known = {*options, *(row.name for row in VARIABLES)}
+    for name in sorted(variables):
+        if name.startswith(ENVIRONMENT_PREFIX) and name not in known and (probably := meant(name, options)):
+            yield f"The variable {name} has no effect: {probably} was probably meant"
+
+
+def option(name: str, legacy: Iterable[str]) -> str:
+    """What to say about an option that is none of the old tool's and none of ours; empty for nothing."""
+    probably = meant(name, (*legacy, *_OPTIONS))
+    return f"--{name} is no option: --{probably} was probably meant." if probably else ""
+
+
+def in_options_file(name: str, legacy: Iterable[str]) -> str:
+    """The same about a key of `--features.config`."""
+    if name in legacy:
+        return f"{name} is an option of the old tool, which belongs on the command line: --{name}"
+    probably = meant(name, _OPTIONS)
+    said = f"{name} is not an option of legacy-mm"
+    return f"{said}: {probably} was probably meant" if probably else said

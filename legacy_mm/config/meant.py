@@ -1,0 +1,67 @@
+"""Which name was probably meant by one that nobody knows: the same words in other order or number, or a slip or two."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+_BETWEEN = re.compile(r"[._\-\s]+")
+_SYNONYMS = {"blacklist": "exclude", "whitelist": "include", "enable": "enabled", "sec": "second"}
+_IMPLIED = "include"
+"""A list of what to copy has no word for it in its name."""
+_LEAST_LENGTH = 8
+"""Below it two names that differ in a letter are two names."""
+_LONG = 16
+_LEAST_COMMON_WORDS = 3
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """The nearest of the known names; empty where none is near, or where the name itself is known."""
+    names = tuple(known)
+    if name in names:
+        return ""
+    found = [(rank, _unlike(name, each), each) for each in names if (rank := _distance(name, each)) is not None]
+    return min(found, default=(0, 0.0, ""))[-1]
+
+
+def _unlike(name: str, known: str) -> float:
+    return 1.0 - SequenceMatcher(None, name.lower(), known.lower()).ratio()
+
+
+def _distance(name: str, known: str) -> int | None:
+    """How far apart, where that is near."""
+    given, wanted = _words(name), _words(known)
+    if len(given) > 1 and sorted(given) in (sorted(wanted), sorted([*wanted, _IMPLIED])):
+        return 0
+    if len(name) < _LEAST_LENGTH:
+        return None
+    most = 1 if len(name) < _LONG else 2
+    spelled = ((name.lower(), known), (".".join(given), ".".join(wanted)))
+    slips = [slips for one, other in spelled if (slips := _slips(one, other, most)) is not None]
+    if slips:
+        return min(slips)
+    lacks_one = len(wanted) == len(given) + 1 and len(given) >= _LEAST_COMMON_WORDS
+    return most + 1 if lacks_one and set(given) < set(wanted) else None
+
+
+def _words(name: str) -> list[str]:
+    words = (word for word in _BETWEEN.split(name.lower()) if word)
+    bare = (word.removesuffix("s") for word in words)
+    return [_SYNONYMS.get(word, word) for word in bare]
+
+
+def _slips(one: str, other: str, most: int) -> int | None:
+    """Letters that are wrong, missing, too many or exchanged with their neighbour; None where there are more."""
+    if abs(len(one) - len(other)) > most:
+        return None
+    before: list[int] = []
+    row = list(range(len(other) + 1))
+    for here, letter in enumerate(one, 1):
+        older, before = before, row
+        row = [here]
+        for there, its in enumerate(other, 1):
+            best = min(before[there] + 1, row[there - 1] + 1, before[there - 1] + (letter != its))
+            exchanged = here > 1 and there > 1 and letter == other[there - 2] and one[here - 2] == its
+            row.append(min(best, older[there - 2] + 1) if exchanged else best)
+    return row[-1] if row[-1] <= most else None

@@ -1,0 +1,25 @@
+"""What can be said about a topic pattern from its letters alone; whether it compiles is for Java to say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_PLAIN = re.compile(r"(?:[A-Za-z0-9_-]|\.[*+?]?|\|)*")
+_GLOB = re.compile(r"(?:(?<![^|])|\.?\*(?=\*))[*+?]+|(?<=\()[*+]+")
+"""A quantifier with nothing before it, or one behind another: a file pattern's star."""
+EVERY = ".*"
+
+
+def compiles_anywhere(pattern: str) -> bool:
+    """True for letters, dots and `.*`, which are a regular expression in every dialect: no Java is needed for them."""
+    return _PLAIN.fullmatch(pattern) is not None
+
+
+def advice(pattern: str, reason: str, compiles: Callable[[str], bool]) -> str:
+    """What to do about a pattern that does not compile; `reason` is Java's, where it gave one."""
+    meant = _GLOB.sub(EVERY, pattern)
+    said = f"{pattern} is no Java regular expression" + (f" ({reason})" if reason else "")
+    if meant == pattern or not compiles(meant):
+        return f"{said}: write one, such as orders.* for all topics whose name begins with orders."
+    return f"{said}: {meant} was probably meant" + (", which is every topic." if meant == EVERY else ".")

@@ -191,6 +191,13 @@ TOPIC_UNMADE = Event(
     logging.WARNING,
     "[topic-creation] topic {topic} is still missing at the target; its brokers may now make it in their own way",
 )
+GROUP_LEFT_OUT = Event(
+    "group-left-out",
+    logging.WARNING,
+    "[checkpoints] group {group} has no checkpoint for {count} partitions, such as {places}: nothing is known of "
+    "these; legacy-mm translate --group {group} --explain says more, and with --from-first legacy-mm cutover takes it "
+    "to the first records of the copies",
+)
 HEARTBEATS_FAILED = Event(
     "heartbeats-failed",
     logging.WARNING,

@@ -223,6 +223,13 @@ NOT_COPIED = Event(
     "Not copied before the stop: {partitions} partitions wait for topic {topic} at the target ({reason}); what was "
     "copied of them is committed, and the next start goes on there",
 )
+GROUP_LEFT_OUT = Event(
+    "group-left-out",
+    logging.WARNING,
+    "[checkpoints] group {group} has no checkpoint for {count} partitions, such as {places}: nothing is known of "
+    "these; legacy-mm translate --group {group} --explain says more, and with --from-first legacy-mm cutover takes it "
+    "to the first records of the copies",
+)
 HEARTBEATS_FAILED = Event(
     "heartbeats-failed",
     logging.WARNING,

@@ -12,7 +12,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.exact_offsets import StoredMaps
 from legacy_mm.controlplane.group_translation import ClusterView, GroupTranslation, Known, Source
-from legacy_mm.controlplane.translation import StoredSyncs
+from legacy_mm.controlplane.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.errors import UsageError
 from legacy_mm.flow_names import Names
 from legacy_mm.kafka.admin import LibrdkafkaAdmin
@@ -64,6 +64,11 @@ def flow_groups(settings: Settings, names: Names) -> FlowGroups:
     known = Known(
         StoredSyncs(InternalLog(at, names.offset_syncs_topic(syncs.location), _CLIENT_ID)),
         StoredMaps(InternalLog(at, names.exact_offsets_topic(syncs.location), _CLIENT_ID)),
+        StoredCheckpoints(
+            None
+            if settings.features.checkpoints is None
+            else InternalLog(target, names.checkpoints_topic(), _CLIENT_ID)
+        ),
     )
     choice = names.choice()
 

@@ -39,9 +39,10 @@ _CUTOVER_CODES = (
 
 def translate(words: Sequence[str]) -> int:
     """`legacy-mm translate --group G [--explain] [--json] -- COMMAND LINE`."""
-    usage = f"legacy-mm translate --group G [--explain] [--json] {_BEHIND}"
+    usage = f"legacy-mm translate --group G [--from-first] [--explain] [--json] {_BEHIND}"
     parser = Parser(prog="legacy-mm translate", allow_abbrev=False, usage=usage, epilog=_TRANSLATE_CODES)
     parser.add_argument("--group", required=True, metavar="G", help="a consumer group of the source")
+    _add_from_first(parser)
     parser.add_argument("--explain", action="store_true", help="how each offset is known, and what is left to read")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text, with the reasons")
     own, line = split(words)
@@ -51,7 +52,7 @@ def translate(words: Sequence[str]) -> int:
 def cutover(words: Sequence[str]) -> int:
     """`legacy-mm cutover --group G ... -- COMMAND LINE`, and back: `--undo RECEIPT`."""
     usage = (
-        "legacy-mm cutover --group G [--timeout SECONDS] [--receipt FILE] [--partial] [--dry-run] "
+        "legacy-mm cutover --group G [--timeout SECONDS] [--receipt FILE] [--partial] [--from-first] [--dry-run] "
         f"{_BEHIND}\n       legacy-mm cutover --undo RECEIPT {_BEHIND}"
     )
     parser = Parser(prog="legacy-mm cutover", allow_abbrev=False, usage=usage, epilog=_CUTOVER_CODES)
@@ -63,6 +64,7 @@ def cutover(words: Sequence[str]) -> int:
     )
     parser.add_argument("--receipt", type=Path, metavar="FILE", help="a new file (cutover-GROUP-TIME.json)")
     parser.add_argument("--partial", action="store_true", help="leave out partitions that cannot be translated")
+    _add_from_first(parser)
     parser.add_argument("--dry-run", action="store_true", help="look once, tell everything, commit nothing")
     own, line = split(words)
 
@@ -73,9 +75,19 @@ def cutover(words: Sequence[str]) -> int:
     return told(run, FAILED)
 
 
+def _add_from_first(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--from-first",
+        action="store_true",
+        help="where nothing is known the group begins at the copy's first record",
+    )
+
+
 def _translate(options: argparse.Namespace, line: Sequence[str]) -> int:
     with groups_of(line) as flow:
-        positions = _informed(flow).positions(options.group, Deadline.after(_ASK_SECONDS))
+        positions = _informed(flow).positions(
+            options.group, Deadline.after(_ASK_SECONDS), from_first=options.from_first
+        )
     if options.json:
         document = {"format": _FORMAT, "group": options.group, "partitions": [_row(each) for each in positions]}
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
@@ -116,8 +128,15 @@ def _cut_over(options: argparse.Namespace, line: Sequence[str]) -> int:
         raise HostError(f"{file} is there already: a receipt is a new file")
     with groups_of(line) as flow:
         work = Cutover(_informed(flow), options.group, flow.settings.flow, flow.target_cluster, _say)
-        settle = 2 * flow.settings.commit_interval + _SPARE_SECONDS
-        chosen = CutoverOptions(options.timeout, settle, partial=options.partial, dry_run=options.dry_run)
+        interval = flow.settings.commit_interval
+        chosen = CutoverOptions(
+            options.timeout,
+            2 * interval + _SPARE_SECONDS,
+            partial=options.partial,
+            dry_run=options.dry_run,
+            from_first=options.from_first,
+            interval=interval,
+        )
         done = work.run(chosen, lambda receipt: cutover_receipt.save(receipt, file))
     if done and not options.dry_run:
         _say(f"receipt: {file}")

@@ -26,6 +26,8 @@ from legacy_mm.policies import checkpoint_rule
 from legacy_mm.protocol.mirror_records import Checkpoint
 from legacy_mm.wire.groups import GroupAdmin, GroupOffsets
 
+_NAMED = 3
+"""Partitions of a group that are named in a line."""
 Known = Mapping[str, Mapping[TopicPartition, Checkpoint]]
 """Group -> partition at the target -> its last checkpoint."""
 
@@ -158,6 +160,8 @@ class Checkpoints(threading.Thread):
         self._target_ends = target_ends
         self._stopping = threading.Event()
         self._said: dict[str, str] = {}
+        self._left_out: dict[str, frozenset[TopicPartition]] = {}
+        self._named: set[str] = set()
 
     def stop(self) -> None:
         """Begin nothing more."""
@@ -180,6 +184,7 @@ class Checkpoints(threading.Thread):
         asked_at = monotonic()
         offsets, untold = self._groups.offsets(deadline)
         found = tuple(self._found(offsets))
+        self._name_left_out(offsets, found)
         ends = self._ends_of(found, deadline)  # asked last: what was copied before is not behind them
         self._emitter.emit((each for each in found if not _is_beyond(each, ends)), asked_at, deadline)
         raise_untold(untold)
@@ -210,6 +215,20 @@ class Checkpoints(threading.Thread):
                 if translated is not None:
                     remote = self._remote(partition.topic)
                     yield Checkpoint(group, remote, partition.partition, offset, translated, metadata)
+
+    def _name_left_out(self, committed: Mapping[str, GroupOffsets], found: Collection[Checkpoint]) -> None:
+        """A line for each group that has no checkpoint for some partitions, once that was so in two rounds."""
+        have = {(each.group, *_place(each)) for each in found}
+        held, before, self._left_out = self._held(), self._left_out, {}
+        for group, offsets in committed.items():
+            mine = sorted(place for place in offsets.keys() & held if offsets[place].offset >= 0)
+            missing = [place for place in mine if (group, self._remote(place.topic), place.partition) not in have]
+            if missing and group not in self._named:
+                self._left_out[group] = frozenset(missing)
+                if lasting := [place for place in missing if place in before.get(group, ())]:
+                    self._named.add(group)
+                    places = ", ".join(f"{place} at {offsets[place].offset}" for place in lasting[:_NAMED])
+                    events.emit(events.GROUP_LEFT_OUT, group=group, count=len(lasting), places=places)
 
     def _mine(self) -> Known:
         """The checkpoints of partitions that are copied here; none of groups that were excluded or deleted since."""

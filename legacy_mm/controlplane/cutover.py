@@ -38,6 +38,10 @@ class CutoverOptions:
     partial: bool = False
     """Partitions whose offsets nobody can tell are left out; else they stop everything."""
     dry_run: bool = False
+    from_first: bool = False
+    """Where nobody can tell, the group begins at the copy's first record."""
+    interval: float = 60.0
+    """Seconds between two commits of the mirror."""
 
 
 class Cutover:
@@ -93,7 +97,10 @@ class Cutover:
         while lag := self._translation.lag(ends, _patience()):
             if lag != said:
                 said = lag
-                self._say(f"copied: {sum(lag.values())} offsets are missing yet: {_places(lag)}")
+                self._say(
+                    f"copied: {sum(lag.values())} offsets are missing yet: {_places(lag)}; what is copied counts when "
+                    f"the mirror has committed it, every {options.interval:g} s"
+                )
             if end.expired():
                 when = "yet" if options.dry_run else f"within {options.timeout:g} s"
                 self._say(f"not ready: not copied {when}; is the mirror running?")
@@ -104,11 +111,20 @@ class Cutover:
 
     def _settled(self, options: CutoverOptions) -> list[Position]:
         """Step 3; while the mirror has not written down the last pairs, it is asked again."""
-        end = Deadline.after(0 if options.dry_run else min(options.settle, options.timeout))
+        seconds = 0 if options.dry_run else min(options.settle, options.timeout)
+        end = Deadline.after(seconds)
+        waited: list[str] = []
         while True:
-            positions = self._translation.positions(self._group, _patience())
-            if end.expired() or not any(each.answer.behind for each in positions):
+            positions = self._translation.positions(self._group, _patience(), from_first=options.from_first)
+            behind = [str(each.source) for each in positions if each.answer.behind]
+            if end.expired() or not behind:
                 return positions
+            if not waited:
+                waited = behind
+                self._say(
+                    f"translated: for up to {seconds:g} s it is waited for what the mirror writes down of "
+                    f"{', '.join(behind)}"
+                )
             self._patience.wait(min(_PAUSE_SECONDS, end.remaining()))
 
     def _moves(self, positions: Sequence[Position]) -> list[MovedPartition]:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.exact_offsets import StoredMaps
 from legacy_mm.controlplane.group_offsets import raise_untold
-from legacy_mm.controlplane.translation import StoredSyncs
+from legacy_mm.controlplane.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.errors import HostError
 from legacy_mm.kafka.scan import has_records
 from legacy_mm.kafka.survey import LibrdkafkaSurvey
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.policies.group_position import Answer, How, answer, copied_until
+from legacy_mm.policies.group_position import Answer, How, answer, by_checkpoint, copied_until
 from legacy_mm.policies.offset_map import OffsetMap
 from legacy_mm.wire.groups import CommittedOffset, GroupAdmin, GroupOffsets
 
@@ -49,6 +49,7 @@ class Known:
 
     syncs: StoredSyncs
     maps: StoredMaps
+    checkpoints: StoredCheckpoints
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +85,13 @@ class GroupTranslation:
         """Read what the mirror has written down since the last time; raises HostError."""
         self._known.syncs.refresh(deadline)
         self._known.maps.refresh(deadline)
+        self._known.checkpoints.refresh(deadline)
 
-    def positions(self, group: str, deadline: Deadline) -> list[Position]:
-        """Of each partition that the group has committed; raises LegacyMMError, also when there is none."""
+    def positions(self, group: str, deadline: Deadline, *, from_first: bool = False) -> list[Position]:
+        """Of each partition that the group has committed; raises LegacyMMError, also when there is none.
+
+        `from_first`: where nobody can tell, the group begins at the copy's first record.
+        """
         committed = offsets_of(self.source.groups, group, deadline)
         if not committed:
             raise HostError(f"group {group} has committed nothing at the source")
@@ -103,6 +108,8 @@ class GroupTranslation:
         self.refresh(deadline)
         source_ends = self.source.topics.log_ends(there, deadline)
 
+        all_read = self._read_to_the_end({place.topic for place in there}, committed, deadline)
+
         def position(place: TopicPartition) -> Position:
             offset = committed[place]
             target = there.get(place)
@@ -112,6 +119,13 @@ class GroupTranslation:
                 return Position(place, offset, named, missing)
             there_ends = target_ends[target]
             found = self._answer(place, offset.offset, source_ends[place], there_ends)
+            told = self._known.checkpoints.of(group, target)
+            if told is not None and told.downstream <= there_ends[1]:
+                found = by_checkpoint(found, offset.offset, told, self._known.maps.of(place).nearest(-1).first)
+            if found.how is How.UNKNOWN and place.topic in all_read:
+                found = Answer(How.AT_THE_END, there_ends[1])
+            if from_first and found.how in (How.UNKNOWN, How.TOO_OLD):
+                found = Answer(How.FIRST_RECORD, there_ends[0], behind=found.behind)
             if found.offset is not None and found.offset > there_ends[1]:  # copied since, or never there
                 there_ends = self.target.topics.log_ends([target], deadline)[target]
                 found = found if found.offset <= there_ends[1] else Answer(How.COPY_MADE_AGAIN, behind=True)
@@ -124,10 +138,32 @@ class GroupTranslation:
     def ends(self, group: str, deadline: Deadline) -> Ends:
         """Of all partitions of those topics that the group has committed and that are mirrored."""
         committed = offsets_of(self.source.groups, group, deadline)
-        copies = self._copies({place.topic for place in committed})
+        return self._ends_of(self._copies({place.topic for place in committed}), deadline)
+
+    def _ends_of(self, topics: Iterable[str], deadline: Deadline) -> Ends:
         counts = self.source.topics.partitions(deadline)
-        places = [TopicPartition(topic, number) for topic in copies for number in range(counts.get(topic, 0))]
+        places = [TopicPartition(topic, number) for topic in topics for number in range(counts.get(topic, 0))]
         return self.source.topics.log_ends(places, deadline)
+
+    def _read_to_the_end(self, topics: Collection[str], committed: GroupOffsets, deadline: Deadline) -> set[str]:
+        """Those of these source topics with a partition of which nothing is known, where a group that stands here and
+        the mirror have left no record of any partition: before partitions were preserved a record may be in any."""
+        unknown = {place.topic for place in committed if place.topic in topics and not self._is_known(place)}
+        ends = self._ends_of(sorted(unknown), deadline) if unknown else {}
+        mirrored = offsets_of(self.source.groups, self.source.mirror, deadline) if ends else {}
+
+        def has_left(place: TopicPartition) -> bool:
+            low, end = ends[place]
+            read, copied = (group[place].offset if place in group else 0 for group in (committed, mirrored))
+            # what the source has removed since may still be at the target
+            return read < low or self._has_records(place, min(read, max(low, copied)), end)
+
+        with ThreadPoolExecutor(_SCANS) as pool:
+            left = {place.topic for place, has in zip(ends, pool.map(has_left, ends), strict=True) if has}
+        return unknown - left
+
+    def _is_known(self, place: TopicPartition) -> bool:
+        return bool(self._map(place).runs or self._known.syncs.of(place))
 
     def lag(self, ends: Ends, deadline: Deadline) -> Offsets:
         """What of the source has not been copied of each partition up to its end; without those that have no lag."""

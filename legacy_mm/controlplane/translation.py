@@ -11,7 +11,7 @@ from legacy_mm.model import OffsetPair, TopicPartition
 from legacy_mm.policies.group_position import best
 from legacy_mm.policies.offset_map import Nearest
 from legacy_mm.policies.offset_sync_store import OffsetSyncStore
-from legacy_mm.protocol.mirror_records import OffsetSync
+from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 
 
 class StoredSyncs:
@@ -33,6 +33,25 @@ class StoredSyncs:
         """The offset syncs that are used for a partition, the newest first; neighbours may be the same."""
         store = self._stores.get(partition)
         return () if store is None else store.slots
+
+
+class StoredCheckpoints:
+    """What the mirror has told of groups, read again and again by one thread."""
+
+    def __init__(self, log: InternalLog | None) -> None:
+        """None: the mirror emits none."""
+        self._log = log
+        self._known: dict[tuple[str, TopicPartition], OffsetPair] = {}
+
+    def refresh(self, deadline: Deadline) -> None:
+        """Read what is new; raises HostError. What is no checkpoint is passed over."""
+        for each in () if self._log is None else decoded(self._log.read(deadline), Checkpoint.decode):
+            place = TopicPartition(each.topic, each.partition)
+            self._known[each.group, place] = OffsetPair(each.upstream, each.downstream)
+
+    def of(self, group: str, place: TopicPartition) -> OffsetPair | None:
+        """The last one of a group for a partition of the target."""
+        return self._known.get((group, place))
 
 
 class Translation:

@@ -10,6 +10,8 @@ from legacy_mm.model import OffsetPair
 from legacy_mm.policies.offset_map import Nearest, OffsetMap
 from legacy_mm.policies.offset_sync_store import by_sync, sync_for
 
+_WAY_OUT = "; with --from-first: the copy's first record"
+
 
 class How(StrEnum):
     """How a target offset is known, or why it is not; the values stand in JSON."""
@@ -22,6 +24,12 @@ class How(StrEnum):
     """By MirrorMaker 2's rule: some records may be read again."""
     NOTHING_TO_READ = "nothing-to-read"
     """The source partition holds no record, and the group has read all there were, or the copy holds none either."""
+    CHECKPOINT = "checkpoint"
+    """By what the mirror told of the group before: some records may be read again."""
+    AT_THE_END = "at-the-end"
+    """Nothing is known, but group and mirror have read every partition of the topic to its end."""
+    FIRST_RECORD = "first-record"
+    """Where the copy begins, because the user says so."""
     NOT_MIRRORED = "not-mirrored"
     NO_COPY = "no-copy"
     """The target has no such partition."""
@@ -53,11 +61,16 @@ class Answer:
             How.NEAREST_PAIR: f"by the nearest known pair, {pair}; some records may be read again",
             How.OFFSET_SYNC: f"by the offset sync {pair}; some records may be read again",
             How.NOTHING_TO_READ: "the partition holds no records for it: the end at the target",
+            How.CHECKPOINT: f"by the mirror's checkpoint {pair}; some records may be read again",
+            How.AT_THE_END: "the group and the mirror are at the end of every partition of the topic: the end at the "
+            "target, on condition that nobody else writes there",
+            How.FIRST_RECORD: "the copy's first record, as asked: what the source held before it is not there, and "
+            "some records may be read again",
             How.NOT_MIRRORED: "the topic is not mirrored",
             How.NO_COPY: "the target has no such partition",
             How.COPY_MADE_AGAIN: "its copy ends before all that is known: it was deleted and made again",
-            How.TOO_OLD: f"older than all that is known, which begins at {oldest}",
-            How.UNKNOWN: "nothing is known of this partition",
+            How.TOO_OLD: f"older than all that is known, which begins at {oldest}{_WAY_OUT}",
+            How.UNKNOWN: f"nothing is known of this partition{_WAY_OUT}",
         }[self.how]
 
 
@@ -82,6 +95,20 @@ def best(offset: int, nearest: Nearest, syncs: Sequence[OffsetPair]) -> Answer:
     if syncs or first is not None:
         return Answer(How.TOO_OLD, pair=min(filter(None, [*syncs, first])))
     return Answer(How.UNKNOWN)
+
+
+def by_checkpoint(found: Answer, offset: int, checkpoint: OffsetPair | None, first: OffsetPair | None) -> Answer:
+    """What the mirror told of the group before, where that is further on than `found`.
+
+    `first`: where the exact map begins; a checkpoint from before it that stands behind that is of a former copy.
+    """
+    if checkpoint is None or checkpoint.upstream > offset:
+        return found
+    if first is not None and checkpoint.upstream < first.upstream and checkpoint.downstream >= first.downstream:
+        return found
+    if found.offset is None or found.offset < checkpoint.downstream:
+        return Answer(How.CHECKPOINT, checkpoint.downstream, checkpoint, found.behind)
+    return found
 
 
 def answer(

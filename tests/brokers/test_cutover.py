@@ -34,11 +34,13 @@ STANDS = 47
 def mirror(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess], group: str) -> Callable[..., Any]:
     """Start a mirror of one topic, which it renames, and writes offsets down every half second."""
 
-    def start(name: str) -> ToolProcess:
-        flags = {
+    def start(name: str, *, offsets: bool = True) -> ToolProcess:
+        names = {
             "rename.topics": "true",
             "source.cluster.alias": alias(name),
             "target.cluster.alias": f"east{name[-8:]}",
+        }
+        flags = {
             "topic.creation": "true",
             "emit.offset-syncs.enabled": "true",
             "emit.checkpoints.enabled": "true",
@@ -51,7 +53,7 @@ def mirror(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess
             "auto.offset.reset": "earliest",
             "group.instance.id": "one",  # so that nobody waits for the session of a mirror that was killed
         }
-        written = {"bootstrap.servers": target.bootstrap, **flags}
+        written = {"bootstrap.servers": target.bootstrap, **names, **(flags if offsets else {})}
         return our_tool(reading, written, "--whitelist", name, "--offset.commit.interval.ms", "500")
 
     return start
@@ -182,3 +184,41 @@ def check_sample(target: Cluster, name: str, moved: Mapping[Place, int]) -> None
     assert lines == [(each.partition, each.offset) for each in log]
     ends = end_offsets(target.bootstrap, copy)
     assert committed(target.bootstrap, reader, [copy]) == {place: ends[place[1]] for place in moved}
+
+
+def test_a_group_and_a_mirror_at_the_end_of_what_was_copied_before(
+    run: Run,
+    mirror: Callable[..., ToolProcess],
+    source: Cluster,
+    target: Cluster,
+    topic: Callable[..., str],
+    group: str,
+) -> None:
+    """Offset syncs were switched on later, and the topic has been idle since: the ends answer, at once.
+
+    A group that stands before that gets a line of the mirror's, and goes to the copy's first record where asked to.
+    """
+    name = topic("idle")
+    copy, reader = f"{alias(name)}.{name}", f"app-{name}"
+    create_topic(source.bootstrap, name, PARTITIONS)
+    write(source, name, "before", 20)
+    ends = end_offsets(source.bootstrap, name)
+    with mirror(name, offsets=False) as tool:
+        read = {(name, partition): end - 1 for partition, end in ends.items()}  # a marker stands last
+        wait_until(lambda: committed(source.bootstrap, group, [name]) == read, SECONDS, "all to be committed")
+        assert tool.stop(SECONDS) == 143
+    commit(source, reader, {(name, partition): end for partition, end in ends.items()})
+    with mirror(name) as tool:
+        line = ("--", *tool.command)
+        code, said, failed = run("cutover", "--group", reader, "--dry-run", *line)
+        assert code == 0, said + failed
+        assert said.count("at the end of every partition of the topic") == PARTITIONS
+        commit(source, reader, {(name, 1): 0})
+        code, said, _ = run("translate", "--group", reader, "--explain", *line)
+        assert code == 2 and "nothing is known of this partition; with --from-first" in said
+        tool.wait_for_output(f"group {reader} has no checkpoint for ", SECONDS)
+        code, said, failed = run("cutover", "--group", reader, "--from-first", "--timeout", "3", *line)
+        assert code == 0, said + failed
+        assert "for up to 3 s it is waited for what the mirror writes down of " in said
+    moved = committed(target.bootstrap, reader, [copy])
+    assert moved == {(copy, partition): 0 for partition in range(PARTITIONS)}

@@ -22,6 +22,7 @@ from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset
 
 HERE = [TopicPartition("t", number) for number in range(3)]
 THERE = [TopicPartition("west.t", number) for number in range(3)]
+COUNTS = "what is copied counts when the mirror has committed it, every 60 s"
 OPTIONS = CutoverOptions(timeout=0, settle=0)
 
 
@@ -74,7 +75,7 @@ class Clusters:
     def lag(self, ends: Any, deadline: Deadline) -> Mapping[TopicPartition, int]:
         return self.lags.pop(0) if self.lags else {}
 
-    def positions(self, group: str, deadline: Deadline) -> list[Position]:
+    def positions(self, group: str, deadline: Deadline, *, from_first: bool) -> list[Position]:
         return self.found
 
 
@@ -159,8 +160,8 @@ def test_what_is_not_copied_is_waited_for() -> None:
     run = Run(clusters)
     assert run(CutoverOptions(timeout=30, settle=0)) is True
     assert [line for line in run.said if "missing" in line] == [
-        "copied: 7 offsets are missing yet: t-0=7",
-        "copied: 2 offsets are missing yet: t-0=2",
+        f"copied: 7 offsets are missing yet: t-0=7; {COUNTS}",
+        f"copied: 2 offsets are missing yet: t-0=2; {COUNTS}",
     ]
 
 

@@ -41,3 +41,8 @@ class AskingPace:
             self._told += 1
             told = ", ".join(f"{topic}={problem}" for topic, problem in sorted(problems.items()))
             events.emit(events.TOPICS_MISSING, client=self._client, number=self._told, problems=told)
+
+
+def is_error_name(reason: str) -> bool:
+    """Whether this is what Java calls an error of a topic, and no sentence of ours."""
+    return reason.isupper()

@@ -13,7 +13,7 @@ from typing import Protocol
 from legacy_mm import events
 from legacy_mm.clock import Deadline
 from legacy_mm.copyjob import Plan
-from legacy_mm.dataplane.asking_pace import AskingPace
+from legacy_mm.dataplane.asking_pace import AskingPace, is_error_name
 from legacy_mm.dataplane.partition_counts import missing_seconds
 from legacy_mm.dataplane.send_failure import ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
@@ -87,7 +87,7 @@ class TargetGate:
             return
         for topic in sorted(self._shut):
             self._is_open(topic)
-        missing = {topic: why for topic, why in self.reasons.items() if " " not in why}
+        missing = {topic: why for topic, why in self.reasons.items() if is_error_name(why)}
         self._pace.tell(missing)
         self._waiting.note(missing, {topic: why for topic, why in self.reasons.items() if topic not in missing})
 

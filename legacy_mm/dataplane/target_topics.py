@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.copyjob import Plan
@@ -29,7 +29,7 @@ class _Wait:
 
     asked: float
     missing: Deadline
-    growing: Deadline | None = field(default=None)
+    growing: Deadline | None = None
 
 
 class TargetTopics:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from legacy_mm import events
 from legacy_mm.clock import Deadline
@@ -24,15 +24,25 @@ class WaitingTopics:
         self._told: set[str] = set()
 
     def note(self, missing: Mapping[str, str], stuck: Mapping[str, str]) -> None:
-        """These cannot be written now, and why: topics that are not there, and those with a partition that is stuck."""
+        """These cannot be written now, and why: topics that are not there, and those with a partition that is stuck.
+
+        What happens to many at the same time, as where a whole cluster is away, is one line.
+        """
         for reasons, advice in ((missing, _MAKE), (stuck, _MEND)):
-            for topic, reason in reasons.items():
-                patience = self._patience.setdefault(topic, Deadline.after(_QUIET_SECONDS))
-                if topic not in self._told and patience.expired():
-                    self._told.add(topic)
-                    events.emit(events.TOPIC_WAITS, topic=topic, reason=reason, advice=advice)
-        for topic in self._patience.keys() - missing.keys() - stuck.keys():
+            if new := [topic for topic in reasons if self._is_to_be_told(topic)]:
+                self._told.update(new)
+                events.emit(events.TOPIC_WAITS, topic=_named(new), reason=reasons[min(new)], advice=advice)
+        over = self._patience.keys() - missing.keys() - stuck.keys()
+        if back := [topic for topic in over if topic in self._told]:
+            self._told.difference_update(back)
+            events.emit(events.TOPIC_GOES_ON, topic=_named(back))
+        for topic in over:
             del self._patience[topic]
-            if topic in self._told:
-                self._told.remove(topic)
-                events.emit(events.TOPIC_GOES_ON, topic=topic)
+
+    def _is_to_be_told(self, topic: str) -> bool:
+        patience = self._patience.setdefault(topic, Deadline.after(_QUIET_SECONDS))
+        return topic not in self._told and patience.expired()
+
+
+def _named(topics: Collection[str]) -> str:
+    return min(topics) if len(topics) == 1 else f"{min(topics)} and {len(topics) - 1} more"

@@ -492,10 +492,8 @@ def test_a_log_configuration_that_is_not_understood(run: Explain, monkeypatch: p
 
 
 def test_rights_name_the_copies_where_they_are_called_otherwise(run: Explain) -> None:
-    for words in (
-        ("--rename.topics=true", "--source.cluster.alias=up", "--target.cluster.alias=down"),
-        ("--handler.step", "rename.prefix=x"),
-    ):
+    renaming = ("--rename.topics=true", "--source.cluster.alias=up", "--target.cluster.alias=down")
+    for words in (renaming, ("--handler.step", "rename.prefix=x")):
         rows = {(row["cluster"], row["operation"]): row["resource"] for row in document(run, *words)["permissions"]}
         assert rows["target", "Write"] == "Topic: each copy of one that matches t"
         assert rows["source", "Read"] != rows["target", "Write"]

@@ -97,7 +97,12 @@ def test_each_topic_and_its_copy(source: Any, topic: Callable[..., str], explain
     first, second = topic(), topic("other")
     create_topic(source.bootstrap, first, partitions=3)
     create_topic(source.bootstrap, second, partitions=1)
-    flags = ("--rename.topics=true", "--source.cluster.alias=up", f"--feature.topics={first}")
+    flags = (
+        "--rename.topics=true",
+        "--source.cluster.alias=up",
+        "--target.cluster.alias=down",
+        f"--feature.topics={first}",
+    )
     code, document = explain(f"{first}|{second}", "", *flags)
     assert code == 0
     copies = {(row["topic"], row["target"], row["partitions"]) for row in document["topics"]["copies"]}

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from legacy_mm import source_clients
+from legacy_mm import source_clients, tokens
 from legacy_mm.config.settings import AdminSettings, PemFiles, Settings, SourceSettings, TargetSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies import pem
@@ -43,7 +43,17 @@ def with_stores(settings: Settings, java: Callable[[], Jvm]) -> Settings:
 
 def with_store(side: Side, java: Callable[[], Jvm]) -> Side:
     """One side."""
-    return replace(side, properties={**keystore.read(side.stores, java), **side.properties, **_pem(side.pem)})
+    return replace(side, properties={**keystore.read(side.stores, java), **_logins(side, java), **_pem(side.pem)})
+
+
+def _logins(side: AnySide, java: Callable[[], Jvm]) -> Mapping[str, str]:
+    """The properties with the address of tokens in the place of the user's class that gives them."""
+    properties = dict(side.properties)
+    if (asked := properties.pop(tokens.LOGIN_CLASS, None)) is None:
+        return properties
+    from legacy_mm.spark.login_classes import keeper
+
+    return {**properties, tokens.KEEPER: keeper().address(asked, java)}
 
 
 def check_pem(settings: Settings) -> None:

@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import ProxyHandler, Request, build_opener, urlopen
 
 from legacy_mm.clock import wall
 
@@ -23,7 +23,12 @@ GIVEN = "sasl.legacy_mm.token"
 """Property of ours: a token that somebody else has fetched."""
 METADATA_SERVICE = "sasl.legacy_mm.metadata.service.token.urls"
 """Property of ours: addresses of Confluent's metadata service, which gives a token to `sasl.username`."""
-PROPERTIES = (MSK_IAM, GIVEN, METADATA_SERVICE)
+LOGIN_CLASS = "sasl.legacy_mm.token.class"
+"""Property of ours: a Java class of the user's gives tokens. Its value is JSON: `class`, `class_path`, `module`,
+`options` (of the login module), `configs` (of the client). Before a client is made `KEEPER` takes its place."""
+KEEPER = "sasl.legacy_mm.token.keeper"
+"""Property of ours: the address on loopback where the tokens of such a class are given."""
+PROPERTIES = (MSK_IAM, GIVEN, METADATA_SERVICE, LOGIN_CLASS, KEEPER)
 MSK_SIGNER = "aws_msk_iam_sasl_signer"
 Fetch = Callable[[Any], tuple[str, float]]
 """librdkafka's `oauth_cb`: a token, and when it ends in seconds of the epoch."""
@@ -31,6 +36,9 @@ _MILLISECONDS = 1000
 _CLIENT_REFUSED = re.compile(r'"error"\s*:\s*"(?:invalid_|unauthorized_client|unsupported_grant_type)')
 _LOGIN = "/security/1.0/authenticate"
 _SECONDS = 20.0
+_UNAUTHORIZED, _NOT_FOUND = 401, 404
+_DIRECTLY = build_opener(ProxyHandler({}))
+"""Loopback is reached without the host's proxy."""
 _WITHOUT_END_SECONDS = 365 * 86_400.0
 """So long a token is used that does not tell its end."""
 
@@ -54,6 +62,8 @@ def source(properties: Mapping[str, str]) -> Fetch | None:
         user, password = properties.get("sasl.username", ""), properties.get("sasl.password", "")
         trusted = properties.get("https.ca.pem"), properties.get("https.ca.location")
         return lambda _: _of_metadata_service(addresses.split(","), f"{user}:{password}", trusted)
+    if address := properties.get(KEEPER):
+        return lambda _: _of_keeper(address)
     return None
 
 
@@ -95,6 +105,18 @@ def msk_iam(options: str) -> Fetch:
     return token
 
 
+def _of_keeper(address: str) -> tuple[str, float]:
+    """Ask this host's own keeper; raises ClientRefused, OSError with the class's reason."""
+    try:
+        with _DIRECTLY.open(address, timeout=_SECONDS) as response:
+            answer = json.load(response)
+        return str(answer["token"]), float(answer["end"])
+    except HTTPError as refused:
+        with refused:
+            reason = json.load(refused)["reason"] if refused.code != _NOT_FOUND else "the keeper does not know it"
+            raise (ClientRefused if refused.code == _UNAUTHORIZED else OSError)(reason) from None
+
+
 def _of_metadata_service(
     addresses: list[str], user_and_password: str, trusted: tuple[str | None, str | None]
 ) -> tuple[str, float]:
@@ -112,7 +134,7 @@ def _of_metadata_service(
             return str(answer["auth_token"]), wall() + float(answer["expires_in"])
         except HTTPError as refused:
             with refused:  # it holds the connection
-                if refused.code in (401, 403):
+                if refused.code in (_UNAUTHORIZED, 403):
                     raise ClientRefused(f"HTTP status {refused.code}") from None
             last = refused
         except (OSError, ValueError, KeyError) as error:

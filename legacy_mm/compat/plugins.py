@@ -1,8 +1,7 @@
-"""The old tool's message handler and rebalance listener, and where their jars are, as settings."""
+"""The legacy tool's message handler and rebalance listener, as settings."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from legacy_mm.compat.steps import Start
@@ -11,9 +10,6 @@ from legacy_mm.config.feature_settings import IDENTITY, LEGACY, FeatureSettings
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings, QuarantineSettings
 from legacy_mm.config.validate import runs_on_cluster
 from legacy_mm.errors import ConfigurationError
-
-_OLD_KAFKA = {"libs": "kafka_2.*-[0-3].*.jar", "share/java/kafka": "kafka_2.*-[0-7].*.jar"}
-"""Where Apache's and Confluent's installations have their jars -> the jar by which a Kafka before 4 is known."""
 
 
 def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
@@ -41,7 +37,7 @@ def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
         name=_name(line.value("message.handler") or ""),
         argument=line.value("message.handler.args") if line.has("message.handler.args") else None,
         steps=steps,
-        class_path=class_path(start),
+        class_path=start.class_path,
         java_options=start.environment.jvm.options,
     )
 
@@ -72,30 +68,8 @@ def listener(start: Start) -> ListenerSettings | None:
     return ListenerSettings(
         name=_name(line.value("consumer.rebalance.listener") or ""),
         argument=line.value("rebalance.listener.args") if line.has("rebalance.listener.args") else None,
-        class_path=class_path(start),
+        class_path=start.class_path,
     )
-
-
-def class_path(start: Start) -> tuple[str, ...]:
-    """CLASSPATH, `--handler.classpath`, the old Kafka's jars; as in Java, `folder/*` means its jars and no word the
-    present folder, but for a cluster: what is named travels to its workers."""
-    here = "" if runs_on_cluster(start.options.spark_master) else "."
-    words = [start.environment.jvm.class_path, start.options.handler_classpath, _libs(start.environment.kafka_home)]
-    entries = (entry or here for word in words if word for entry in word.split(os.pathsep))
-    return tuple(str(path.absolute()) for entry in filter(None, entries) for path in _expanded(entry))
-
-
-def _libs(kafka_home: str) -> str:
-    """Where the old Kafka had its jars, and people put theirs; those of Kafka 4 do not know the old interfaces."""
-    folders = {Path(kafka_home, folder): jar for folder, jar in _OLD_KAFKA.items()} if kafka_home else {}
-    return os.pathsep.join(f"{folder}/*" for folder, jar in folders.items() if any(folder.glob(jar)))
-
-
-def _expanded(entry: str) -> list[Path]:
-    folder, star, rest = entry.rpartition("*")
-    if not star or rest or not (folder.endswith("/") or not folder):
-        return [Path(entry)]
-    return sorted(path for path in Path(folder).glob("*") if path.suffix.lower() == ".jar")
 
 
 def _name(text: str) -> str:

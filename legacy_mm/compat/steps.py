@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from legacy_mm.compat import defaults, jaas, properties_file, zookeeper_files
 from legacy_mm.compat.broken_values import blamed_on
+from legacy_mm.compat.class_path import class_path
 from legacy_mm.compat.client_properties import kerberos
 from legacy_mm.compat.client_properties.rule import Note, Side, config_exception
 from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
@@ -22,7 +23,9 @@ from legacy_mm.compat.releases import Step
 from legacy_mm.compat.startup import PlainRefusal
 from legacy_mm.compat.system_properties import system_properties
 from legacy_mm.config.catalogue import OwnOptions
+from legacy_mm.config.validate import runs_on_cluster
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.tokens import LOGIN_CLASS
 
 _NO_EFFECT = {
     "num.producers": "every stream has its own producer",
@@ -79,13 +82,31 @@ class Start:
         file = named(jaas.LOGIN_FILE)
         with_login = jaas.with_login(properties, file, system)
         try:
-            read = apply(side, with_login, streams=streams, literal=literal, ignore_interceptors=ignored, system=system)
+            read = apply(
+                side,
+                with_login,
+                streams=streams,
+                literal=literal,
+                ignore_interceptors=ignored,
+                system=system,
+                class_path=self.class_path,
+            )
         except ConfigurationError as error:
             if error.property_name == jaas.LOGIN and jaas.LOGIN not in properties and jaas.LOGIN in with_login:
                 error.property_name = ""
                 error.add_note(f"{file}: the entry {jaas.ENTRY} is the login that is refused.")
             raise
+        if LOGIN_CLASS in read.properties and runs_on_cluster(self.options.spark_master):
+            raise ConfigurationError(
+                "sasl.login.callback.handler.class names Java code that gives tokens on this host, where the workers "
+                f"of --spark.master {self.options.spark_master} cannot ask for them"
+            )
         return replace(read, properties=kerberos.with_realms(read.properties, named(kerberos.REALMS)))
+
+    @property
+    def class_path(self) -> tuple[str, ...]:
+        """Where the user's Java classes are."""
+        return class_path(self.environment, self.options)
 
     @property
     def consumer_file(self) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient
 
 from legacy_mm import events, tokens
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
+from legacy_mm.errors import ConfigurationError, HostError, StreamFailure, one_line
 from legacy_mm.kafka.errors import java_name, refusal, refuses_login, refuses_token
 from legacy_mm.model import TopicPartition
 
@@ -41,12 +41,26 @@ def client_properties(
     fetch = tokens.source(properties)
     return {
         **known,
-        **({"oauth_cb": fetch} if fetch is not None else {}),
+        **({"oauth_cb": _telling(fetch, properties)} if fetch is not None else {}),
         "log_level": 3,
         "logger": _NativeLog(),
         "error_cb": _with_addresses(on_error, properties),
         **own,
     }
+
+
+def _telling(fetch: tokens.Fetch, properties: Mapping[str, str]) -> tokens.Fetch:
+    """As `fetch`; says why no token comes, which librdkafka does not."""
+
+    def told(config: object) -> tuple[str, float]:
+        try:
+            return fetch(config)
+        except Exception as error:
+            name = properties.get("client.id", "")
+            events.emit(events.CLIENT_ERROR, client=name, text=f"no token for OAUTHBEARER: {one_line(error)}")
+            raise
+
+    return told
 
 
 def _with_addresses(

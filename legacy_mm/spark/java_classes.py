@@ -6,15 +6,14 @@ they were compiled for are not those of Spark.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from zipfile import BadZipFile, ZipFile
 
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.model import TopicPartition
+from legacy_mm.policies.jar_contents import has_class
 from legacy_mm.spark.jars import LAST_MIRROR_MAKER, kafka_jars
 from legacy_mm.spark.jvm import Jvm
 
@@ -28,20 +27,9 @@ def with_interface(class_path: Sequence[str], interface: str) -> tuple[str, ...]
 
     Raises HostError when they are needed and cannot be had.
     """
-    file = interface.replace(".", "/") + ".class"
-    if any(_holds(Path(entry), file) for entry in class_path):
+    if has_class(class_path, interface):
         return tuple(class_path)
     return (*class_path, *map(str, sorted(kafka_jars(LAST_MIRROR_MAKER).glob("*.jar"))))
-
-
-def _holds(entry: Path, file: str) -> bool:
-    if entry.is_dir():
-        return (entry / file).exists()
-    try:
-        with ZipFile(entry) as jar:
-            return file in jar.NameToInfo
-    except (OSError, BadZipFile):
-        return False
 
 
 class JavaClasses:
@@ -64,7 +52,7 @@ class JavaClasses:
             found = self._constructor(name, with_argument=with_argument).getDeclaringClass()
             fits = interface is None or self._loader.loadClass(interface).isAssignableFrom(found)
         except Py4JJavaError as error:
-            raise HandlerFailure(_reason(error)) from None
+            raise HandlerFailure(reason_of(error)) from None
         if not fits:
             raise HandlerFailure(f"java.lang.ClassCastException: class {name} cannot be cast to class {interface}")
 
@@ -78,7 +66,7 @@ class JavaClasses:
             made = self._constructor(name, with_argument=argument is not None).newInstance(words)
             return JavaListener(made, self._loader.loadClass(LISTENER), self._loader.loadClass(_PARTITION), self)
         except Py4JJavaError as error:
-            raise HandlerFailure(_reason(error)) from None
+            raise HandlerFailure(reason_of(error)) from None
 
     def array(self, kind: str, items: Iterable[Any]) -> Any:
         """A Java array of classes (`Class`) or objects (`Object`)."""
@@ -94,6 +82,43 @@ class JavaClasses:
         for item in items:
             made.add(item)
         return made
+
+    def map(self, pairs: Mapping[str, Any]) -> Any:
+        """A Java map; lists become Java's."""
+        made = self._java.util.HashMap()
+        for name, value in pairs.items():
+            made.put(name, self.collection(value) if isinstance(value, list) else value)
+        return made
+
+    def loaded(self, name: str) -> Any:
+        """A class on the class path."""
+        return self._loader.loadClass(name)
+
+    def made(self, name: str) -> Any:
+        """An object of a class, by its constructor without arguments."""
+        return self._constructor(name, with_argument=False).newInstance(self.array("Object", ()))
+
+    def login_entry(self, module: str, options: Any) -> Any:
+        """What JAAS calls a login module with its options."""
+        login = self._gateway.jvm.javax.security.auth.login
+        required = login.AppConfigurationEntry.LoginModuleControlFlag.REQUIRED
+        return login.AppConfigurationEntry(module, required, options)
+
+    def array_class(self, name: str) -> Any:
+        """The class of arrays of a class of Java itself."""
+        return self._java.lang.reflect.Array.newInstance(self.named(name), 0).getClass()
+
+    def callbacks(self, items: Sequence[Any]) -> Any:
+        """An array of JAAS callbacks."""
+        made = self._gateway.new_array(self._gateway.jvm.javax.security.auth.callback.Callback, len(items))
+        for number, item in enumerate(items):
+            made[number] = item
+        return made
+
+    def call(self, method: Any, of: Any, arguments: Sequence[Any]) -> Any:
+        """Call a method of an object; libraries of the user's jars find their parts by the loader of the thread."""
+        self._java.lang.Thread.currentThread().setContextClassLoader(self._loader)
+        return method.invoke(of, self.array("Object", arguments))
 
     def named(self, name: str) -> Any:
         """A class of Java itself, or the type `int`."""
@@ -134,13 +159,13 @@ class JavaListener:
             theirs = [self._partition.newInstance(array("Object", partition)) for partition in sorted(partitions)]
             method.invoke(self._listener, array("Object", [self._classes.collection(theirs)]))
         except Py4JJavaError as error:
-            raise HandlerFailure(f"the rebalance listener failed: {_reason(error)}") from None
+            raise HandlerFailure(f"the rebalance listener failed: {reason_of(error)}") from None
         except (Py4JNetworkError, Py4JError, OSError) as error:
             raise StreamFailure("the Java process for Spark does not answer") from error
 
 
-def _reason(error: Py4JJavaError) -> str:
-    """What really happened, without the wrapping of reflection."""
+def reason_of(error: Py4JJavaError) -> str:
+    """Return what really happened, without the wrapping of reflection."""
     cause = error.java_exception
     while (inner := cause.getCause()) is not None:
         cause = inner

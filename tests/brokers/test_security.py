@@ -7,6 +7,7 @@ import os
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from legacy_mm.testbed.security import (
     BLANK_PASSWORD,
     BLANK_USER,
     LISTENERS,
+    USER,
     USER_PASSWORD,
     Stores,
     forbid_records,
@@ -338,3 +340,41 @@ def assert_ends(secured: Secured, process: ToolProcess, name: str, group: str) -
     assert "not-the-password" not in process.output()
     assert committed(secured.source.bootstrap, group, [name]) == {}
     assert secured.arrived(name) == 0
+
+
+def tokens_of_a_class(word: str) -> Properties:
+    module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+    return {
+        "sasl.mechanism": "OAUTHBEARER",
+        "sasl.login.callback.handler.class": "Tokens",
+        "sasl.jaas.config": f'{module} required who="{USER}" word="{word}";',
+    }
+
+
+@pytest.mark.parametrize("engine", ["batches", "records"])
+def test_a_class_in_a_jar_gives_tokens(
+    engine: str,
+    secured: Secured,
+    handler_jars: dict[str, Path],
+    topic: Callable[..., str],
+    group: str,
+    our_tool: Callable[..., ToolProcess],
+) -> None:
+    """It runs in the driver's JVM, for the membership and for both clients of the copy task."""
+    start = partial(our_tool, classpath=[handler_jars["Tokens"]])
+    start_engine = lambda *words, **more: start(*words, "--engine", engine, **more)  # noqa: E731
+    printed = copies(secured, start_engine, ("LOGIN", lambda _: tokens_of_a_class("right")), topic(), group)
+    assert "right" not in printed
+
+
+def test_a_class_that_gives_no_token_ends_the_start(
+    secured: Secured,
+    handler_jars: dict[str, Path],
+    topic: Callable[..., str],
+    group: str,
+    our_tool: Callable[..., ToolProcess],
+) -> None:
+    files = secured.files("LOGIN", tokens_of_a_class("wrong"), group)
+    tool = our_tool(*files, "--whitelist", secured.new_topic(topic()), classpath=[handler_jars["Tokens"]])
+    assert tool.wait(SECONDS) == 1
+    assert "it gives no token: wrong_word" in tool.output()

@@ -24,7 +24,8 @@ from legacy_mm.compat.client_properties.rule import (
     Text,
 )
 from legacy_mm.errors import ConfigurationError, blamed
-from legacy_mm.tokens import MSK_IAM, MSK_SIGNER
+from legacy_mm.policies.jar_contents import has_class
+from legacy_mm.tokens import LOGIN_CLASS, MSK_IAM, MSK_SIGNER
 
 _OAUTH = "org.apache.kafka.common.security.oauthbearer."
 _MSK = "software.amazon.msk.auth.iam."
@@ -61,11 +62,26 @@ _NO_JWT_BEARER = "only tokens for client credentials are fetched here"
 def bearer(reading: Reading, options: Mapping[str, str]) -> Emitted:
     """OAUTHBEARER by the handler that the file names; without one Java makes unsecured tokens."""
     handler = reading.text(_HANDLER)
-    if handler not in _LOGINS:
-        error = ConfigurationError(f"{_HANDLER}={handler} is not supported: it is Java code")
+    return _LOGINS[handler](reading, options) if handler in _LOGINS else _of_class(reading, handler, options)
+
+
+def _of_class(reading: Reading, name: str, options: Mapping[str, str]) -> Emitted:
+    """What the user's own class is given, in the driver's JVM, as Java's client would give it."""
+    if not has_class(reading.class_path, name):
+        error = ConfigurationError(
+            f"{_HANDLER}={name} is not supported: it is Java code, and neither CLASSPATH nor --handler.classpath has it"
+        )
         error.property_name = _HANDLER
         raise error
-    return _LOGINS[handler](reading, options)
+    configs = {key: list(value) if isinstance(value, tuple) else value for key, value in reading.values.items()}
+    asked = {
+        "class": name,
+        "class_path": list(reading.class_path),
+        "module": f"{_OAUTH}OAuthBearerLoginModule",
+        "options": dict(options),
+        "configs": configs,
+    }
+    return {"sasl.mechanism": "OAUTHBEARER", LOGIN_CLASS: json.dumps(asked)}
 
 
 def _oidc(reading: Reading, options: Mapping[str, str]) -> Emitted:

@@ -195,6 +195,8 @@ class Reading:
     """`--producer.tuning literal`."""
     ignore_interceptors: bool = False
     """`--interceptors ignore`."""
+    class_path: Sequence[str] = ()
+    """Where the user's Java classes are."""
     system: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Java's system properties."""
     notes: list[Note] = field(default_factory=list)

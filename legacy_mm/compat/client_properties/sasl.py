@@ -85,6 +85,14 @@ def _login(reading: Reading) -> Emitted:
         )
 
 
+def _login_class(reading: Reading) -> Emitted:
+    """Read with the mechanism; Java code is possible for tokens only."""
+    handler, mechanism = reading.text("sasl.login.callback.handler.class"), reading.text("sasl.mechanism", KERBEROS)
+    if mechanism != "OAUTHBEARER" and handler not in bearer.LOGIN_HANDLERS:
+        raise ConfigurationError(f"sasl.login.callback.handler.class={handler} is not supported: it is Java code")
+    return {}
+
+
 RULES: Rules = (
     Rule("sasl.mechanism", Text(), Computed(_login, always=True), reason="with what sasl.jaas.config says"),
     Rule(jaas.LOGIN, Secret(), PartOf("sasl.mechanism")),
@@ -96,7 +104,7 @@ RULES: Rules = (
     Rule(
         "sasl.login.callback.handler.class",
         Text(),
-        Refused("it is Java code", bearer.LOGIN_HANDLERS),
+        Computed(_login_class),
     ),
     Rule("sasl.login.class", Text(), Refused("it is Java code", ("",))),
     Rule("sasl.enabled.mechanisms", Text(), Forgotten()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from legacy_mm.compat import config_providers
@@ -109,6 +109,7 @@ def apply(
     literal: bool = False,
     ignore_interceptors: bool = False,
     system: Mapping[str, str] | None = None,
+    class_path: Sequence[str] = (),
 ) -> Translated:
     """Read every known name, let its row speak, fill in what the file leaves out."""
     rules = RULES[side]
@@ -117,7 +118,7 @@ def apply(
     written = {_native_name(name): name for name in trimmed if name.startswith(NATIVE_PREFIX)}
     native = {name: trimmed[given] for name, given in written.items()}
     values = {rule.name: _parsed(rule, trimmed[rule.name]) for rule in rules if rule.name in trimmed}
-    reading = Reading(side, values, streams, literal, ignore_interceptors, system or {})
+    reading = Reading(side, values, streams, literal, ignore_interceptors, class_path, system or {})
     emitted: dict[str, str] = {}
     rows: dict[str, Rule] = {}
     for rule in rules:

@@ -1,0 +1,35 @@
+"""Where the user's Java classes are: handlers, listeners, login classes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from legacy_mm.compat.environment import Environment
+from legacy_mm.config.catalogue import OwnOptions
+from legacy_mm.config.validate import runs_on_cluster
+
+_OLD_KAFKA = {"libs": "kafka_2.*-[0-3].*.jar", "share/java/kafka": "kafka_2.*-[0-7].*.jar"}
+"""Where Apache's and Confluent's installations have their jars -> the jar by which a Kafka before 4 is known."""
+
+
+def class_path(environment: Environment, options: OwnOptions) -> tuple[str, ...]:
+    """CLASSPATH, `--handler.classpath`, the old Kafka's jars; as in Java, `folder/*` means its jars and no word the
+    present folder, but for a cluster: what is named travels to its workers."""
+    here = "" if runs_on_cluster(options.spark_master) else "."
+    words = [environment.jvm.class_path, options.handler_classpath, _libs(environment.kafka_home)]
+    entries = (entry or here for word in words if word for entry in word.split(os.pathsep))
+    return tuple(str(path.absolute()) for entry in filter(None, entries) for path in _expanded(entry))
+
+
+def _libs(kafka_home: str) -> str:
+    """Where the old Kafka had its jars, and people put theirs; those of Kafka 4 do not know the old interfaces."""
+    folders = {Path(kafka_home, folder): jar for folder, jar in _OLD_KAFKA.items()} if kafka_home else {}
+    return os.pathsep.join(f"{folder}/*" for folder, jar in folders.items() if any(folder.glob(jar)))
+
+
+def _expanded(entry: str) -> list[Path]:
+    folder, star, rest = entry.rpartition("*")
+    if not star or rest or not (folder.endswith("/") or not folder):
+        return [Path(entry)]
+    return sorted(path for path in Path(folder).glob("*") if path.suffix.lower() == ".jar")

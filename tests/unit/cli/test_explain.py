@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 from collections.abc import Callable
@@ -494,3 +496,13 @@ def test_rights_name_the_copies_where_they_are_called_otherwise(run: Explain) ->
         rows = {(row["cluster"], row["operation"]): row["resource"] for row in document(run, *words)["permissions"]}
         assert rows["target", "Write"] == "Topic: each copy of one that matches t"
         assert rows["source", "Read"] != rows["target", "Write"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8", None])
+def test_letters_that_the_terminal_does_not_have(tmp_path: Path, encoding: str | None) -> None:
+    """They become question marks, as Java prints them; a stream of another kind has no encoding at all."""
+    out = io.StringIO() if encoding is None else io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    with contextlib.redirect_stdout(out):
+        assert main(["explain", "--offline", "--", "--include", "t\u017e\udcff"]) == 1
+    out.seek(0)
+    assert "It would be refused" in out.read()

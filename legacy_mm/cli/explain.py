@@ -70,7 +70,7 @@ def main(words: Sequence[str]) -> int:
         text = json.dumps(asdict(explanation) | {"topics": asdict(topics)}, indent=2) + "\n"
     else:
         text = render(explanation, topics)
-    encoding = sys.stdout.encoding
+    encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
     return explanation.exit_code
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,36 +15,13 @@ from legacy_mm.cli import explain
 from legacy_mm.cli.explain_text import table
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.config.catalogue import OPTIONS
-from legacy_mm.errors import HostError
-from legacy_mm.spark import jvm
+from tests.unit.cli.conftest import CONSUMER, OLD_LINE, PRODUCER, Explain
 
-CONSUMER = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"
-PRODUCER = "bootstrap.servers=127.0.0.1:2\n"
 LOGIN = (
     "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\n"
     "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required "
     'username="me" password="planted1";\n'
 )
-OLD_LINE = ("kafka-mirror-maker.sh", "--consumer.config", "c.properties", "--producer.config", "p.properties")
-Explain = Callable[..., tuple[int, str]]
-
-
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Explain:
-    """Writes the two files and explains a command line; exit code and standard output."""
-    monkeypatch.chdir(tmp_path)
-    for variable in ("JAVA_HOME", "CLASSPATH"):
-        monkeypatch.delenv(variable, raising=False)
-
-    def explained(
-        *words: str, consumer: str = CONSUMER, producer: str = PRODUCER, flags: tuple[str, ...] = ("--offline",)
-    ) -> tuple[int, str]:
-        (tmp_path / "c.properties").write_text(consumer)
-        (tmp_path / "p.properties").write_text(producer)
-        code = main(["explain", *flags, "--", *words])
-        return code, capsys.readouterr().out
-
-    return explained
 
 
 def document(run: Explain, *words: str, **files: str) -> dict[str, Any]:
@@ -338,97 +316,6 @@ def test_a_table_of_any_cells(words: tuple[str, ...]) -> None:
     assert all(told.count(letter) >= "".join(words).count(letter) for letter in "abcd")
 
 
-WRONG_PATTERNS = {
-    "*": "* is no Java regular expression (Dangling meta character '*'): .* was probably meant, which is every topic.",
-    '"*"': ".* was probably meant, which is every topic.",
-    "*,__*": ".*|__* was probably meant.",
-    "**": ".* was probably meant, which is every topic.",
-    "*.orders": ".*.orders was probably meant.",
-    "orders.**": "orders.* was probably meant.",
-    "(*)": "(.*) was probably meant.",
-    "?": ".* was probably meant",
-    "[a-z": "Unclosed character class",
-    "(orders": "Unclosed group",
-    "a{1": "write one, such as",
-    "orders\\": "write one, such as",
-    "\\p{NoSuch}": "write one, such as",
-}
-
-
-@pytest.mark.parametrize("option", ["--whitelist", "--include"])
-@pytest.mark.usefixtures("one_java")
-def test_a_pattern_that_does_not_compile(run: Explain, option: str) -> None:
-    """Java decides without a cluster, too, and the line says what was probably meant."""
-    for pattern, told in WRONG_PATTERNS.items():
-        code, text = run(*OLD_LINE, option, pattern)
-        plain = " ".join(text.split())
-        assert code == 255, pattern
-        assert plain.startswith(f"It would be refused: Invalid expression syntax: {pattern} "), plain[:200]
-        assert told in plain
-
-
-LISTS = {
-    "--topics": "topics",
-    "--topics.exclude": "topics.exclude",
-    "--feature.topics": "feature.topics",
-    "--groups": "groups",
-    "--groups.exclude": "groups.exclude",
-    "--config.properties.exclude": "config.properties.exclude",
-}
-GROUPS = ("emit.checkpoints.enabled=true", "emit.offset-syncs.enabled=true", "topic.creation=true")
-ALIASES = ("source.cluster.alias=a", "target.cluster.alias=b")
-
-
-@pytest.mark.parametrize("option", LISTS)
-@pytest.mark.usefixtures("one_java")
-def test_a_list_that_does_not_compile(run: Explain, option: str) -> None:
-    features = (f"--{flag}" for flag in (*GROUPS, *ALIASES))
-    code, text = run(*OLD_LINE, "--include", "t", *features, option, "*")
-    assert code == 1
-    assert text.startswith(f"It would be refused: {LISTS[option]}: * is no ")
-    assert ".* was probably meant" in " ".join(text.split())
-
-
-def test_without_java_it_is_said_what_was_not_tried(run: Explain, monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(_: str | None) -> Path:
-        raise HostError("no Java")
-
-    monkeypatch.setattr(jvm, "find_java", none)
-    code, text = run(*OLD_LINE, "--include", "*")
-    assert code == 0
-    assert "Not known\n  the topic pattern *: no Java\n" in text
-    assert "Not known" not in run(*OLD_LINE, "--include", "orders.*|payments")[1]
-
-
-@pytest.mark.parametrize(
-    ("words", "code", "told"),
-    [
-        (("--message.handler", "gone.py:Handler"), 255, "gone.py"),
-        (("--message.handler", "no.such.Handler"), 255, "java.lang.ClassNotFoundException: no.such.Handler"),
-        (("--consumer.rebalance.listener", "no.such.Listener"), 1, "ClassNotFoundException: no.such.Listener"),
-        (("--consumer.rebalance.listener", "gone.py:Listener"), 1, "gone.py"),
-        (("--replication.policy.class", "no_such_module:Policy"), 1, "no_such_module"),
-        (("--handler.step", "rename.map=(->x"), 1, "rename.map"),
-    ],
-)
-@pytest.mark.usefixtures("one_java")
-def test_what_the_mirror_cannot_load(run: Explain, words: tuple[str, ...], code: int, told: str) -> None:
-    """Each ends the mirror before its streams start."""
-    explained, text = run(*OLD_LINE, "--include", "t", *words)
-    assert explained == code, text
-    assert told in text
-
-
-def test_a_listener_is_not_made(run: Explain, tmp_path: Path) -> None:
-    (tmp_path / "listening.py").write_text(
-        "from legacy_mm.handlers.api import RebalanceListener\n"
-        "class Listener(RebalanceListener):\n    def __init__(self):\n        open('made', 'w')\n"
-        "    def assigned(self, partitions):\n        pass\n    def revoked(self, partitions):\n        pass\n"
-    )
-    assert run(*OLD_LINE, "--include", "t", "--consumer.rebalance.listener", "listening.py:Listener")[0] == 0
-    assert not (tmp_path / "made").exists()
-
-
 def test_what_matters_comes_first(run: Explain) -> None:
     """Outcome, what to take care of, what differs, topics, rights; then the details, and one line for the rest."""
     words = ("--include", "t", "--num.streams", "2", "--topic.creation", "true")
@@ -497,3 +384,13 @@ def test_rights_name_the_copies_where_they_are_called_otherwise(run: Explain) ->
         rows = {(row["cluster"], row["operation"]): row["resource"] for row in document(run, *words)["permissions"]}
         assert rows["target", "Write"] == "Topic: each copy of one that matches t"
         assert rows["source", "Read"] != rows["target", "Write"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8", None])
+def test_letters_that_the_terminal_does_not_have(tmp_path: Path, encoding: str | None) -> None:
+    """They become question marks, as Java prints them; a stream of another kind has no encoding at all."""
+    out = io.StringIO() if encoding is None else io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    with contextlib.redirect_stdout(out):
+        assert main(["explain", "--offline", "--", "--include", "t\u017e\udcff"]) == 1
+    out.seek(0)
+    assert "It would be refused" in out.read()

@@ -12,7 +12,8 @@ that out. Nothing is written anywhere. The exit code is 0 when the line would ru
 - `properties`: client, line, name, value, meaning; of several consumer files, client is followed by the path
 - `settings`: client, name, value, origin, reason, as librdkafka gets them
 - `pattern` (a text): the topics, as Java compiles it
-- `topics` (an object): answered, why_not, attention, and partitions: topic, partition, start, because
+- `topics` (an object): answered, why_not, and partitions: topic, partition, start, because; attention (a text) where
+  source and target are one cluster
 - `engine` (a sentence): how records are copied, and why so
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always
@@ -25,6 +26,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from typing import Any
 
 from legacy_mm import logs, wiring
 from legacy_mm.cli.explain_text import render
@@ -57,10 +59,14 @@ def main(words: Sequence[str]) -> int:
     logs.silence()
     explanation, topics = explain_line(words[words.index("--") + 1 :], os.environ, ask="--offline" not in flags)
     if "--json" in flags:
-        sys.stdout.write(json.dumps(asdict(explanation) | {"topics": asdict(topics)}, indent=2) + "\n")
+        sys.stdout.write(json.dumps(asdict(explanation) | {"topics": _told(topics)}, indent=2) + "\n")
     else:
         sys.stdout.write(render(explanation, topics))
     return explanation.exit_code
+
+
+def _told(topics: Topics) -> dict[str, Any]:
+    return {name: value for name, value in asdict(topics).items() if name != "attention" or value}
 
 
 def explain_line(words: Sequence[str], environment: Mapping[str, str], *, ask: bool) -> tuple[Explanation, Topics]:

@@ -128,7 +128,7 @@ def test_the_document_has_the_keys_that_are_promised(run: Explain) -> None:
     for part in ("words", "options", "properties", "settings", "permissions", "differences"):
         assert made[part], part
         assert f"`{part}`: {', '.join(made[part][0])}" in promised
-    assert set(made["topics"]) == {"answered", "why_not", "attention", "partitions"}
+    assert set(made["topics"]) == {"answered", "why_not", "partitions"}
 
 
 def test_words(run: Explain) -> None:

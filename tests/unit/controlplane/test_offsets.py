@@ -290,6 +290,18 @@ def test_a_checkpoint_is_written_once_for_each_place_and_again_when_the_group_mo
     assert here.checkpoints()["g"].minimum > 0
 
 
+def test_a_group_without_a_checkpoint_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing is known of where it stands; nor of what is copied elsewhere, but that is not ours to say."""
+    source = Groups(early={ONE: 80, OTHER: 5}, g={ONE: 100}, late={ONE: 80})
+    told = lambda group: [each for each in caplog.messages if f"group {group} has no checkpoint for 1 " in each]  # noqa: E731
+    with Here(source, None, Topic(), (90, 40)) as here:
+        wait_until(lambda: told("early") and told("late"), SECONDS, "the lines")
+        source.committed["late"][ONE] = 95
+        wait_until(lambda: len(here.topic.written) == 2, SECONDS, "the checkpoint")
+    assert (len(told("early")), len(told("late")), told("g")) == (1, 1, [])
+    assert "such as t-0 at 80: " in told("early")[0]
+
+
 def test_known_checkpoints_keep_offsets_from_going_back_after_a_restart() -> None:
     known = Topic(Checkpoint("g", "west.t", 0, 100, 60, "").encode(), (None, None))
     with Here(Groups(g={ONE: 100}, h={ONE: 100}), None, known, (90, 40)) as here:

@@ -181,6 +181,7 @@ def test_a_group_and_a_mirror_at_the_end_of_what_was_copied_before(
     target: Cluster,
     topic: Callable[..., str],
     group: str,
+    tmp_path: Path,
 ) -> None:
     """Offset syncs were switched on later, and the topic has been idle since: the ends answer, at once.
 
@@ -205,7 +206,8 @@ def test_a_group_and_a_mirror_at_the_end_of_what_was_copied_before(
         code, said, _ = run("translate", "--group", reader, "--explain", *line)
         assert code == 2 and "nothing is known of this partition; with --from-first" in said
         tool.wait_for_output(f"group {reader} has no checkpoint for ", SECONDS)
-        code, said, failed = run("cutover", "--group", reader, "--from-first", "--timeout", "3", *line)
+        options = ("--from-first", "--timeout", "3", "--receipt", str(tmp_path / "receipt.json"))
+        code, said, failed = run("cutover", "--group", reader, *options, *line)
         assert code == 0, said + failed
         assert "for up to 3 s it is waited for what the mirror writes down of " in said
     moved = committed(target.bootstrap, reader, [copy])

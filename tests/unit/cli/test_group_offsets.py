@@ -77,7 +77,7 @@ class SlowTopics:
     def refresh(self, deadline: Deadline) -> None:
         self.left -= min(self.left, deadline.remaining())
 
-    def positions(self, group: str, deadline: Deadline) -> list[Position]:
+    def positions(self, group: str, deadline: Deadline, *, from_first: bool) -> list[Position]:
         self.refresh(deadline)
         here = TopicPartition("t", 0)
         return [Position(here, CommittedOffset(3), here, Answer(How.UNKNOWN))] if self.left else []

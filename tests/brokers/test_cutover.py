@@ -210,7 +210,7 @@ def test_a_group_and_a_mirror_at_the_end_of_what_was_copied_before(
         assert tool.stop(SECONDS) == 143
     commit(source, reader, {(name, partition): end for partition, end in ends.items()})
     with mirror(name) as tool:
-        line, receipt = ("--", *tool.command), str(tmp_path / "receipt.json")
+        line = ("--", *tool.command)
         code, said, failed = run("cutover", "--group", reader, "--dry-run", *line)
         assert code == 0, said + failed
         assert said.count("at the end of every partition of the topic") == PARTITIONS
@@ -218,9 +218,8 @@ def test_a_group_and_a_mirror_at_the_end_of_what_was_copied_before(
         code, said, _ = run("translate", "--group", reader, "--explain", *line)
         assert code == 2 and "nothing is known of this partition; with --from-first" in said
         tool.wait_for_output(f"group {reader} has no checkpoint for ", SECONDS)
-        code, said, failed = run(
-            "cutover", "--group", reader, "--from-first", "--timeout", "3", "--receipt", receipt, *line
-        )
+        options = ("--from-first", "--timeout", "3", "--receipt", str(tmp_path / "receipt.json"))
+        code, said, failed = run("cutover", "--group", reader, *options, *line)
         assert code == 0, said + failed
         assert "for up to 3 s it is waited for what the mirror writes down of " in said
     moved = committed(target.bootstrap, reader, [copy])

@@ -1,6 +1,7 @@
 """`legacy-mm clusters`, `checkpoints` and `heartbeats`: what the internal topics of mirroring at one cluster say.
 
-Records are printed as MirrorMaker 2's formatters print them, the last one under each key, or as a table.
+Records are printed as MirrorMaker 2's formatters print them, the last one under each key, or as a table. The cluster is
+that of `--config`, or the target of the mirror whose command line stands behind `--`.
 """
 
 from __future__ import annotations
@@ -10,22 +11,24 @@ import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from legacy_mm.cli.old_line import told
+from legacy_mm.cli.old_line import only_flow, parts_of, split, told
 from legacy_mm.client import Heartbeat, MirrorClient, checkpoint_line, heartbeat_line
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.compat import properties_file
+from legacy_mm.errors import UsageError
 from legacy_mm.policies.upstream import hops_of, upstream_clusters
 
 FAILED = 1
 _MILLIS = 1000
 Row = tuple[str, ...]
 _UNHEARD = "never"
+_SOURCE_ALIAS = "source.cluster.alias"
 
 
 def clusters(words: Sequence[str]) -> int:
     """Every upstream cluster, how far away it is, and when it was last heard of. 0, or 1 if the cluster was not."""
     parser = _parser("clusters", "Clusters upstream of this one, by the heartbeats that have come from them.")
-    return told(lambda: _clusters(parser.parse_args(words)), FAILED)
+    return told(lambda: _clusters(_read(parser, words)), FAILED)
 
 
 def heartbeats(words: Sequence[str]) -> int:
@@ -33,16 +36,16 @@ def heartbeats(words: Sequence[str]) -> int:
     parser = _parser("heartbeats", "The last heartbeat of each flow.")
     parser.add_argument("--topic", help="of this topic only; default: all heartbeats topics, copies too")
     _take_table(parser)
-    return told(lambda: _heartbeats(parser.parse_args(words)), FAILED)
+    return told(lambda: _heartbeats(_read(parser, words)), FAILED)
 
 
 def checkpoints(words: Sequence[str]) -> int:
     """The last checkpoint of each group and partition."""
     parser = _parser("checkpoints", "The last checkpoint of each consumer group and partition of a source cluster.")
-    parser.add_argument("--source", required=True, metavar="ALIAS", help="the source cluster's alias")
+    parser.add_argument("--source", metavar="ALIAS", help="the source cluster's alias; default: the mirror's")
     parser.add_argument("--group", help="of this group only, by its whole id")
     _take_table(parser)
-    return told(lambda: _checkpoints(parser.parse_args(words)), FAILED)
+    return told(lambda: _checkpoints(_read(parser, words)), FAILED)
 
 
 def _clusters(options: argparse.Namespace) -> int:
@@ -75,20 +78,40 @@ def _heartbeats(options: argparse.Namespace) -> int:
 
 
 def _checkpoints(options: argparse.Namespace) -> int:
+    source = options.source or options.properties.get(_SOURCE_ALIAS, "")
+    if not source:
+        raise UsageError("--source ALIAS says of which source cluster")
     with _client(options) as client:
-        found = client.checkpoints(options.source, options.timeout)
+        found = client.checkpoints(source, options.timeout)
     wanted = sorted(each for each in found if options.group in (None, each.group))
     if options.table:
         rows = [tuple(map(str, each)) for each in wanted]
         _table(("GROUP", "TOPIC", "PARTITION", "UPSTREAM", "DOWNSTREAM", "METADATA"), rows)
     else:
         _say(map(checkpoint_line, wanted))
-    _note_nothing(wanted, f"there are no such checkpoints of {options.source}")
+    _note_nothing(wanted, f"there are no such checkpoints of {source}")
     return 0
 
 
+def _read(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
+    """Options of the command; `properties` are those of a client for the cluster. Raises LegacyMMError."""
+    own, line = split(words)
+    options = parser.parse_args(list(own))
+    if options.config is None and not line:
+        raise UsageError("--config FILE, or -- and the command line of a mirror, says which cluster")
+    options.properties = _of_line(line) if options.config is None else properties_file.load(options.config).properties
+    return options
+
+
+def _of_line(line: Sequence[str]) -> dict[str, str]:
+    """The mirror's target, and how the mirror calls its topics there."""
+    naming = only_flow(line).features.naming
+    file = properties_file.load(parts_of(line).producer).properties
+    return {**file, **naming.properties, "replication.policy.class": naming.policy, _SOURCE_ALIAS: naming.source_alias}
+
+
 def _client(options: argparse.Namespace) -> MirrorClient:
-    return MirrorClient(properties_file.load(options.config).properties)
+    return MirrorClient(options.properties)
 
 
 def _last(records: Iterable[Heartbeat]) -> str:
@@ -126,10 +149,9 @@ def _parser(name: str, about: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"legacy-mm {name}", allow_abbrev=False, description=about)
     parser.add_argument(
         "--config",
-        required=True,
         metavar="FILE",
         help="properties of a MirrorMaker 2 client for the target cluster, such as bootstrap.servers and "
-        "replication.policy.class",
+        "replication.policy.class; or -- and the mirror's command line",
     )
     parser.add_argument("--timeout", type=float, default=30.0, help="seconds for reading records (30)")
     return parser

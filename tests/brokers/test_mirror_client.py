@@ -221,5 +221,10 @@ def test_the_commands(mirrored: Mirrored, tmp_path: Path, capsys: pytest.Capture
     rows = {row.split()[0]: row for row in said("clusters")}
     assert re.search(rf" 1 +{near}\.heartbeats +2023-11-14 22:13:21 UTC, \d+ s ago$", rows[near])
     assert re.search(rf" 2 +{near}\.{mirrored.far}\.heartbeats +2024-04-08 ", rows[mirrored.far])
+    (tmp_path / "consumer").write_text("bootstrap.servers=127.0.0.1:1\ngroup.id=g\n")
+    aliases = ("--source.cluster.alias", near, "--target.cluster.alias", "here")
+    line = ("kafka-mirror-maker.sh", "--consumer.config", str(tmp_path / "consumer"), "--producer.config", str(file))
+    assert main(["checkpoints", "--", *line, "--include", "t", "--rename.topics", "true", *aliases]) == 0
+    assert capsys.readouterr().out.splitlines() == list(map(checkpoint_line, sorted(mirrored.last)))
     assert main(["checkpoints", "--config", str(file), "--source", "nobody"]) == 0
     assert capsys.readouterr() == ("", "legacy-mm: there are no such checkpoints of nobody\n")

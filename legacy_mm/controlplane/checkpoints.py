@@ -28,6 +28,7 @@ from legacy_mm.wire.groups import GroupAdmin, GroupOffsets
 
 _NAMED = 3
 """Partitions of a group that are named in a line."""
+_MOST_NAMES = 10
 Known = Mapping[str, Mapping[TopicPartition, Checkpoint]]
 """Group -> partition at the target -> its last checkpoint."""
 
@@ -51,6 +52,7 @@ class SourceGroups:
         self._accepted = accepted
         self._refresh = refresh
         self._groups: frozenset[str] | None = None
+        self._left_out: frozenset[str] = frozenset()
         self._look_at = 0.0
 
     def __contains__(self, group: str) -> bool:
@@ -60,9 +62,19 @@ class SourceGroups:
     def offsets(self, deadline: Deadline) -> tuple[Mapping[str, GroupOffsets], Mapping[str, str]]:
         """What each has committed, and of those that are not told, why; raises LegacyMMError."""
         if self._groups is None or (self._refresh is not None and monotonic() >= self._look_at):
-            self._groups = frozenset(filter(self._accepted, self._admin.groups(deadline)))
+            found = frozenset(self._admin.groups(deadline))
+            self._groups = frozenset(filter(self._accepted, found))
+            self._tell_left_out(found - self._groups)
             self._look_at = monotonic() + (self._refresh or 0.0)
         return self._admin.offsets(self._groups, deadline)
+
+    def _tell_left_out(self, groups: frozenset[str]) -> None:
+        """Name each group once that has no checkpoints, whatever it commits."""
+        new, self._left_out = sorted(groups - self._left_out), self._left_out | groups
+        if new:
+            more = f" and {len(new) - _MOST_NAMES} more" if len(new) > _MOST_NAMES else ""
+            note = f"left out by groups and groups.exclude, or the mirror's own: {', '.join(new[:_MOST_NAMES])}{more}"
+            events.emit(events.DUTY_NOTED, duty="checkpoints", note=note)
 
 
 class Emitter:

@@ -19,6 +19,7 @@ MIRROR_CLIENT = f"{OLD}-mirror-client"
 HANDLERS_0_9, HANDLERS_0_10 = "0.9.0.1", "0.10.2.2"
 WITH_ZOOKEEPER = ("2.8.2", "1.1.1", "0.11.0.3", HANDLERS_0_10)
 _LOG4J = ("ch.qos.reload4j:reload4j:1.2.25", "org.slf4j:slf4j-reload4j:1.7.36")
+_ZOOKEEPER = "org.apache.zookeeper:zookeeper:3.5.10"  # the client of 2.2 takes no address of Java 14 and later
 _BASE_64 = "javax.xml.bind:jaxb-api:2.3.1"  # brokers of before 1.0 take it from Java, which lost it in 11
 
 
@@ -52,6 +53,7 @@ RELEASES = (
         log4j=1,
     ),
     Release("2.8.2", ("org.apache.kafka:kafka_2.13:2.8.2", *_LOG4J), log4j=1),
+    Release("2.2.2", ("org.apache.kafka:kafka_2.12:2.2.2", _ZOOKEEPER, *_LOG4J), log4j=1),
     Release("1.1.1", ("org.apache.kafka:kafka_2.12:1.1.1", *_LOG4J), log4j=1),
     Release("0.11.0.3", ("org.apache.kafka:kafka_2.12:0.11.0.3", _BASE_64), log4j=1),
     Release(HANDLERS_0_10, (f"org.apache.kafka:kafka_2.11:{HANDLERS_0_10}", _BASE_64), log4j=1),

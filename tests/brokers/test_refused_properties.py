@@ -38,7 +38,7 @@ def client(request: pytest.FixtureRequest) -> Callable[..., ClusterAdmin]:
     return found
 
 
-@pytest.fixture(scope="module", params=["1.1.1", "2.8.2"])
+@pytest.fixture(scope="module", params=["1.1.1", "2.2.2", "2.8.2"])
 def old(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ZooKeeperCluster]:
     with ZooKeeperCluster(tmp_path_factory.mktemp("old"), release=request.param) as cluster:
         yield cluster
@@ -118,8 +118,8 @@ def test_old_targets_are_asked_in_the_old_way(
     client: Callable[..., ClusterAdmin],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """1.1: topics need a number of replicas, and to set one property means to set all. It is said once."""
-    ancient = old.release.version == "1.1.1"
+    """1.1, 2.2: topics need a number of replicas, and to set one property means to set all. It is said once."""
+    ancient = old.release.version in ("1.1.1", "2.2.2")
     missing, there = topic("missing"), topic("there")
     for name in (missing, there):
         create_topic(source.bootstrap, name, 2, config={"cleanup.policy": "compact", "flush.ms": "7"})

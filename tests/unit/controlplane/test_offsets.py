@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -405,3 +406,17 @@ def test_a_target_that_does_not_answer_is_told_once_and_asked_again(troubles: Ca
     with Here(Groups(g={ONE: 100}), target, Topic(), (90, 40)):
         wait_until(lambda: target.committed, SECONDS, "the group")
     assert troubles() == ["away"]
+
+
+def test_groups_that_are_left_out_are_named_once(caplog: pytest.LogCaptureFixture) -> None:
+    """They commit, and have no checkpoints whatever they commit."""
+    found = {"app", "console-consumer-1"}
+    admin: Any = SimpleNamespace(groups=lambda deadline: frozenset(found), offsets=lambda groups, deadline: ({}, {}))
+    groups = SourceGroups(admin, lambda group: group == "app", 0.0)
+    with caplog.at_level("INFO", logger="legacy_mm"):
+        for _ in range(2):
+            groups.offsets(Deadline.after(SECONDS))
+        found.add("console-consumer-2")
+        groups.offsets(Deadline.after(SECONDS))
+    beginning = "[checkpoints] left out by groups and groups.exclude, or the mirror's own: console-consumer-"
+    assert [record.getMessage() for record in caplog.records] == [f"{beginning}1", f"{beginning}2"]

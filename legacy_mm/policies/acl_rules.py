@@ -86,10 +86,10 @@ def left_out(rules: Iterable[AclRule], topics: Collection[str], *, prefixed: boo
     """What is said of rules for these topics that the target does not get."""
     allowed = [rule for rule in rules if rule.permission == _ALLOW and any(map(rule.covers, topics))]
     if written := sum(rule.operation == "WRITE" for rule in allowed):
-        yield f"{written} rules that allow WRITE are left out, because only the mirror writes copies"
+        yield f"rules that allow WRITE are left out ({written}), because only the mirror writes copies"
     begun = sum(rule.pattern == PREFIXED and _weakened(rule) is not None for rule in allowed)
     if begun and not prefixed:
-        yield f"{begun} rules that allow something by a prefix are left out: sync.topic.acls.prefixed=true adds them"
+        yield f"rules that allow something by a prefix are left out ({begun}): sync.topic.acls.prefixed=true adds them"
 
 
 def removable(

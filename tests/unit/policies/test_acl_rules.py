@@ -78,8 +78,8 @@ def test_what_is_left_out_is_told() -> None:
     written, prefix = replace(RULE, operation="WRITE"), replace(RULE, pattern="PREFIXED")
     told = list(left_out([RULE, written, prefix, replace(written, topic="u")], ["t"], prefixed=False))
     assert [line.split(":")[0] for line in told] == [
-        "1 rules that allow WRITE are left out, because only the mirror writes copies",
-        "1 rules that allow something by a prefix are left out",
+        "rules that allow WRITE are left out (1), because only the mirror writes copies",
+        "rules that allow something by a prefix are left out (1)",
     ]
     assert list(left_out([RULE, prefix], ["t"], prefixed=True)) == []
 

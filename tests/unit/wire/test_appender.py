@@ -10,6 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from legacy_mm.clock import epoch_ms
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
@@ -20,9 +21,10 @@ from legacy_mm.wire.channel import Channel, _Link, _Request
 from legacy_mm.wire.errors import ConnectionLost
 from legacy_mm.wire.lane import Entry, Lane
 from legacy_mm.wire.traffic import Traffic
-from tests.unit.protocol.batches import NOW, Row, build
+from tests.unit.protocol.batches import Row, build
 
 PLACE = TopicPartition("t", 0)
+NOW = epoch_ms()
 LEADER_GONE, NOT_ENOUGH_REPLICAS, BROKEN, FORBIDDEN, DAMAGED = 6, 19, 0, 29, 2
 OUT_OF_ORDER, UNKNOWN_PRODUCER = 45, 59
 

@@ -1,0 +1,98 @@
+"""Brokers forget an idempotent producer by the timestamps of its records; answers are lost all the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from legacy_mm.testbed.broker import Broker
+from legacy_mm.testbed.cluster import PROXIED, Cluster
+from legacy_mm.testbed.proxy import Proxy
+from legacy_mm.testbed.releases import CURRENT, OLD
+from legacy_mm.testbed.waiting import wait_until
+from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
+from tests.faults.test_recovery import COMMIT_OFTEN, stop
+
+pytestmark = [pytest.mark.faults, pytest.mark.spark]
+WEEK_MS = 7 * 24 * 3_600_000
+FORGETFUL = {
+    "producer.id.expiration.ms": "3600000",
+    "producer.id.expiration.check.interval.ms": "200",
+    "transactional.id.expiration.ms": "3600000",  # the same for releases before 3.4
+}
+RECORDS, ROUNDS = 100_000, 3
+
+
+class Behind:
+    """A target of some brokers, each of which the mirror reaches through a proxy of its own."""
+
+    def __init__(self, clusters: Callable[..., Cluster], **settings: Any) -> None:
+        self.proxies: list[Proxy] = []
+        self.cluster = clusters(advertise=self._advertise, properties=FORGETFUL, **settings)
+        self.bootstrap = self.cluster.bootstrap
+
+    def _advertise(self, port: int) -> tuple[str, int]:
+        self.proxies.append(Proxy(port))
+        return self.proxies[-1].address
+
+    @property
+    def far(self) -> dict[str, str]:
+        """How the mirror reaches it."""
+        return {"bootstrap.servers": self.cluster.bootstrap_of(PROXIED)}
+
+    def withhold(self) -> None:
+        """Pass no answer on."""
+        for proxy in self.proxies:
+            proxy.mute()
+
+    def lose(self) -> None:
+        """End all connections, and with them the answers that were withheld; then pass everything."""
+        for proxy in self.proxies:
+            proxy.cut()
+            proxy.resume()
+
+
+@pytest.fixture
+def behind(own_clusters: Callable[..., Cluster]) -> Iterator[Callable[..., Behind]]:
+    """(settings of a cluster) -> a target behind proxies."""
+    made: list[Behind] = []
+
+    def make(**settings: Any) -> Behind:
+        made.append(Behind(own_clusters, **settings))
+        return made[-1]
+
+    yield make
+    for each in made:
+        for proxy in each.proxies:
+            proxy.close()
+
+
+def restart_cleanly(broker: Broker) -> None:
+    """What it then reads of producers leaves out those that are expired."""
+    broker.terminate()
+    broker.restart()
+
+
+@BY_TOOL
+@pytest.mark.parametrize("release", [CURRENT, OLD])
+def test_what_a_forgetful_broker_has_is_not_sent_again(
+    source: Any, behind: Callable[..., Behind], make_scene: Callable[..., Scene], release: str
+) -> None:
+    """Each round some batches arrive whose answers are lost, and the broker that has them forgets who sent them."""
+    target = behind(release=release)
+    scene = make_scene(source, target, 1)
+    tool = scene.mirror(*COMMIT_OFTEN, producer=target.far)
+    scene.wait_committed(1)
+    for round_ in range(1, ROUNDS + 1):
+        before = scene.arrived()
+        target.withhold()
+        scene.load(RECORDS, seed=round_, age_ms=WEEK_MS)
+        wait_until(lambda: scene.arrived() > before, PATIENCE, "a batch to arrive without an answer")  # noqa: B023
+        restart_cleanly(target.cluster.brokers[0])
+        target.lose()
+        scene.wait_committed(RECORDS * round_ + 1)
+    stop(tool)
+    assert "copy job lost" not in tool.output()
+    assert scene.differences(allow_duplicates=False) == []

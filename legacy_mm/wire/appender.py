@@ -219,7 +219,9 @@ class Appender:
             error = failures.INVALID_RECORD
         only_follows = entry.lane.recovering and failures.is_out_of_order(error)
         final = error and not failures.is_retriable(error)
-        if not only_follows and (final or entry.attempts >= self.options.retries):
+        if not only_follows and final and failures.needs_new_producer(error) and entry.lane.disputes(entry):
+            entry.lane.hindered(failures.name(error), monotonic())
+        elif not only_follows and (final or entry.attempts >= self.options.retries):
             entry.refusal = error or failures.TIMED_OUT
             if answer is not None:
                 entry.reason, entry.blamed = answer.reason, answer.blamed

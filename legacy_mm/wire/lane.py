@@ -9,7 +9,8 @@ failed.
 
 What a broker knows of a producer is as old as the records of its last batch, not as old as the request that brought
 them. So it may forget a batch of old records at once, and take it a second time. Before such a batch is sent, where its
-log ends is known; before it is sent again without an answer, that log is asked (`question`; `log_inquiry.py` asks).
+log ends is known; before it is sent again without an answer, that log is asked (`question`; `log_inquiry.py` asks). It
+is asked, too, where the broker calls a number wrong that it may have: after a clean restart it knows the last one only.
 """
 
 from __future__ import annotations
@@ -65,6 +66,8 @@ class Entry:
     """Once it failed in a way that leaves open whether the broker has it."""
     lost: bool = False
     """It was sent as it is now, and nobody knows whether the broker has it."""
+    disputed: bool = False
+    """The broker calls its sequence number wrong, perhaps because it has it."""
     denied: bool = False
     """The last time the broker certainly did not take it."""
     dated: float = _NEVER
@@ -150,7 +153,7 @@ class Lane:
     def begin(self) -> Entry:
         """The next batch, to be sent at once, with its sequence number written into it."""
         entry = self.pending.popleft()
-        entry.refusal, entry.reason, entry.blamed, entry.denied = 0, "", {}, False
+        entry.refusal, entry.reason, entry.blamed, entry.denied, entry.disputed = 0, "", {}, False, False
         producer = NO_PRODUCER
         if self._producer is not None:
             entry.sequence = self._sequence
@@ -165,13 +168,16 @@ class Lane:
         """What the log has to be asked before the next batch may go; None: nothing."""
         if not self.pending or self.under_way or self.asking or self.held is not None or self._producer is None:
             return None
-        entry = self.pending[0]
-        if self._is_remembered(entry.dated):
-            return None
-        if entry.lost and self._end != _UNKNOWN:
+        entry, old = self.pending[0], not self._is_remembered(self.pending[0].dated)
+        if (old or entry.disputed) and self._is_in_doubt(entry):
             return Question(self.partition, self._end, entry)
         stale = self._clock() - self._end_known > REMEMBERED_SECONDS
-        return Question(self.partition, self._end, None) if stale and not entry.lost else None
+        return Question(self.partition, self._end, None) if old and stale and not entry.lost else None
+
+    def disputes(self, entry: Entry) -> bool:
+        """The broker calls its sequence number wrong: whether the log can tell if it has it."""
+        entry.disputed = self._is_in_doubt(entry)
+        return entry.disputed
 
     def answered(self, question: Question, end: int, base_offset: int | None) -> bool:
         """The log ends there (-1: not told) and holds the entry from this offset on (-1: it does not, None: unknown).
@@ -269,6 +275,9 @@ class Lane:
         self._producer = producer
         self._sequence = 0
         self._doubt()
+
+    def _is_in_doubt(self, entry: Entry) -> bool:
+        return entry.lost and self._end != _UNKNOWN
 
     def _is_remembered(self, dated: float) -> bool:
         """Whether a broker still knows the producer of a batch with records of that time."""

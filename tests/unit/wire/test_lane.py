@@ -23,6 +23,9 @@ START = 1_000_000.0
 OLD = START - 2 * REMEMBERED_SECONDS
 
 
+STEPS = ("send", "answer", "lose request", "lose answer", "busy", "forget", "restart", "ask")
+
+
 def make_lane(producer: tuple[int, int] | None = PRODUCER, in_flight: int = 5) -> Lane:
     """One whose clock stands still at START."""
     return Lane(PLACE, producer, in_flight, lambda: START)
@@ -91,6 +94,11 @@ class DatingBroker(Broker):
             self.next_sequence = None
             self.known.clear()
 
+    def restart(self) -> None:
+        """Its snapshot has only the last batch of a producer, and none of one that is expired."""
+        self.known = deque(list(self.known)[-1:], maxlen=5)
+        self.forget()
+
     def append(self, entry: Entry) -> int:
         code = super().append(entry)
         if code == OK:
@@ -104,11 +112,11 @@ class DatingBroker(Broker):
         return self.places.get((header.base_sequence, header.records), -1)
 
 
-def settle(lane: Lane, entry: Entry, answer: int) -> None:
+def settle(lane: Lane, entry: Entry, answer: int, base_offset: int = -1) -> None:
     if answer in (OK, DUPLICATE):
-        lane.acknowledged(entry)
+        lane.acknowledged(entry, base_offset)
     else:
-        follows = lane.recovering and answer == OUT_OF_ORDER
+        follows = answer == OUT_OF_ORDER and (lane.recovering or lane.disputes(entry))
         entry.refusal = 0 if answer in (LATER, BUSY) or follows else answer
         lane.failed(entry, denied=answer != LATER)
     lane.recovered()
@@ -311,9 +319,12 @@ def copy_to_one_that_forgets(steps: list[str], ages: list[float], *, known_ages:
     for step in [*steps, *["ask", "send", "answer"] * (len(ages) + len(steps) + 5) * 2]:
         if step == "forget":
             broker.forget()
+        elif step == "restart":
+            broker.restart()
         elif step == "ask":
             if question := lane.question():
-                lane.answered(question, broker.end, None if question.entry is None else broker.place(question.entry))
+                base_offset = None if question.entry is None else broker.place(question.entry)
+                lane.answered(question, broker.end if base_offset is None else -1, base_offset)
         elif step == "send":
             if lane.can_send() and not lane.question():
                 wire.append(lane.begin())
@@ -322,14 +333,15 @@ def copy_to_one_that_forgets(steps: list[str], ages: list[float], *, known_ages:
         elif wire:
             entry = wire.popleft()
             answer = broker.append(entry)
-            settle(lane, entry, LATER if step == "lose answer" else answer)
+            base_offset = broker.place(entry) if answer == OK else -1
+            settle(lane, entry, LATER if step == "lose answer" else answer, base_offset)
     assert not lane.pending
     assert not lane.under_way
     return broker.log
 
 
 @given(
-    st.lists(st.sampled_from(["send", "answer", "lose request", "lose answer", "busy", "forget", "ask"]), max_size=80),
+    st.lists(st.sampled_from(STEPS), max_size=80),
     st.lists(st.sampled_from([OLD, START]), min_size=1, max_size=12),
 )
 def test_old_records_are_in_the_log_once_and_in_order_though_the_broker_forgets(

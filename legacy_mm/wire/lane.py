@@ -130,7 +130,7 @@ class Lane:
         self._dated = _NEVER
         """As an entry's, of the last batch that was acknowledged: so old is what the broker knows."""
         self._end, self._end_known = _UNKNOWN, _NEVER
-        """Behind what is ours in the log, and since when that is known."""
+        """Behind what is ours in the log (-1: nobody can tell), and since when that is known."""
         self._sequence = 0
         self._use(producer)
 
@@ -185,10 +185,11 @@ class Lane:
         Whether it is acknowledged so.
         """
         self.asking = False
-        if end != _UNKNOWN:
-            self._knows(end)
         entry = question.entry
-        if entry is None or not self.pending or self.pending[0] is not entry:
+        if entry is None:
+            self._knows(end)
+            return False
+        if not self.pending or self.pending[0] is not entry:
             return False  # it was given up meanwhile
         entry.lost = False
         entry.doubtful = entry.doubtful and base_offset is None

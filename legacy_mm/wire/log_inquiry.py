@@ -150,7 +150,10 @@ class LogInquiry(threading.Thread):
         except (ConnectionLost, ClusterUnreachable, _NotNow):
             return None
         except (UnsupportedVersion, RequestRefused, CorruptRecords, EngineUnfit, _Unknowable) as error:
-            self._say(f"{question.partition} may hold a batch twice, because its log cannot be asked: {error}")
+            self._say(
+                f"an answer of {question.partition} was lost and its log cannot be read, so some records may come "
+                f"twice; the right to read the topic at the target would prevent it: {error}"
+            )
             return Answer(_NOWHERE, None)
 
     def _say(self, text: str) -> None:
@@ -166,6 +169,7 @@ class _Reader:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._connections: dict[int, Connection] = {}
+        self._away: set[int] = set()
 
     def __enter__(self) -> _Reader:
         return self
@@ -207,7 +211,11 @@ class _Reader:
         return starts[question.partition]
 
     def _connect(self, node: int) -> Connection:
+        if node in self._away:  # whoever else waits for it waits for the next round
+            raise _NotNow
+        self._away.add(node)
         made = self._connections[node] = self._cluster.connect(node)
+        self._away.remove(node)
         return made
 
     def _log_end(self, connection: Connection, question: Question, epoch: int) -> int | None:

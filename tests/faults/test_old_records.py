@@ -76,7 +76,7 @@ def restart_cleanly(broker: Broker) -> None:
 
 
 @BY_TOOL
-@pytest.mark.parametrize("release", [CURRENT, OLD])
+@pytest.mark.parametrize("release", [CURRENT, pytest.param(OLD, marks=pytest.mark.slow)])
 def test_what_a_forgetful_broker_has_is_not_sent_again(
     source: Any, behind: Callable[..., Behind], make_scene: Callable[..., Scene], release: str
 ) -> None:
@@ -93,6 +93,36 @@ def test_what_a_forgetful_broker_has_is_not_sent_again(
         restart_cleanly(target.cluster.brokers[0])
         target.lose()
         scene.wait_committed(RECORDS * round_ + 1)
+    stop(tool)
+    assert "copy job lost" not in tool.output()
+    assert scene.differences(allow_duplicates=False) == []
+
+
+@BY_TOOL
+@pytest.mark.slow
+@pytest.mark.parametrize("release", [CURRENT, OLD])
+def test_old_records_come_once_and_in_order_though_leaders_die(
+    source: Any, behind: Callable[..., Behind], make_scene: Callable[..., Scene], release: str
+) -> None:
+    """One broker after the other ends in the midst of the records, by itself or killed; answers are lost with it."""
+    target = behind(release=release, brokers=3)
+    scene = make_scene(source, target, 1, replication=(1, 3))
+    tool = scene.mirror(*COMMIT_OFTEN, producer=target.far)
+    scene.wait_committed(1)
+    for turn, broker in enumerate(target.cluster.brokers, start=1):
+        before = scene.arrived()
+        target.withhold()
+        scene.load(RECORDS, seed=turn, age_ms=WEEK_MS)
+        wait_until(lambda: scene.arrived() > before, PATIENCE, "a batch to arrive without an answer")  # noqa: B023
+        if turn % 2:
+            broker.kill()
+        else:
+            broker.terminate()
+        target.lose()
+        scene.wait_for(RECORDS * turn // 2)
+        broker.restart()
+        target.cluster.wait_ready()
+        scene.wait_committed(RECORDS * turn + 1)
     stop(tool)
     assert "copy job lost" not in tool.output()
     assert scene.differences(allow_duplicates=False) == []

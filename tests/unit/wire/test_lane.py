@@ -196,7 +196,7 @@ def test_the_log_is_asked_before_an_old_one_goes_and_again_when_it_may_have_arri
     assert (question := lane.question()) is not None
     assert question.entry is None
     assert not lane.answered(question, 40, None)
-    assert lane.question() is None
+    assert lane.question() is None, "it is asked once"
     lane.begin()
     lane.failed(entry, denied=False)
     assert lane.recovered()
@@ -222,6 +222,17 @@ def test_an_answer_about_what_was_given_up_says_nothing_of_what_came_behind_it()
     lane.pending.append(make_entry(lane, 2, dated=OLD))
     assert not lane.answered(question, -1, 3)
     assert [entry.receipt for entry in lane.pending] == [2]
+
+
+def test_a_log_that_does_not_tell_its_end_is_asked_no_more() -> None:
+    lane = make_lane()
+    lane.pending.append(make_entry(lane, 0, dated=OLD))
+    assert (question := lane.question()) is not None
+    lane.answered(question, -1, None)
+    assert lane.question() is None
+    lane.failed(lane.begin(), denied=False)
+    assert lane.recovered()
+    assert lane.question() is None, "nor whether it holds the batch"
 
 
 @pytest.mark.parametrize("producer", [None, PRODUCER])
@@ -314,7 +325,7 @@ def copy_to_one_that_forgets(steps: list[str], ages: list[float], *, known_ages:
     lane, broker = make_lane(), DatingBroker()
     lane.pending.extend(make_entry(lane, number, 1 + number % 4, dated=age) for number, age in enumerate(ages))
     if not known_ages:
-        lane._is_remembered = lambda _: True  # type: ignore[method-assign]
+        lane._is_remembered = lambda dated: True  # type: ignore[method-assign]
     wire: deque[Entry] = deque()
     for step in [*steps, *["ask", "send", "answer"] * (len(ages) + len(steps) + 5) * 2]:
         if step == "forget":

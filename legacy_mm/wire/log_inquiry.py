@@ -14,8 +14,9 @@ from typing import NamedTuple, Protocol
 
 from kafka.protocol.consumer import OffsetForLeaderEpochRequest
 
+from legacy_mm import events
 from legacy_mm.errors import CorruptRecords, EngineUnfit
-from legacy_mm.model import EARLIEST, LATEST
+from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Session, Wanted
 from legacy_mm.protocol.record_set import whole_batches
@@ -25,7 +26,6 @@ from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.connection import Connection
 from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, RequestRefused, UnsupportedVersion
 from legacy_mm.wire.lane import Entry, Question
-from legacy_mm.wire.traffic import Traffic
 
 _OPTIONS = FetchOptions(
     max_wait_ms=50, min_bytes=1, max_bytes=8 << 20, partition_bytes=1 << 20, committed_only=False, rack=""
@@ -50,7 +50,6 @@ class Owner(Protocol):
 
     cluster: Cluster
     options: AppendOptions
-    traffic: Traffic
     lock: threading.RLock
 
     def closed(self) -> bool:
@@ -82,7 +81,7 @@ class LogInquiry(threading.Thread):
         self._owner = owner
         self._work = threading.Condition(owner.lock)
         self._questions: list[Question] = []
-        self._said: set[str] = set()
+        self._said = False
 
     def put(self, question: Question) -> None:
         """Ask this, too. Under the lock."""
@@ -138,7 +137,7 @@ class LogInquiry(threading.Thread):
         except (ConnectionLost, ClusterUnreachable):
             return
         except RequestRefused as error:
-            self._say(str(error))
+            self._say(partitions[0], error)
             ends = dict.fromkeys(partitions, _NOWHERE)
         for question in questions:
             if question.partition in ends:
@@ -150,17 +149,13 @@ class LogInquiry(threading.Thread):
         except (ConnectionLost, ClusterUnreachable, _NotNow):
             return None
         except (UnsupportedVersion, RequestRefused, CorruptRecords, EngineUnfit, _Unknowable) as error:
-            self._say(
-                f"an answer of {question.partition} was lost and its log cannot be read, so some records may come "
-                f"twice; the right to read the topic at the target would prevent it: {error}"
-            )
+            self._say(question.partition, error)
             return Answer(_NOWHERE, None)
 
-    def _say(self, text: str) -> None:
-        kind = text.partition(":")[2]
-        if kind not in self._said:
-            self._said.add(kind)
-            self._owner.traffic.on_trouble(text)
+    def _say(self, partition: TopicPartition, error: Exception) -> None:
+        if not self._said:
+            self._said = True
+            events.emit(events.ANSWER_LOST, partition=partition, reason=error)
 
 
 class _Reader:

@@ -71,7 +71,7 @@ ENGINE_QUIRKS = (
         "records older than the target's producer.id.expiration.ms come twice where a broker's answer is lost and it "
         "has forgotten the producer",
         "batches: the target's log is asked whether they arrived (needs Read there), and one batch of records older "
-        "than ten minutes is under way for each partition; records: as the old tool",
+        "than half an hour is under way for each partition; records: as the old tool",
         "brokers forget a producer by the timestamps of its records",
         "tests/faults/test_old_records.py::test_what_a_forgetful_broker_has_is_not_sent_again",
     ),

@@ -28,9 +28,9 @@ from legacy_mm.wire import failures
 from legacy_mm.wire.errors import ProducerForgotten
 
 _SEQUENCES = 1 << 31
-REMEMBERED_SECONDS = 600.0
+REMEMBERED_SECONDS = 1800.0
 """So long from the time of the last records a broker knows their producer in any case: `producer.id.expiration.ms` is a
-day unless set lower, before 3.4 `transactional.id.expiration.ms` a week."""
+day, before 3.4 `transactional.id.expiration.ms` a week, and hardly anybody sets them below an hour."""
 _UNKNOWN = -1
 _NEVER = float("-inf")
 

@@ -16,6 +16,7 @@ from legacy_mm.testbed.broker import Broker
 from legacy_mm.testbed.cluster import Cluster as Brokers
 from legacy_mm.testbed.records import create_topic, read_all
 from legacy_mm.testbed.releases import CURRENT, OLD
+from legacy_mm.testbed.topic_state import AUTHORIZER, Rule, add_rules, remove_rules
 from legacy_mm.testbed.waiting import wait_until
 from legacy_mm.testbed.zookeeper import ZooKeeperCluster
 from legacy_mm.wire.append_options import options_from
@@ -32,6 +33,8 @@ FORGETFUL = {
     "producer.id.expiration.check.interval.ms": "200",
     "transactional.id.expiration.ms": "3600000",  # the same for releases before 3.4
 }
+KEEPS_RULES = {**AUTHORIZER, "super.users": "User:nobody"}
+AUTHORIZER_2_8 = "kafka.security.authorizer.AclAuthorizer"
 SECONDS, BATCHES = 60.0, 30
 
 
@@ -41,8 +44,11 @@ SECONDS, BATCHES = 60.0, 30
 )
 def forgetful(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A cluster of one broker that remembers a producer for an hour."""
-    made = ZooKeeperCluster if request.param == "2.8.2" else Brokers
-    with made(tmp_path_factory.mktemp("forgetful"), release=request.param, properties=FORGETFUL) as cluster:
+    properties = FORGETFUL | KEEPS_RULES
+    if request.param == "2.8.2":
+        properties["authorizer.class.name"] = AUTHORIZER_2_8
+    made: Any = ZooKeeperCluster if request.param == "2.8.2" else Brokers
+    with made(tmp_path_factory.mktemp("forgetful"), release=request.param, properties=properties) as cluster:
         yield cluster
 
 
@@ -96,6 +102,11 @@ def settled(appender: Appender) -> bool:
     return appender.wait_empty(0.05)
 
 
+def append(appender: Appender, place: TopicPartition, number: int, age_ms: int = WEEK_MS) -> None:
+    record = SingleRecord(epoch_ms() - age_ms, b"%d" % number, b"v", ())
+    appender.append(place, batch_of(record, Codec.NONE), number)
+
+
 @pytest.mark.parametrize("age_ms", [0, WEEK_MS], ids=["young", "old"])
 def test_what_arrived_without_an_answer_is_there_once(
     appender: Appender, losses: Losses, forgetful: Any, topic: Callable[[], str], age_ms: int
@@ -106,16 +117,11 @@ def test_what_arrived_without_an_answer_is_there_once(
     create_topic(forgetful.bootstrap, name, partitions=1)
     appender.cluster.watch([name])
     broker: Broker = forgetful.broker if isinstance(forgetful, ZooKeeperCluster) else forgetful.brokers[0]
-
-    def append(number: int) -> None:
-        record = SingleRecord(epoch_ms() - age_ms, b"%d" % number, b"v", ())
-        appender.append(place, batch_of(record, Codec.NONE), number)
-
-    append(0)
+    append(appender, place, 0, age_ms)
     wait_until(lambda: settled(appender), SECONDS, "the first batch")
     losses.on = True
     for number in range(1, BATCHES):
-        append(number)
+        append(appender, place, number, age_ms)
     wait_until(lambda: losses.count, SECONDS, "an answer to lose")
     broker.terminate()
     losses.on = False
@@ -125,3 +131,28 @@ def test_what_arrived_without_an_answer_is_there_once(
     told = [(number, offset) for number, offset in appender.take_acknowledged() if offset >= 0]
     assert all(number == offset for number, offset in told)
     assert (0, 0) in told
+
+
+def test_who_may_not_read_the_log_sends_again_and_says_so_once(
+    appender: Appender, losses: Losses, forgetful: Any, topic: Callable[[], str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The right to write is enough to copy: nothing is lost, and nothing waits for ever."""
+    name = topic()
+    place = TopicPartition(name, 0)
+    create_topic(forgetful.bootstrap, name, partitions=1)
+    may_write: Rule = (name, "LITERAL", "User:ANONYMOUS", "*", "WRITE", "ALLOW")
+    add_rules(forgetful.bootstrap, [may_write])
+    appender.cluster.watch([name])
+    for number in range(3):
+        append(appender, place, number)
+        wait_until(lambda: settled(appender), SECONDS, "a batch")
+        losses.count, losses.on = 0, True
+        append(appender, place, number)
+        wait_until(lambda: losses.count, SECONDS, "an answer to lose")
+        losses.on = False
+        wait_until(lambda: settled(appender), SECONDS, "the batch after its answer was lost")
+    remove_rules(forgetful.bootstrap, [may_write])
+    keys = [int(record.key or b"") for record in read_all(forgetful.bootstrap, name)]
+    assert keys == sorted(keys)
+    assert {number: keys.count(number) >= 2 for number in range(3)} == dict.fromkeys(range(3), True)
+    assert len([text for text in caplog.messages if "the log cannot be read" in text]) == 1

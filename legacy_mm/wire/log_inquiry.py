@@ -112,13 +112,14 @@ class LogInquiry(threading.Thread):
         found = {question.partition: answer for question, answer in self._answers(questions)}
         owner = self._owner
         with owner.lock:
+            again = [question for question in questions if question.partition not in found]
             for question in questions:
                 if answer := found.get(question.partition):
                     owner.told(question, answer)
                 else:
-                    self._questions.append(question)
                     owner.unanswered(question)
-            if self._questions and not owner.closed():
+            self._questions += again
+            if again and not owner.closed():
                 owner.cluster.stale()
                 self._work.wait(owner.options.retry_pause)
 

@@ -18,7 +18,7 @@ from legacy_mm.testbed.waiting import wait_until
 from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
-pytestmark = [pytest.mark.faults, pytest.mark.spark]
+pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
 WEEK_MS = 7 * 24 * 3_600_000
 FORGETFUL = {
     "producer.id.expiration.ms": "3600000",
@@ -79,7 +79,7 @@ def restart_cleanly(broker: Broker) -> None:
 
 
 @BY_TOOL
-@pytest.mark.parametrize("release", [CURRENT, pytest.param(OLD, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("release", [CURRENT, OLD])
 def test_what_a_forgetful_broker_has_is_not_sent_again(
     source: Any, behind: Callable[..., Behind], make_scene: Callable[..., Scene], which: str, release: str
 ) -> None:
@@ -102,7 +102,6 @@ def test_what_a_forgetful_broker_has_is_not_sent_again(
 
 
 @BY_TOOL
-@pytest.mark.slow
 @pytest.mark.parametrize("release", [CURRENT, OLD])
 def test_old_records_come_once_and_in_order_though_leaders_die(
     source: Any, behind: Callable[..., Behind], make_scene: Callable[..., Scene], which: str, release: str
@@ -132,7 +131,6 @@ def test_old_records_come_once_and_in_order_though_leaders_die(
 
 
 @BY_TOOL
-@pytest.mark.slow
 def test_what_a_frozen_broker_takes_when_it_wakes_up_is_not_sent_again(
     source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene], which: str
 ) -> None:

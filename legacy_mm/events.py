@@ -97,6 +97,12 @@ SKIPPED = Event(
     "Skipped in {partition}: from {start} to {end}, {count} offsets were not copied, reason: the group had committed "
     "none there and auto.offset.reset is latest",
 )
+ANSWER_LOST = Event(
+    "answer-lost",
+    logging.WARNING,
+    "Whether records for {partition} have arrived is not known: the answer was lost, and the log cannot be read "
+    "({reason}). They are sent again and may come twice; Read on the topic at the target would prevent it",
+)
 ONE_CLUSTER = Event("one-cluster", logging.WARNING, "Attention: {what}")
 IDENTITY_UNKNOWN = Event(
     "identity-unknown", logging.WARNING, "Whether source and target are one cluster is not known yet: {reason}"

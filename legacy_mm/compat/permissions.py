@@ -13,6 +13,7 @@ from legacy_mm.config.settings import Settings
 
 _SYNCS = "emit.offset-syncs.enabled"
 """Its rights are needed where its topics are."""
+_WHETHER_IT_ARRIVED = "only to see whether old records arrived whose answer was lost; without it they may come twice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,11 @@ def permissions(settings: Settings) -> list[Permission]:
         Permission("target", copies, "Write", "records; it includes Describe"),
         Permission("target", copies, "Create", "only where a topic is missing and brokers create topics by themselves"),
         *_for_quarantine(settings),
-        *([_idempotent_write(settings)] if idempotent else []),
+        *(
+            [Permission("target", copies, "Read", _WHETHER_IT_ARRIVED), _idempotent_write(settings)]
+            if idempotent
+            else []
+        ),
         *(row for feature in _switched_on(settings) for row in _for_feature(feature, settings)),
     ]
 

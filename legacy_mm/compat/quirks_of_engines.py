@@ -67,6 +67,15 @@ ENGINE_QUIRKS = (
         "tests/faults/test_unwritable_topics.py::test_a_topic_whose_name_collides_waits_alone",
     ),
     Quirk(
+        "old-records-come-once",
+        "records older than the target's producer.id.expiration.ms come twice where a broker's answer is lost and it "
+        "has forgotten the producer",
+        "batches: the target's log is asked whether they arrived (needs Read there), and one batch of records older "
+        "than half an hour is under way for each partition; records: as the old tool",
+        "brokers forget a producer by the timestamps of its records",
+        "tests/faults/test_old_records.py::test_what_a_forgetful_broker_has_is_not_sent_again",
+    ),
+    Quirk(
         "target-without-producer-ids",
         "since 3.0 a target of before 0.11 ends it with 255, unless the file has enable.idempotence=false",
         "one line, and it goes on without idempotence, one request in flight; enable.idempotence=true ends it, too",

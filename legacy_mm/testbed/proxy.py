@@ -2,7 +2,7 @@
 
 One thread serves all connections. A delay is a delay line: a chunk read at t is written at t + delay,
 so a round trip grows by twice the delay and the bandwidth stays. `stall()` stops reading and writing
-and keeps connections open; `cut()` resets them all.
+and keeps connections open; `mute()` passes requests on and keeps the answers; `cut()` resets all connections.
 
 As a process: `python -m legacy_mm.testbed.proxy LISTEN_PORT TARGET_PORT --delay-ms 20`.
 """
@@ -42,6 +42,7 @@ class _End:
         self.pending = 0
         self.finished = False  # nothing more will be read from this socket
         self.closing = False  # nothing more will come to be written
+        self.near = False  # the client's side
         self.interest = 0
 
 
@@ -51,7 +52,7 @@ class Proxy:
     def __init__(self, target_port: int, *, host: str = LOOPBACK, listen_port: int = 0, delay_ms: float = 0.0) -> None:
         self.target = (LOOPBACK, target_port)
         self._delay = delay_ms / 1000
-        self._stalled = False
+        self._stalled = self._muted = False
         self._ends: set[_End] = set()
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._selector = selectors.DefaultSelector()
@@ -75,9 +76,17 @@ class Proxy:
         """Pass nothing on from now; connections stay open, and new ones are accepted."""
         self._order(lambda: setattr(self, "_stalled", True))
 
+    def mute(self) -> None:
+        """Keep the answers from now on, and pass requests on; what is kept at a `cut` is never heard of."""
+        self._order(lambda: setattr(self, "_muted", True))
+
     def resume(self) -> None:
-        """Go on after `stall`; nothing was lost."""
-        self._order(lambda: setattr(self, "_stalled", False))
+        """Go on after `stall` or `mute`; nothing was lost."""
+
+        def resume() -> None:
+            self._stalled = self._muted = False
+
+        self._order(resume)
 
     def delay(self, milliseconds: float) -> None:
         """Another delay per direction, for what is read from now on."""
@@ -156,14 +165,15 @@ class Proxy:
         """Seconds until the next delayed chunk is due; what is due already waits for its socket."""
         if self._stalled:
             return None
-        dues = [end.waiting[0][0] for end in self._ends if end.waiting and not end.interest & WRITE]
+        ends = (end for end in self._ends if end.waiting and not end.interest & WRITE and not self._keeps(end))
+        dues = [end.waiting[0][0] for end in ends]
         return max(0.0, min(dues) - time.monotonic()) if dues else None
 
     def _accept(self) -> None:
         with contextlib.suppress(BlockingIOError):
             near = _End(self._listener.accept()[0])
             far = _End(socket.socket())
-            near.peer, far.peer = far, near
+            near.peer, far.peer, near.near = far, near, True
             for end in (near, far):
                 end.socket.setblocking(False)
                 end.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -192,7 +202,7 @@ class Proxy:
             self._write(end.peer)
 
     def _write(self, end: _End) -> None:
-        while end.waiting and end.waiting[0][0] <= time.monotonic():
+        while end.waiting and end.waiting[0][0] <= time.monotonic() and not self._keeps(end):
             due, chunk = end.waiting.popleft()
             try:
                 sent = end.socket.send(chunk)
@@ -218,9 +228,13 @@ class Proxy:
         if not self._stalled:
             if not end.finished and end.peer.pending < PENDING_MOST:
                 interest |= READ
-            if end.waiting and end.waiting[0][0] <= now:
+            if end.waiting and end.waiting[0][0] <= now and not self._keeps(end):
                 interest |= WRITE
         self._set_interest(end, interest)
+
+    def _keeps(self, end: _End) -> bool:
+        """Whether what waits for this end is not to pass now."""
+        return self._muted and end.near
 
     def _set_interest(self, end: _End, interest: int) -> None:
         if interest == end.interest:

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from math import inf
 from typing import Any, NamedTuple
 
-from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.clock import Deadline, epoch_ms, monotonic
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
@@ -21,7 +21,8 @@ from legacy_mm.wire import failures
 from legacy_mm.wire.append_options import AppendOptions
 from legacy_mm.wire.channel import Channel
 from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.lane import Entry, Lane
+from legacy_mm.wire.lane import Entry, Lane, Question, dated
+from legacy_mm.wire.log_inquiry import Answer, LogInquiry
 from legacy_mm.wire.producer_id import ProducerIds
 from legacy_mm.wire.traffic import Traffic
 
@@ -54,6 +55,7 @@ class Appender:
         self._lanes: dict[TopicPartition, Lane] = {}
         self._channels: dict[int, Channel] = {}
         self._waiting: dict[Lane, float] = {}
+        self._inquiry: LogInquiry | None = None
         self._bytes = 0
         self._acknowledged: deque[Acknowledged] = deque()
         self._refused: list[Entry] = []
@@ -82,7 +84,8 @@ class Appender:
             lane = self._lanes.get(partition) or self._new_lane(partition)
             if lane.pending and now - lane.pending[0].since > _STUCK_SECONDS:
                 batch = batch.apart()
-            lane.pending.append(Entry(lane, batch, receipt, size, now, now + self.options.delivery_timeout))
+            deadline, written = now + self.options.delivery_timeout, dated(batch.header, now, epoch_ms())
+            lane.pending.append(Entry(lane, batch, receipt, size, now, deadline, dated=written))
             self._bytes += size
             channel = self._line_up(lane)
             little = [] if channel is None else channel.take_little()
@@ -191,6 +194,8 @@ class Appender:
             self._closed = True
             self._settled.notify_all()
             channels = list(self._channels.values())
+            if self._inquiry is not None:
+                self._inquiry.wake()
         for channel in channels:
             channel.close()
 
@@ -202,9 +207,8 @@ class Appender:
 
     def acknowledged(self, entry: Entry, base_offset: int) -> None:
         """The target has it. Under the lock."""
-        for known in entry.lane.acknowledged(entry):
-            self._bytes -= known.size
-            self._acknowledged.append(Acknowledged(known.receipt, base_offset if known is entry else -1))
+        for known in entry.lane.acknowledged(entry, base_offset):
+            self._arrived(known, base_offset if known is entry else -1)
         self._settle(entry.lane)
 
     def failed(self, entry: Entry, answer: Appended | None) -> None:
@@ -215,7 +219,9 @@ class Appender:
             error = failures.INVALID_RECORD
         only_follows = entry.lane.recovering and failures.is_out_of_order(error)
         final = error and not failures.is_retriable(error)
-        if not only_follows and (final or entry.attempts >= self.options.retries):
+        if not only_follows and final and failures.needs_new_producer(error) and entry.lane.disputes(entry):
+            entry.lane.hindered(failures.name(error), monotonic())
+        elif not only_follows and (final or entry.attempts >= self.options.retries):
             entry.refusal = error or failures.TIMED_OUT
             if answer is not None:
                 entry.reason, entry.blamed = answer.reason, answer.blamed
@@ -240,6 +246,17 @@ class Appender:
         lane.paused = True
         self._waiting[lane] = monotonic() + self.options.retry_pause
 
+    def told(self, question: Question, answer: Answer) -> None:
+        """What the log has answered. Under the lock."""
+        lane = self._lanes[question.partition]
+        if lane.answered(question, *answer) and question.entry is not None and answer.base_offset is not None:
+            self._arrived(question.entry, answer.base_offset)
+        self._settle(lane)
+
+    def unanswered(self, question: Question) -> None:
+        """The log did not answer yet. Under the lock."""
+        self._lanes[question.partition].hindered("its leader does not answer", monotonic())
+
     def ended(self, error: BaseException) -> None:
         """A channel cannot go on."""
         with self.lock:
@@ -262,6 +279,10 @@ class Appender:
         lane = self._lanes[partition] = Lane(partition, producer, self.options.in_flight if producer else 1)
         return lane
 
+    def _arrived(self, entry: Entry, base_offset: int) -> None:
+        self._bytes -= entry.size
+        self._acknowledged.append(Acknowledged(entry.receipt, base_offset))
+
     def _settle(self, lane: Lane) -> None:
         if lane.recovered():
             if lane.held is not None:
@@ -279,7 +300,13 @@ class Appender:
             channel.wake()
 
     def _line_up(self, lane: Lane) -> Channel | None:
-        """Put a lane that can send in line at its leader's channel, unless it is; without a leader it waits."""
+        """Put a lane that can send in line at its leader's channel, unless it is; without a leader it waits.
+
+        So it does where its log has to be asked first.
+        """
+        if not lane.paused and not lane.recovering and (question := lane.question()):
+            lane.asking = True
+            self._ask(question)
         if lane.line is not None or not lane.can_send():
             return None
         leader = self.cluster.leader(lane.partition)
@@ -294,6 +321,12 @@ class Appender:
             channel.start()
         channel.line_up(lane)
         return channel
+
+    def _ask(self, question: Question) -> None:
+        if self._inquiry is None:
+            self._inquiry = LogInquiry(self)
+            self._inquiry.start()
+        self._inquiry.put(question)
 
     def _expire(self, now: float) -> None:
         """Refuse what was not delivered in time, once nothing of its lane is under way."""

@@ -3,26 +3,41 @@
 A lane sends its batches in order and never lets a retry change it. When one fails, nothing more is sent until every
 request under way has been answered; then what was not acknowledged goes back to the front, and sequence numbers go on
 from the first of it, so a batch that the broker has after all is recognised as a duplicate. Until the first batch
-under a producer id is acknowledged, again after a failure, and after a long rest, only one is under way: a broker that
-knows nothing of the id, or no more, takes any first sequence number, also of a second batch whose first one failed.
+under a producer id is acknowledged, again after a failure, and where the last one is old, only one is under way: a
+broker that knows nothing of the id, or no more, takes any first sequence number, also of a second batch whose first one
+failed.
+
+What a broker knows of a producer is as old as the records of its last batch, not as old as the request that brought
+them. So it may forget a batch of old records at once, and take it a second time. Before such a batch is sent, where its
+log ends is known; before it is sent again without an answer, that log is asked (`question`; `log_inquiry.py` asks). It
+is asked, too, where the broker calls a number wrong that it may have: after a clean restart it knows the last one only.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from legacy_mm.clock import monotonic
 from legacy_mm.model import TopicPartition
-from legacy_mm.protocol.record_batch import NO_PRODUCER, Producer, RecordBatch
+from legacy_mm.protocol.record_batch import NO_PRODUCER, Header, Producer, RecordBatch
 from legacy_mm.wire import failures
 from legacy_mm.wire.errors import ProducerForgotten
 
 _SEQUENCES = 1 << 31
-_REMEMBERED_SECONDS = 600.0
-"""So long a broker keeps sequence numbers in any case; its `producer.id.expiration.ms` is a day unless set lower."""
+REMEMBERED_SECONDS = 1800.0
+"""So long from the time of the last records a broker knows their producer in any case: `producer.id.expiration.ms` is a
+day, before 3.4 `transactional.id.expiration.ms` a week, and hardly anybody sets them below an hour."""
+_UNKNOWN = -1
+_NEVER = float("-inf")
+
+
+def dated(header: Header, now: float, wall_ms: int) -> float:
+    """The time of its youngest record on the clock of `now`, which is `wall_ms` on the wall; -inf: it has none."""
+    return now - (wall_ms - header.max_timestamp) / 1000 if header.has_time else _NEVER
 
 
 @dataclass(slots=True, eq=False)
@@ -49,8 +64,14 @@ class Entry:
     """How often in a row the broker called it damaged, or what it was a part of."""
     doubtful: bool = False
     """Once it failed in a way that leaves open whether the broker has it."""
+    lost: bool = False
+    """It was sent as it is now, and nobody knows whether the broker has it."""
+    disputed: bool = False
+    """The broker calls its sequence number wrong, perhaps because it has it."""
     denied: bool = False
     """The last time the broker certainly did not take it."""
+    dated: float = _NEVER
+    """The time of its youngest record, on the clock of `since`."""
 
     @property
     def may_have_arrived(self) -> bool:
@@ -59,9 +80,17 @@ class Entry:
 
     def part(self, batch: RecordBatch, receipt: Any) -> Entry:
         """Some of its records, to be sent in its place."""
-        made = Entry(self.lane, batch, receipt, len(batch.buffer), self.since, self.deadline)
+        made = Entry(self.lane, batch, receipt, len(batch.buffer), self.since, self.deadline, dated=self.dated)
         made.damaged, made.doubtful = self.damaged, self.doubtful
         return made
+
+
+class Question(NamedTuple):
+    """What a log is asked: where it ends, and whether a batch is in it from `since` on (None: only the former)."""
+
+    partition: TopicPartition
+    since: int
+    entry: Entry | None
 
 
 class Trouble(NamedTuple):
@@ -74,7 +103,13 @@ class Trouble(NamedTuple):
 class Lane:
     """The way to one target partition."""
 
-    def __init__(self, partition: TopicPartition, producer: tuple[int, int] | None, in_flight: int) -> None:
+    def __init__(
+        self,
+        partition: TopicPartition,
+        producer: tuple[int, int] | None,
+        in_flight: int,
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
         """`producer`: id and epoch, None without idempotence. `in_flight`: the most batches under way at once."""
         self.partition = partition
         self.pending: deque[Entry] = deque()
@@ -82,6 +117,8 @@ class Lane:
         self.unanswered = 0
         self.recovering = False
         self.paused = False
+        self.asking = False
+        """Nothing is sent until the log has answered."""
         self.line: deque[Lane] | None = None
         """Where its broker's channel has it in line."""
         self.held: Entry | None = None
@@ -89,7 +126,11 @@ class Lane:
         self.trouble: Trouble | None = None
         """Why nothing gets through; gone with the next batch that does."""
         self._limit = in_flight
-        self._used = 0.0
+        self._clock = clock
+        self._dated = _NEVER
+        """As an entry's, of the last batch that was acknowledged: so old is what the broker knows."""
+        self._end, self._end_known = _UNKNOWN, _NEVER
+        """Behind what is ours in the log (-1: nobody can tell), and since when that is known."""
         self._sequence = 0
         self._use(producer)
 
@@ -105,17 +146,14 @@ class Lane:
 
     def can_send(self) -> bool:
         """Whether the next batch may go now."""
-        if not self.pending or self.paused or self.recovering or self.held is not None:
+        if not self.pending or self.paused or self.recovering or self.asking or self.held is not None:
             return False
-        return len(self.under_way) < (self._limit if self._proven else 1)
+        return not self.under_way or len(self.under_way) < (self._limit if self._is_certain() else 1)
 
     def begin(self) -> Entry:
         """The next batch, to be sent at once, with its sequence number written into it."""
         entry = self.pending.popleft()
-        entry.refusal, entry.reason, entry.blamed, entry.denied = 0, "", {}, False
-        if entry.since - self._used > _REMEMBERED_SECONDS:
-            self._doubt()
-        self._used = entry.since
+        entry.refusal, entry.reason, entry.blamed, entry.denied, entry.disputed = 0, "", {}, False, False
         producer = NO_PRODUCER
         if self._producer is not None:
             entry.sequence = self._sequence
@@ -126,7 +164,45 @@ class Lane:
         self.unanswered += 1
         return entry
 
-    def acknowledged(self, entry: Entry) -> list[Entry]:
+    def question(self) -> Question | None:
+        """What the log has to be asked before the next batch may go; None: nothing."""
+        if not self.pending or self.under_way or self.asking or self.held is not None or self._producer is None:
+            return None
+        entry, old = self.pending[0], not self._is_remembered(self.pending[0].dated)
+        if (old or entry.disputed) and self._is_in_doubt(entry):
+            return Question(self.partition, self._end, entry)
+        stale = self._clock() - self._end_known > REMEMBERED_SECONDS
+        return Question(self.partition, self._end, None) if old and stale and not entry.lost else None
+
+    def disputes(self, entry: Entry) -> bool:
+        """The broker calls its sequence number wrong: whether the log can tell if it has it."""
+        entry.disputed = self._is_in_doubt(entry)
+        return entry.disputed
+
+    def answered(self, question: Question, end: int, base_offset: int | None) -> bool:
+        """The log ends there (-1: not told) and holds the entry from this offset on (-1: it does not, None: unknown).
+
+        Whether it is acknowledged so.
+        """
+        self.asking = False
+        entry = question.entry
+        if entry is None:
+            self._knows(end)
+            return False
+        if not self.pending or self.pending[0] is not entry:
+            return False  # it was given up meanwhile
+        entry.lost = False
+        entry.doubtful = entry.doubtful and base_offset is None
+        if base_offset is None or base_offset == _UNKNOWN:
+            return False
+        self.pending.popleft()
+        if self._producer == entry.batch.header.producer[:2]:
+            self._sequence = (entry.sequence + entry.batch.header.records) % _SEQUENCES
+        self._knows(base_offset + entry.batch.header.records)
+        self.trouble = None
+        return True
+
+    def acknowledged(self, entry: Entry, base_offset: int = _UNKNOWN) -> list[Entry]:
         """The broker has it, and with it all that failed before it under the same producer id: those, and it itself.
 
         A broker takes no sequence number before those in front of it. Sent again, such a batch would pull the numbers
@@ -135,7 +211,10 @@ class Lane:
         """
         self.unanswered -= 1
         self._proven = True
+        self._dated = entry.dated
         self.trouble = None
+        if base_offset != _UNKNOWN:
+            self._knows(base_offset + entry.batch.header.records)
         if entry not in self.under_way:
             return []
         earlier = takewhile(lambda each: each is not entry, self.under_way) if self._producer is not None else ()
@@ -150,6 +229,7 @@ class Lane:
         """It was certainly not taken, or nobody knows; its `refusal` tells whether trying again helps."""
         entry.denied = denied
         entry.doubtful = entry.doubtful or not denied
+        entry.lost = entry.lost or not denied
         self.unanswered -= 1
         self.recovering = True
 
@@ -196,6 +276,22 @@ class Lane:
         self._producer = producer
         self._sequence = 0
         self._doubt()
+
+    def _is_in_doubt(self, entry: Entry) -> bool:
+        return entry.lost and self._end != _UNKNOWN
+
+    def _is_remembered(self, dated: float) -> bool:
+        """Whether a broker still knows the producer of a batch with records of that time."""
+        return self._clock() - dated <= REMEMBERED_SECONDS
+
+    def _is_certain(self) -> bool:
+        """Whether the broker knows the producer id, also if no more of what is under way arrives than has."""
+        if self._producer is None:
+            return True
+        return self._proven and self._is_remembered(min(self._dated, *(entry.dated for entry in self.under_way)))
+
+    def _knows(self, end: int) -> None:
+        self._end, self._end_known = end, self._clock()
 
     def _doubt(self) -> None:
         """The broker may not know the producer id."""

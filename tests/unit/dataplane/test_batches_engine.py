@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.clock import epoch_ms
 from legacy_mm.copyjob import UNKNOWN, Gap, Pairs, Plan, Progress, Run
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batches_engine import BatchesEngine
@@ -186,7 +187,7 @@ def stored_and_refused(engine: BatchesEngine, *, doubtful: bool) -> Entry:
     appender.cluster = SimpleNamespace(leader=lambda _: None, stale=lambda: None, age=lambda: None)  # type: ignore[assignment]
     for begin in (0, 1):
         part = Part(engine._pieces.open(HERE, begin + 1, 1), range(begin, begin + 1), None)
-        appender.append(HERE, build([Row(0, NOW, b"k", b"v")]), part)
+        appender.append(HERE, build([Row(0, epoch_ms(), b"k", b"v")]), part)
     lane = appender._lanes[HERE]
     lane.paused = False
     with appender.lock:

@@ -87,6 +87,25 @@ def test_a_stalled_connection_stays_open_and_loses_nothing(echo_port: int) -> No
         assert client.recv(4) == b"ping"
 
 
+def test_what_is_withheld_has_been_heard_by_the_target_and_is_lost_with_the_connection(echo_port: int) -> None:
+    with Proxy(echo_port) as proxy:
+        proxy.mute()
+        with connect(proxy) as client:
+            client.sendall(b"question")
+            client.settimeout(0.2)
+            with pytest.raises(TimeoutError):
+                client.recv(100)
+            proxy.cut()
+            client.settimeout(PATIENCE)
+            with pytest.raises(ConnectionResetError):
+                client.recv(100)
+        with connect(proxy) as client:
+            client.sendall(b"kept")
+            proxy.resume()
+            client.settimeout(PATIENCE)
+            assert client.recv(100) == b"kept"
+
+
 def test_a_cut_resets_connections_and_new_ones_work(echo_port: int) -> None:
     with Proxy(echo_port) as proxy, connect(proxy) as client:
         client.sendall(b"ping")

@@ -10,6 +10,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from legacy_mm.clock import epoch_ms
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
@@ -19,10 +20,12 @@ from legacy_mm.wire.appender import Appender
 from legacy_mm.wire.channel import Channel, _Link, _Request
 from legacy_mm.wire.errors import ConnectionLost
 from legacy_mm.wire.lane import Entry, Lane
+from legacy_mm.wire.log_inquiry import Answer
 from legacy_mm.wire.traffic import Traffic
-from tests.unit.protocol.batches import NOW, Row, build
+from tests.unit.protocol.batches import Row, build
 
 PLACE = TopicPartition("t", 0)
+NOW = epoch_ms()
 LEADER_GONE, NOT_ENOUGH_REPLICAS, BROKEN, FORBIDDEN, DAMAGED = 6, 19, 0, 29, 2
 OUT_OF_ORDER, UNKNOWN_PRODUCER = 45, 59
 
@@ -136,6 +139,45 @@ def test_who_is_forgotten_goes_on_under_another_producer_id(error: int) -> None:
     assert stamps == [(7, 0, 0), (8, 0, 0), (8, 0, 2)]
 
 
+def test_what_the_log_does_not_hold_goes_on_under_another_producer_id() -> None:
+    appender = make(enable_idempotence="true")
+    ids: Any = SimpleNamespace(current=(7, 0), acquire=lambda: (8, 0))
+    appender._ids = ids
+    first = sent(appender)
+    with appender.lock:
+        appender.acknowledged(first, 0)
+    entry, lane = sent(appender), appender._lanes[PLACE]
+    for error in (BROKEN, OUT_OF_ORDER):
+        fail(appender, entry, error)
+        assert appender.take_refused() == []
+        assert error == OUT_OF_ORDER or lane.begin() is entry
+    assert (question := lane.question()) is not None
+    with appender.lock:
+        appender.told(question, Answer(-1, -1))
+    assert lane.begin() is entry
+    fail(appender, entry, OUT_OF_ORDER)
+    assert appender.take_refused() == [entry]
+    assert lane.may_start_anew()
+
+
+def test_what_the_log_holds_is_acknowledged_with_its_place() -> None:
+    appender = make(enable_idempotence="true")
+    appender._ids = SimpleNamespace(current=(7, 0))  # type: ignore[assignment]
+    first = sent(appender)
+    with appender.lock:
+        appender.acknowledged(first, 0)
+    entry, lane = sent(appender), appender._lanes[PLACE]
+    fail(appender, entry, BROKEN)
+    assert lane.begin() is entry
+    fail(appender, entry, OUT_OF_ORDER)
+    assert (question := lane.question()) is not None
+    assert question.since == 2
+    with appender.lock:
+        appender.told(question, Answer(-1, 5))
+    assert appender.take_acknowledged() == [("receipt", 0), ("receipt", 5)]
+    assert appender.is_empty()
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_who_may_have_arrived_is_not_sent_under_another_producer_id(which: int) -> None:
     """Nor what comes before it: it would stand behind."""
@@ -150,6 +192,11 @@ def test_who_may_have_arrived_is_not_sent_under_another_producer_id(which: int) 
     lane = appender._lanes[PLACE]
     if which == 0:
         assert lane.begin() is both[0]
+        fail(appender, both[0], UNKNOWN_PRODUCER)
+        assert (question := lane.question()) is not None, "its log may know it"
+        with appender.lock:
+            appender.told(question, Answer(-1, None))
+        assert lane.begin() is both[0], "but it does not tell"
         fail(appender, both[0], UNKNOWN_PRODUCER)
     assert appender.take_refused() == [both[0]]
     assert not lane.may_start_anew()

@@ -116,12 +116,16 @@ def test_a_healthy_mirror_says_only_what_the_old_tool_said(
     our_tool: Callable[..., ToolProcess],
     tmp_path: Path,
 ) -> None:
-    """Also on a host with a foreign Spark and one whose name resolves to nothing."""
+    """Also on a host with a foreign Spark and one whose name resolves to nothing.
+
+    The topic is at both ends: while the target's brokers make one, both tools tell of each answer that lacks it.
+    """
     foreign = tmp_path / "python"
     (foreign / "pyspark").mkdir(parents=True)
     (foreign / "pyspark" / "__init__.py").write_text('__version__ = "2.4.8"')
     name = topic()
-    create_topic(source.bootstrap, name)
+    for cluster in (source, target):
+        create_topic(cluster.bootstrap, name)
     load(source.bootstrap, name, 100, 20)
     tool = our_tool(
         consumer(source, group, **{"partition.assignment.strategy": "org.apache.kafka.clients.consumer.RangeAssignor"}),

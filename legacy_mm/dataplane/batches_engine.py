@@ -76,7 +76,7 @@ class BatchesEngine:
         self._empty_copies = EmptyCopies(
             plan.names, plan.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
         )
-        self._one_cluster = OneCluster(plan.names, self._source, self._target)
+        self._one_cluster = OneCluster(plan.names, self._source.cluster_id, self._target.cluster_id)
         self._pace = Pace(_TO_READ, _TO_SEND)
         self._appending = False
         self._records = 0

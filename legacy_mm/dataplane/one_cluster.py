@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from legacy_mm import events
 from legacy_mm.policies.identity import what_one_cluster_means
-from legacy_mm.wire.cluster import Cluster
 
 
 class OneCluster:
     """Says it once, where a topic is copied into itself."""
 
-    def __init__(self, names: Mapping[str, str], source: Cluster, target: Cluster) -> None:
-        self._clusters = (source, target)
+    def __init__(self, names: Mapping[str, str], source: Callable[[], str], target: Callable[[], str]) -> None:
+        """`source` and `target` tell the clusters' ids, as far as they are known."""
+        self._ids = (source, target)
         self._told = not any(topic == name for topic, name in names.items())
 
     def tell(self) -> None:
         """To be called now and then; asks nobody."""
         if self._told:
             return
-        source, target = (cluster.cluster_id() for cluster in self._clusters)
+        source, target = (cluster_id() for cluster_id in self._ids)
         if source and target:
             self._told = True
             if source == target:

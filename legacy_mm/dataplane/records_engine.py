@@ -18,6 +18,7 @@ from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Copied, Frame, Gap, Pairs, Plan, Progress, Started, Statistics
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
+from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts, missing_seconds
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
 from legacy_mm.dataplane.patience import Beat, Patience
@@ -68,6 +69,9 @@ class RecordsEngine:
         self._meters = PartitionMeters(in_place) if plan.pairs else None
         self._arrived: list[tuple[Any, ...]] = []
         self._unmade = UnmadeTopics(plan, self._sender.missing_topics)
+        self._one_cluster = OneCluster(
+            {} if plan.handler else self._names, self._reader.cluster_id, self._sender.cluster_id
+        )
         self._gate = TargetGate(plan, self._reader, self._sender.topic_problem, self._unmade)
         self._counts = (
             PartitionCounts(self._reader.partitions, self._at_target, missing_seconds(plan.target))
@@ -274,6 +278,7 @@ class RecordsEngine:
             self._send_progress(blocked=blocked)
 
     def _send_progress(self, *, blocked: bool) -> None:
+        self._one_cluster.tell()
         self._next_report = monotonic() + BEAT_SECONDS
         if self._pairs is not None and (runs := self._pairs.take()):
             self._report(Pairs(runs))

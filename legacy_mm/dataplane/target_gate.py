@@ -37,7 +37,9 @@ class TargetGate:
     """The target topics of one plan."""
 
     def __init__(self, plan: Plan, reader: Reader, problem: Callable[[str], str | None], unmade: UnmadeTopics) -> None:
-        """`problem`: why a topic, which may be made for being asked about, cannot be written; see `topic_problem`."""
+        """`problem`: why a topic, which may be made for being asked about, cannot be written, as
+        `RecordSender.topic_problem` tells.
+        """
         self._names = plan.names
         self._reader = reader
         self._problem = problem

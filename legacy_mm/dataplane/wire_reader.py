@@ -107,6 +107,10 @@ class WireReader:
         """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
         return count_partitions(self._source.cluster, topic)
 
+    def cluster_id(self) -> str:
+        """The source's, from the answers that it has given anyway; empty before."""
+        return self._source.cluster.cluster_id()
+
     def take_gaps(self) -> list[Gap]:
         """Gaps found since the last call; one comes only when all that was read before it has been handed over."""
         self._gaps += self._source.fetcher.take_gaps()

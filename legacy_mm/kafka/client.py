@@ -192,19 +192,25 @@ def count_partitions(client: Any, topic: str) -> int | None:
         return None
 
 
-def topic_problem(client: Any, topic: str) -> str | None:
-    """Why a topic cannot be written now, as Java calls it; empty where it can.
+class TopicAnswer(NamedTuple):
+    """What a cluster says of a topic."""
 
-    None if the cluster does not answer in time.
-    """
+    problem: str
+    """Why it cannot be written now, as Java calls it; empty where it can."""
+    cluster_id: str
+
+
+def ask_topic(client: Any, topic: str) -> TopicAnswer | None:
+    """Ask whether a topic can be written; None if the cluster does not answer in time."""
     try:
-        found = client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic]
+        answer = client.list_topics(topic, timeout=QUESTION_SECONDS)
     except KafkaException:
         return None
+    found = answer.topics[topic]
     if found.error is not None:
-        return java_name(found.error)
+        return TopicAnswer(java_name(found.error), answer.cluster_id or "")
     unled = [number for number, partition in found.partitions.items() if partition.leader == _NO_LEADER]
-    return f"{topic}-{min(unled)}: nobody leads it" if unled else ""
+    return TopicAnswer(f"{topic}-{min(unled)}: nobody leads it" if unled else "", answer.cluster_id or "")
 
 
 def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:

@@ -98,6 +98,10 @@ class PartitionReader:
         """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
         return count_partitions(self._consumer, topic)
 
+    def cluster_id(self) -> str:
+        """Nothing: librdkafka does not tell it without being asked."""
+        return ""
+
     def take_gaps(self) -> list[Gap]:
         """Gaps found since the last call."""
         gaps, self._gaps = self._gaps, []

@@ -21,11 +21,11 @@ from legacy_mm.copyjob import UNKNOWN, Statistics
 from legacy_mm.kafka.client import (
     ErrorLines,
     Line,
+    ask_topic,
     client_properties,
     count_partitions,
     measure_line,
     missing_topics,
-    topic_problem,
 )
 from legacy_mm.kafka.errors import (
     is_too_large,
@@ -112,6 +112,8 @@ class RecordSender:
         self._on_failure = on_failure
         self._on_zero_timestamp = on_zero_timestamp
         self._fatal: KafkaError | None = None
+        self.cluster_id = ""
+        """The target's, as `topic_problem` has learned it."""
         self._stuck = False
         self._given_up: set[str] = set()
         self._topic = ""
@@ -252,8 +254,12 @@ class RecordSender:
         return count_partitions(self._producer, topic)
 
     def topic_problem(self, topic: str) -> str | None:
-        """Why a topic cannot be written yet, asked now; see `client.topic_problem`."""
-        return topic_problem(self._producer, topic)
+        """Why a topic cannot be written yet, asked now: empty where it can, None where nobody answers."""
+        answer = ask_topic(self._producer, topic)
+        if answer is None:
+            return None
+        self.cluster_id = answer.cluster_id
+        return answer.problem
 
     def missing_topics(self, topics: Collection[str]) -> set[str] | None:
         """Those that are not there; asking makes none of them. None if nobody answers."""

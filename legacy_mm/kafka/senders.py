@@ -116,6 +116,10 @@ class Senders:
         """As `RecordSender.topic_problem`."""
         return self._senders[0].topic_problem(topic)
 
+    def cluster_id(self) -> str:
+        """The target's, as `topic_problem` has learned it; empty before."""
+        return self._senders[0].cluster_id
+
     def missing_topics(self, topics: Collection[str]) -> set[str] | None:
         """As `RecordSender.missing_topics`."""
         return self._senders[0].missing_topics(topics)

@@ -101,6 +101,9 @@ class Reader:
     def close(self) -> None:
         pass
 
+    def cluster_id(self) -> str:
+        return ""
+
     def partitions(self, topic: str) -> int:
         return 8
 
@@ -138,6 +141,9 @@ class Sender:
 
     def fatal(self) -> None:
         return None
+
+    def cluster_id(self) -> str:
+        return ""
 
     def partitions(self, topic: str) -> int:
         return Sender.counts[topic]

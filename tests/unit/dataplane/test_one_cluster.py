@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -23,8 +22,7 @@ from legacy_mm.dataplane.one_cluster import OneCluster
 def test_it_is_said_once(
     names: dict[str, str], source: str, target: str, lines: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    ids: Any = Mock(cluster_id=Mock(side_effect=["", *[source] * 9])), Mock(cluster_id=lambda: target)
-    same = OneCluster(names, *ids)
+    same = OneCluster(names, Mock(side_effect=["", *[source] * 9]), lambda: target)
     for _ in range(4):
         same.tell()
     assert len([line for line in caplog.messages if "source and target are one cluster (a)" in line]) == lines

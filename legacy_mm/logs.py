@@ -258,11 +258,14 @@ class _LastingFile(logging.FileHandler):
     """Made again, with its folder, when somebody removes it."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line where it can be read."""
-        if self.stream and not os.fstat(self.stream.fileno()).st_nlink:
-            self.stream.close()
-            self.stream = self._open()
-        super().emit(record)
+        """Write the line where it can be read; a file that cannot be made again is no trouble of who logs."""
+        try:
+            if self.stream and not os.fstat(self.stream.fileno()).st_nlink:
+                self.stream.close()
+                self.stream = None  # opened by the line that follows
+            super().emit(record)
+        except OSError:
+            self.handleError(record)
 
     def _open(self) -> TextIOWrapper:
         Path(self.baseFilename).parent.mkdir(parents=True, exist_ok=True)

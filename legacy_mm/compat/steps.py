@@ -13,6 +13,7 @@ from legacy_mm.compat import defaults, jaas, properties_file, zookeeper_files
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.class_path import class_path
 from legacy_mm.compat.client_properties import kerberos
+from legacy_mm.compat.client_properties.bearer import LOGIN_HANDLER
 from legacy_mm.compat.client_properties.rule import Note, Side, config_exception
 from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
 from legacy_mm.compat.command_line import ParsedLine
@@ -89,7 +90,7 @@ class Start:
                 literal=literal,
                 ignore_interceptors=ignored,
                 system=system,
-                class_path=self.class_path,
+                class_path=self.class_path if LOGIN_HANDLER in with_login else (),
             )
         except ConfigurationError as error:
             if error.property_name == jaas.LOGIN and jaas.LOGIN not in properties and jaas.LOGIN in with_login:

@@ -127,6 +127,21 @@ def test_thresholds(tmp_path: Path) -> None:
     assert path.read_text() == "ERROR loud (a)\n"
 
 
+def test_a_file_that_cannot_be_made_again_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Who logs goes on; once it can be made, lines are written again."""
+    path = tmp_path / "log" / "mm.log"
+    logs.configure(to_file(path), {})
+    path.unlink()
+    path.parent.rmdir()
+    path.parent.write_text("in the way")
+    for _ in range(2):
+        logging.getLogger("a").info("lost")
+    assert capsys.readouterr().err.count("cannot write") == 1
+    path.parent.unlink()
+    logging.getLogger("a").info("kept")
+    assert path.read_text() == "INFO kept (a)\n"
+
+
 @pytest.mark.parametrize("how", [{}, {"max_bytes": 30, "backups": 2}, {"dated": True, "rolled": "%d{yyyy}"}])
 @pytest.mark.parametrize("gone", ["file", "folder"])
 def test_a_file_is_made_again_when_somebody_removes_it(

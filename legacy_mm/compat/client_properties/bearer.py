@@ -35,7 +35,7 @@ _MSK_LOGIN_HANDLER = _MSK + "IAMOAuthBearerLoginCallbackHandler"
 CLIENT_HANDLER = _OAUTH + "internals.OAuthBearerSaslClientCallbackHandler"
 MSK_CLIENT_HANDLER = _MSK + "IAMClientCallbackHandler"
 
-_HANDLER = "sasl.login.callback.handler.class"
+LOGIN_HANDLER = "sasl.login.callback.handler.class"
 TOKEN_URL = "sasl.oauthbearer.token.endpoint.url"
 _CREDENTIALS = "sasl.oauthbearer.client.credentials."
 _RETRIEVERS = ("", _OAUTH + "DefaultJwtRetriever", _OAUTH + "ClientCredentialsJwtRetriever")
@@ -61,7 +61,7 @@ _NO_JWT_BEARER = "only tokens for client credentials are fetched here"
 
 def bearer(reading: Reading, options: Mapping[str, str]) -> Emitted:
     """OAUTHBEARER by the handler that the file names; without one Java makes unsecured tokens."""
-    handler = reading.text(_HANDLER)
+    handler = reading.text(LOGIN_HANDLER)
     return _LOGINS[handler](reading, options) if handler in _LOGINS else _of_class(reading, handler, options)
 
 
@@ -69,9 +69,10 @@ def _of_class(reading: Reading, name: str, options: Mapping[str, str]) -> Emitte
     """What the user's own class is given, in the driver's JVM, as Java's client would give it."""
     if not has_class(reading.class_path, name):
         error = ConfigurationError(
-            f"{_HANDLER}={name} is not supported: it is Java code, and neither CLASSPATH nor --handler.classpath has it"
+            f"{LOGIN_HANDLER}={name} is not supported: it is Java code, and neither CLASSPATH nor "
+            "--handler.classpath has it"
         )
-        error.property_name = _HANDLER
+        error.property_name = LOGIN_HANDLER
         raise error
     configs = {key: list(value) if isinstance(value, tuple) else value for key, value in reading.values.items()}
     asked = {

@@ -8,7 +8,7 @@
 #   - which Python and which Java it takes
 #   - the options -daemon, -name and -loggc, which are its own and not this script's
 #
-# `legacy-mm options` lists what Kafka's tool did not have, `legacy-mm quirks` what is different.
+# `legacy-mm options` lists what the legacy tool did not have, `legacy-mm quirks` what is different.
 #
 # Image builds and roles patch this script by line number: line 16 was, and is, before the first command.
 # They also copy it under other names within this folder, and link to it from others.

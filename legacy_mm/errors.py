@@ -7,7 +7,7 @@
     ├── ConfigurationError          exit 1    a file or an option value is wrong
     ├── HostError                   exit 1    no Java, no network, no permission: the host lacks something
     │   └── NoAuthorizer            exit 1    the cluster keeps no access rules
-    ├── StreamFailure               exit 255  a stream died; the whole mirror ends (the old tool's `exit(-1)`)
+    ├── StreamFailure               exit 255  a stream died; the whole mirror ends (the legacy tool's `exit(-1)`)
     │   ├── SendFailure             exit 255  a record could not be sent and abort.on.send.failure is on
     │   ├── InvalidPattern          exit 255  the topic pattern does not compile
     │   ├── Undecided               exit 255  where to go on is left to a person: auto.offset.reset is none
@@ -73,7 +73,7 @@ class NoAuthorizer(HostError):
 
 
 class StreamFailure(LegacyMMError):
-    """A stream died; the mirror stops and exits as the old tool did when a thread died."""
+    """A stream died; the mirror stops and exits as the legacy tool did when a thread died."""
 
     exit_code = 255
 

@@ -1,6 +1,6 @@
 """Named events: what lower layers say, without knowing the words in which it is printed.
 
-`logs.py` turns an event into a line; `compat.messages` gives it the old tool's level, logger and text. An event
+`logs.py` turns an event into a line; `compat.messages` gives it the legacy tool's level, logger and text. An event
 without a row there is printed in the words below, so nothing is silent because a table forgot it. Rule: the fields
 of an event never hold a secret.
 """

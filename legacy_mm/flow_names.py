@@ -47,7 +47,7 @@ class Names:
         return [topic for topic in topics if preserve and topic in self.scope]
 
     def is_barred(self, topic: str) -> bool:
-        """Internal, ours, or already been at the target; outside a canary only what the old tool leaves out, too."""
+        """Internal, ours, or already been at the target; outside a canary only what the legacy tool leaves out, too."""
         if topic in self._own or (self._topics.exclude_internal and is_broker_internal(topic)):
             return True
         # asked last: who knows the canary's expression may have to be started

@@ -36,7 +36,7 @@ class Line:
     number: int
     function: str
     detail: str = ""
-    """What follows the line: the cause in the old tool's way, a traceback at debug level."""
+    """What follows the line: the cause in the legacy tool's way, a traceback at debug level."""
     event: str = ""
     fields: Mapping[str, object] = field(default_factory=dict)
     thrown: tuple[str, str] | None = None

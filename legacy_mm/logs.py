@@ -1,4 +1,4 @@
-"""Logging: events in the old tool's words, each line to the appenders of its logger, secrets never printed.
+"""Logging: events in the legacy tool's words, each line to the appenders of its logger, secrets never printed.
 
 One handler on Python's root logger does what log4j does: the level and the appenders of a line are those of the
 logger its *wording* names, so that `log4j.logger.kafka.tools=INFO` in an old file means what it always meant.
@@ -33,13 +33,13 @@ _LOUD = ("py4j", "pyspark")
 JAVA = "org.apache.spark"
 """The logger of lines that Spark's Java process and its workers print."""
 _THREADS = {"MainThread": "main", "stream-": "mirrormaker-thread-"}
-"""How the names of ours begin, and the old tool's."""
+"""How the names of ours begin, and the legacy tool's."""
 _own = logging.getLogger("legacy_mm")
 
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """How the old tool says an event: level, logger, text (`str.format` fields), and what it put on the lines below."""
+    """The legacy tool's line for an event: level, logger, text (`str.format` fields), and the lines below it."""
 
     level: int
     logger: str

@@ -150,7 +150,7 @@ _AFTER_FAILURE = (
 
 
 def _say_failure(stream: int, error: BaseException) -> None:
-    """What ended the stream, and the end of its life as the old tool told it; one that commits tells that itself."""
+    """What ended the stream, and the end of its life as the legacy tool told it; one that commits tells that itself."""
     if isinstance(error, SendFailure):
         events.emit(events.SENDING_ENDED)  # the record has had its own line
     else:

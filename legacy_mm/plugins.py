@@ -108,7 +108,7 @@ def _place(path: str, number: int | None = None) -> str:
 
 
 def make_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> RebalanceListener:
-    """The listener; raises ConfigurationError (exit 1, as the old tool) when it cannot be made."""
+    """The listener; raises ConfigurationError (exit 1, as the legacy tool) when it cannot be made."""
     try:
         if is_python(settings.name, settings.class_path):
             return OneAtATime(load_listener(settings.name, settings.argument, settings.class_path))

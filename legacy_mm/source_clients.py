@@ -38,7 +38,7 @@ def topic_lister(properties: Mapping[str, str], timeout: float) -> TopicLister:
 
 
 def admin(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
-    """Who asks for more than the old tool did, and changes it, at the cluster of this name in errors: either end."""
+    """Who asks for more than the legacy tool did, and changes it, at the cluster of this name in errors: either end."""
     if beyond_librdkafka(properties) is None:
         from legacy_mm.kafka.admin import LibrdkafkaAdmin
 

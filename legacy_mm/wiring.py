@@ -177,7 +177,7 @@ def _duties(settings: Settings, names: Names, registry: Registry) -> FlowDuties 
 
 
 def _mirror_names(settings: Settings, names: Names) -> MirrorNames | None:
-    """Without offset syncs the metrics are the old tool's alone."""
+    """Without offset syncs the metrics are the legacy tool's alone."""
     if settings.features.offset_syncs is None:
         return None
     naming = settings.features.naming

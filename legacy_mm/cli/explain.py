@@ -2,7 +2,7 @@
 
 The source is asked for its topics and offsets, for a few seconds and without joining the group, and the target which of
 them it cannot have; `--offline` leaves that out. Nothing is written anywhere. The exit code is 0 when the line would
-run, else the old tool's.
+run, else the legacy tool's.
 
 `--json` prints one document. Its keys, each a list of rows unless said otherwise:
 

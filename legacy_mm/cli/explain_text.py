@@ -36,9 +36,9 @@ def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
         _section("Not known", [(text,) for text in explanation.unknown]),
         _section("Take care", [(text,) for text in (*explanation.warnings, topics.attention) if text]),
         _section(
-            "Different from the old tool, with this command line",
+            "Different from the legacy tool, with this command line",
             [
-                (row.id, f"{row.ours} (old tool: {row.legacy}); {row.reason}")
+                (row.id, f"{row.ours} (legacy tool: {row.legacy}); {row.reason}")
                 for row in explanation.differences
                 if not row.always
             ],
@@ -110,7 +110,7 @@ def _first(title: str, rows: Sequence[Row], most: int, what: str) -> list[str]:
 
 def _always(explanation: Explanation) -> list[str]:
     count = sum(row.always for row in explanation.differences)
-    many = f"{_counted(count, 'more difference')} from the old tool, which every mirror has"
+    many = f"{_counted(count, 'more difference')} from the legacy tool, which every mirror has"
     return [f"{many}: docs/differences.md, or legacy-mm quirks"] if count else []
 
 

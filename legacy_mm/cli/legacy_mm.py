@@ -24,7 +24,7 @@ usage: legacy-mm COMMAND
   handler     what a message handler makes of real records: legacy-mm handler test FILE --topic T -- COMMAND LINE
   redrive     send quarantined records on: legacy-mm redrive [FILE] -- COMMAND LINE
   options     the options that kafka-mirror-maker.sh of Kafka does not have
-  quirks      the known differences from Kafka's tool, with their reasons; --markdown for docs/differences.md
+  quirks      the known differences from the legacy tool, with their reasons; --markdown for docs/differences.md
   ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check ... -- COMMAND LINE
   verify      compare source and target record by record, as a Spark job: legacy-mm verify -- COMMAND LINE
   clusters    the clusters upstream of one, by their heartbeats: legacy-mm clusters --config FILE
@@ -34,16 +34,16 @@ usage: legacy-mm COMMAND
   install     put kafka-mirror-maker.sh in place of Kafka's: legacy-mm install --kafka-home DIR
   uninstall   put Kafka's own back: legacy-mm uninstall --kafka-home DIR
   demo        two real brokers, the unchanged command between them, and a comparison
-  bench       Kafka's tool, MirrorMaker 2 and this one, measured in one run
+  bench       the legacy tool, MirrorMaker 2 and this one, measured in one run
   --version   the version of legacy_mm
 """
 
 _QUIRKS_PAGE = """\
-# Differences from Kafka's tool
+# Differences from the legacy tool
 
 Made from the ledger by `legacy-mm quirks --markdown`. `legacy-mm explain` shows those that concern a command line.
 
-| | Kafka's tool | this one | why |
+| | the legacy tool | this one | why |
 |---|---|---|---|
 """
 

@@ -34,7 +34,7 @@ def main(argv: Sequence[str], java_words: Sequence[str] = ()) -> NoReturn:
 
 
 def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | None = None) -> int:
-    """The exit code of the old tool for these words; `mirror` does the mirroring."""
+    """The exit code of the legacy tool for these words; `mirror` does the mirroring."""
     variables = environment.read(os.environ, java_words)
     if variables.debug:
         say(sys.stdout, f"{variables.debug}\n")

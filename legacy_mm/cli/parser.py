@@ -1,6 +1,6 @@
 """The parser of our own options, made by ConfigArgParse out of the catalogue's rows.
 
-The old tool's words never come here: `compat.command_line` reads them with joptsimple's habits
+The legacy tool's words never come here: `compat.command_line` reads them with joptsimple's habits
 and hands over only words such as `--spark.master=local`.
 """
 
@@ -153,7 +153,7 @@ def _parser() -> _Parser:
         config_file_parser_class=_OptionsFile,
         config_file_open_func=Path,  # `_OptionsFile` reads it
     )
-    group = parser.add_argument_group("Options that Kafka's tool does not have")
+    group = parser.add_argument_group("Options that the legacy tool does not have")
     for row in OPTIONS:
         _add(group, row)
     flags = parser.add_argument_group("Feature flags, with MirrorMaker 2's names (see legacy-mm features)")

@@ -1,5 +1,5 @@
-"""What follows the old tool's words about a value that it refuses: one line with the file, the line and the key, what
-is allowed there, and today's word for an old one. A value is quoted only where it is such a word.
+"""Explains a value that the legacy tool refuses: one line with the file, the line, the key, what is allowed there,
+and today's word for an old one. It quotes a value only where the value is such a word.
 """
 
 from __future__ import annotations

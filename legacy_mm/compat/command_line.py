@@ -120,7 +120,7 @@ def grammar_asked_for(argv: Sequence[str], environment: Mapping[str, str]) -> Gr
 
 
 def parse(argv: Sequence[str], grammar: Grammar = CURRENT, seen: list[Word] | None = None) -> ParsedLine:
-    """Sort the words by option; raises OptionError with the old tool's message.
+    """Sort the words by option; raises OptionError with the legacy tool's message.
 
     What was read is added to `seen` as it comes up, so it is there when an error is raised.
     """

@@ -1,4 +1,4 @@
-"""The defaults by which the old tool avoids data loss, and the INFO lines it writes where a file
+"""The defaults by which the legacy tool avoids data loss, and the INFO lines it writes where a file
 overrides them.
 """
 
@@ -14,7 +14,7 @@ from legacy_mm.compat.messages import TOOL
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """A property the old tool sets unless the file does."""
+    """A property the legacy tool sets unless the file does."""
 
     name: str
     value: str

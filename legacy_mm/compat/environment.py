@@ -42,7 +42,7 @@ class Environment:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values of `-D` properties that no line may show."""
     kafka_home: str = ""
-    """The installation that this one stands before: its jars were on the old tool's class path."""
+    """The installation that this one stands before: its jars were on the legacy tool's class path."""
 
 
 def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment:
@@ -62,7 +62,7 @@ def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment
 
 
 def java_words(variables: Mapping[str, str], words: Sequence[str] = ()) -> list[str]:
-    """All options that the old tool's Java had, in their order: of two that set the same thing the later one held."""
+    """Return all options that the legacy tool's Java had, in its order: the later of two for one thing wins."""
     script = (
         variables.get("KAFKA_HEAP_OPTS", ""),
         variables.get("KAFKA_JVM_PERFORMANCE_OPTS", ""),

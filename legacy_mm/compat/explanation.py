@@ -41,9 +41,9 @@ _OPTIONS = {row.option.name: row.option.description for row in ROWS} | {
 }
 _ROLES: Mapping[Role, str] = {
     "value": "value of --{option}",
-    "ignored": "ignored, as by the old tool",
+    "ignored": "ignored, as by the legacy tool",
     "after --": "ignored, as everything after --",
-    "not an option": "not an option: the old tool ends here",
+    "not an option": "not an option: the legacy tool ends here",
 }
 _OUTSIDE_THE_CLIENTS: Mapping[tuple[str, str], str] = {
     ("producer", "producer.type"): "read by the mirror itself: with sync, every record waits for its acknowledgement",
@@ -100,7 +100,9 @@ class SettingRow:
 
 
 _MIRRORS_OWN = (
-    SettingRow("consumer", "client.id", "{group}-<stream>", "ours", "as the old tool had it, whatever the file says"),
+    SettingRow(
+        "consumer", "client.id", "{group}-<stream>", "ours", "as the legacy tool has it, whatever the file says"
+    ),
     SettingRow("consumer", "auto.offset.reset", "error", "ours", "the mirror itself resets, as the file says"),
 )
 
@@ -338,7 +340,7 @@ def _permissions(flows: Iterable[Settings], veil: Veil) -> Iterable[Permission]:
 
 
 def _surprises(facts: _Facts, log: Found) -> Iterator[str]:
-    """What the start says at WARN; the old tool's own plain lines, which everybody has, are no surprise."""
+    """What the start says at WARN; the legacy tool's own plain lines, which everybody has, are no surprise."""
     yield from log.problems
     yield from (note.text for note in facts.notes if note.logger and note.level >= logging.WARNING)
 

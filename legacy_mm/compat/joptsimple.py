@@ -1,4 +1,4 @@
-"""The option library of the old tool: what its releases say, and how they lay out the help.
+"""The option library of the legacy tool: what its releases say, and how they lay out the help.
 
 Kafka changed it five times. The differences are fields of `Joptsimple`; how words are read by them
 is `command_line.parse`. All of it was seen on the real library (`compat/recorded/joptsimple.json`).
@@ -19,12 +19,12 @@ _INDENT = "  "
 
 
 class OptionError(ConfigurationError):
-    """The words cannot be read; the message is the old tool's exception, class name included."""
+    """The words cannot be read; the message is the legacy tool's exception, class name included."""
 
 
 @dataclass(frozen=True, slots=True)
 class LegacyOption:
-    """An option of the old tool as one or several releases had it."""
+    """An option of the legacy tool as one or several releases had it."""
 
     name: str
     description: str

@@ -1,4 +1,4 @@
-"""Every option that any release of the old tool had, one row for each of its texts (contract 1.1)."""
+"""Every option that any release of the legacy tool had, one row for each of its texts (contract 1.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the old tool printed: a table from our events to its levels, logger names and words
+"""What the legacy tool printed: a table from our events to its levels, logger names and words
 (contract 6.1).
 
 `logs.configure` is handed `WORDING` at start. Fields are those of the event; `{stream}` is the
@@ -19,7 +19,7 @@ from legacy_mm.events import Event
 from legacy_mm.logs import Wording
 
 OWN = "legacy_mm"
-"""The logger of what the old tool had no line for."""
+"""The logger of what the legacy tool had no line for."""
 TOOL = "kafka.tools.MirrorMaker$"
 THREAD = "kafka.tools.MirrorMaker$MirrorMakerThread"
 PRODUCER_CONFIG = "org.apache.kafka.clients.producer.ProducerConfig"
@@ -138,7 +138,7 @@ WORDING: Mapping[Event, Wording] = {
     ),
     events.CLIENT_ERROR: Wording(logging.WARNING, NETWORK, "[{client}] {text}"),
 }
-"""Our event -> the old tool's line."""
+"""Our event -> the legacy tool's line."""
 
 
 def wording(fatal: int) -> Mapping[Event, Wording]:

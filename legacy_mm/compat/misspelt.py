@@ -53,7 +53,7 @@ def in_variables(variables: Mapping[str, str]) -> Iterator[str]:
 
 
 def option(name: str, legacy: Iterable[str]) -> str:
-    """What to say about an option that is none of the old tool's and none of ours; empty for nothing."""
+    """What to say about an option that is none of the legacy tool's and none of ours; empty for nothing."""
     probably = meant(name, (*legacy, *_OPTIONS))
     return f"--{name} is no option: --{probably} was probably meant." if probably else ""
 
@@ -61,7 +61,7 @@ def option(name: str, legacy: Iterable[str]) -> str:
 def in_options_file(name: str, legacy: Iterable[str]) -> str:
     """The same about a key of `--features.config`."""
     if name in legacy:
-        return f"{name} is an option of the old tool, which belongs on the command line: --{name}"
+        return f"{name} is an option of the legacy tool, which belongs on the command line: --{name}"
     probably = meant(name, _OPTIONS)
     said = f"{name} is not an option of legacy-mm"
     return f"{said}: {probably} was probably meant" if probably else said

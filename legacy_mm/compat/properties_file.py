@@ -92,7 +92,7 @@ PATH_ERRORS = FileErrors(
 
 
 def load(path: str, errors: FileErrors = PATH_ERRORS) -> PropertiesFile:
-    """A file and what it says at last; raises ConfigurationError with the old tool's words."""
+    """A file and what it says at last; raises ConfigurationError with the legacy tool's words."""
     entries = load_entries(path, errors)
     return PropertiesFile(path, _last_ones(entries), {entry.name: entry.line for entry in entries})
 

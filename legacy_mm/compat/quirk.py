@@ -13,7 +13,7 @@ class Quirk:
 
     id: str
     legacy: str
-    """What the old tool does."""
+    """What the legacy tool does."""
     ours: str
     """What we do."""
     reason: str

@@ -28,7 +28,7 @@ ENGINE_QUIRKS = (
         "null-keys-with-their-batch",
         "spreads null keys over the partitions, batch by batch",
         "leaves them in the partition they have, unless the target has more partitions; then it spreads them",
-        "no partition stays empty that the old tool would fill",
+        "no partition stays empty that the legacy tool would fill",
         _ROUTES + "test_null_keys_stay_with_their_batch_where_the_target_has_as_many_partitions",
     ),
     Quirk(
@@ -71,7 +71,7 @@ ENGINE_QUIRKS = (
         "records older than the target's producer.id.expiration.ms come twice where a broker's answer is lost and it "
         "has forgotten the producer",
         "batches: the target's log is asked whether they arrived (needs Read there), and one batch of records older "
-        "than half an hour is under way for each partition; records: as the old tool",
+        "than half an hour is under way for each partition; records: as the legacy tool",
         "brokers forget a producer by the timestamps of its records",
         "tests/faults/test_old_records.py::test_what_a_forgetful_broker_has_is_not_sent_again",
     ),

@@ -1,4 +1,4 @@
-"""The ledger's rows about feature flags in the old tool's files."""
+"""The ledger's rows about feature flags in the legacy tool's files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FEATURE_QUIRKS = (
     Quirk(
         "flags-in-client-files",
         "names of MirrorMaker 2 in a consumer or producer file are unknown properties, said in one line and ignored",
-        "they are feature flags, and do what they say; without them everything is as in the old tool; as long as no "
+        "they are feature flags, and do what they say; without them everything is as in the legacy tool; as long as no "
         "feature is on, one that cannot be is passed over with a WARN line",
         "a vendor's manual told users of this command to put them there",
         _FLAGS + "test_files_of_the_clients_hold_flags_too",
@@ -23,7 +23,7 @@ FEATURE_QUIRKS = (
         "refresh-of-topics",
         "topics that are new and match are found whatever refresh.topics.enabled says: it is unknown",
         "the same; refresh.topics.enabled=false only keeps topic.creation from looking again",
-        "what the old tool does by itself is no feature that could be off",
+        "what the legacy tool does by itself is no feature that could be off",
         _FLAGS + "test_the_vendors_manual_is_true",
         either_file(*_REFRESH),
     ),

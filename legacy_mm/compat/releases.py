@@ -1,4 +1,4 @@
-"""The releases of the old tool and how each of them behaved at the shell: one `Grammar` for each.
+"""The releases of the legacy tool and how each of them behaved at the shell: one `Grammar` for each.
 
 `_CHANGES` says what each era changed, oldest first. Facts: contract 1.2-1.6,
 and the runs in `compat/recorded`.

@@ -1,4 +1,4 @@
-"""What the old tool prints when it does not come to mirror, in the manner of its release."""
+"""What the legacy tool prints when it does not come to mirror, in the manner of its release."""
 
 from __future__ import annotations
 

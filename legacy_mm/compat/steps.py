@@ -1,4 +1,4 @@
-"""What the old tool did between parsing its words and running, step by step; each release has its own
+"""What the legacy tool did between parsing its words and running, step by step; each release has its own
 order of steps (`Grammar.steps`), so the first thing that is wrong is the one that is said.
 """
 
@@ -66,7 +66,7 @@ class Start:
     pattern: str = ""
     inverted: bool = False
     hook: bool = False
-    """From here on, the old tool had a shutdown hook."""
+    """From here on, the legacy tool had a shutdown hook."""
 
     def last_words(self) -> tuple[str, ...]:
         """What the hook says if the tool ends now: its end only if there was a producer to close."""

@@ -1,4 +1,4 @@
-"""The old tool's cleaning of `--include` and `--whitelist` (contract 3.3); the result is compiled
+"""The legacy tool's cleaning of `--include` and `--whitelist` (contract 3.3); the result is compiled
 later, by Java.
 """
 
@@ -12,7 +12,7 @@ _QUOTES = "\"'"
 
 
 def rewrite(text: str) -> str:
-    """`"foo, bar.*"` becomes `foo|bar.*`; commas inside braces too, as the old tool had it."""
+    """`"foo, bar.*"` becomes `foo|bar.*`; commas inside braces too, as the legacy tool had it."""
     return text.strip(_JAVA_BLANKS).replace(",", "|").replace(" ", "").strip(_QUOTES)
 
 

@@ -1,7 +1,7 @@
-"""A command line of some release of the old tool becomes `Settings`, in that release's order of checks
+"""A command line of some release of the legacy tool becomes `Settings`, in that release's order of checks
 (contract 1.4, 1.6).
 
-What the old tool printed before a check failed is printed here too: notes are added to the
+What the legacy tool printed before a check failed is printed here too: notes are added to the
 caller's list as they come up, so they are there when an error is raised.
 """
 
@@ -62,7 +62,7 @@ class Help:
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The old tool's version on stdout, exit 0."""
+    """The legacy tool's version on stdout, exit 0."""
 
     text: str
 
@@ -286,7 +286,7 @@ def _source(read: Translated, name: str, options: OwnOptions) -> SourceSettings:
 def _target(written: Translated, *, abort: bool, synchronous: bool) -> TargetSettings:
     return TargetSettings(
         properties=written.properties,
-        # in the old tool a failed send of a synchronous producer ended the thread, flag or not
+        # in the legacy tool a failed send of a synchronous producer ended the thread, flag or not
         abort_on_send_failure=abort or synchronous,
         synchronous=synchronous,
         idempotence_required=(

@@ -1,6 +1,6 @@
-"""Our own options, which the old tool never had: one row each, and the typed values they become.
+"""Our own options, which the legacy tool never had: one row each, and the typed values they become.
 
-They are read with the old tool's habits (`compat.command_line` finds the words) and given their
+They are read with the legacy tool's habits (`compat.command_line` finds the words) and given their
 types, defaults and environment variables by `cli.parser`.
 """
 
@@ -83,7 +83,7 @@ OPTIONS = (
         default="log",
         argument="what",
         help="What to do when offsets of the source cannot be read any more (retention, deleted records, a log cut "
-        "short, a topic made again): log says it and goes on as Kafka's tool does, fail ends with 255.",
+        "short, a topic made again): log says it and goes on as the legacy tool does, fail ends with 255.",
         owner="legacy_mm.controlplane.positions",
         choices=("log", "fail"),
     ),
@@ -92,8 +92,8 @@ OPTIONS = (
         default="reset",
         argument="where",
         help="Where a partition without a committed offset begins, with auto.offset.reset=latest: reset is the end of "
-        "its log, as in Kafka's tool, and a WARN line says what is skipped; earliest is its first record, and only at "
-        "the group's first start the end, which is committed before anything is read, so a kill skips nothing.",
+        "its log, as in the legacy tool, and a WARN line says what is skipped; earliest is its first record, and only "
+        "at the group's first start the end, which is committed before anything is read, so a kill skips nothing.",
         owner="legacy_mm.controlplane.group_start",
         choices=("reset", "earliest"),
     ),
@@ -140,7 +140,7 @@ OPTIONS = (
         name="log.format",
         default="log4j",
         argument="format",
-        help="How lines on the console look: log4j is the layout of the log4j file or of Kafka's tool, "
+        help="How lines on the console look: log4j is the layout of the log4j file or of the legacy tool, "
         "json is one object per line.",
         owner="legacy_mm.logs",
         choices=("log4j", "json"),
@@ -190,7 +190,7 @@ OPTIONS = (
         name="handler.on.error",
         default="fail",
         argument="reaction",
-        help="What a record does on which the message handler fails: fail ends the mirror as the old tool did, "
+        help="What a record does on which the message handler fails: fail ends the mirror as the legacy tool did, "
         "quarantine sets the record aside and goes on.",
         owner="legacy_mm.dataplane.handler_engine",
         choices=("fail", "quarantine"),

@@ -40,7 +40,7 @@ class Feature:
 
     @property
     def is_feature(self) -> bool:
-        """It switches something on that the old tool did not do."""
+        """It switches something on that the legacy tool did not do."""
         return self.step > 0
 
 

@@ -78,7 +78,7 @@ def _passing_over(own: Given, files: Sequence[Given]) -> FeatureSettings:
     try:
         return _Flags((own, *files)).settings()
     except ConfigurationError as error:
-        remark = f"{error}. No feature is on, so the flags in the clients' files have no effect, as in the old tool"
+        remark = f"{error}. No feature is on, so the flags in the clients' files have no effect, as in the legacy tool"
         return replace(_Flags((own,)).settings(), remarks=(remark,))
 
 

@@ -74,8 +74,8 @@ FEATURES = (
             "refresh.topics.enabled",
             "true",
             "true|false",
-            "With topic.creation: look again for new topics and partitions. What the old tool does by itself, finding "
-            "topics that match, goes on in any case.",
+            "With topic.creation: look again for new topics and partitions. What the legacy tool does by itself, "
+            "finding topics that match, goes on in any case.",
             _CREATION,
             type=boolean,
         ),

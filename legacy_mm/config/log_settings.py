@@ -24,7 +24,7 @@ LEVELS = {
 """log4j's names for Python's numbers."""
 
 LEGACY_PATTERN = "[%d] %p %m (%c)%n"
-"""Of the old tool's `tools-log4j.properties`."""
+"""Of the legacy tool's `tools-log4j.properties`."""
 
 
 @dataclass(frozen=True, slots=True)

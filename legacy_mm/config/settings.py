@@ -1,6 +1,6 @@
 """The one typed description of a mirror: frozen, made once by `compat.translate`, read where a flow is built.
 
-Nothing below knows a word of the old tool. Times are seconds, sizes are bytes.
+Nothing below knows a word of the legacy tool. Times are seconds, sizes are bytes.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ class Commits:
         )
 
     def _forget_vanished_topics(self) -> None:
-        """As the old tool: offsets of topics that are not listed any more would be refused for ever."""
+        """As the legacy tool: offsets of topics that are not listed any more would be refused for ever."""
         existing = self._existing_topics()
         if existing is None:
             events.emit(events.TOPICS_UNKNOWN)

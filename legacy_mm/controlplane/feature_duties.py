@@ -40,7 +40,7 @@ def feature_duties(
 ) -> tuple[list[Scheduled], Applier]:
     """What is switched on, when it is due, and who makes the changes that it finds.
 
-    `watch_interval` is how often the old tool looks for topics.
+    `watch_interval` is how often the legacy tool looks for topics.
     """
 
     def properties(settings: ConfigFilterSettings) -> ConfigPropertyFilter:

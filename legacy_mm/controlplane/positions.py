@@ -21,7 +21,7 @@ class PositionStore(Protocol):
 
 
 class SourceGroupPositions:
-    """The group's committed offsets at the source, else `auto.offset.reset`: what the old tool does."""
+    """The group's committed offsets at the source, else `auto.offset.reset`: what the legacy tool does."""
 
     def __init__(self, group: str, offset_reset: OffsetReset, timeout: float) -> None:
         self._group = group

@@ -141,7 +141,7 @@ class Stream(threading.Thread):
                 self._commits.tick()
             self._shut_down(self._stop_deadline)
             events.emit(events.STREAM_STOPPED, stream=self.index)
-        except BaseException as error:  # noqa: BLE001 - a stream that dies takes the mirror with it, as in the old tool
+        except BaseException as error:  # noqa: BLE001 - a stream that dies takes the mirror with it, as in the legacy tool
             if self._job is not None and not commits(error):
                 self._job.kill()
             self._on_failure(self.index, error)

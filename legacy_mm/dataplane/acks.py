@@ -2,7 +2,7 @@
 
 Invariant A: a safe offset moves only when everything sent before it is acknowledged or dropped on purpose, and it is
 always one past a *data record*, never past a control record or a hole. So it is counted from the records that were
-sent; librdkafka's own position passes control records and would commit more than the old tool. The `records` engine
+sent; librdkafka's own position passes control records and would commit more than the legacy tool. The `records` engine
 moves safe offsets at barriers, the `batches` engine with each `Piece`.
 """
 

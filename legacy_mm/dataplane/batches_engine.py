@@ -1,4 +1,4 @@
-"""The `batches` engine: whole record batches, from socket to socket, with the old tool's meaning.
+"""The `batches` engine: whole record batches, from socket to socket, with the legacy tool's meaning.
 
 The loop of `run` is: take a record set, find each batch its way (`routes.py`), hand it to the appender. The sockets
 have threads of their own (`wire/`), which wait without Python's lock; hashing, checksums and codecs run without it,

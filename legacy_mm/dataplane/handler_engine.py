@@ -49,7 +49,7 @@ class HandlerEngine(RecordsEngine):
         quarantine = QuarantineSettings(**plan.quarantine)
         self._quarantine = quarantine_of(quarantine) if quarantine.failed else None
         self._failure: HandlerFailure | None = None
-        # with abort.on.send.failure=false it is dropped when it is sent, as by the old tool
+        # with abort.on.send.failure=false it is dropped when it is sent, as by the legacy tool
         self._legal: set[str] | None = set() if plan.abort_on_send_failure or self._quarantine else None
         """Names that topics can have, as far as the handler has said any."""
         self._sources = NO_RECORDS
@@ -154,7 +154,7 @@ class HandlerEngine(RecordsEngine):
         self._quarantined += 1
 
     def _raise_failure(self) -> None:
-        """What came before the record that failed is flushed, as in the old tool, but not reported as safe."""
+        """What came before the record that failed is flushed, as in the legacy tool, but not reported as safe."""
         if self._failure is not None:
             self._barrier()
             raise self._failure

@@ -1,7 +1,7 @@
 """Little batches that follow one another are copied as one.
 
 A batch costs this process and the target broker some 0.1 ms each, whatever is in it, and a Java producer with its
-default `batch.size` fills it with 16 KB: sixteen records of 1 KB. The old tool, too, made batches of its own.
+default `batch.size` fills it with 16 KB: sixteen records of 1 KB. The legacy tool, too, made batches of its own.
 """
 
 from __future__ import annotations

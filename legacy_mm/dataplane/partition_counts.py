@@ -14,7 +14,7 @@ from legacy_mm.errors import StreamFailure
 GROWTH_SECONDS = 10.0
 """So long a target topic may take to get the partitions that it lacks."""
 _FOR_EVER_MS = 2_147_483
-"""The most that librdkafka takes; a file that says so, or more, means to wait for ever, as the old tool does."""
+"""The most that librdkafka takes; a file that says so, or more, means to wait for ever, as the legacy tool does."""
 Move = tuple[str, int, str]
 """Source topic, partition, target topic."""
 
@@ -45,7 +45,7 @@ class NamedPartitions:
     def are_there(self, named: Iterable[tuple[str, int]], go_on_waiting: Callable[[], bool]) -> bool:
         """Whether records for these partitions may be sent; False when waiting was given up.
 
-        One that stays away is let through: the producer says so in the old tool's words.
+        One that stays away is let through: the producer says so in the legacy tool's words.
         """
         return all(
             self._is_there(topic, number, go_on_waiting)
@@ -83,7 +83,7 @@ class PartitionCounts:
     def suffice(self, moves: Iterable[Move], go_on_waiting: Callable[[], bool]) -> bool:
         """Whether these may be sent; False when waiting was given up. Raises StreamFailure when there are too few.
 
-        A topic that stays away is let through: the producer says in the old tool's words that it is not there.
+        A topic that stays away is let through: the producer says in the legacy tool's words that it is not there.
         """
         return all(
             self._is_enough(source, target, number + 1, go_on_waiting)

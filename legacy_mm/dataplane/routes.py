@@ -1,7 +1,7 @@
-"""How a source batch goes to the target so that the target log is the one the old tool would have written.
+"""How a source batch goes to the target so that the target log is the one the legacy tool would have written.
 
-The old tool sent records without a partition: a key decides by its hash, a null key goes anywhere. A batch goes on as
-it is when all its keyed records belong where it would go anyway; else its records are regrouped. Null keys stay with
+The legacy tool sent records without a partition: a key decides by its hash, a null key goes anywhere. A batch goes on
+as it is when all its keyed records belong where it would go anyway; else its records are regrouped. Null keys stay with
 their batch if the target has no more partitions than the source and this one is among them, else they are spread.
 
 With `preserve.partitions` no record is looked at: a batch goes on, compressed as it is, if its header says that it may.
@@ -162,9 +162,10 @@ class Router:
     ) -> tuple[list[Placed], list[tuple[Placed, str]]]:
         """What to send in the place of a batch that the target refused with this error; what has failed, and why.
 
-        Where it does not take the codec, and the user's files name none, that is what the old tool sends: the records
-        uncompressed, now and later. `blamed`: the places of the records because of which it was refused, each with the
-        reason, where the target names them; else it is halved, and the reason is that of the batch, here "".
+        Where it does not take the codec, and the user's files name none, that is what the legacy tool sends: the
+        records uncompressed, now and later. `blamed`: the places of the records because
+        of which it was refused, each with the reason, where the target names them; else it is halved, and the reason is
+        that of the batch, here "".
         """
         header = refused.batch.header
         if failures.refuses_the_codec(code) and self._options.codec is None and header.codec is not Codec.NONE:

@@ -75,7 +75,7 @@ def _size(size: int | None) -> str:
 def ends_waiting(problem: str, topic: str, names: Mapping[str, str]) -> bool:
     """Whether nobody waits for a target topic with this problem, in Java's words: its records fail, as in Java.
 
-    A name that renaming has made is none that the old tool could have met: it waits alone.
+    A name that renaming has made is none that the legacy tool could have met: it waits alone.
     """
     renamed = any(copy == topic != name for name, copy in names.items())
     return problem == _FORBIDDEN or (problem == _INVALID and not renamed)

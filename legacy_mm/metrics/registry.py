@@ -1,8 +1,8 @@
 """What is counted in a flow, and the frozen snapshot that JMX and Prometheus are made of.
 
-Each stream has a `StreamMetrics`, which is told what the stream does and what its clients report. As with the old tool
-a stream is one consumer (here: membership and copying client together), and the target sees one producer (here: the
-producers of all streams together).
+Each stream has a `StreamMetrics`, which is told what the stream does and what its clients report. As with the legacy
+tool a stream is one consumer (here: membership and copying client together), and the target sees one producer (here:
+the producers of all streams together).
 """
 
 from __future__ import annotations

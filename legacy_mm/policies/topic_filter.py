@@ -1,4 +1,4 @@
-"""MirrorMaker 2's lists of topics, `topics` and `topics.exclude`, which come beside the old tool's pattern.
+"""MirrorMaker 2's lists of topics, `topics` and `topics.exclude`, which come beside the legacy tool's pattern.
 
 The expressions of a list are joined and must match a whole name, as in Java; so no expression can hold a comma.
 """

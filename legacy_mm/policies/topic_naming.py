@@ -1,7 +1,7 @@
 """Source topic -> target topic, as KIP-382's `ReplicationPolicy` asks it. Pure decisions.
 
-`LegacyReplicationPolicy` is the default and keeps every name, as the old tool did. The other two, and what all of them
-call MirrorMaker 2's own topics, are as in Kafka, oddities included: `A.` is a local topic, `foo.bar` is not.
+`LegacyReplicationPolicy` is the default and keeps every name, as the legacy tool did. The other two, and what all of
+them call MirrorMaker 2's own topics, are as in Kafka, oddities included: `A.` is a local topic, `foo.bar` is not.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class IdentityReplicationPolicy(DefaultReplicationPolicy):
 
 
 def is_broker_internal(topic: str) -> bool:
-    """Whether brokers keep it for themselves, which is all that the old tool's `exclude.internal.topics` means."""
+    """Whether brokers keep it for themselves, which is all that the legacy tool's `exclude.internal.topics` means."""
     return topic in _BROKER_INTERNAL
 
 

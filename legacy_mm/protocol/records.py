@@ -1,8 +1,8 @@
 """The records inside a batch, without making Python objects of them: survey, regroup, re-encode, recompress.
 
-The old tool sent keys, values, headers and timestamps and left the partition to the producer: murmur2 of the key,
+The legacy tool sent keys, values, headers and timestamps and left the partition to the producer: murmur2 of the key,
 anything for a null key. `survey` tells whether a batch may go on as it is; where it may not, `regroup` makes the
-batches that the old tool would have written.
+batches that the legacy tool would have written.
 """
 
 from __future__ import annotations

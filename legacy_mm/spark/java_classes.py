@@ -58,7 +58,7 @@ class JavaClasses:
 
     def listener(self, name: str, argument: str | None) -> JavaListener:
         """A rebalance listener; raises HandlerFailure when it cannot be made. Its type is looked at when it is called,
-        as in the old tool."""
+        as in the legacy tool."""
         try:
             words = self._gateway.new_array(self._java.lang.Object, 0 if argument is None else 1)
             if argument is not None:

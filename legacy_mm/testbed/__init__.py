@@ -1,1 +1,1 @@
-"""Real Kafka and the real old tools on loopback. An oracle: it shares nothing with what it judges."""
+"""Real Kafka and the real legacy tools on loopback. An oracle: it shares nothing with what it judges."""

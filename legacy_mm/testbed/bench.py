@@ -1,4 +1,4 @@
-"""`bin/bench`: the old tool, MirrorMaker 2 and ours, each alone on the same brokers. Rule: order, options, printing.
+"""`bin/bench`: the legacy tool, MirrorMaker 2 and ours, each alone on the same brokers. Rule: order, options, printing.
 
 Order: (1) brokers, (2) runs that are not counted, (3) for each profile and number of streams: load if not loaded,
 then rounds of legacy, ours, mm2, so that noise of the host hits all alike, and last the latency of no tool at all;
@@ -104,7 +104,7 @@ def _chosen(options: argparse.Namespace) -> tuple[Sequence[Profile], Sequence[st
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="bench", description="Measure the old tool, MirrorMaker 2 and ours.")
+    parser = argparse.ArgumentParser(prog="bench", description="Measure the legacy tool, MirrorMaker 2 and ours.")
     names = ",".join(profile.name for profile in PROFILES)
     parser.add_argument("--profiles", metavar="A,B", help=f"of {names} (default: all)")
     parser.add_argument("--tools", metavar="A,B", help=f"of {','.join(TOOLS)} (default: all; legacy-1g runs once)")
@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--latency-seconds", type=int, default=20, help="0 leaves latency out")
     limit = f"a run ends so long after its first record (default: {LIMIT_SECONDS:g}, with --growth {CELL_SECONDS:g})"
     parser.add_argument("--limit-seconds", type=float, help=limit)
-    parser.add_argument("--heap", default=LEGACY_HEAP, help="-Xmx of the old tool (default: %(default)s, its script's)")
+    parser.add_argument("--heap", default=LEGACY_HEAP, help="-Xmx of the legacy tool (%(default)s, its script's)")
     parser.add_argument(
         "--ours-arguments",
         dest="ours",

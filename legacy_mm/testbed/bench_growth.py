@@ -1,4 +1,4 @@
-"""`bin/bench --growth`: the old tool and ours with more partitions, more streams, larger records; and its report.
+"""`bin/bench --growth`: the legacy tool and ours with more partitions, more streams, larger records; and its report.
 
 Rule: one profile's data at a time, because all may have to lie in memory. Cells are short: a run ends `LIMIT_SECONDS`
 after its first record, and the record engine runs with one stream only.
@@ -30,10 +30,10 @@ _HEAD = """\
 # Growth
 
 Made by `bin/bench --growth --folder {folder}` in {minutes:.0f} minutes, do not edit. {date}, {cores} cores
-that also hold both brokers (Kafka {current}); the old tool is Kafka {old} with its own 256 MB heap. Default settings on
-both sides; thousands of partitions were filled one after the other, so that batches are not tiny. Each run ends
+that also hold both brokers (Kafka {current}); the legacy tool is Kafka {old} with its own 256 MB heap. Default settings
+on both sides; thousands of partitions were filled one after the other, so that batches are not tiny. Each run ends
 {limit:g} s after its first record at the latest; rates and CPU are between 20 % and 90 % of what was copied.
-Ratios are to the old tool of the same row. "start"
+Ratios are to the legacy tool of the same row. "start"
 is from the call to the first record on the target, "peak" the process tree's PSS, "brokers" the cores that both brokers
 take (of {cores}), "others" those of strangers on the host.
 """

@@ -85,7 +85,7 @@ PROFILES = (
     # As a Java producer with its default batch.size fills a topic: sixteen records in a batch.
     Profile("1KB-little", 800_000, 1_000, batch_bytes=16_384),
     Profile("10KB-zstd", 80_000, 10_000, "zstd"),
-    # The old tool copies about 7,500 records/s here: its runs end at the bench's time limit.
+    # The legacy tool copies about 7,500 records/s here: its runs end at the bench's time limit.
     Profile("long-line", 400_000, 1_000, partitions=24, streams=(1,), round_trip_ms=40),
     Profile(
         "long-line-explicit",

@@ -1,6 +1,6 @@
 """Judge whether a target holds what a source holds. Rule: pure; it sees records, never a broker.
 
-Equality as the old tool means it: the same multiset of (key, value, headers, timestamp) per topic; a
+Equality as the legacy tool means it: the same multiset of (key, value, headers, timestamp) per topic; a
 keyed record sits where Kafka's own hash puts it; records of one source partition that meet in one
 target partition keep their order; null keys spread over all partitions.
 """

@@ -1,6 +1,6 @@
 """How far a mirror is, asked from the target's brokers. Rule: it sees clusters, never the mirror.
 
-Lag is what the target does not hold yet. The group's committed offsets would not do: the old tool and
+Lag is what the target does not hold yet. The group's committed offsets would not do: the legacy tool and
 ours commit once a minute.
 """
 

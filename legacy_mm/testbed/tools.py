@@ -1,6 +1,6 @@
-"""Run the real old tool, the real MirrorMaker 2, or ours, on given properties. Rule: nothing is configured in secret.
+"""Run the real legacy tool, the real MirrorMaker 2, or ours, on given properties. Rule: it sets nothing in secret.
 
-The builders of the old tool and of ours take the same arguments, so that one scenario runs on both.
+The builders of the legacy tool and of ours take the same arguments, so that one scenario runs on both.
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def test_both_make_the_same(handler_jars: dict[str, Path], name: str, args: str,
 
 
 def test_arrays_may_be_used_again(handler_jars: dict[str, Path]) -> None:
-    """The old tool sends a record before the handler sees the next one."""
+    """The legacy tool sends a record before the handler sees the next one."""
     assert compared(handler_jars["Thrifty"], OLD, "Thrifty", "-", TWINS) == ["60 None", "0 None"]
 
 

@@ -83,7 +83,7 @@ def test_quarantine_and_redrive(
     assert tool.wait(SECONDS) == 143, tool.output()
     assert f"failed on {name}-0 at offset 1" in tool.output()
     said = tool.output().splitlines()
-    for offset in range(3):  # on both streams, as its words were the old tool's own
+    for offset in range(3):  # on both streams, as its words were the legacy tool's own
         assert {f"handled {offset}", f"WARNING:root:looked at {offset}"} <= {*said}
     assert heard.read_text().splitlines() == [f"assigned ['{name}-0']", f"revoked ['{name}-0']"]
 
@@ -170,7 +170,7 @@ def test_a_topic_that_cannot_be_is_never_asked_for(
     group: str,
     tmp_path: Path,
 ) -> None:
-    """As the old tool, it ends the mirror, or, with abort.on.send.failure=false, is dropped; or it is set aside."""
+    """As the legacy tool, it ends the mirror, or, with abort.on.send.failure=false, is dropped; or it is set aside."""
     name, script = topic("odd"), tmp_path / "odd.py"
     script.write_text(ODD)
     load(source, target, name, (b"1", b"bad", b"2"))

@@ -1,4 +1,4 @@
-"""Kerberos against a real ticket server, Debian's krb5-kdc: logins, mirrors of ours, and beside the old tool.
+"""Kerberos against a real ticket server, Debian's krb5-kdc: logins, mirrors of ours, and beside the legacy tool.
 
 They need the package gssapi. Delegation tokens are here because it takes such a login to get one.
 """

@@ -108,7 +108,7 @@ def test_the_exporter_named_in_kafka_opts_reads_the_old_names(
     new_port: Callable[[], int],
     jmx_exporter: Path,
 ) -> None:
-    """Our sample rules, such as people write them for the old tool, in the agent that they run."""
+    """Our sample rules, such as people write them for the legacy tool, in the agent that they run."""
     name = topic()
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, partitions=2)

@@ -147,7 +147,7 @@ def test_records_that_are_there_before_the_answer_are_none_of_its_victims(
 def test_a_codec_that_the_target_is_too_old_for(
     old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool
 ) -> None:
-    """The old tool would have written it uncompressed as well."""
+    """The legacy tool would have written it uncompressed as well."""
     kind = load(source.bootstrap, topic(), 1_000, 100, codec="zstd")
     job = Job(source, old, [kind], group, our_tool)
     assert job.run().count(f"{BY_RECORDS}: Produce is needed in version 7") == 1
@@ -205,7 +205,7 @@ def test_headers_arrive_without_idempotence(
 def test_headers_are_not_lost_in_silence(
     old: ZooKeeperCluster, source: Any, topic: Any, group: str, our_tool: StartTool, idempotence: str
 ) -> None:
-    """As in the old tool, whose producer refuses them: 255, and nothing is committed."""
+    """As in the legacy tool, whose producer refuses them: 255, and nothing is committed."""
     name = topic()
     load(source.bootstrap, name, 300, 100, headers=(("trace", b"1"),))
     create_topic(old.bootstrap, name)

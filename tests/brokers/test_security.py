@@ -1,4 +1,4 @@
-"""Secured brokers: what the old tool's files open, they open here; what it refuses is refused with its exit code."""
+"""Secured brokers: what the legacy tool's files open, they open here; what it refuses is refused with its exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The oracle itself: brokers start, die and come back, the real old tool copies, differences are found."""
+"""The oracle itself: brokers start, die and come back, the real legacy tool copies, differences are found."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ Join = Callable[..., Membership]
 
 @pytest.fixture(params=["source", pytest.param("source_39", marks=pytest.mark.slow)])
 def bootstrap(request: pytest.FixtureRequest) -> str:
-    """Coordinators of today, and those of the last release that had the old tool."""
+    """Coordinators of today, and those of the last release that had the legacy tool."""
     found: str = request.getfixturevalue(request.param).bootstrap
     return found
 

@@ -1,4 +1,4 @@
-"""The wire opens what the old tool's files open, and says who did not believe whom when it does not."""
+"""The wire opens what the legacy tool's files open, and says who did not believe whom when it does not."""
 
 from __future__ import annotations
 

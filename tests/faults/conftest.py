@@ -96,7 +96,7 @@ def start_which(request: pytest.FixtureRequest, which: str) -> Callable[..., Too
 
 
 def engine_options(which: str) -> tuple[str, ...]:
-    """The old tool has no engines."""
+    """The legacy tool has no engines."""
     return () if which in ("old", report.AUTO) else ("--engine", which)
 
 

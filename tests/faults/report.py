@@ -36,7 +36,7 @@ there is none. `auto`, which takes batches, counts as batches. The date is that 
 
 """
 _SUMMARY = (
-    "| # | fault | expected as the old tool | expected with a flag "
+    "| # | fault | expected as the legacy tool | expected with a flag "
     "| the real tool | ours, batches | ours, records | date |"
 )
 _TESTS = "| # | tool | test | result | records | lost | doubled | date |"

@@ -1,7 +1,7 @@
 """The fault scenarios that concern what is shipped: number, fault, what must come of it. Exactly-once rows come later.
 
-`legacy` is what the old tool's contract says, which is what this tool must do without a flag; `flag` is what a flag of
-ours makes of it.
+`legacy` is what the legacy tool's contract says, which is what this tool must do without a flag; `flag` is what a flag
+of ours makes of it.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ SCENARIOS = {
     ),
     28: Scenario(
         "corrupt batch on the source's disk",
-        "ends at that offset (the old tool: its thread fails), 255; what came before is copied",
+        "ends at that offset (the legacy tool: its thread fails), 255; what came before is copied",
     ),
     29: Scenario(
         "transactions aborted at the source",

@@ -51,7 +51,7 @@ def mirror(scene: Scene, password: str = USER_PASSWORD) -> ToolProcess:
 
 
 def wait_refused(tool: ToolProcess, which: str) -> None:
-    """Ours ends; the old tool says it and tries again, each second and for ever, so it is ended here."""
+    """Ours ends; the legacy tool says it and tries again, each second and for ever, so it is ended here."""
     if which != "old":
         assert tool.wait(PATIENCE) == 255
         return

@@ -1,6 +1,6 @@
 """The source cannot give what is wanted: deleted, trimmed, made again, cut, changed. Scenarios 21 to 26, 28, 32.
 
-What the old tool loses here is lost without a flag, too; ours says it, and `--on.gap fail` makes it the end.
+What the legacy tool loses here is lost without a flag, too; ours says it, and `--on.gap fail` makes it the end.
 """
 
 from __future__ import annotations

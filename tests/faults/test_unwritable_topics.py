@@ -91,7 +91,7 @@ def test_a_topic_whose_name_collides_waits_alone(
     for name in wanted[1:]:
         wait_until(lambda: arrived(target, name) == RECORDS, PATIENCE, f"all of {name}")  # noqa: B023
     copying.wait_safe(3 * RECORDS)
-    wait_until(lambda: len(said(caplog, "topics-missing")) >= 4, PATIENCE, "lines in the old tool's words")
+    wait_until(lambda: len(said(caplog, "topics-missing")) >= 4, PATIENCE, "lines in the legacy tool's words")
     assert said(caplog, "topics-missing")[-1]["problems"] == f"{bad}=UNKNOWN_TOPIC_OR_PARTITION"
     wait_until(lambda: said(caplog, "topic-waits"), PATIENCE, "what to do")
     assert copying.of(Progress)[-1].unwritable == {bad: "UNKNOWN_TOPIC_OR_PARTITION"}
@@ -194,7 +194,7 @@ def test_a_topic_that_is_deleted_waits_and_the_other_goes_on(
 def test_a_name_that_renaming_has_made_too_long_waits_alone(
     source: NamedKafka, target: NamedKafka, topic: Callable[[str], str], engine: str, start_copying: Start
 ) -> None:
-    """The old tool renames nothing; with a name of its own it ends with 255, as ours does."""
+    """The legacy tool renames nothing; with a name of its own it ends with 255, as ours does."""
     long, short = topic("long"), topic("short")
     filled(source, [long, short], 1_000)
     names = {long: "a" * 250, short: short}

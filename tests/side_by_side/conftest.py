@@ -1,4 +1,4 @@
-"""The two sides: the real old tool onto 3.9 brokers, ours onto current ones, both from the same source."""
+"""The two sides: the real legacy tool onto 3.9 brokers, ours onto current ones, both from the same source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Handler jars on the real old tool and on ours, and the same handlers in Python on ours (contract 5.1, 5.3, 5.5).
+"""Handler jars on the real legacy tool and on ours, and the same handlers in Python on ours (contract 5.1, 5.3, 5.5).
 
 Several tools run at the same time, each with its own topic of one partition, so that one order exists.
 """
@@ -176,7 +176,7 @@ def with_jars(side: Side, jars: list[Path]) -> Side:
 def test_a_handler_that_cannot_be_made(
     old: Side, ours: Side, topic: str, group: str, handler_jars: dict[str, Path]
 ) -> None:
-    """Ledger: handler-checked-at-start. The same exit code, but the old tool joins the group and waits for a record."""
+    """Ledger: handler-checked-at-start. The same exit code, but the legacy tool joins the group and waits."""
     create_topic(old.source.bootstrap, topic, partitions=1)
     tool = ours.mirror(group, "--whitelist", topic, "--message.handler", "no.such.Handler")
     assert tool.wait(PATIENCE) == 255, tool.output()
@@ -235,7 +235,7 @@ def test_a_topic_that_cannot_be(old: Side, ours: Side, topic: str, group: str, h
 def test_handlers_of_old_releases(
     old: Side, ours: Side, topic: str, group: str, release_jars: dict[str, Path], name: str
 ) -> None:
-    """The same jar on the last old tool, and on ours with the jars of the release that it was compiled for."""
+    """The same jar on the last legacy tool, and on ours with the jars of the release that it was compiled for."""
     fill(old.source.bootstrap, topic, poison=False)
     words = ("--whitelist", topic, "--message.handler", name, "--message.handler.args", "copy-of-")
     class_path = f"{release_jars[name]}:{kafka_jars(OF_RELEASES[name])}/*"

@@ -1,4 +1,4 @@
-"""A rebalance listener that logs its calls, on the real old tool and on ours (contract 3.4, 5.2 to 5.4)."""
+"""A rebalance listener that logs its calls, on the real legacy tool and on ours (contract 3.4, 5.2 to 5.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines that the old tool's own loggers print, on the real old tool and on ours (contract 6.1, 4.4)."""
+"""The lines that the legacy tool's own loggers print, on the real legacy tool and on ours (contract 6.1, 4.4)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Line(NamedTuple):
 
 
 def lines(tool: ToolProcess) -> list[Line]:
-    """Lines of the tool's own loggers; not the WARN `null` of a wake-up, which the old tool prints by accident."""
+    """Lines of the tool's own loggers; not the WARN `null` of a wake-up, which the legacy tool prints by accident."""
     printed = tool.output().splitlines()
     found = []
     for line, following in zip(printed, [*printed[1:], ""], strict=True):
@@ -46,8 +46,8 @@ def lines(tool: ToolProcess) -> list[Line]:
 
 
 def in_order(found: list[Line]) -> list[Line]:
-    """Without the line that two of the old tool's threads print, each when it gets to it (one of them perhaps after the
-    producer is closed), and without repetitions: closing its consumer makes it say again that it skips the commit."""
+    """Without the line that two of the legacy tool's threads print, each when it gets to it (one of them perhaps after
+    the producer is closed), and without repetitions: closing its consumer makes it say that it skips the commit."""
     return list(dict.fromkeys(line for line in found if OVER not in line.text))
 
 

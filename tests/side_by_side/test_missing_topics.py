@@ -1,4 +1,4 @@
-"""A target that does not have a topic, on the real old tool and on ours: what is said, and what becomes of others."""
+"""A target that does not have a topic, on the real legacy tool and on ours: what is said, and what others become."""
 
 from __future__ import annotations
 

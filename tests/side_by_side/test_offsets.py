@@ -1,4 +1,4 @@
-"""What is committed, and where a run begins, on the real old tool and on ours (contract 3.5, 3.7, 7)."""
+"""What is committed, and where a run begins, on the real legacy tool and on ours (contract 3.5, 3.7, 7)."""
 
 from __future__ import annotations
 

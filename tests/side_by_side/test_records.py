@@ -1,4 +1,4 @@
-"""What a record becomes at the target, on the real old tool and on ours (contract 4.2).
+"""What a record becomes at the target, on the real legacy tool and on ours (contract 4.2).
 
 Equal means: same multiset of key, value, headers and timestamp per topic; same partition for every keyed record; same
 order per source partition and key; null keys spread.
@@ -104,7 +104,7 @@ def test_every_kind_of_record(side: Side, kinds: list[Loaded], group: str, isola
 
 
 def test_null_keys_leave_no_partition_empty(side: Side, topic: str, group: str) -> None:
-    """The old tool stays with one partition for a batch of 16 KiB, so it needs many batches to meet all eight."""
+    """The legacy tool stays with one partition for a batch of 16 KiB, so it needs many batches to meet all eight."""
     records = {"old": 40_000, "ours": 1_001}[side.name]
     for cluster in (side.source, side.target):
         create_topic(cluster.bootstrap, topic, partitions=8)
@@ -180,7 +180,7 @@ public class Zero {
 
 
 def test_timestamp_zero(side: Side, topic: str, group: str, tmp_path: Path) -> None:
-    """Ledger: timestamp-zero. The old tool keeps it; librdkafka cannot send it: the records engine
+    """Ledger: timestamp-zero. The legacy tool keeps it; librdkafka cannot send it: the records engine
     says so and sends the present."""
     java = find_java()
     if not java.with_name("javac").exists():

@@ -1,4 +1,4 @@
-"""Invariant E: with all flags off, the brokers see no kind of request that the old tool does not send."""
+"""Invariant E: with all flags off, the brokers see no kind of request that the legacy tool does not send."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def documents(name: str) -> list[Any]:
 
 
 def options(words: Sequence[str]) -> OwnOptions:
-    """Ours, of a command line that the real parser takes and that has all the old tool wants."""
+    """Ours, of a command line that the real parser takes and that has all the legacy tool wants."""
     line = command_line.parse(words)
     assert line.value("consumer.config") == f"{FILES}/consumer.properties"
     assert line.value("producer.config") == f"{FILES}/producer.properties"

@@ -50,7 +50,7 @@ def test_outside_a_canary_heartbeats_have_the_alias_too() -> None:
 
 
 KEPT = ("B.old", "billing-internal", "bills.internal", "__own", ".hidden")
-"""The old tool mirrors these; DefaultReplicationPolicy knows them for copies of the target's topics, or internal."""
+"""The legacy tool mirrors these; DefaultReplicationPolicy knows them for copies of the target's topics, or internal."""
 
 
 @pytest.mark.parametrize(

@@ -152,7 +152,7 @@ RULES: Rules = (
     Rule("auto.commit.interval.ms", Number(0), Setting("commit_interval")),
     Rule("auto.offset.reset", Text(("latest", "earliest", "none")), Setting("offset_reset")),
     Rule("check.crcs", Boolean(), Same()),
-    Rule("client.id", Text(), Setting("always <group.id>-<stream>, as the old tool had it")),
+    Rule("client.id", Text(), Setting("always <group.id>-<stream>, as the legacy tool had it")),
     Rule("client.rack", Text(), Same()),
     Rule("default.api.timeout.ms", Number(0), Setting("api_timeout")),
     Rule("enable.auto.commit", Boolean(), Setting("commit_interval")),

@@ -37,7 +37,7 @@ class Origin:
     """Why a librdkafka property has its value."""
 
     kind: Kind
-    """Out of the file; the default of the old tool or of its client; or a choice of ours."""
+    """Out of the file; the default of the legacy tool or of its client; or a choice of ours."""
     names: tuple[str, ...] = ()
     """The properties of the file that decided."""
     reason: str = ""

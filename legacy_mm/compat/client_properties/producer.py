@@ -41,7 +41,7 @@ _MIB = 1 << 20
 _BUFFER_MEMORY = 32 * _MIB
 _MAX_REQUEST_SIZE = 1_048_576
 _LINGER = 1
-"""Milliseconds. librdkafka's 5 makes p99 worse than the old tool's (7 ms against 5); 0 costs a third of the speed."""
+"""Milliseconds. librdkafka's 5 makes p99 worse than the legacy tool's (7 against 5 ms); 0 costs a third of the rate."""
 _IN_FLIGHT_REASON = "1 means order, which idempotence with five keeps"
 _PROPAGATION_REASON = "how long a missing topic is waited for; librdkafka cannot count further than 35 minutes"
 _ALL = ("all", "-1")
@@ -186,7 +186,7 @@ def _timeouts(reading: Reading) -> Emitted:
 
 
 def _max_block(reading: Reading) -> Emitted:
-    # how long a missing target topic may be waited for; the old tool's default is for ever
+    # how long a missing target topic may be waited for; the legacy tool's default is for ever
     wait = reading.integer("max.block.ms", LONG_MAX)
     return {"topic.metadata.propagation.max.ms": str(min(wait, _MOST_PROPAGATION_MS))}
 
@@ -270,7 +270,7 @@ RULES: Rules = (
     Rule(
         "transactional.id",
         Text(),
-        Refused("no transaction would ever begin, and the old tool ended at the first record"),
+        Refused("no transaction would ever begin, and the legacy tool ended at the first record"),
     ),
     Rule("key.serializer", Text(), Harmless(common.BYTES_ONLY, _BYTES)),
     Rule("value.serializer", Text(), Harmless(common.BYTES_ONLY, _BYTES)),

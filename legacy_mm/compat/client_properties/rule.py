@@ -358,7 +358,7 @@ class Forgotten:
 
     instead: str = ""
     later: bool = False
-    """Of Kafka 4, whose clients the old tool never had."""
+    """Of Kafka 4, whose clients the legacy tool never had."""
 
     def emit(self, reading: Reading, name: str) -> Emitted:
         """Nothing."""

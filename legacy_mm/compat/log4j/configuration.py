@@ -24,7 +24,7 @@ from legacy_mm.compat.system_properties import system_properties
 from legacy_mm.errors import ConfigurationError
 
 _LOCATIONS = ("log4j.configuration", "log4j.configurationFile", "log4j2.configurationFile")
-"""The first one given counts: the old tool had log4j 1."""
+"""The first one given counts: the legacy tool had log4j 1."""
 _TOOLS_FILE = "tools-log4j.properties"
 
 

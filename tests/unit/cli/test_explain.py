@@ -121,7 +121,7 @@ def test_words(run: Explain) -> None:
     said = {row["word"]: row["meaning"] for row in made["words"]}
     assert said["kafka-mirror-maker.sh"] == "starts the tool"
     assert said["c.properties"] == "value of --consumer.config"
-    assert said["stray"] == "ignored, as by the old tool"
+    assert said["stray"] == "ignored, as by the legacy tool"
     assert said["--help"] == "ignored, as everything after --"
     assert said["-new.consumer"].startswith("DEPRECATED")
 
@@ -325,7 +325,7 @@ def test_what_matters_comes_first(run: Explain) -> None:
         "It would run.",
         "Exit code: 0",
         "Take care",
-        "Different from the old tool, with this command line",
+        "Different from the legacy tool, with this command line",
         "Topics at the source that match t: not known, not asked",
         "Rights needed",
         "Words",
@@ -338,7 +338,7 @@ def test_what_matters_comes_first(run: Explain) -> None:
         "Engine",
         titles[-1],
     ]
-    assert titles[-1].endswith("from the old tool, which every mirror has: docs/differences.md, or legacy-mm quirks")
+    assert titles[-1].endswith("from the legacy tool, which every mirror has: docs/differences.md, or legacy-mm quirks")
     assert "Take care\n  p.properties:2: topic.blacklist has no effect: topics.blacklist was probably meant.\n" in text
 
 

@@ -54,7 +54,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
     ],
 )
 def test_in_a_clients_file(tool: Tool, side: str, key: str, probably: str) -> None:
-    """The line runs as with the old tool, and a WARN line says where the slip is."""
+    """The line runs as with the legacy tool, and a WARN line says where the slip is."""
     files = {"consumer": CONSUMER, "producer": PRODUCER}
     files[side] += f"\n{key}=x\n"
     code, said = tool(*LINE, **files)
@@ -93,7 +93,7 @@ def test_in_a_variable(tool: Tool, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_in_an_option(tool: Tool, option: str, probably: str) -> None:
-    """The old tool's words and exit code, and a line more."""
+    """The legacy tool's words and exit code, and a line more."""
     code, said = tool(*LINE, f"--{option}", "x")
     assert code == 1
     assert f"joptsimple.UnrecognizedOptionException: {option} is not a recognized option" in said
@@ -108,7 +108,7 @@ def test_in_an_option(tool: Tool, option: str, probably: str) -> None:
         ("topic.blacklist", "topic.blacklist is not an option of legacy-mm: topics.blacklist was probably meant"),
         ("exclude.topics", "exclude.topics is not an option of legacy-mm: topics.exclude was probably meant"),
         ("preserve.partition", "preserve.partition is not an option of legacy-mm: preserve.partitions was probably"),
-        ("num.streams", "num.streams is an option of the old tool, which belongs on the command line: --num.streams"),
+        ("num.streams", "num.streams is an option of the legacy tool, which belongs on the command line: --num"),
         ("my.own", "my.own is not an option of legacy-mm"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Recorded facts of the old tool; tests that need them say so and skip where they are not."""
+"""Recorded facts of the legacy tool; tests that need them say so and skip where they are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is added to the old tool's words: file, line, key, what is allowed, and which line an old file lacks."""
+"""What is added to the legacy tool's words: file, line, key, what is allowed, and which line an old file lacks."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def start(consumer: str = CONSUMER, producer: str = KAFKA, release: str = "3.9",
 
 
 def said(error: LegacyMMError | None) -> tuple[str, list[str]]:
-    """The old tool's words, and ours below them."""
+    """The legacy tool's words, and ours below them."""
     assert error is not None
     return str(error).splitlines()[-1], getattr(error, "__notes__", [])
 

@@ -1,4 +1,4 @@
-"""From a command line and two files to `Settings`, in the old tool's order of checks."""
+"""From a command line and two files to `Settings`, in the legacy tool's order of checks."""
 
 from __future__ import annotations
 

@@ -215,7 +215,7 @@ def test_classes_in_other_peoples_jars_that_keep_names(name: str) -> None:
 
 @pytest.mark.parametrize("name", WRONG)
 def test_what_cannot_be_in_a_clients_file_without_a_feature(name: str) -> None:
-    """The old tool passed over the line, and an unchanged command must run; with a feature, or from us, it is wrong."""
+    """The legacy tool ignored the line, and an unchanged command must run; with a feature, or from us, it is wrong."""
     written = {name: [WRONG[name]]}
     off = feature_flags.settings({})
     read = feature_flags.settings({}, written, {})
@@ -251,7 +251,7 @@ def test_every_flag_and_every_pair_can_be_on(pair: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("name", ["", "org.apache.kafka.mirror.", "org.apache.kafka.connect.mirror."])
 def test_the_vendors_manual_is_true(name: str) -> None:
-    """Its keys in the clients' files mean what the old tool does."""
+    """Its keys in the clients' files mean what the legacy tool does."""
     manual = {"replication.policy.class": [f"{name}LegacyReplicationPolicy"], "refresh.topics.enabled": ["false"]}
     read = feature_flags.settings({}, manual, manual)
     assert read.naming.policy == "LegacyReplicationPolicy"

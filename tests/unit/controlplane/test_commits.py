@@ -34,7 +34,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
 
 
 def test_what_a_failing_commit_says(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
-    """As the old tool: how often it was tried, and when it last worked; a rebalance has words of its own."""
+    """As the legacy tool: how often it was tried, and when it last worked; a rebalance has words of its own."""
     bench.commits.note({A: 5})
     bench.commits.commit()
     bench.commits.settled({}, {A: (CommitProblem.RETRY, "timed out")})

@@ -70,7 +70,7 @@ def test_what_is_mirrored(inverted: bool, mirrored: set[str]) -> None:
 
 
 def test_whoever_misses_a_topic_makes_it_look_again() -> None:
-    """So that commits for a deleted topic fail for a minute, as in the old tool, and not until the next look is due."""
+    """So that commits for a deleted topic fail for a minute, as in the legacy tool, not until the next look is due."""
     cluster = Cluster()
     topic_watch = watch(lister=lambda: cluster, interval=3600.0)
     topic_watch.start()

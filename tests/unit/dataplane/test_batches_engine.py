@@ -165,7 +165,7 @@ def test_what_a_refusal_names_is_not_sent_again_and_the_rest_is(caplog: pytest.L
 
 
 def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:
-    """As the old tool's producer made its own; the target would refuse the source's again and again."""
+    """As the legacy tool's producer made its own; the target would refuse the source's again and again."""
     engine, _ = make(check_crcs="false")
     sound = build([Row(0, NOW, b"k", b"v")])
     sound.buffer[-2] ^= 1

@@ -1,4 +1,4 @@
-"""Where the records of a source batch go: as they are, or regrouped, but always as the old tool would place them."""
+"""Where the records of a source batch go: as they are, or regrouped, but always as the legacy tool would place them."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_halves_hold_the_same_records_and_end_with_single_ones(rows: Sequence[Ro
 
 @pytest.mark.parametrize("partition", [2, 3], ids=["as it is", "regrouped"])
 def test_a_codec_of_the_source_that_the_target_refuses_is_taken_off_now_and_later(partition: int) -> None:
-    """As the old tool sends what nobody asked it to compress; divided where it is beyond the limit then."""
+    """As the legacy tool sends what nobody asked it to compress; divided where it is beyond the limit then."""
     router = Router(RouteOptions(None, None, 1500))
     rows = [row._replace(value=b"x" * 400) for row in keyed_for(2, 4, 10)]
     zstd = build(rows, codec=Codec.ZSTD)

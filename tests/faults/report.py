@@ -37,7 +37,7 @@ there is none. `auto`, which takes batches, counts as batches. The date is that 
 """
 _SUMMARY = (
     "| # | fault | expected as the legacy tool | expected with a flag "
-    "| the real tool | ours, batches | ours, records | date |"
+    "| the legacy tool | ours, batches | ours, records | date |"
 )
 _TESTS = "| # | tool | test | result | records | lost | doubled | date |"
 _SUMMED = (("old",), (AUTO, "batches"), ("records",))
@@ -46,7 +46,7 @@ Row = dict[str, Any]
 
 
 def tool_of(item: Any) -> str:
-    """`old` for a test that runs on the real tool, else the engine of ours."""
+    """`old` for a test that runs on the legacy tool, else the engine of ours."""
     parameters = getattr(item, "callspec", None)
     return AUTO if parameters is None else str(parameters.params.get("which", AUTO))
 

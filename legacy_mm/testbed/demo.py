@@ -2,12 +2,13 @@
 
 Steps: (1) fetch Kafka, (2) start a source and a target, (3) fill the source, (4) start the mirror, (5) watch
 it until nothing is left, (6) stop it by SIGTERM, (7) compare. Rule: whatever happens, nothing is left behind.
-`bin/demo upgrade` is in `upgrade_demo.py`.
+`bin/demo upgrade` is in `upgrade_demo.py`. `bin/demo clusters` only starts the clusters, for docs/tutorial.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -27,6 +28,9 @@ from legacy_mm.testbed.records import list_topics, read_all, same_records
 from legacy_mm.testbed.samples import samples_folder
 from legacy_mm.testbed.stop_signals import Stopped, StopSignals
 from legacy_mm.testbed.upgrade_demo import upgrade
+
+READER = "group.id=mirror\nauto.offset.reset=earliest\n"
+"""The rest of the consumer file that `bin/demo clusters` writes."""
 
 
 class Demo:
@@ -88,9 +92,32 @@ class Demo:
         return TopicResult(row.name, row.mirrored, contents(source), contents(target), differences)
 
 
+def keep_clusters(folder: Path, stack: ExitStack) -> bool:
+    """Start two empty clusters, write client files for them into the current folder, and wait for a signal.
+
+    Raises UsageError if one of these files exists.
+    """
+    client_files = {
+        Path("consumer.properties"): Cluster(folder / "source"),
+        Path("producer.properties"): Cluster(folder / "target"),
+    }
+    for path in client_files:
+        if path.exists():
+            raise UsageError(f"{path} exists in {Path.cwd()}: run bin/demo clusters in an empty folder")
+    fetch_kafka()
+    start_clusters(stack, *client_files.values())
+    for (path, cluster), rest in zip(client_files.items(), (READER, ""), strict=True):
+        path.write_text(f"bootstrap.servers={cluster.bootstrap}\n{rest}", encoding="ascii")
+        stack.callback(path.unlink, missing_ok=True)
+    say(f"Wrote {' and '.join(map(str, client_files))} into {Path.cwd()}. Both clusters run until you press Ctrl-C.")
+    while True:
+        signal.pause()
+
+
 DEMOS: Mapping[str, Callable[[Path, ExitStack], bool]] = {
     "": lambda folder, stack: Demo(folder, stack).run(),
     "upgrade": upgrade,
+    "clusters": keep_clusters,
 }
 
 
@@ -116,7 +143,11 @@ def _chosen(words: Sequence[str]) -> Callable[[Path, ExitStack], bool]:
         prog="bin/demo", description="Mirror records between two real Kafka clusters on this host."
     )
     parser.add_argument(
-        "demo", nargs="?", default="", help="upgrade: climb the ladder of feature flags, and back; default: copy once"
+        "demo",
+        nargs="?",
+        default="",
+        help="nothing: copy once and compare; upgrade: turn on one feature flag after the other, and back; "
+        "clusters: start two empty clusters and keep them until Ctrl-C",
     )
     name = parser.parse_args(words).demo
     if name not in DEMOS:

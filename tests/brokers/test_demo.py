@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.testbed.records import create_topic
 from legacy_mm.testbed.upgrade_rungs import RUNGS
 from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures import signals
@@ -115,6 +116,30 @@ def test_a_signal_ends_everything(
     assert_nothing_left(environment, tmp_path)
 
 
+@pytest.mark.brokers
+def test_clusters_stay_until_they_are_interrupted(environment: dict[str, str], tmp_path: Path) -> None:
+    """The mirror of the tutorial finds both by the files that were written."""
+    home = tmp_path / "home"
+    home.mkdir()
+    command = [*DEMO, "clusters"]
+    with subprocess.Popen(
+        command, cwd=home, env=environment, stdout=subprocess.PIPE, text=True, preexec_fn=signals.taken
+    ) as demo:
+        assert demo.stdout is not None
+        assert any("until you press Ctrl-C" in line for line in demo.stdout)
+        for name in ("consumer.properties", "producer.properties"):
+            first = (home / name).read_text().partition("\n")[0]
+            create_topic(first.removeprefix("bootstrap.servers="), "reached", 1)
+        second = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=60)
+        assert_one_line(second, "consumer.properties exists in")
+        demo.send_signal(signal.SIGINT)
+        rest = demo.stdout.read()
+        assert demo.wait(30) == 128 + signal.SIGINT
+    assert rest.endswith("Stopped; nothing is left running.\n")
+    home.rmdir()
+    assert_nothing_left(environment, tmp_path)
+
+
 def assert_one_line(done: subprocess.CompletedProcess[str], words: str) -> None:
     assert (done.returncode, done.stdout.count("Traceback")) == (1, 0)
     assert done.stderr.startswith("bin/demo: ")
@@ -126,7 +151,7 @@ def test_a_demo_that_is_not_there_is_one_line(environment: dict[str, str], tmp_p
     done = subprocess.run(
         [*DEMO, "downgrade"], env=environment, capture_output=True, text=True, timeout=60, check=False
     )
-    assert_one_line(done, "there is no demo 'downgrade'; there is: upgrade")
+    assert_one_line(done, "there is no demo 'downgrade'; there is: upgrade, clusters")
     assert_nothing_left(environment, tmp_path)
 
 

@@ -95,10 +95,12 @@ class Demo:
 def keep_clusters(folder: Path, stack: ExitStack) -> bool:
     """Start two empty clusters, write client files for them into the current folder, and wait for a signal.
 
+    New topics have 6 partitions at the source and 4 at the target, so that `topic.creation` shows a difference.
+
     Raises UsageError if one of these files exists.
     """
     client_files = {
-        Path("consumer.properties"): Cluster(folder / "source"),
+        Path("consumer.properties"): Cluster(folder / "source", properties={"num.partitions": "6"}),
         Path("producer.properties"): Cluster(folder / "target"),
     }
     for path in client_files:

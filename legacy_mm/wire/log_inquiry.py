@@ -35,7 +35,7 @@ _NOWHERE = -1
 _EPOCH_SINCE = 3
 """The first version of OffsetForLeaderEpoch that clients may use."""
 _QUIET = 10
-"""So many empty answers one after the other tell where a log ends: the leader may not (brokers before 2.3)."""
+"""The number of empty answers in a row that mark the end of a log; the leader may not know it (brokers before 2.3)."""
 
 
 class Answer(NamedTuple):
@@ -46,23 +46,23 @@ class Answer(NamedTuple):
 
 
 class Owner(Protocol):
-    """Who asks. All but `ended` is called with `lock` held."""
+    """The owner of a question. All methods but `ended` are called with `lock` held."""
 
     cluster: Cluster
     options: AppendOptions
     lock: threading.RLock
 
     def closed(self) -> bool:
-        """Whether sending is over."""
+        """Return True if sending is over."""
 
     def told(self, question: Question, answer: Answer) -> None:
-        """The log has answered."""
+        """Handle the log's answer."""
 
     def unanswered(self, question: Question) -> None:
-        """It is asked again."""
+        """Note that the question must be asked again."""
 
     def ended(self, error: BaseException) -> None:
-        """Nothing can be asked any more."""
+        """Record that no more questions can be asked."""
 
 
 class _NotNow(Exception):
@@ -93,7 +93,7 @@ class LogInquiry(threading.Thread):
         self._work.notify()
 
     def run(self) -> None:
-        """Until sending is over."""
+        """Ask until sending is over."""
         try:
             while questions := self._next():
                 self._round(questions)
@@ -175,7 +175,7 @@ class _Reader:
             connection.close()
 
     def find(self, question: Question, entry: Entry) -> int:
-        """Where the batch is; -1: nowhere. Raises _NotNow, _Unknowable, ConnectionLost and the like."""
+        """Return the offset of the batch; -1 if it is absent. Raise _NotNow, _Unknowable, ConnectionLost and others."""
         leader = self._cluster.leader(question.partition)
         if leader is None:
             raise _NotNow
@@ -215,7 +215,7 @@ class _Reader:
         return made
 
     def _log_end(self, connection: Connection, question: Question, epoch: int) -> int | None:
-        """Where the leader's own log ends, with what cannot be read yet; None: it does not tell."""
+        """Return the end of the leader's own log, including what cannot be read yet; None if it does not say."""
         if epoch < 0:
             return None
         topic, number = question.partition

@@ -1,5 +1,4 @@
-"""The batches that wait for one target partition, in order. No socket, no thread: `appender.py` holds the lock. No
-socket, no thread: `appender.py` holds the lock.
+"""The batches that wait for one target partition, in order. No socket, no thread: `appender.py` holds the lock.
 
 A lane sends its batches in order and never lets a retry change it. When one fails, nothing more is sent until every
 request under way has been answered; then what was not acknowledged goes back to the front, and sequence numbers go on

@@ -29,10 +29,10 @@ class Entry(NamedTuple):
 
 
 def read_to_end(properties: Mapping[str, str], topic: str, deadline: Deadline) -> Iterator[Entry]:
-    """Every record there is, of open and aborted transactions too; none of a topic that is not there.
+    """Read every record, of open and aborted transactions too; yield none of a missing topic.
 
-    At the deadline it ends with what it has read, and a WARN line. Raises HostError where the cluster refuses, or has
-    not answered at all. Belongs to no group, and never makes the topic.
+    At the deadline it ends with what it has read, and a WARN line. Raise HostError where the cluster refuses, or has
+    not answered at all. Belongs to no group, and never creates the topic.
     """
     own = {
         **outside_groups(_CLIENT_ID),

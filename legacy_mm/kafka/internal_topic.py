@@ -32,7 +32,9 @@ class InternalTopicWriter:
         *,
         give_up_seconds: float = 30.0,
     ) -> None:
-        """`properties` are any client's of the cluster. After `give_up_seconds` a record has failed."""
+        """Create the writer; `properties` are any client's of the cluster. After `give_up_seconds` a record has
+        failed.
+        """
         self._topic = topic
         self._on_result = on_result
         self._trouble: str | None = None
@@ -63,7 +65,7 @@ class InternalTopicWriter:
         return True
 
     def waiting(self) -> int:
-        """How many records are neither written nor given up."""
+        """Return the number of records that are neither written nor given up."""
         self._producer.poll(0)
         return len(self._producer)
 

@@ -126,7 +126,7 @@ class MBeans:
         self._beans: Any = None
 
     def publish(self, beans: Mapping[str, Iterable[Row]]) -> None:
-        """From now on exactly these beans are there. Raises whatever py4j and Java raise."""
+        """Publish exactly these beans from now on. Raise any error of py4j and Java."""
         if self._beans is None:
             self._beans = self._compile()
         lines = []
@@ -145,5 +145,5 @@ class MBeans:
 
 
 def _text(value: float | int | str) -> str:
-    """As Java reads it: Python writes nan, Java NaN."""
+    """Format a number for Java: Python writes nan, Java NaN."""
     return "NaN" if value != value else str(value)

@@ -25,7 +25,7 @@ class SparkRunner:
     """Submits tickets to a SparkContext that may still be starting."""
 
     def __init__(self, context: Future[Any], entry: TaskEntry, prepare: Callable[[], None]) -> None:
-        """`prepare` is called before each job."""
+        """Create the runner; `prepare` is called before each job."""
         self._context = context
         self._entry = entry
         self._prepare = prepare
@@ -73,7 +73,7 @@ def _group(ticket: Ticket) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """Of py4j's long texts what Python raised in the worker, else the line that names the Java exception."""
+    """Return Python's error in the worker from py4j's long texts, else the line that names the Java exception."""
     text = str(error)
     raised: list[str] = _RAISED.findall(text)
     if raised:

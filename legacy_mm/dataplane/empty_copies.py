@@ -1,4 +1,4 @@
-"""A copy that somebody deleted at the target, and that comes back empty: seen where a record becomes its first one.
+"""A copy that was deleted at the target, and that comes back empty: seen where a record becomes its first one.
 
 Nothing is asked for it. What the mirror has passed is not copied again, so the target lacks it from then on.
 """

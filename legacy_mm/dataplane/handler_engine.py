@@ -2,7 +2,7 @@
 
 Invariant A: a source offset counts as sent when all the records that the handler made of it are queued, none where it
 was dropped on purpose; from there on barriers prove it as without a handler. What a stop cuts in the middle of a
-record's own fan-out is made again by the next owner.
+record's own fan-out is repeated by the next owner.
 """
 
 from __future__ import annotations

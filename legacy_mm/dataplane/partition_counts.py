@@ -99,7 +99,7 @@ class PartitionCounts:
         while True:
             there = self._at_source(source)
             count = None if there is None else self._at_target(target)
-            if count is None:  # nobody answers, or the topic is still to be made
+            if count is None:  # no answer, or the topic is not created yet
                 missing = Deadline.after(self._missing_seconds)
             elif there is not None:
                 least = max(least, there)

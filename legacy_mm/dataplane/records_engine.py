@@ -241,7 +241,7 @@ class RecordsEngine:
     def _mind_stuck(self) -> None:
         """Give up what waits for target topics that cannot be written now: it would keep all others waiting, too.
 
-        Where nobody knows what a record was made of, that is only told.
+        Where the source of a record is unknown, this is only reported.
         """
         with self._beat:
             self._gate.tell()

@@ -116,7 +116,7 @@ class TargetGate:
         topic = self._names.get(source, source)
         problem = _UNMADE if self._unmade.holds(topic) else self._problem(topic)
         if problem and ends_waiting(problem, topic, self._names):
-            problem = ""  # whoever sends to it is told
+            problem = ""  # the sender reports it
         if problem and problem != _UNMADE:
             missing = self._missing.setdefault(topic, Deadline.after(self._missing_seconds))
             problem = "" if missing.expired() else problem

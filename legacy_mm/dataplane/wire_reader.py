@@ -65,7 +65,7 @@ class WireReader:
     def start(self, offsets: Offsets) -> Started:
         """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved. None of them when we stop.
 
-        Those of partitions that nobody leads come later, from `take_started`.
+        Those of partitions without a leader come later, from `take_started`.
         """
         source = self._source
         source.cluster.keep_fresh(source.traffic.on_trouble)

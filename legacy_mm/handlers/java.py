@@ -47,7 +47,7 @@ class JavaBatches:
     ) -> None:
         """Start the JVM of this process and make the handler; raises HandlerFailure, HostError.
 
-        `told` hears of a handler that ends the program.
+        `told` is called when a handler ends the program.
         """
         try:
             import jpype

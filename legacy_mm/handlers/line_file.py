@@ -43,7 +43,7 @@ def append(path: Path, line: bytes) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Lines that nobody else adds to or takes."""
+    """Lines that no other process adds to or takes."""
 
     path: Path
     _origin: Path

@@ -117,7 +117,7 @@ class ErrorLines:
 
     def why(self, client: AdminClient | Consumer, error: KafkaException) -> str:
         """Return the reason why a client's request failed: a failed login, or else Kafka's words."""
-        client.poll(0)  # the client tells its errors only then
+        client.poll(0)  # the client reports its errors only then
         return self._refusal or str(error.args[0].str())
 
     def __call__(self, error: KafkaError) -> None:

@@ -39,7 +39,7 @@ def read_to_end(properties: Mapping[str, str], topic: str, deadline: Deadline) -
         "auto.offset.reset": "earliest",
         "isolation.level": "read_uncommitted",
         "allow.auto.create.topics": False,
-        "fetch.wait.max.ms": 20,  # the end of the partition is told after this time
+        "fetch.wait.max.ms": 20,  # the end of the partition is reported after this time
     }
     errors = ErrorLines(_CLIENT_ID)
     try:

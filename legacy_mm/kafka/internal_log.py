@@ -73,7 +73,7 @@ class InternalLog:
     def _end(self, deadline: Deadline) -> int:
         place = ClientPartition(self._topic, 0)
         _, end = self._open().get_watermark_offsets(place, timeout=seconds(deadline))
-        if end < self._read_to:  # the topic was made again
+        if end < self._read_to:  # the topic was recreated
             self.close()
         return int(end)
 

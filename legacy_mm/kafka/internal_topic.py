@@ -74,7 +74,7 @@ class InternalTopicWriter:
         return int(self._producer.flush(seconds(deadline))) == 0
 
     def close(self) -> None:
-        """Throw away what waits, and tell nobody."""
+        """Discard waiting records without a report."""
         self._on_result = lambda key, reason: None
         self._producer.purge(in_queue=True, in_flight=True, blocking=False)
         self._producer.poll(0)

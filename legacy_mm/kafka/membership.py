@@ -1,6 +1,6 @@
 """One group membership that fetches nothing: subscribe, poll, commit, close.
 
-In the rebalance callbacks the client is told to fetch nothing (`assign([])`), so membership, heartbeats and explicit
+In the rebalance callbacks the client must fetch nothing (`assign([])`), so membership, heartbeats and explicit
 commits work, and no record can leak out of `poll()`. Rule: one thread makes every call.
 """
 

@@ -52,7 +52,7 @@ class PartitionReader:
     def start(self, offsets: Offsets) -> Started:
         """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved.
 
-        Those of partitions that nobody leads come later, from `take_started`.
+        Those of partitions without a leader come later, from `take_started`.
         """
         self.unled = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
         known = {partition: offset for partition, offset in offsets.items() if partition not in self.unled}

@@ -28,7 +28,7 @@ _NONE = Effect(0, "")
 
 
 def effect(change: Change) -> Effect:
-    """Return what the change does besides what its text says; danger 0 and no text where nobody is hurt."""
+    """Return what the change does besides what its text says; danger 0 and no text where it does no harm."""
     if isinstance(change, SetConfig):
         return _of_value(change.name, change.old, change.new)
     if isinstance(change, DeleteConfig):

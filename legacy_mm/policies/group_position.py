@@ -45,7 +45,7 @@ class Answer:
 
     how: How
     offset: int | None = None
-    """At the target; None: nobody can tell."""
+    """The offset at the target; None: unknown."""
     pair: OffsetPair | None = None
     """The pair that gave the answer, or the oldest known pair."""
     behind: bool = False

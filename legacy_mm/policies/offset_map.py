@@ -48,7 +48,7 @@ class OffsetMap:
         self._copied_until = 0
         self._started = False
         self._unknown_before = False
-        """Records may have been copied after the last run of which nobody told."""
+        """Note that unreported records may have been copied after the last run."""
         self._open = OffsetMapChunk(0, 0, None, ())
         self._log: list[OffsetRun] = []
         self._log_changed = False

@@ -280,8 +280,7 @@ def place_records(
     records: Any,
     batches: Any,
 ) -> int:
-    """Place each record in a new batch and compute the batches' sizes, the first half of a regrouping; return batches
-    or an error.
+    """Place each record in a new batch, the first half of a regrouping; return the number of batches or an error.
 
     Keyed records are placed by murmur2, null keys (with `partitions` 0: all) from `null_start` on by `null_step`. A
     batch that would exceed `size_limit` is followed by another one. `open_batches` has an item for each partition.

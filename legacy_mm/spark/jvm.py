@@ -67,7 +67,7 @@ class Jvm:
         self._connecting = threading.Lock()
         self._java = find_java(settings.java_home)
         self._folder = Path(tempfile.mkdtemp(prefix="legacy_mm-jvm-"))
-        """Removed by nobody but us: a JVM that cannot say where it listens never ends."""
+        """A folder that only we remove: a JVM that cannot say where it listens never ends."""
         self._connection_info = self._folder / "gateway"
         self._executable = self._folder / _NAME
         self._options = list(settings.options)

@@ -1,4 +1,4 @@
-"""MBeans in the driver's JVM: one call hands over all values, and Java alone answers whoever asks for them.
+"""MBeans in the driver's JVM: one call hands over all values, and Java alone answers its clients.
 
 The Java class is compiled at run time by Spark's own Janino (Java 1.4 style: no generics, no for-each), so no jar is
 built. Each bean keeps its values in a map that the next call replaces; no thread of a JMX client ever reaches Python.

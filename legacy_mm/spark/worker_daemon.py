@@ -76,7 +76,7 @@ def _install(number: int, handler: Any) -> Any:
 
 
 def _hand_over(folder: str | None) -> bool:
-    """Hand over to another process; return True if it was the daemon until its end."""
+    """Yield the role to another process; return True if it was the daemon until its end."""
     if not folder:
         return False
     taken = b""

@@ -36,7 +36,7 @@ _SHARE = 4
 
 
 class Acknowledged(NamedTuple):
-    """A batch that the target has; `base_offset` -1: it had it already, and nobody knows where."""
+    """A batch that the target has; `base_offset` -1: it had it already, at an unknown offset."""
 
     receipt: Any
     base_offset: int

@@ -45,7 +45,7 @@ class Cluster:
 
     Answers come from what the last refresh told about the topics that are watched. A question refreshes first when
     that is too old (`topic.metadata.refresh.interval.ms`) or was called `stale`, but not before `retry.backoff.ms`
-    have passed since the last time, so that whoever asks in a loop sets the pace.
+    have passed since the last time, so that a caller in a loop sets the pace.
     """
 
     def __init__(self, properties: Mapping[str, str], timeout: float, connecting: float = 0.0) -> None:
@@ -211,13 +211,13 @@ class Cluster:
             return Connections(self._made, len(self._open))
 
     def close_idle(self) -> None:
-        """End connections made for `call` that nobody has needed for a while, the only one to the cluster later."""
+        """End connections made for `call` that were unused for a while, the only one to the cluster later."""
         now = monotonic()
         for line in sorted(self._lines.values(), key=lambda line: line.used):
             line.close_if_idle(now - (_IDLE_SECONDS if self.connections().open > 1 else self._max_idle))
 
     def close(self) -> None:
-        """End the connections made for `call`; those of `connect` are their owners'. Wakes whoever waits."""
+        """End the connections made for `call`; those of `connect` are their owners'. Wakes waiting threads."""
         self._closed.set()
         self._wake.set()
         for line in list(self._lines.values()):
@@ -273,7 +273,7 @@ class Cluster:
             except ClusterUnreachable as error:
                 if not self._closed.is_set():
                     on_trouble(str(error))
-            except Exception as error:  # noqa: BLE001 - whoever asks next raises it
+            except Exception as error:  # noqa: BLE001 - the next question raises it
                 self._failure = error
                 return
             with self._news:

@@ -1,7 +1,7 @@
 """Record sets from the source: one thread and one connection for each broker that is read from.
 
 A thread asks for the next bytes before the ones it has are worked on, so the wire is never idle while there is a
-backlog; what is little it works on itself, if nobody is busy (`arrivals.py`). It never resets an offset: one that is
+backlog; what is little it works on itself, if no thread is busy (`arrivals.py`). It never resets an offset: one that is
 not in the log is reported as a gap, and the partition waits until `resume`. A partition is in at most one request at
 any time, so each record set is handed out once and in order.
 """
@@ -69,7 +69,7 @@ class Fetcher:
     def start(self, offsets: Offsets) -> Started:
         """Begin to read; the actual start offsets, EARLIEST and LATEST resolved.
 
-        Those of partitions that nobody leads come later, from `take_started`.
+        Those of partitions without a leader come later, from `take_started`.
         """
         self.cluster.watch({partition.topic for partition in offsets})
         logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}

@@ -261,7 +261,7 @@ class GroupSession:
         now = monotonic()
         if now < self._next_beat:
             return
-        if now - self.polled > self._terms.rebalance_timeout:  # as Java: whoever does nothing is no member
+        if now - self.polled > self._terms.rebalance_timeout:  # an idle client is no member, as in Java
             self._lost(self._leave)
             return
         self._next_beat = now + self._terms.heartbeat_interval

@@ -1,7 +1,7 @@
 """SASL/GSSAPI (RFC 4752) by the package `gssapi`: a ticket of the user's cache, or one got with a keytab.
 
 kafka-python's mechanism takes its ticket from the process's environment, where source and target would have to be the
-same user; this one is told whose ticket it is. Only the realms (krb5.conf) are the process's, as they are in Java.
+same user; this one knows the owner of its ticket. Only the realms (krb5.conf) are the process's, as they are in Java.
 """
 
 from __future__ import annotations

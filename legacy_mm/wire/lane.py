@@ -69,7 +69,7 @@ class Entry:
     doubtful: bool = False
     """Once it failed in a way that leaves open whether the broker has it."""
     lost: bool = False
-    """It was sent as it is now, and nobody knows whether the broker has it."""
+    """It was sent in its current form, and it is unknown if the broker has it."""
     disputed: bool = False
     """The broker calls its sequence number wrong, perhaps because it has it."""
     denied: bool = False
@@ -136,7 +136,7 @@ class Lane:
         self._dated = _NEVER
         """The time of the last acknowledged batch, as in an entry: the age of the broker's knowledge."""
         self._end, self._end_known = _UNKNOWN, _NEVER
-        """Behind what is ours in the log (-1: nobody can tell), and since when that is known."""
+        """The offset after our records in the log (-1: unknown), and the time since when it is known."""
         self._sequence = 0
         self._use(producer)
 

@@ -39,7 +39,7 @@ _QUIET = 10
 
 
 class Answer(NamedTuple):
-    """`end` -1: not told. `base_offset` of what was asked for, -1: it is not there, None: nobody knows."""
+    """`end` -1: unknown. `base_offset` of the batch asked for, -1: it is absent, None: unknown."""
 
     end: int
     base_offset: int | None
@@ -207,7 +207,7 @@ class _Reader:
         return starts[question.partition]
 
     def _connect(self, node: int) -> Connection:
-        if node in self._away:  # whoever else waits for it waits for the next round
+        if node in self._away:  # other questions to it wait for the next round
             raise _NotNow
         self._away.add(node)
         made = self._connections[node] = self._cluster.connect(node)

@@ -1,7 +1,7 @@
 """The group membership of clusters that librdkafka cannot log in to, over our own sockets. Eager protocol.
 
 As `kafka/membership.py`: it fetches nothing, one thread makes every call, and the listener is called on that thread.
-Rebalance: (1) the session hears of it, or the subscription changes; (2) `poll` tells the listener `revoked`, which
+Rebalance: (1) the session learns of it, or the subscription changes; (2) `poll` tells the listener `revoked`, which
 stops its work and commits; (3) the join is ordered behind that commit; (4) a later `poll` tells `assigned`.
 """
 

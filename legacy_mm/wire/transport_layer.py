@@ -53,7 +53,7 @@ class TransportLayer(ABC):
         return _happens(self._socket, select.POLLRDHUP, 0)
 
     def shut(self) -> None:
-        """Wake whoever is blocked; nothing moves any more."""
+        """Wake blocked threads; no more bytes are sent or received."""
         shut(self._socket)
 
     def close(self) -> None:
@@ -81,7 +81,7 @@ class PlaintextTransportLayer(TransportLayer):
 
 
 class SslTransportLayer(TransportLayer):
-    """A socket with encryption. OpenSSL takes one thread at a time, so nobody waits while holding its lock."""
+    """A socket with encryption. OpenSSL takes one thread at a time, so no thread waits while holding its lock."""
 
     def __init__(self, secured: ssl.SSLSocket) -> None:
         secured.setblocking(False)

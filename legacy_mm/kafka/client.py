@@ -214,7 +214,7 @@ def ask_topic(client: Any, topic: str) -> TopicAnswer | None:
     if found.error is not None:
         return TopicAnswer(java_name(found.error), answer.cluster_id or "")
     unled = [number for number, partition in found.partitions.items() if partition.leader == _NO_LEADER]
-    return TopicAnswer(f"{topic}-{min(unled)}: nobody leads it" if unled else "", answer.cluster_id or "")
+    return TopicAnswer(f"{topic}-{min(unled)}: it has no leader" if unled else "", answer.cluster_id or "")
 
 
 def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:

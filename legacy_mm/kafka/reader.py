@@ -147,7 +147,7 @@ class PartitionReader:
                 break
             threading.Event().wait(_PAUSE_SECONDS)
         if self.unled:
-            self._errors.tell(f"nobody leads {next(iter(self.unled))}, or its leader does not answer", "unled")
+            self._errors.tell(f"{next(iter(self.unled))} has no leader, or its leader does not answer", "unled")
         return Started(starts, lows)
 
     def _led(self) -> list[list[TopicPartition]]:

@@ -17,7 +17,7 @@ from legacy_mm.copyjob import Ticket
 
 TaskEntry = Callable[[Iterator[Ticket]], Iterator[None]]
 _RAISED = re.compile(r"^ +.*\n([A-Za-z_][\w.]*(?::.*)?)$", re.MULTILINE)
-"""The end of a traceback: behind its last indented line. It is whole, so that secrets can be hidden before it is shown."""
+"""The end of a traceback: behind its last indented line. It is whole, so that secrets in it can be hidden."""
 _OWN_ERRORS = "legacy_mm.errors."
 
 

@@ -315,7 +315,7 @@ class Appender:
             return None
         leader = self.cluster.leader(lane.partition)
         if leader is None:
-            lane.hindered("nobody leads it", monotonic())
+            lane.hindered("it has no leader", monotonic())
             self.cluster.stale()
             self.pause(lane)
             return None

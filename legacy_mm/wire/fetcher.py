@@ -102,7 +102,7 @@ class Fetcher:
                 if found.offsets:
                     self._started.append(found)
                 else:
-                    self.traffic.on_trouble(f"nobody leads {next(iter(unled))}, or its leader does not answer")
+                    self.traffic.on_trouble(f"{next(iter(unled))} has no leader, or its leader does not answer")
                     self.cluster.stale()
                 self.rest(_ATTEND_SECONDS)
         except Exception as error:  # noqa: BLE001 - the engine raises it

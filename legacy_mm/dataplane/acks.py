@@ -1,4 +1,4 @@
-"""What may be committed: the safe offset of each partition. No Kafka in it.
+"""The safe offset of each partition, up to which may be committed. No Kafka in it.
 
 Invariant A: a safe offset moves only when everything sent before it is acknowledged or dropped on purpose, and it is
 always one past a *data record*, never past a control record or a hole. So it is counted from the records that were
@@ -29,25 +29,25 @@ class SafeOffsets:
         self._moved: set[TopicPartition] = set()
 
     def sent(self, offsets: Offsets) -> None:
-        """Below these everything was given to the producer."""
+        """Record that everything below these offsets was given to the producer."""
         self._sent |= offsets
 
     def positions(self) -> Offsets:
-        """Everything below these was given to the producer."""
+        """Return the offsets below which everything was given to the producer."""
         return self._sent
 
     def safe(self) -> Offsets:
-        """Below these everything is acknowledged."""
+        """Return the offsets below which everything is acknowledged."""
         return self._safe
 
     def barrier(self, but: Collection[TopicPartition] = ()) -> None:
-        """Everything sent so far is acknowledged, `but` of these partitions."""
+        """Record that everything sent so far is acknowledged, except for the partitions `but`."""
         for partition, offset in self._sent.items():
             if partition not in but:
                 self.acknowledged(partition, offset)
 
     def acknowledged(self, partition: TopicPartition, offset: int) -> None:
-        """Everything of this partition below `offset` is acknowledged."""
+        """Record that everything of this partition below `offset` is acknowledged."""
         before = self._safe.get(partition, -1)
         assert offset >= before, f"invariant B: {partition} went back from {before} to {offset}"
         if offset > before:
@@ -55,17 +55,17 @@ class SafeOffsets:
             self._moved.add(partition)
 
     def restart(self, partition: TopicPartition) -> None:
-        """The partition goes on elsewhere after a gap; what counted before is over."""
+        """Restart the partition at another position after a gap; earlier counts no longer apply."""
         self._sent.pop(partition, None)
         self._safe.pop(partition, None)
         self._moved.discard(partition)
 
     def unacknowledged(self) -> dict[TopicPartition, int]:
-        """How far sending went where it is not safe yet."""
+        """Return the position that sending reached, for partitions where it is not safe yet."""
         return {partition: sent for partition, sent in self._sent.items() if self._safe.get(partition) != sent}
 
     def take_moved(self) -> dict[TopicPartition, int]:
-        """Safe offsets that moved since the last call."""
+        """Return the safe offsets that moved since the last call."""
         moved = {partition: self._safe[partition] for partition in self._moved}
         self._moved.clear()
         return moved
@@ -100,7 +100,7 @@ class Pieces:
         self._open: defaultdict[TopicPartition, deque[Piece]] = defaultdict(deque)
 
     def open(self, partition: TopicPartition, next_offset: int, batches: int) -> Piece:
-        """A piece that is being sent in so many batches; with none it was dropped on purpose."""
+        """Open a piece that is sent in this number of batches; one with none was dropped on purpose."""
         piece = Piece(partition, next_offset, batches)
         self._open[partition].append(piece)
         self._safe.sent({partition: next_offset})
@@ -109,17 +109,17 @@ class Pieces:
         return piece
 
     def are_open(self, partition: TopicPartition) -> bool:
-        """Whether something of this partition is under way."""
+        """Return True if a piece of this partition is in flight."""
         return bool(self._open.get(partition))
 
     def acknowledged(self, piece: Piece) -> None:
-        """One of its batches arrived, or was dropped on purpose."""
+        """Record that one batch of the piece arrived, or was dropped on purpose."""
         piece.missing -= 1
         if not piece.missing:
             self._advance(piece.partition)
 
     def restart(self, partition: TopicPartition) -> None:
-        """The partition goes on elsewhere after a gap: what is under way does not count any more."""
+        """Restart the partition at another position after a gap: batches in flight do not count any more."""
         self._open.pop(partition, None)
         self._safe.restart(partition)
 

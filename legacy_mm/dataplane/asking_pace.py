@@ -1,4 +1,4 @@
-"""How often topics that the target lacks are asked for, and what is said of each answer: as Java's client has it."""
+"""The pace of requests about topics that the target lacks, and the log lines about the answers: as in Java's client."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class AskingPace:
     """When to ask again: soon, then less and less often, at last each second."""
 
     def __init__(self, target: Mapping[str, str]) -> None:
-        """`target`: librdkafka's properties of the producer."""
+        """Create the pace; `target` holds librdkafka's producer properties."""
         self._first = int(target.get("retry.backoff.ms", 100)) / 1000
         self._most = max(self._first, _MOST_SECONDS)
         self._client = target.get("client.id", "client")
@@ -24,7 +24,7 @@ class AskingPace:
         self._told = 0
 
     def is_due(self, *, waiting: bool) -> bool:
-        """Whether to ask again; `waiting`: whether there is anything to ask for."""
+        """Return True if it is time to ask again; `waiting`: there is something to ask for."""
         if not waiting:
             self._pause, self._due = self._first, 0.0
             return False
@@ -36,7 +36,7 @@ class AskingPace:
         return True
 
     def tell(self, problems: Mapping[str, str]) -> None:
-        """The target has answered so of these topics."""
+        """Report the target's answer about these topics."""
         if problems:
             self._told += 1
             told = ", ".join(f"{topic}={problem}" for topic, problem in sorted(problems.items()))
@@ -44,5 +44,5 @@ class AskingPace:
 
 
 def is_error_name(reason: str) -> bool:
-    """Whether this is what Java calls an error of a topic, and no sentence of ours."""
+    """Return True if this is Java's name of a topic error, and no sentence of ours."""
     return reason.isupper()

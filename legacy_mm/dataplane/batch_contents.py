@@ -1,9 +1,9 @@
-"""How much the values are in batches that go on unopened: MirrorMaker 2's byte-count, at a price that is bounded.
+"""The size of the values in batches that stay unopened: MirrorMaker 2's byte-count, at a bounded price.
 
-What is not compressed is walked (0.012 us a record). To decompress what goes on as it is would multiply the CPU of
-passing it on: by 2.3 with lz4, by 4 with zstd (1 KB, measured without Spark and brokers). So compressed batches are
-opened as long as that takes at most a tenth of this process's CPU: all of them at ordinary rates. Beyond it, sizes are
-estimated from the last one of the partition and codec that was opened, and counted as estimates.
+The records of uncompressed batches are walked (0.012 us a record). Decompressing batches that are passed on as they are
+would multiply the CPU: by 2.3 with lz4, by 4 with zstd (1 KB, measured without Spark and brokers). So compressed
+batches are opened as long as that takes at most a tenth of this process's CPU: all of them at ordinary rates. Beyond
+it, sizes are estimated from the last opened batch of the partition and codec, and counted as estimates.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 
 _SHARE = 0.1
 _MOST_SECONDS = 0.5
-"""Of CPU, saved up in quiet times: 1.5 GB of lz4."""
+"""The limit of CPU seconds saved up in quiet times: 1.5 GB of lz4."""
 
 
 class BatchContents:
-    """Of the partitions of one copy job. For one thread."""
+    """The sizes of the batches of one copy job's partitions. For one thread."""
 
     def __init__(self, open_batch: Callable[[RecordBatch], Contents]) -> None:
         self._open = open_batch
@@ -37,7 +37,7 @@ class BatchContents:
         self._seen = process_cpu()
 
     def of(self, partition: TopicPartition, batch: RecordBatch, route: Route) -> Sized:
-        """What was copied of a batch. One that is broken is no business of ours: then only its header is believed."""
+        """Return the copied size of a batch. Of a broken batch only the header is used: it is passed on as it is."""
         if route.contents is not None:
             return _exactly(route.contents)
         codec = batch.header.codec
@@ -68,7 +68,7 @@ class BatchContents:
 
 
 def times_of(found: Sized | None, route: Route) -> list[Times | None]:
-    """When the records of each batch of a route were made, given what is known of all of them."""
+    """Return the record times of each batch of a route, from the times of all of them."""
     if found is None or len(route.batches) + len(route.too_large) == 1:
         return [found.times if found else None] * len(route.batches)
     return [Times.of_batch(made.batch.header) for made in route.batches]

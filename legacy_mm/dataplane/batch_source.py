@@ -19,7 +19,7 @@ _CALL_SECONDS, _CONNECT_SECONDS = 4.0, 10.0
 
 
 class BatchSource:
-    """What a copy job reads with its own sockets."""
+    """The source of a copy job, read with its own sockets."""
 
     def __init__(self, properties: Mapping[str, str], decompress: Decompressor) -> None:
         self.cluster = cluster_of(properties)
@@ -31,16 +31,16 @@ class BatchSource:
         self._decompress = decompress
 
     def data(self, fetched: Fetched) -> Iterator[RecordBatch]:
-        """The batches whose records are to be copied; CorruptRecords after the last sound one."""
+        """Yield the batches whose records are to be copied; raise CorruptRecords after the last sound one."""
         committed = CommittedOnly(fetched.aborted, self._decompress) if self._options.committed_only else None
         return with_data(fetched.batches, committed, check_crcs=self.check_crcs)
 
 
 def cluster_of(properties: Mapping[str, str]) -> Cluster:
-    """The cluster of one side of a copy job."""
+    """Return the cluster of one side of a copy job."""
     return Cluster(properties, _CALL_SECONDS, _CONNECT_SECONDS)
 
 
 def tells(properties: Mapping[str, str]) -> Callable[[str], None]:
-    """Where a client's troubles are told."""
+    """Return the function that reports a client's troubles."""
     return ErrorLines(properties.get("client.id", "client")).tell

@@ -43,7 +43,7 @@ from legacy_mm.wire.traffic import Traffic
 _WAIT_SECONDS = 0.1
 _LAST_SECONDS = 20.0
 _TO_READ, _TO_SEND = 4, 36
-"""What a batch costs, in records of the other engine."""
+"""The cost of a batch, in records of the other engine."""
 
 
 class BatchesEngine:
@@ -139,16 +139,16 @@ class BatchesEngine:
         self._mind_gaps()
 
     def stop(self, seconds: float) -> None:
-        """From any thread: read no more and finish within this time."""
+        """Stop from any thread: read no more and finish within this time."""
         self._stop_deadline = Deadline.after(seconds)
         self._stopping.set()
 
     def resume(self, offsets: Offsets) -> None:
-        """From any thread: go on with partitions that reported a gap."""
+        """Resume from any thread the partitions that reported a gap."""
         self._resume.append(offsets)
 
     def purge(self) -> None:
-        """After `run`: throw away what is not sent yet."""
+        """Purge all unsent records; call this after `run`."""
         self._fetcher.close()
         self._appender.purge()
 
@@ -172,7 +172,7 @@ class BatchesEngine:
         self._pace.copied(len(batches), sent, self._records - before)
 
     def _send(self, source: TopicPartition, arrived: Arrived, begin: int) -> bool:
-        """False: it goes on later, from this batch on."""
+        """Send the batches; return False if the rest, from this batch on, must be sent later."""
         batch, codec = arrived
         offset = max(begin, batch.header.base_offset)
         topic = self._plan.names[source.topic]
@@ -218,7 +218,7 @@ class BatchesEngine:
         return True
 
     def _partitions(self, topic: str, least: int) -> int:
-        """As `TargetTopics.partitions`, of a target that has answered."""
+        """Return the number of partitions as `TargetTopics.partitions` does, of a target that has answered."""
         if self._appending and (count := self._target.partitions(topic)) >= least:
             return count
         if not self._appending:
@@ -307,7 +307,7 @@ class BatchesEngine:
         self._pieces.acknowledged(piece)
 
     def _drop(self, refused: Entry) -> None:
-        """Also in a stop: what waits behind it is to be sent."""
+        """Drop the refused batches, also in a stop, so that the batches after them are sent."""
         if refused.may_have_arrived and isinstance(refused.receipt, Part):
             self._note(refused.receipt, UNKNOWN)
         self._patience.ask(lambda: self._appender.drop(refused), at_least_once=True)
@@ -318,7 +318,9 @@ class BatchesEngine:
             self._refused.put(self._quarantine_partitions, self._append_aside)
 
     def _quarantine_partitions(self, topic: str) -> int | str:
-        """How many it has, or why that is not known; a topic that is missing is waited for once."""
+        """Return the partition count of the quarantine, or the reason why it is unknown; wait once for a missing
+        topic.
+        """
         while not self._without_topic and not self._stopping.is_set():
             try:
                 if count := self._partitions(topic, 1):
@@ -379,7 +381,9 @@ class BatchesEngine:
         )
 
     def _finish(self) -> Offsets:
-        """(1) read no more; (2) wait for the target, reporting that we live; (3) say what it did not get."""
+        """Finish: (1) read no more; (2) wait for the target, and report that the task lives; (3) report what is
+        unacknowledged.
+        """
         self._fetcher.close()
         self._drain(self._stop_deadline.expired)
         empty = self._all_settled(0.0)
@@ -389,7 +393,7 @@ class BatchesEngine:
         return left
 
     def _leave_nothing_behind(self) -> None:
-        """Whoever goes on does so from the safe offsets: what was read before is copied, and need not be sent twice."""
+        """Purge the queue: the next owner starts at the safe offsets, and need not copy acknowledged records twice."""
         self._fetcher.close()
         deadline = Deadline.after(_LAST_SECONDS)
         self._drain(lambda: deadline.expired() or self._stopping.is_set())
@@ -402,7 +406,7 @@ class BatchesEngine:
         self._tend(blocked=False)
 
     def _all_settled(self, seconds: float) -> bool:
-        """Whether everything is at the target, or set aside."""
+        """Return True if every record is at the target, or in the quarantine."""
         return self._appender.wait_empty(seconds) and (self._refused is None or self._refused.is_empty())
 
 

@@ -1,4 +1,4 @@
-"""A copy that somebody deleted at the target, and that comes back empty: seen where a record becomes its first one.
+"""A copy that was deleted at the target, and that comes back empty: seen where a record becomes its first one.
 
 Nothing is asked for it. What the mirror has passed is not copied again, so the target lacks it from then on.
 """
@@ -24,7 +24,9 @@ class EmptyCopies:
         begins: Callable[[TopicPartition], int],
         clusters: tuple[Cluster, Cluster],
     ) -> None:
-        """`starts` are those of the plan; `begins` is where the source's log begins, -1 if that is not known."""
+        """Create the check; `starts` come from the plan; `begins` returns the begin of the source's log, -1 if
+        unknown.
+        """
         self._names = names
         self._starts = starts
         self._safe = safe
@@ -32,9 +34,9 @@ class EmptyCopies:
         self._source, self._target = clusters
 
     def first(self, part: Part) -> None:
-        """Records of this part are the first of a partition at the target, and not counted as safe yet.
+        """Handle the first records of a partition at the target, which are not counted as safe yet.
 
-        Records that are placed anew, or by another number of partitions, tell nothing: others were placed elsewhere.
+        Records that are placed anew, or by another number of partitions, prove nothing: others were placed elsewhere.
         """
         place = part.piece.partition
         reached, begin = self._safe().get(place, self._starts.get(place, -1)), self._begins(place)

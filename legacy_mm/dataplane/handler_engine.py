@@ -2,7 +2,7 @@
 
 Invariant A: a source offset counts as sent when all the records that the handler made of it are queued, none where it
 was dropped on purpose; from there on barriers prove it as without a handler. What a stop cuts in the middle of a
-record's own fan-out is made again by the next owner.
+record's own fan-out is repeated by the next owner.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ class HandlerEngine(RecordsEngine):
         self._send_progress(blocked=False)
 
     def _tame_collector(self) -> None:
-        """User code may make cycles; the messages alone would start the collector every few hundred records."""
+        """Reduce garbage collections: user code may make cycles, but the messages alone would start it every few
+        hundred records.
+        """
         gc.enable()
         gc.freeze()
         gc.set_threshold(_YOUNG_OBJECTS)
@@ -111,7 +113,7 @@ class HandlerEngine(RecordsEngine):
         return sender.send_outgoing(self._batch, begin, _origins(list(self._sources.rows()), self._ends))
 
     def _handle(self, batch: Columns) -> tuple[list[Outgoing], list[int]]:
-        """Targets and ends of a batch, up to the record that ends the mirror, if one does."""
+        """Handle a batch and return its targets and ends, up to the record that ends the mirror, if any."""
         targets: list[Outgoing] = []
         ends: list[int] = []
         total = len(batch)
@@ -154,7 +156,7 @@ class HandlerEngine(RecordsEngine):
         self._quarantined += 1
 
     def _raise_failure(self) -> None:
-        """What came before the record that failed is flushed, as in the legacy tool, but not reported as safe."""
+        """Raise the failure: earlier records are flushed, as in the legacy tool, but not reported as safe."""
         if self._failure is not None:
             self._barrier()
             raise self._failure
@@ -181,7 +183,7 @@ class _HandlerExit:
         self._code_known.set()
 
     def ask(self, code: int) -> None:
-        """A script has ended the program."""
+        """Ask the engine to end, since a script has ended the program."""
         self._code = code
         self.asked = self.asked_by_script = True
 
@@ -192,12 +194,12 @@ class _HandlerExit:
             self._report(Exit(self._code))
 
     def wait_for_code(self) -> None:
-        """The engine is done: let Java end, and wait for its code."""
+        """Wait for Java's exit code after the engine is done."""
         self._engine_done.set()
         self._code_known.wait(_CODE_SECONDS)
 
     def begun(self, *, stuck: bool) -> None:
-        """Java has begun to end; it goes on when this returns."""
+        """Block Java's shutdown until this returns."""
         self._code_known.clear()
         self._stuck = stuck
         if stuck:
@@ -208,7 +210,9 @@ class _HandlerExit:
             self._engine_done.wait()
 
     def ended(self, code: int) -> None:
-        """Java has ended, with this code. The process ends by itself: the driver must have read the last word."""
+        """Note that Java has ended with this code. The process exits on its own after the driver has read the last
+        frame.
+        """
         self._report(Exit(code))
         self._code_known.set()
         if self._stuck:
@@ -217,11 +221,11 @@ class _HandlerExit:
 
 
 def _dropped(handled: Handled) -> int:
-    """Records of which nothing was made: where the end does not move."""
+    """Count the records from which the handler made nothing: the end does not move."""
     return len(handled.ends) - len({*handled.ends} - {0})
 
 
 def _origins(sources: Sequence[Any], ends: Sequence[int]) -> list[Any]:
-    """For each target the row of its source."""
+    """Return for each target the row of its source."""
     pairs = zip(sources, ends, [0, *ends], strict=False)
     return [source for source, end, begin in pairs for _ in range(begin, end)]

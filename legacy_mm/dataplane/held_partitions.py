@@ -22,19 +22,19 @@ _LOOK_SECONDS = 0.1
 
 
 class _Held(NamedTuple):
-    """What one of them waits for."""
+    """The reason why one partition waits."""
 
     offset: int
-    """Where it goes on."""
+    """The offset from which it resumes."""
     topic: str
     least: int
-    """So many partitions the target topic must have."""
+    """The least number of partitions the target topic must have."""
     lanes: tuple[TopicPartition, ...]
     """Target partitions; none where it is the topic that is missing."""
 
 
 class HeldPartitions:
-    """Those of one copy job."""
+    """The held partitions of one copy job."""
 
     def __init__(self, fetcher: Fetcher, topics: TargetTopics, appender: Appender) -> None:
         self._fetcher = fetcher
@@ -55,14 +55,14 @@ class HeldPartitions:
         self._fetcher.hold(source, offset)
 
     def stays(self, source: TopicPartition) -> bool:
-        """Whether it waits; then what has just been read of it is forgotten, too."""
+        """Return True if the partition waits; the records just read of it are dropped then."""
         held = self._held.get(source)
         if held is not None:
             self._fetcher.hold(source, held.offset)
         return held is not None
 
     def forget(self, source: TopicPartition) -> None:
-        """It goes on elsewhere."""
+        """Forget the partition, which resumes at another position."""
         self._held.pop(source, None)
 
     def tend(self) -> None:
@@ -77,7 +77,7 @@ class HeldPartitions:
         self._waiting.note(self._missing(), self._stuck())
 
     def reasons(self) -> Mapping[str, str]:
-        """Target topic -> why it cannot be written, as far as records wait for it."""
+        """Return target topic -> the reason why it cannot be written, for topics with waiting records."""
         return {**self._stuck(), **self._missing()}
 
     def _stuck(self) -> dict[str, str]:
@@ -88,7 +88,7 @@ class HeldPartitions:
         return {topic: self._topics.problem(topic) for topic in missing}
 
     def tell_of_the_end(self, unacknowledged: Offsets) -> None:
-        """The copying ends: name what waited, and why."""
+        """Report at the end of copying which partitions waited, and why."""
         reasons = self.reasons()
         counts = Counter(held.topic for source, held in self._held.items() if source not in unacknowledged)
         for topic, count in sorted(counts.items()):

@@ -38,15 +38,16 @@ class Joiner:
     """Joins batches of one partition. Remembers for each target topic what that found too large. For one thread."""
 
     def __init__(self, limit: int, decompress: Decompressor) -> None:
-        """`limit`: the most bytes of a batch that is made of several, if that is less than we would make."""
+        """Create the joiner; `limit` is the most bytes of a joined batch, if less than the default."""
         self._most = min(limit, _MOST)
         self._limits: dict[str, int] = {}
         self._decompress = decompress
 
     def join(self, topic: str, batches: Iterable[RecordBatch], *, unopened: bool = False) -> Iterator[Arrived]:
-        """The same records in the same order, for this target topic; what ends `batches` comes after all before it.
+        """Join batches for this target topic without changing records or order; an error of `batches` comes after all
+        before it.
 
-        `unopened`: what is compressed stays as it is.
+        `unopened`: compressed batches stay as they are.
         """
         limit = self._limits.get(topic, self._most)
         group: list[RecordBatch] = []
@@ -70,11 +71,11 @@ class Joiner:
         yield from self._joined(group, limit)
 
     def refused(self, topic: str, size: int) -> None:
-        """This topic took no batch of so many bytes."""
+        """Note that this topic refused a batch of this many bytes."""
         self._limits[topic] = min(size // 2, self._limits.get(topic, self._most))
 
     def _joined(self, group: list[RecordBatch], limit: int) -> Iterator[Arrived]:
-        """As few batches as the limit allows; none are joined from a broken one on, so that sound ones are copied."""
+        """Yield as few batches as the limit allows; join none from a broken one on, so that sound ones are copied."""
         done = size = 0
         part: list[Opened] = []
         try:
@@ -95,14 +96,14 @@ class Joiner:
             yield Arrived(batch, batch.header.codec)
 
     def _opened(self, batch: RecordBatch) -> memoryview:
-        """Its records, in memory that the next one does not use again."""
+        """Return the records in memory that the next call does not reuse."""
         codec = batch.header.codec
         data = self._decompress(codec, batch.payload)
         return data if codec is Codec.NONE else memoryview(bytes(data))
 
 
 def _one(first: RecordBatch, part: list[Opened]) -> Arrived:
-    """What goes on instead of these; the first one itself if it is alone."""
+    """Return the joined batch; the first one itself if it is alone."""
     return Arrived(records.join(part) if len(part) > 1 else first, first.header.codec)
 
 
@@ -112,7 +113,7 @@ def _is_little(batch: RecordBatch) -> bool:
 
 
 def _belong_together(group: list[RecordBatch], batch: RecordBatch) -> bool:
-    """Whether they are compressed alike, and their offsets ascend and fit into one batch."""
+    """Return True if they have the same compression, and their offsets ascend and fit into one batch."""
     first, before, header = group[0].header, group[-1].header, batch.header
     near = before.last_offset < header.base_offset and header.last_offset - first.base_offset < _MOST_OFFSETS
     return near and header.codec is first.codec

@@ -1,4 +1,4 @@
-"""Which source offset became which target offset, in runs: what offset syncs and checkpoints are made of."""
+"""Runs of pairs of source and target offsets, the base of offset syncs and checkpoints."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class OffsetPairs:
         self._runs: defaultdict[TopicPartition, list[Run]] = defaultdict(list)
 
     def batch(self, source: TopicPartition, offsets: SourceOffsets, downstream: int) -> None:
-        """Records with these source offsets are next to each other at the target, the first at `downstream`."""
+        """Add records with these source offsets, which are adjacent at the target, the first at `downstream`."""
         for upstream, count in _consecutive(offsets):
             self._add(source, upstream, downstream, count)
             downstream += count if downstream != UNKNOWN else 0
 
     def record(self, topic: str, partition: int, upstream: int, downstream: int) -> None:
-        """One record."""
+        """Add one record."""
         self._add(TopicPartition(topic, partition), upstream, downstream, 1)
 
     def take(self) -> list[Run]:
-        """All of them, once; of very many in one partition, as a compacted topic has them, the newest."""
+        """Take all runs; of very many in one partition, as a compacted topic has them, only the newest."""
         most = max(1, _MOST // max(1, len(self._runs)))
         runs = [run for found in self._runs.values() for run in _newest(found, most)]
         self._runs.clear()
@@ -49,7 +49,7 @@ class OffsetPairs:
 
 
 def _newest(runs: list[Run], most: int) -> list[Run]:
-    """As many, and before them one that tells that the others are not known."""
+    """Return the newest `most` runs, after one that marks the others as unknown."""
     if len(runs) <= most:
         return runs
     kept, first = runs[-most:], runs[0]
@@ -58,7 +58,7 @@ def _newest(runs: list[Run], most: int) -> list[Run]:
 
 
 def _consecutive(offsets: SourceOffsets) -> Iterator[tuple[int, int]]:
-    """First offset and length of each run of offsets that follow one another."""
+    """Yield first offset and length of each run of consecutive offsets."""
     if isinstance(offsets, range):
         yield offsets.start, len(offsets)
         return

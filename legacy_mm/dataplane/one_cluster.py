@@ -12,12 +12,12 @@ class OneCluster:
     """Says it once, where a topic is copied into itself."""
 
     def __init__(self, names: Mapping[str, str], source: Callable[[], str], target: Callable[[], str]) -> None:
-        """`source` and `target` tell the clusters' ids, as far as they are known."""
+        """Create the check; `source` and `target` return the clusters' ids, if known."""
         self._ids = (source, target)
         self._told = not any(topic == name for topic, name in names.items())
 
     def tell(self) -> None:
-        """To be called now and then; asks nobody."""
+        """Tell if both are one cluster; call this now and then, it sends no request."""
         if self._told:
             return
         source, target = (cluster_id() for cluster_id in self._ids)

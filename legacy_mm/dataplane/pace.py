@@ -1,7 +1,7 @@
-"""Whether a copy job is at its limit because the source's batches are tiny.
+"""Detects that tiny source batches hold a copy job at its limit.
 
-To read a batch and to send one costs as much as some records cost librdkafka, whatever is in it. A stream that is busy
-all the time with batches that are not worth that is better off record by record.
+Reading and sending a batch costs as much as librdkafka needs for some records, however small the batch is. A stream
+that is always busy with smaller batches is faster record by record.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from legacy_mm.clock import monotonic
 _SECONDS = 5.0
 _BUSY = 0.7
 _LOOKS = 2
-"""So often in a row it must be so: a start with a few odd batches decides nothing."""
+"""The number of times in a row that must confirm it: a start with a few odd batches decides nothing."""
 
 
 class Pace:
     """Counts what one copy job does between two looks."""
 
     def __init__(self, to_read: int, to_send: int) -> None:
-        """What a batch costs, in records."""
+        """Create the meter with the costs of a batch, in records."""
         self._to_read, self._to_send = to_read, to_send
         self._found = 0
         self._begin()
 
     def copied(self, read: int, sent: int, records: int) -> None:
-        """So many batches of the source went through, in so many after little ones were joined."""
+        """Count source batches, and the batches sent after small ones were joined."""
         self._read += read
         self._sent += sent
         self._records += records
 
     def waited(self, seconds: float) -> None:
-        """There was nothing to do, or the target took no more."""
+        """Count time without work, or with a target that took no more."""
         self._idle += seconds
 
     def too_small(self) -> float:
-        """Records in a batch, if they have been too few for some time; else 0."""
+        """Return the records in a batch, if they have been too few for some time; else 0."""
         elapsed = monotonic() - self._since
         if elapsed < _SECONDS:
             return 0.0

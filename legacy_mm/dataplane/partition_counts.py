@@ -1,6 +1,6 @@
-"""That target topics can hold the partitions of their sources (`preserve.partitions`), and what is said if they cannot.
+"""A check that target topics can hold the partitions of their sources (`preserve.partitions`), and its messages.
 
-The `batches` engine has both clusters' metadata at hand and asks by itself; the `records` engine has `PartitionCounts`.
+The `batches` engine checks with the metadata of both clusters; the `records` engine has `PartitionCounts`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.errors import StreamFailure
 
 GROWTH_SECONDS = 10.0
-"""So long a target topic may take to get the partitions that it lacks."""
+"""The time a target topic may take to get its missing partitions."""
 _FOR_EVER_MS = 2_147_483
 """The most that librdkafka takes; a file that says so, or more, means to wait for ever, as the legacy tool does."""
 Move = tuple[str, int, str]
@@ -20,7 +20,7 @@ Move = tuple[str, int, str]
 
 
 def too_few(topic: str, count: int, wanted: int) -> StreamFailure:
-    """The failure that ends the mirror before a record is sent where it does not belong."""
+    """Return the failure that ends the mirror before a record is sent to a wrong partition."""
     return StreamFailure(
         f"preserve.partitions: {topic} has {count} partitions at the target and {wanted} at the source; "
         f"give it {wanted}, or leave preserve.partitions off"
@@ -28,24 +28,24 @@ def too_few(topic: str, count: int, wanted: int) -> StreamFailure:
 
 
 def missing_seconds(target: Mapping[str, str]) -> float:
-    """So long a topic, or a partition, that is not there at the target is waited for (`max.block.ms`)."""
+    """Return the seconds to wait for a missing topic or partition at the target (`max.block.ms`)."""
     milliseconds = int(target.get("topic.metadata.propagation.max.ms", 30_000))
     return milliseconds / 1000 if milliseconds < _FOR_EVER_MS else math.inf
 
 
 class NamedPartitions:
-    """That target topics have the partitions which a handler names."""
+    """A check that target topics have the partitions which a handler names."""
 
     def __init__(self, at_target: Callable[[str], int | None], seconds: float) -> None:
-        """`at_target` as for `PartitionCounts`; for so long a partition that is not there is waited for."""
+        """Create the check; `at_target` as for `PartitionCounts`; `seconds` is the wait for a missing partition."""
         self._at_target = at_target
         self._seconds = seconds
         self._known: dict[str, int] = {}
 
     def are_there(self, named: Iterable[tuple[str, int]], go_on_waiting: Callable[[], bool]) -> bool:
-        """Whether records for these partitions may be sent; False when waiting was given up.
+        """Return True if records for these partitions may be sent; False when waiting was given up.
 
-        One that stays away is let through: the producer says so in the legacy tool's words.
+        A partition that stays away is let through: the producer reports it in the legacy tool's words.
         """
         return all(
             self._is_there(topic, number, go_on_waiting)
@@ -71,9 +71,10 @@ class PartitionCounts:
     def __init__(
         self, at_source: Callable[[str], int | None], at_target: Callable[[str], int | None], missing_seconds: float
     ) -> None:
-        """The functions answer the number of partitions: 0 for a topic that is not there, None when nobody answered.
+        """Create the check; the functions return the number of partitions: 0 for a missing topic, None without an
+        answer.
 
-        `missing_seconds`: so long a topic that is not there at the target is waited for.
+        `missing_seconds`: the wait for a topic that is missing at the target.
         """
         self._at_source = at_source
         self._at_target = at_target
@@ -81,9 +82,10 @@ class PartitionCounts:
         self._proven: dict[tuple[str, str], int] = {}
 
     def suffice(self, moves: Iterable[Move], go_on_waiting: Callable[[], bool]) -> bool:
-        """Whether these may be sent; False when waiting was given up. Raises StreamFailure when there are too few.
+        """Return True if these may be sent; False when waiting was given up. Raise StreamFailure when there are too
+        few.
 
-        A topic that stays away is let through: the producer says in the legacy tool's words that it is not there.
+        A topic that stays away is let through: the producer reports in the legacy tool's words that it is missing.
         """
         return all(
             self._is_enough(source, target, number + 1, go_on_waiting)
@@ -97,7 +99,7 @@ class PartitionCounts:
         while True:
             there = self._at_source(source)
             count = None if there is None else self._at_target(target)
-            if count is None:  # nobody answers, or the topic is still to be made
+            if count is None:  # no answer, or the topic is not created yet
                 missing = Deadline.after(self._missing_seconds)
             elif there is not None:
                 least = max(least, there)

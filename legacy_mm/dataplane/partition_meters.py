@@ -1,9 +1,9 @@
-"""How many records of a partition went to the target, and how old they were: what MirrorMaker 2 measures.
+"""Count and age of the records of a partition that went to the target: MirrorMaker 2's measures.
 
-Made only where pairs of offsets are asked for, and fed per batch or per read, never per record. Of a batch that
-nobody opens (`batch_contents.py`) the header tells the time of its newest record and of its first one, and how many
-there are. So its youngest age is exact, its greatest one is that of its first record, and the average takes its
-records as evenly spread between the two. Records without a time, or with 0, are counted only.
+Made only where pairs of offsets are asked for, and fed per batch or per read, never per record. The header of an
+unopened batch (`batch_contents.py`) has the times of its newest and of its first record, and the number of records. So
+its youngest age is exact, its greatest one is that of its first record, and the average takes its records as evenly
+spread between the two. Records without a time, or with 0, are counted only.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Times(NamedTuple):
-    """What is known about the times of some records; milliseconds since 1970."""
+    """The known times of some records; milliseconds since 1970."""
 
     records: int
     total: float
@@ -31,7 +31,7 @@ class Times(NamedTuple):
 
     @classmethod
     def of_batch(cls, header: Header, begin: int = 0) -> Times | None:
-        """From its header alone; what of the batch lies before offset `begin` is not concerned."""
+        """Return the times from the header alone, without records before offset `begin`."""
         newest = header.max_timestamp
         if newest <= 0:
             return None
@@ -42,7 +42,7 @@ class Times(NamedTuple):
 
     @classmethod
     def of_records(cls, times: Sequence[int]) -> Times | None:
-        """From each of them."""
+        """Return the times from each record."""
         if min(times, default=0) <= 0:
             times = [time for time in times if time > 0]
         return cls(len(times), sum(times), min(times), max(times)) if times else None
@@ -57,15 +57,15 @@ class Sized(NamedTuple):
 
 
 class PartitionMeters:
-    """Those of one copy job. Not for several threads."""
+    """The meters of one copy job. Not for several threads."""
 
     def __init__(self, partitions: Iterable[TopicPartition]) -> None:
-        """Others than these are passed over."""
+        """Create the meters; other partitions are ignored."""
         self._meters = {partition: _Meter() for partition in partitions}
         self._next = monotonic() + INTERVAL_SECONDS
 
     def read(self, partition: TopicPartition, next_offset: int, found: Sized) -> None:
-        """Records up to `next_offset` were read."""
+        """Note that records up to `next_offset` were read."""
         if (meter := self._meters.get(partition)) is None:
             return
         if found.times is not None:
@@ -76,7 +76,7 @@ class PartitionMeters:
             meter.estimated_bytes += found.value_bytes
 
     def acknowledged(self, partition: TopicPartition, records: int, times: Times | None) -> None:
-        """The target has them."""
+        """Note that the target has the records."""
         if (meter := self._meters.get(partition)) is None:
             return
         meter.records += records
@@ -84,18 +84,18 @@ class PartitionMeters:
             meter.latency.note(times)
 
     def passed(self, partition: TopicPartition, offset: int) -> None:
-        """Everything below this offset is copied, or dropped on purpose."""
+        """Note that everything below this offset is copied, or dropped on purpose."""
         if (meter := self._meters.get(partition)) is not None:
             while meter.waiting and meter.waiting[0][0] <= offset:
                 meter.waiting.popleft()
 
     def restart(self, partition: TopicPartition) -> None:
-        """The partition goes on elsewhere."""
+        """Restart the partition at another position."""
         if partition in self._meters:
             self._meters[partition].waiting.clear()
 
     def statistics_when_due(self, safe: Offsets) -> Statistics | None:
-        """What to report, every few seconds; `safe`: as `passed`."""
+        """Return the statistics, every few seconds; `safe`: as for `passed`."""
         now = monotonic()
         if now < self._next:
             return None

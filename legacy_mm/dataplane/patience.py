@@ -1,4 +1,4 @@
-"""What may keep an engine's own thread for long, and how the driver hears meanwhile that the task lives."""
+"""Long waits of an engine's own thread, and the heartbeats that tell the driver meanwhile that the task lives."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Beat(threading.Thread):
         self._since = None
 
     def run(self) -> None:
-        """Until the channel breaks or the process ends."""
+        """Run until the channel breaks or the process ends."""
         with suppress(ChannelError):
             while not threading.Event().wait(BEAT_SECONDS):
                 since = self._since
@@ -44,13 +44,13 @@ class Patience:
     """Asks a cluster until it answers, or until a stop."""
 
     def __init__(self, stopping: threading.Event, beat: Beat, meanwhile: Callable[[], None]) -> None:
-        """`meanwhile` is called between two tries."""
+        """Create the patience; `meanwhile` is called between two tries."""
         self._stopping = stopping
         self._beat = beat
         self._meanwhile = meanwhile
 
     def ask(self, question: Callable[[], T], seconds: float = inf, *, at_least_once: bool = False) -> T | None:
-        """The answer, for which a cluster has so long; None: we stop. Raises what the last try raised."""
+        """Return the cluster's answer within this time; None when stopping. Raise the error of the last try."""
         deadline = Deadline.after(seconds)
         while at_least_once or not self._stopping.is_set():
             at_least_once = False

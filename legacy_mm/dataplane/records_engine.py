@@ -144,24 +144,24 @@ class RecordsEngine:
         return self._finish()
 
     def stop(self, seconds: float) -> None:
-        """From any thread: read no more and finish within this time."""
+        """Stop from any thread: read no more and finish within this time."""
         self._stop_deadline = Deadline.after(seconds)
         self._stopping.set()
 
     def resume(self, offsets: Offsets) -> None:
-        """From any thread: go on with partitions that reported a gap."""
+        """Resume from any thread the partitions that reported a gap."""
         self._resume.append(offsets)
 
     def purge(self) -> None:
-        """After `run`: throw away what is not sent yet."""
+        """Purge all unsent records; call this after `run`."""
         self._sender.purge()
 
     def _tame_collector(self) -> None:
-        """Nothing here makes cycles."""
+        """Reduce garbage collections, since this engine makes no cycles."""
         gc.disable()
 
     def _read(self) -> Columns:
-        """What the source has; where it fails, what was read before is copied first."""
+        """Read from the source; when it fails, records read before are copied first."""
         try:
             with self._beat:
                 return self._reader.read(READ_SECONDS)
@@ -192,7 +192,7 @@ class RecordsEngine:
         self._note_arrived()
 
     def _moves(self) -> set[Move]:
-        """What of the records that were read is to keep its partition."""
+        """Return the moves of the records that must keep their partition."""
         return {
             (topic, number, self._names[topic])
             for topic, number in self._batch.next_offsets()
@@ -203,15 +203,16 @@ class RecordsEngine:
         return None if self._unmade.holds(topic) else self._sender.partitions(topic)
 
     def _wait_a_moment(self) -> bool:
-        """A moment, unless the stop has come."""
+        """Wait a moment; return False if a stop has come."""
         self._failures.raise_if_ending(self._sender.fatal())
         self._report_when_due(blocked=True)
         return not self._stopping.wait(READ_SECONDS)
 
     def _barrier(self) -> bool:
-        """(1) send no more; (2) flush in slices, reporting that we live; (3) only then is what was sent safe.
+        """Perform a barrier: (1) send no more; (2) flush in slices, and report that the task lives; (3) only then is it
+        all safe.
 
-        False when a stop's deadline came first.
+        Return False when a stop's deadline came first.
         """
         if not self._flush() or (self._refused is not None and not self._refused.settled):
             return False
@@ -240,7 +241,7 @@ class RecordsEngine:
     def _mind_stuck(self) -> None:
         """Give up what waits for target topics that cannot be written now: it would keep all others waiting, too.
 
-        Where nobody knows what a record was made of, that is only told.
+        Where the source of a record is unknown, this is only reported.
         """
         with self._beat:
             self._gate.tell()

@@ -34,10 +34,10 @@ class Aside(NamedTuple):
 
 
 class RefusedBatches:
-    """What was refused and is not in the quarantine yet."""
+    """The refused batches that are not in the quarantine yet."""
 
     def __init__(self, settings: QuarantineSettings, router: Router, pieces: Pieces, limit: int) -> None:
-        """`limit`: the most bytes of a batch (`max.request.size`)."""
+        """Create the store; `limit` is the most bytes of a batch (`max.request.size`)."""
         self._aside = SetAside(settings)
         self._router = router
         self._pieces = pieces
@@ -50,11 +50,11 @@ class RefusedBatches:
         return self._aside.count
 
     def is_empty(self) -> bool:
-        """Whether all were given to the topic or the file."""
+        """Return True if all were given to the topic or the file."""
         return not self._waiting
 
     def add(self, part: Part, lone: RecordBatch, reason: str) -> None:
-        """A batch of one record, which the target has refused; raises StreamFailure for one that cannot be kept."""
+        """Add a batch of one record that the target has refused; raise StreamFailure for one that cannot be kept."""
         place, offset = part.piece.partition, int(part.offsets[0])
         try:
             timestamp, key, value, headers = self._router.single(lone)
@@ -70,7 +70,7 @@ class RefusedBatches:
             self._pieces.acknowledged(part.piece)
 
     def not_taken(self, aside: Aside, why: str) -> None:
-        """The topic does not take it."""
+        """Handle a batch that the quarantine topic does not take."""
         self._aside.not_taken(aside.record, aside.reason, why)
         self._pieces.acknowledged(aside.piece)
 

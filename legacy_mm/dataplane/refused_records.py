@@ -38,14 +38,14 @@ class SetAside:
         self.count = 0
 
     def take(self, record: Record, reason: str) -> list[TargetRecord]:
-        """What is to be sent to the topic for it; nothing where it is in the file already."""
+        """Return the records to send to the topic for it; none where it is in the file already."""
         place = TopicPartition(record.topic, record.partition)
         events.emit(events.REFUSED, partition=place, offset=record.offset, reason=reason)
         self.count += 1
         return self._first.put(record, reason)
 
     def not_taken(self, record: Record, reason: str, why: str) -> None:
-        """The topic does not take it: it goes to the file."""
+        """Write a record to the file that the topic does not take."""
         events.emit(
             events.QUARANTINE_REFUSED,
             topic=self._settings.topic,
@@ -70,7 +70,7 @@ class _Failed(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """How the sender takes records of one kind, and what can be asked of them."""
+    """The sender's methods for records of one kind."""
 
     send: Callable[[list[_Sent]], int]
     topic: Callable[[Any], str]
@@ -89,7 +89,9 @@ class RefusedRecords:
         pause: Callable[[], bool],
         flushed: Callable[[], bool],
     ) -> None:
-        """`pause` waits a moment, `flushed` until all is acknowledged or has failed; False: no time is left."""
+        """Create the sender; `pause` waits a moment, `flushed` until all is acknowledged or failed; False: no time
+        left.
+        """
         self.sender = make_sender({**target, **_in_one_batch(target)}, self._admit)
         self._most_bytes = min(record_bytes(target), queue_kbytes(target) << 10) // 2
         self._pause = pause
@@ -117,22 +119,22 @@ class RefusedRecords:
         return self._aside.count
 
     def send(self, records: Columns, begin: int) -> int:
-        """As `Senders.send`; what counts as sent is then at the target or set aside."""
+        """Send as `Senders.send` does; records counted as sent are then at the target or in the quarantine."""
         return begin + self._copy([_Sent(row, row) for row in records.part(begin).rows()], self._rows)
 
     def send_outgoing(self, records: Sequence[Outgoing], begin: int, sources: Sequence[Any]) -> int:
-        """As `Senders.send_outgoing`; `sources`: the row that each record was made of."""
+        """Send as `Senders.send_outgoing` does; `sources` is the source row of each record."""
         pairs = zip(records[begin:], sources[begin:], strict=True)
         return begin + self._copy([_Sent(*pair) for pair in pairs], self._outgoing)
 
     def _copy(self, records: list[_Sent], way: _Way) -> int:
-        """How many of them were sent."""
+        """Copy the records and return the number sent."""
         portion = records[: self._portion(records, way)]
         self.settled = self._settle(portion, way)
         return len(portion)
 
     def _portion(self, records: Sequence[_Sent], way: _Way) -> int:
-        """How many make one batch for each partition; while the partitions are not known it is one record."""
+        """Return the number of records that make one batch for each partition; one while the partitions are unknown."""
         for topic in {way.topic(each.record) for each in records} - self._known:
             if not self.sender.partitions(topic):
                 return min(1, len(records))
@@ -156,7 +158,7 @@ class RefusedRecords:
         return all(self._settle(half, way) for half in halves)
 
     def _try(self, records: list[_Sent], way: _Way) -> list[_Failed] | None:
-        """What was refused of them, in their order; None: no time left."""
+        """Try to send; return the refused records in order, or None if there is no time left."""
         self._failed = []
         while (sent := way.send(records)) < len(records):
             records = records[sent:]
@@ -176,7 +178,7 @@ class RefusedRecords:
         return failed is not None
 
     def _admit(self, origin: Any, failed: FailedSend) -> bool:
-        """Whether a failed record is one of ours; called from librdkafka, so it never raises."""
+        """Tell if a failed record is one of ours; called from librdkafka, so it never raises."""
         if failed.fatal or failed.refuses_idempotence or not (failed.of_the_record or self._to_quarantine):
             return False
         sent = origin if isinstance(origin, _Sent) else _Sent(origin, origin)
@@ -185,13 +187,15 @@ class RefusedRecords:
 
 
 def _in_one_batch(target: Mapping[str, str]) -> dict[str, str]:
-    """librdkafka's producer sends nothing before it is told to flush; it wants a linger below its time-out."""
+    """Return properties with which librdkafka's producer sends nothing before a flush; its linger must be below the
+    timeout.
+    """
     timeout = int(target.get("message.timeout.ms", 0)) or 2 * _LINGER_MS
     linger = min(_LINGER_MS, timeout // 2)
     return {"linger.ms": str(linger), "batch.size": str((1 << 31) - 1), "batch.num.messages": "1000000"}
 
 
 def _bytes(key: bytes | None, value: bytes | None, headers: Sequence[tuple[str, bytes | None]]) -> int:
-    """Not less than a record has."""
+    """Return an upper bound of the record's bytes."""
     named = sum(_RECORD_BYTES + 4 * len(name) + len(content or b"") for name, content in headers)
     return _RECORD_BYTES + len(key or b"") + len(value or b"") + named

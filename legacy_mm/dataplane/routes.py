@@ -1,10 +1,10 @@
-"""How a source batch goes to the target so that the target log is the one the legacy tool would have written.
+"""Routes of source batches to the target, which keep the target log as the legacy tool would have written it.
 
 The legacy tool sent records without a partition: a key decides by its hash, a null key goes anywhere. A batch goes on
 as it is when all its keyed records belong where it would go anyway; else its records are regrouped. Null keys stay with
 their batch if the target has no more partitions than the source and this one is among them, else they are spread.
 
-With `preserve.partitions` no record is looked at: a batch goes on, compressed as it is, if its header says that it may.
+With `preserve.partitions` no record is read: a batch goes on, compressed as it is, if its header allows it.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Placed(NamedTuple):
     partition: int
     batch: RecordBatch
     offsets: SourceOffsets
-    """Those of its records at the source."""
+    """The offsets of its records at the source."""
 
 
 @dataclass(frozen=True, slots=True)
 class RouteOptions:
-    """What the user's files say about the batches that are made."""
+    """The settings in the user's files for new batches."""
 
     codec: Codec | None
     """None: each batch keeps its own."""
@@ -43,11 +43,11 @@ class RouteOptions:
     limit: int
     """The most bytes of a record, and of a batch of several (`max.request.size`)."""
     measure: bool = False
-    """Whether to tell how much it is that a batch holds which has to be opened."""
+    """True if the contents of a batch that must be opened are measured."""
 
     @classmethod
     def of(cls, properties: Mapping[str, str], limit: int, *, measure: bool) -> RouteOptions:
-        """As librdkafka's properties have them."""
+        """Return the options from librdkafka's properties."""
         codec, level = properties.get("compression.type"), properties.get("compression.level")
         known = None if codec is None else Codec[codec.upper()]
         return cls(known, None if level is None else int(level), limit, measure)
@@ -62,7 +62,7 @@ class Route(NamedTuple):
     next_offset: int
     """One past its last record at the source."""
     contents: Contents | None = None
-    """How much the records are, if that was measured."""
+    """The size of the records, if it was measured."""
 
 
 class Router:
@@ -86,10 +86,10 @@ class Router:
         in_place: bool = False,
         codec: Codec | None = None,
     ) -> Route:
-        """The way of a data batch, from offset `begin` on; `source` and `target` are numbers of partitions.
+        """Route a data batch, from offset `begin` on; `source` and `target` are numbers of partitions.
 
-        `in_place`: its records keep the number of their partition. `codec`: what is kept where the user's files say
-        nothing; None: that of the batch. Raises CorruptRecords; EngineUnfit where it is too much to open.
+        `in_place`: its records keep their partition number. `codec`: the codec to keep where the user's files set none;
+        None: that of the batch. Raise CorruptRecords; EngineUnfit where it is too much to open.
         """
         header = batch.header
         codec = next(found for found in (self._options.codec, codec, header.codec) if found is not None)
@@ -120,20 +120,20 @@ class Router:
         return Route(batches, too_large, sent, next_offset, contents)
 
     def _passes_unseen(self, batch: RecordBatch, begin: int) -> bool:
-        """Whether a batch can go on without its records being looked at.
+        """Return True if a batch can be passed on without reading its records.
 
-        A record that is beyond the limit by itself goes on where its batch, compressed, is not.
+        A record that is beyond the limit alone may be passed on in a compressed batch that is below it.
         """
         return len(batch.buffer) <= self._options.limit and _header_may_pass(batch.header, begin)
 
     def _may_pass(self, header: Header, found: Survey, begin: int) -> bool:
-        """Whether a batch can go on without a record of it being written anew."""
+        """Return True if a batch can be passed on without rewriting a record."""
         return found.dense and found.largest <= self._options.limit and _header_may_pass(header, begin)
 
     def _regroup(
         self, header: Header, data: memoryview, placement: Placement, begin: int, largest: int, codec: Codec
     ) -> tuple[list[Placed], list[Placed]]:
-        """New batches, and lone records that are too large for any."""
+        """Regroup the records into new batches, and lone records that are too large for any."""
         options = self._options
         if not header.has_time:
             header = header.with_append_time(epoch_ms())
@@ -160,12 +160,12 @@ class Router:
     def instead(
         self, refused: Placed, code: int, blamed: Mapping[int, str]
     ) -> tuple[list[Placed], list[tuple[Placed, str]]]:
-        """What to send in the place of a batch that the target refused with this error; what has failed, and why.
+        """Return the batches that replace a batch refused with this error, and the failed ones with a reason.
 
-        Where it does not take the codec, and the user's files name none, that is what the legacy tool sends: the
-        records uncompressed, now and later. `blamed`: the places of the records because
-        of which it was refused, each with the reason, where the target names them; else it is halved, and the reason is
-        that of the batch, here "".
+        Where the target does not take the codec, and the user's files name none, the records are sent uncompressed, now
+        and later, as the legacy tool does. `blamed`: the places of the records because of which it was refused, each
+        with the reason, where the target names them; else it is halved, and the reason is that of the batch, shown as
+        "".
         """
         header = refused.batch.header
         if failures.refuses_the_codec(code) and self._options.codec is None and header.codec is not Codec.NONE:
@@ -177,7 +177,7 @@ class Router:
         return self._without(refused, failed) if failed else (self.halve(refused), [])
 
     def _without(self, refused: Placed, failed: Mapping[int, str]) -> tuple[list[Placed], list[tuple[Placed, str]]]:
-        """Its other records together, and each of these alone."""
+        """Return the other records together, and each of the failed ones alone."""
         header = refused.batch.header
         every = records.each(header, opened(refused.batch, self.decompress))
 
@@ -191,12 +191,12 @@ class Router:
         return sent, [(some([number]), why) for number, why in sorted(failed.items())]
 
     def halve(self, refused: Placed) -> list[Placed]:
-        """The records of a batch that the target refused, in two batches or a few."""
+        """Split the records of a refused batch into two batches or a few."""
         data = opened(refused.batch, self.decompress)
         return self._parts(refused, data, refused.batch.header.codec, HEADER_SIZE + len(data) // 2)
 
     def _parts(self, refused: Placed, data: memoryview, codec: Codec, limit: int) -> list[Placed]:
-        """Its records in batches of up to `limit` bytes before they are compressed."""
+        """Split the records into batches of up to `limit` bytes before compression."""
         header, placement = refused.batch.header, Placement.all_to(refused.partition)
         parts = []
         begin = 0
@@ -207,23 +207,25 @@ class Router:
         return parts
 
     def contents(self, batch: RecordBatch) -> Contents:
-        """How much the records of a batch are; raises CorruptRecords."""
+        """Return the size of the records of a batch; raise CorruptRecords."""
         return records.measure(batch.header, self.decompress(batch.header.codec, batch.payload))
 
     def sizes(self, batch: RecordBatch) -> list[tuple[int | None, int | None]]:
-        """Key and value sizes of the records of a batch; None for null."""
+        """Return key and value sizes of the records of a batch; None for null."""
         return list(records.sizes(batch.header, opened(batch, self.decompress)))
 
     def single(self, batch: RecordBatch) -> SingleRecord:
-        """The record of a batch that has one; raises CorruptRecords, and UnicodeDecodeError for a header's name."""
+        """Return the record of a batch that has one; raise CorruptRecords, and UnicodeDecodeError for a header's
+        name.
+        """
         return first_record(batch.header, opened(batch, self.decompress))
 
     def batch_of(self, record: SingleRecord) -> RecordBatch:
-        """A batch of its own for a record, compressed where the producer compresses."""
+        """Return a batch with this one record, compressed where the producer compresses."""
         return batch_of(record, self._options.codec or Codec.NONE, self._options.level)
 
     def _turn(self, topic: str, partitions: int, count: int) -> int:
-        """The partition of the first of `count` null keys, so that they go round and round."""
+        """Take the partition of the first of `count` null keys, round robin."""
         first = self._turns[topic] % partitions
         self._turns[topic] = first + count
         return first

@@ -1,7 +1,6 @@
-"""What a record that cannot be sent means: the end (`abort.on.send.failure`), or a count and a line.
+"""The handling of a record that cannot be sent: the end (`abort.on.send.failure`), or a count and a line.
 
-A synchronous producer has no callback that counts and tells: the failure itself ends the stream, whatever the flag
-says.
+A synchronous producer has no callback that counts and logs: the failure itself ends the stream, whatever the flag.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class SendFailures:
         self._ending: FailedSend | None = None
 
     def __call__(self, failed: FailedSend) -> None:
-        """A record failed for good."""
+        """Handle a record that failed for good."""
         if failed.batch_bytes:
             self._ending = self._ending or failed
             return
@@ -48,7 +47,7 @@ class SendFailures:
             self._ending = self._ending or failed
 
     def take_reasons(self) -> dict[str, int]:
-        """Reason -> records dropped since the last call."""
+        """Take reason -> records dropped since the last call."""
         reasons, self._reasons = self._reasons, Counter()
         return dict(reasons)
 
@@ -73,9 +72,9 @@ def _size(size: int | None) -> str:
 
 
 def ends_waiting(problem: str, topic: str, names: Mapping[str, str]) -> bool:
-    """Whether nobody waits for a target topic with this problem, in Java's words: its records fail, as in Java.
+    """Return True if this problem, in Java's words, ends the wait for a target topic: its records fail, as in Java.
 
-    A name that renaming has made is none that the legacy tool could have met: it waits alone.
+    The legacy tool never met a name made by renaming: such a topic is waited for.
     """
     renamed = any(copy == topic != name for name, copy in names.items())
     return problem == _FORBIDDEN or (problem == _INVALID and not renamed)

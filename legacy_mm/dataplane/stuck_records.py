@@ -10,7 +10,7 @@ _PATIENT_SECONDS = 3.0
 
 
 class StuckRecords:
-    """What is queued and not acknowledged."""
+    """The queued records without an acknowledgement."""
 
     def __init__(self, unacknowledged: Callable[[], int]) -> None:
         self._unacknowledged = unacknowledged
@@ -18,7 +18,7 @@ class StuckRecords:
         self._patience = Deadline(0)
 
     def are_there(self) -> bool:
-        """Whether for a while none was acknowledged; to be asked while a barrier waits for them."""
+        """Return True if none was acknowledged for a while; ask while a barrier waits for them."""
         count = self._unacknowledged()
         if count != self._count or not count:
             self._count, self._patience = count, Deadline.after(_PATIENT_SECONDS)

@@ -1,4 +1,4 @@
-"""What was sent between two barriers, per partition: made only where receipts are asked for."""
+"""The records sent between two barriers, per partition: made only where receipts are asked for."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Tally:
         self._portions: dict[TopicPartition, list[int]] = {}
 
     def sent(self, records: Columns) -> None:
-        """These were given to the producer, in the order of each partition."""
+        """Add the records given to the producer, in the order of each partition."""
         for partition, found in records.by_partition():
             portion = self._portions.setdefault(partition, [found.offsets[0], 0, 0, 0])
             portion[1] = found.offsets[-1] + 1
@@ -21,7 +21,7 @@ class Tally:
             portion[3] += sum(map(len, filter(None, found.keys))) + sum(map(len, filter(None, found.values)))
 
     def take(self) -> list[Portion]:
-        """What was sent since the last call."""
+        """Take the portions sent since the last call."""
         portions = [Portion(*place, *counted) for place, counted in self._portions.items()]
         self._portions.clear()
         return portions

@@ -24,21 +24,21 @@ _UNMADE = "topic.creation has not made it yet"
 
 
 class Reader(Protocol):
-    """What is asked of whoever reads the source."""
+    """The operations the gate needs of the source's reader."""
 
     def hold(self, offsets: Offsets, positions: Offsets) -> None:
         """Read no more of these until `resume`; `positions` are those of the others."""
 
     def resume(self, offsets: Offsets, positions: Offsets) -> None:
-        """Go on with these from here."""
+        """Resume these partitions from these positions."""
 
 
 class TargetGate:
     """The target topics of one plan."""
 
     def __init__(self, plan: Plan, reader: Reader, problem: Callable[[str], str | None], unmade: UnmadeTopics) -> None:
-        """`problem`: why a topic, which may be made for being asked about, cannot be written, as
-        `RecordSender.topic_problem` tells.
+        """Create the gate; `problem` returns why a topic, which the request may create, cannot be written, as
+        `RecordSender.topic_problem` does.
         """
         self._names = plan.names
         self._reader = reader
@@ -55,7 +55,7 @@ class TargetGate:
         """Target topic -> why it cannot be written."""
 
     def passed(self, batch: Columns, positions: Offsets) -> Columns:
-        """The records that may be sent; `positions`: where the source was before them."""
+        """Return the records that may be sent; `positions` are the source positions before them."""
         if self._open.issuperset(batch.topics):
             return batch
         firsts = {partition: found.offsets[0] for partition, found in batch.by_partition()}
@@ -75,11 +75,11 @@ class TargetGate:
         return [topic for topic in sources if not self._is_open(topic)]
 
     def forget(self, partition: TopicPartition) -> None:
-        """It goes on elsewhere."""
+        """Forget the partition, which resumes at another position."""
         self._held.pop(partition, None)
 
     def expect(self, topics: Iterable[str]) -> None:
-        """Records for these target topics are sent in any case, as a handler wants it: only tell of those missing."""
+        """Expect records for these target topics in any case, as a handler wants it: only report missing topics."""
         for topic in topics:
             self._is_open(topic)
 
@@ -94,7 +94,7 @@ class TargetGate:
         self._waiting.note(missing, {topic: why for topic, why in self.reasons.items() if topic not in missing})
 
     def tend(self, positions: Callable[[], Offsets]) -> None:
-        """`tell`, and let those go on that can; only with no records in hand."""
+        """Call `tell`, and resume the partitions that can; only with no records in hand."""
         self.tell()
         free = {partition: offset for partition, offset in self._held.items() if partition.topic in self._open}
         for partition in free:
@@ -103,20 +103,20 @@ class TargetGate:
             self._reader.resume(free, {**positions(), **self._held})
 
     def tell_of_the_end(self) -> None:
-        """The copying ends: name what waited, and why."""
+        """Report at the end of copying which partitions waited, and why."""
         counts = Counter(self._names[partition.topic] for partition in self._held)
         for topic, count in sorted(counts.items()):
             reason = self.reasons.get(topic, "it came back only now")
             events.emit(events.NOT_COPIED, topic=topic, partitions=count, reason=reason)
 
     def _is_open(self, source: str) -> bool:
-        """Whether records of this topic may be sent; where nobody answers, librdkafka waits for the target."""
+        """Return True if records of this topic may be sent; without an answer, librdkafka waits for the target."""
         if source in self._open:
             return True
         topic = self._names.get(source, source)
         problem = _UNMADE if self._unmade.holds(topic) else self._problem(topic)
         if problem and ends_waiting(problem, topic, self._names):
-            problem = ""  # whoever sends to it is told
+            problem = ""  # the sender reports it
         if problem and problem != _UNMADE:
             missing = self._missing.setdefault(topic, Deadline.after(self._missing_seconds))
             problem = "" if missing.expired() else problem

@@ -1,7 +1,7 @@
-"""What the `batches` engine must know of a target topic before it sends to it; it waits for none.
+"""The state of target topics that the `batches` engine needs before it sends; it never blocks for one.
 
-A topic that is not there is asked for again at the pace of Java's client, which also has the words: each answer that
-lacks it is a WARN line. Whoever has records for it sets them aside meanwhile (`held_partitions.py`).
+A missing topic is asked for again at the pace of Java's client, with Java's words: each answer that lacks it is a WARN
+line. Its records are held meanwhile (`held_partitions.py`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TargetTopics:
     def __init__(
         self, plan: Plan, target: Cluster, patience: Patience, stopping: threading.Event, wait: Callable[[], None]
     ) -> None:
-        """`wait`: a moment, or until there is news of the target."""
+        """Create the topics; `wait` waits a moment, or until the target has news."""
         self._names = plan.names
         self._target = target
         self._stopping = stopping
@@ -49,10 +49,10 @@ class TargetTopics:
         self._waits: dict[str, _Wait] = {}
 
     def partitions(self, topic: str, least: int) -> int:
-        """How many a topic has, created if need be; 0: it has fewer than `least`, and is to be waited for.
+        """Return a topic's partition count, created if needed; 0: it has fewer than `least` and must be waited for.
 
-        What the target told before the first call refuses nothing: the right may have been granted since.
-        Raises Unsendable; StreamFailure when there are too few.
+        Answers of before the first call refuse nothing: the right may have been granted since. Raise Unsendable;
+        StreamFailure when there are too few.
         """
         if self._unmade.holds(topic):
             return 0
@@ -66,7 +66,7 @@ class TargetTopics:
         return count
 
     def may_go_on(self, topic: str, least: int) -> bool:
-        """Whether a topic that is waited for is there, or is waited for no longer: `partitions` has an answer."""
+        """Return True if a topic exists now, or the wait has ended: `partitions` has an answer."""
         if self._unmade.holds(topic):
             return False
         if topic not in self._waits:
@@ -75,7 +75,7 @@ class TargetTopics:
         return count >= least or self._verdict(topic, count, least) is not None
 
     def problem(self, topic: str) -> str:
-        """Why a topic is waited for: what Java calls the error, or that a duty is to make it."""
+        """Return the reason to wait for a topic: Java's name of the error, or that a duty must create it."""
         if topic not in self._waits and self._unmade.has(topic):
             return "topic.creation has not made it yet"
         problem = self._target.problem(topic)
@@ -89,7 +89,7 @@ class TargetTopics:
             self._target.stale()
 
     def _ask(self, topic: str) -> None:
-        """What is known of a topic that nobody has asked for before, or for long, counts for nothing."""
+        """Ask about a topic; older knowledge from before the first question, or from long ago, is discarded."""
         self._target.watch([topic], create=True)
         self._waits[topic] = wait = _Wait(monotonic(), Deadline.after(self._missing_seconds))
         while not self._answered(wait) and not self._target.partitions(topic) and not self._stopping.is_set():
@@ -107,7 +107,7 @@ class TargetTopics:
             raise verdict
 
     def _verdict(self, topic: str, count: int, least: int) -> Unsendable | StreamFailure | None:
-        """Why it is waited for no longer."""
+        """Return the reason that ends the wait."""
         wait = self._waits[topic]
         if count:
             age = self._target.age()

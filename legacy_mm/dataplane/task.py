@@ -1,8 +1,8 @@
-"""What runs inside a Spark task: present the ticket, copy, report, end. The only entry from Spark into our code.
+"""The Spark task: presents the ticket, copies, reports, ends. The only entry from Spark into our code.
 
-A task that loses its channel or its lease ends at once, and what it has queued with it: it does not flush, because
-somebody else may own the partitions by then, and it purges nothing, because the engine still sends, and what it sends
-after a purge would come before what was purged.
+A task that loses its channel or its lease ends at once, with all that it has queued: it does not flush, because another
+task may own the partitions by then, and it purges nothing, because the engine still sends, and records sent after a
+purge would come before the purged ones.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ABANDONED = 70
 ENDED_BY_HANDLER = 71
 """Exit code of a task whose handler ended its JVM in the thread that handles records."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
-"""Of glibc's `mallopt`."""
+"""The options of glibc's `mallopt`."""
 _ENGINES = {
     "records": ("legacy_mm.dataplane.records_engine", "RecordsEngine"),
     "handler": ("legacy_mm.dataplane.handler_engine", "HandlerEngine"),
@@ -56,7 +56,7 @@ _kept_until_exit: list[Any] = []
 
 
 class Engine(Protocol):
-    """What copies the partitions of one plan. `stop` and `resume` come from other threads."""
+    """An engine that copies the partitions of one plan. `stop` and `resume` come from other threads."""
 
     def run(self) -> Offsets:
         """Copy until stopped; how far sending went where it was not acknowledged in time."""
@@ -65,14 +65,14 @@ class Engine(Protocol):
         """Read no more and finish within this time."""
 
     def resume(self, offsets: Offsets) -> None:
-        """Go on with partitions that reported a gap."""
+        """Resume the partitions that reported a gap."""
 
     def purge(self) -> None:
-        """After `run`: throw away what is not sent yet."""
+        """Purge all unsent records; call this after `run`."""
 
 
 def run(tickets: Iterator[Ticket]) -> Iterator[None]:
-    """Entry point for `mapPartitions`: one ticket, one copy job, nothing returned."""
+    """Run a copy job for one ticket and yield nothing; entry point for `mapPartitions`."""
     for ticket in tickets:
         _ignore_signals(embedded=not ticket.certificate)
         _refuse_second_attempt()
@@ -82,9 +82,10 @@ def run(tickets: Iterator[Ticket]) -> Iterator[None]:
 
 
 def _ignore_signals(*, embedded: bool) -> None:
-    """Only the main process reacts to signals; an embedded task ends by its channel, so it is deaf to HUP too.
+    """Ignore signals: only the main process reacts to them; an embedded task ends by its channel, so it ignores HUP
+    too.
 
-    On a cluster HUP is how Spark's daemon ends its workers when the executor is gone, and stays.
+    On a cluster HUP keeps its effect: Spark's daemon ends its workers with it when the executor is gone.
     """
     for number in (signal.SIGTERM, signal.SIGINT, *((signal.SIGHUP,) if embedded else ())):
         signal.signal(number, signal.SIG_IGN)
@@ -102,7 +103,9 @@ def _keep_freed_memory() -> None:
 
 
 def _refuse_second_attempt() -> None:
-    """Spark re-runs tasks of lost workers whatever `maxFailures` says; the driver plans anew by itself."""
+    """Refuse a second attempt: Spark re-runs tasks of lost workers whatever `maxFailures` says, but the driver plans
+    anew.
+    """
     if attempt_number() > 0:
         raise ChannelError("a copy job is never run twice")
 
@@ -184,7 +187,9 @@ class CopyTask:
                 self._abandon()
 
     def _lease_is_over(self) -> bool:
-        """For good: what a frozen task finds in its channel when it wakes was said to the one it was before."""
+        """Return True if the lease is over, for good: frames that a frozen task finds when it wakes were meant for
+        its past.
+        """
         return monotonic() - self._heard > LEASE_SECONDS
 
     def _abandon(self) -> None:

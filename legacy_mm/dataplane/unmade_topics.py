@@ -9,15 +9,17 @@ from legacy_mm.clock import Deadline
 from legacy_mm.copyjob import Plan
 
 _MADE_SECONDS = 30.0
-"""So long the duty, which tries again each 10 s, has for the next one. Then it was refused, and the copying goes on."""
+"""The time the duty, which tries again each 10 s, has for the next topic. Then copying goes on without it."""
 _LOOK_SECONDS = 0.2
 
 
 class UnmadeTopics:
-    """Those of one plan; none where no duty makes topics."""
+    """The unmade topics of one plan; none where no duty creates topics."""
 
     def __init__(self, plan: Plan, missing: Callable[[Collection[str]], Collection[str] | None]) -> None:
-        """`missing`: which of these the target lacks, asked without having them made; None: nobody answered."""
+        """Create the store; `missing` returns the topics that the target lacks, without creating them; None: no
+        answer.
+        """
         self._topics = {plan.names[topic] for topic in plan.in_place} if plan.topics_made else set()
         self._kept = {plan.names[topic] for topic in plan.compacted}
         self._missing = missing
@@ -26,11 +28,11 @@ class UnmadeTopics:
         self._looked = Deadline(0)
 
     def has(self, topic: str) -> bool:
-        """Whether its duty was still waited for when the target was last asked."""
+        """Return True if its duty was still waited for when the target was last asked."""
         return topic in self._topics
 
     def holds(self, topic: str) -> bool:
-        """Whether its duty is still waited for; the target is asked now, or has been just before."""
+        """Return True if its duty is still waited for; asks the target, unless it was just asked."""
         if topic not in self._topics or not self._looked.expired():
             return topic in self._topics
         self._looked = Deadline.after(_LOOK_SECONDS)
@@ -47,7 +49,7 @@ class UnmadeTopics:
         return topic in self._topics
 
     def _give_up(self, topic: str) -> None:
-        """Said once of each; what must not be made in another way is waited for nevertheless."""
+        """Give up, with one message per topic; a topic that must not be created in another way is still waited for."""
         if topic not in self._kept:
             events.emit(events.TOPIC_UNMADE, topic=topic)
             self._topics.remove(topic)

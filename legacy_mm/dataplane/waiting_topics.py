@@ -17,16 +17,16 @@ _MEND = "see to the brokers of the target"
 
 
 class WaitingTopics:
-    """Those of one copy job."""
+    """The waiting topics of one copy job."""
 
     def __init__(self) -> None:
         self._patience: dict[str, Deadline] = {}
         self._told: set[str] = set()
 
     def note(self, missing: Mapping[str, str], stuck: Mapping[str, str]) -> None:
-        """These cannot be written now, and why: topics that are not there, and those with a partition that is stuck.
+        """Note the topics that are missing, and those with a stuck partition, each with the reason.
 
-        What happens to many at the same time, as where a whole cluster is away, is one line.
+        A reason that many share at the same time, as when a whole cluster is away, is one line.
         """
         for reasons, advice in ((missing, _MAKE), (stuck, _MEND)):
             if new := [topic for topic in reasons if self._is_to_be_told(topic)]:

@@ -29,7 +29,7 @@ from legacy_mm.wire.survey import count_partitions
 
 BATCH_RECORDS, BATCH_BYTES = 1_000, 1 << 20
 _TO_READ = 32
-"""What a batch costs beside its records (16 us), in records of librdkafka's."""
+"""The cost of a batch without its records (16 us), in librdkafka's records."""
 
 
 class _Part(NamedTuple):
@@ -49,7 +49,7 @@ class WireReader:
         on_statistics: Callable[[Statistics], None],
         patience: Patience,
     ) -> None:
-        """`timeout` seconds are for the source to say where reading begins."""
+        """Create the reader; `timeout` is in seconds, for the source to return the start offsets."""
         self._timeout = timeout
         self._on_statistics = on_statistics
         self._patience = patience
@@ -65,7 +65,7 @@ class WireReader:
     def start(self, offsets: Offsets) -> Started:
         """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved. None of them when we stop.
 
-        Those of partitions that nobody leads come later, from `take_started`.
+        Those of partitions without a leader come later, from `take_started`.
         """
         source = self._source
         source.cluster.keep_fresh(source.traffic.on_trouble)
@@ -75,10 +75,10 @@ class WireReader:
             raise EngineUnfit(str(error)) from error
 
     def read(self, timeout: float) -> Columns:
-        """Records that are there, somewhat more than BATCH_RECORDS or BATCH_BYTES at most; waits only for the first.
+        """Read available records, not much more than BATCH_RECORDS or BATCH_BYTES; wait only for the first.
 
-        None at the end of a record set that had no more: a long row of such must keep neither stop nor barrier waiting.
-        Raises StreamFailure or EngineUnfit, but only once the records that came before it have been handed over.
+        Return None at the end of a record set without more: a long row of such must delay neither stop nor barrier.
+        Raise StreamFailure or EngineUnfit, but only after all earlier records were returned.
         """
         if statistics := self._source.traffic.statistics_when_due():
             self._on_statistics(statistics)
@@ -104,15 +104,15 @@ class WireReader:
         return Columns.joined(found) if found else NO_RECORDS
 
     def partitions(self, topic: str) -> int | None:
-        """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
+        """Return a topic's partition count, asked now: 0 if it does not exist, None without an answer."""
         return count_partitions(self._source.cluster, topic)
 
     def cluster_id(self) -> str:
-        """The source's, from the answers that it has given anyway; empty before."""
+        """Return the source's cluster id from earlier answers; empty before the first."""
         return self._source.cluster.cluster_id()
 
     def take_gaps(self) -> list[Gap]:
-        """Gaps found since the last call; one comes only when all that was read before it has been handed over."""
+        """Take gaps found since the last call; a gap comes only after all earlier records were returned."""
         self._gaps += self._source.fetcher.take_gaps()
         if not self._gaps:
             return []
@@ -121,7 +121,7 @@ class WireReader:
         return found
 
     def resume(self, offsets: Offsets, positions: Offsets) -> None:
-        """Go on with partitions that waited."""
+        """Resume partitions that waited."""
         self._source.fetcher.resume(offsets)
 
     def hold(self, offsets: Offsets, positions: Offsets) -> None:
@@ -132,7 +132,7 @@ class WireReader:
             self._parts, self._in_hand = iter(()), None
 
     def take_started(self, positions: Callable[[], Offsets]) -> Started | None:
-        """Where partitions begin that nobody led before, as soon as somebody does."""
+        """Take the start offsets of partitions that got their first leader."""
         return self._source.fetcher.take_started()
 
     def close(self) -> None:
@@ -141,14 +141,14 @@ class WireReader:
         self._source.cluster.close()
 
     def _mind_the_pace(self) -> None:
-        """What of the time since the last call was not spent on this thread was spent on waiting."""
+        """Count the time since the last call that this thread did not use as waiting."""
         looked, self._looked = self._looked, monotonic() - thread_cpu()
         self._pace.waited(self._looked - looked)
         if size := self._pace.too_small():
             raise EngineUnfit(f"the batches of the source have {size:.0f} records, too few to read them whole")
 
     def _take(self, timeout: float) -> bool:
-        """Whether there is something to read on with."""
+        """Take the next record set; return True if there is one."""
         fetched = self._source.fetcher.take(timeout)
         if fetched is not None:
             self._in_hand = fetched.partition

@@ -1,4 +1,4 @@
-"""What authors of message handlers and rebalance listeners import; nothing else of legacy_mm is meant for them.
+"""The public API for message handlers and rebalance listeners; nothing else of legacy_mm is meant for their authors.
 
 A handler is a class with `handle(record)`, or a script with such a function::
 
@@ -48,7 +48,7 @@ class Record(NamedTuple):
     headers: Headers
 
     def to(self, topic: str) -> TargetRecord:
-        """The same record for this target topic; its key decides the partition, as without a handler.
+        """Return the same record for this target topic; its key decides the partition, as without a handler.
 
         For other changes: `record.to("t")._replace(partition=record.partition, value=b"")`.
         """
@@ -77,7 +77,7 @@ class MessageHandler(ABC):
 
     @abstractmethod
     def handle(self, record: Record) -> Sequence[TargetRecord]:
-        """The records to send for this one."""
+        """Return the records to send for this one."""
 
 
 class RebalanceListener(ABC):
@@ -88,8 +88,8 @@ class RebalanceListener(ABC):
 
     @abstractmethod
     def assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        """These came; nothing of them is copied before this returns."""
+        """Handle newly assigned partitions; none of their records is copied before this returns."""
 
     @abstractmethod
     def revoked(self, partitions: frozenset[TopicPartition]) -> None:
-        """These go: what was copied is acknowledged, and its commit is under way."""
+        """Handle revoked partitions: copied records are acknowledged, and their commit is in flight."""

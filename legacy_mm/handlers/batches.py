@@ -1,4 +1,4 @@
-"""How an engine uses a handler: a batch of source records in, records for the target out."""
+"""The engine's interface to a handler: a batch of source records in, records for the target out."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _record: Callable[[tuple[Any, ...]], Record] = partial(tuple.__new__, Record)
 
 @dataclass(frozen=True, slots=True)
 class Handled:
-    """What became of a batch, up to the first record that the handler failed on."""
+    """The result for a batch, up to the first record that the handler failed on."""
 
     targets: Sequence[Outgoing]
     ends: Sequence[int]
-    """For each source record that was handled, how many targets there are up to and with its own."""
+    """The number of targets up to and including its own, for each handled source record."""
     error: str | None = None
     """Why the record behind those could not be handled."""
     exit_code: int | None = None
@@ -42,7 +42,7 @@ class PythonBatches:
         self._handle = handle
 
     def handle(self, batch: Columns) -> Handled:
-        """One call of the user's code for each record."""
+        """Call the user's code once for each record."""
         targets: list[Any] = []
         ends: list[int] = []
         handle, add, end = self._handle, targets.extend, ends.append
@@ -62,7 +62,7 @@ class PythonBatches:
 
 
 def legally_named(handled: Handled, known: set[str]) -> Handled:
-    """Up to the record of which a handler made one for a topic that cannot be; `known` are names that can, and grow."""
+    """Cut the result before the record that got an illegal topic name; `known` are legal names, and grows."""
     named = {target[0] for target in handled.targets}
     for name in named - known:
         if why := why_no_topic(name):
@@ -76,9 +76,10 @@ def legally_named(handled: Handled, known: set[str]) -> Handled:
 def placed(
     batch: Columns, handled: Handled, in_place: Container[str]
 ) -> tuple[list[Outgoing], set[tuple[str, int, str]]]:
-    """The targets, with the source's partition where the handler names none and `in_place` has the source's topic.
+    """Return the targets, with the source's partition where the handler names none and `in_place` has the source's
+    topic.
 
-    Besides, which partitions those are, and where they go: source topic, partition, target topic.
+    Return also the moves: source topic, partition, target topic.
     """
     targets = list(handled.targets)
     moves: set[tuple[str, int, str]] = set()
@@ -101,6 +102,6 @@ def _exit_code(end: SystemExit) -> int:
 
 
 def _cut(targets: Sequence[Outgoing], ends: Sequence[int], handled: int, error: str) -> Handled:
-    """Only what belongs to the first `handled` records."""
+    """Cut the result to the first `handled` records."""
     kept = ends[:handled]
     return Handled(targets[: kept[-1] if kept else 0], kept, error)

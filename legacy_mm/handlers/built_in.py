@@ -16,11 +16,11 @@ class RenameTopic(MessageHandler):
         self._prefix, self._suffix = prefix, suffix
 
     def renamed(self, topic: str) -> str:
-        """The name with both."""
+        """Return the name with prefix and suffix."""
         return f"{self._prefix}{topic}{self._suffix}"
 
     def handle(self, record: Record) -> list[TargetRecord]:
-        """The same record for the other topic."""
+        """Return the same record for the other topic."""
         return [record.to(self.renamed(record.topic))]
 
 
@@ -31,14 +31,15 @@ class MapTopic(MessageHandler):
         self._names = dict(rows_of(rows))
 
     def handle(self, record: Record) -> list[TargetRecord]:
-        """The same record for the other topic; for its own where there is none."""
+        """Return the same record for the other topic; for its own where there is none."""
         return [record.to(self._names.get(record.topic, record.topic))]
 
 
 def rows_of(text: str) -> list[tuple[str, str]]:
-    r"""Expression and topic of each row, as in `orders\.(.{1,3})->shop.$1,logs->all-logs`; raises ConfigurationError.
+    r"""Parse expression and topic of each row, as in `orders\.(.{1,3})->shop.$1,logs->all-logs`; raise
+    ConfigurationError.
 
-    A row ends at the first comma behind its arrow: names of topics have none, and expressions may.
+    A row ends at the first comma after its arrow: names of topics have none, and expressions may.
     """
     rows: list[tuple[str, str]] = []
     rest = text
@@ -57,7 +58,7 @@ class KeepPartition(MessageHandler):
     """The partition of the source; the target needs as many."""
 
     def handle(self, record: Record) -> list[TargetRecord]:
-        """The same record for the same partition."""
+        """Return the same record for the same partition."""
         return [record.to(record.topic)._replace(partition=record.partition)]
 
 
@@ -68,7 +69,7 @@ class FilterTopic(MessageHandler):
         self._names = frozenset(names.split(","))
 
     def handle(self, record: Record) -> list[TargetRecord]:
-        """The record, or nothing."""
+        """Return the record, or nothing."""
         return [record.to(record.topic)] if record.topic in self._names else []
 
 
@@ -79,7 +80,7 @@ class FilterKey(MessageHandler):
         self._found = _compiled(pattern).search
 
     def handle(self, record: Record) -> list[TargetRecord]:
-        """The record, or nothing."""
+        """Return the record, or nothing."""
         found = record.key is not None and self._found(record.key.decode(errors="replace"))
         return [record.to(record.topic)] if found else []
 
@@ -94,7 +95,7 @@ class FilterHeader(MessageHandler):
         self._found = _compiled(pattern).search
 
     def handle(self, record: Record) -> list[TargetRecord]:
-        """The record, or nothing."""
+        """Return the record, or nothing."""
         values = (value for name, value in record.headers if name == self._name and value is not None)
         found = any(self._found(value.decode(errors="replace")) for value in values)
         return [record.to(record.topic)] if found else []
@@ -107,7 +108,7 @@ class AddProvenance(MessageHandler):
         self._cluster = cluster.encode()
 
     def handle(self, record: Record) -> list[TargetRecord]:
-        """The record with four more headers."""
+        """Return the record with four more headers."""
         headers = (
             *record.headers,
             ("source.cluster", self._cluster),
@@ -129,7 +130,9 @@ class GuardLoop(MessageHandler):
             raise ConfigurationError(f"{aliases!r} is no source>target")
 
     def handle(self, record: Record) -> list[TargetRecord]:
-        """The record with one more cluster in its path; raises HandlerFailure for one that was at the target before."""
+        """Return the record with one more cluster in its path; raise HandlerFailure for one that was at the target
+        before.
+        """
         passed = next((value or b"" for name, value in reversed(record.headers) if name == self.HEADER), b"").decode()
         path = [*filter(None, passed.split(",")), self._source]
         if self._target in path:
@@ -148,7 +151,7 @@ class Steps(MessageHandler):
         self._first, *self._others = steps
 
     def handle(self, record: Record) -> Sequence[TargetRecord]:
-        """What the last one answers."""
+        """Return the records of the last step."""
         targets = self._first.handle(record)
         for step in self._others:
             targets = [made for target in targets for made in _again(step, record, target)]
@@ -156,7 +159,7 @@ class Steps(MessageHandler):
 
 
 def _again(step: MessageHandler, record: Record, target: TargetRecord) -> Sequence[TargetRecord]:
-    """A later step; what an earlier one decided about partition and timestamp stays unless this one decides."""
+    """Apply a later step; an earlier step's partition and timestamp stay unless this one sets them."""
     timestamp = record.timestamp if target.timestamp is None else target.timestamp
     changed = record._replace(
         topic=target.topic, timestamp=timestamp, key=target.key, value=target.value, headers=target.headers
@@ -186,7 +189,7 @@ _KEEP_PARTITION = "keep.partition"
 
 
 def step(text: str) -> MessageHandler:
-    """The built-in handler that `name=value` asks for; raises ConfigurationError."""
+    """Return the built-in handler that `name=value` asks for; raise ConfigurationError."""
     name, equals, value = text.partition("=")
     if text == _KEEP_PARTITION:
         return KeepPartition()

@@ -47,7 +47,7 @@ class JavaBatches:
     ) -> None:
         """Start the JVM of this process and make the handler; raises HandlerFailure, HostError.
 
-        `told` hears of a handler that ends the program.
+        `told` is called when a handler ends the program.
         """
         try:
             import jpype
@@ -71,7 +71,7 @@ class JavaBatches:
             raise HandlerFailure(f"{settings.name} cannot be made: {_root(error)}") from None
 
     def handle(self, batch: Columns) -> Handled:
-        """One call of Java for each portion of the batch, one of the user's method for each record."""
+        """Call Java once for each portion of the batch, and the user's method once for each record."""
         targets: list[Outgoing] = []
         ends: list[int] = []
         for portion in _portions(batch):
@@ -92,7 +92,7 @@ class _Shared:
         self._buffer: Any = None
 
     def holding(self, data: bytes) -> Any:
-        """Java's view, which begins with these bytes."""
+        """Return Java's view, which begins with these bytes."""
         if len(data) > len(self._memory):
             self._memory = memoryview(bytearray(2 * len(data)))
             self._buffer = self._for_java(self._memory)
@@ -101,7 +101,7 @@ class _Shared:
 
 
 def _kept(options: Iterable[str]) -> list[str]:
-    """Those of the user's options that are for this JVM too. A least heap is not: it may be larger than ours."""
+    """Select the user's options that are for this JVM too. A minimum heap is not: it may be larger than ours."""
     kept = (option for option in options if option.startswith(_KEPT_OPTIONS))
     return [option for option in kept if not option.startswith(_OF_ONE_JVM)]
 
@@ -118,14 +118,14 @@ def _bridge(jpype: Any, settings: HandlerSettings) -> Any:
 
 
 def _root(error: Any) -> str:
-    """What really happened, without the wrapping of reflection."""
+    """Return the root cause, without the wrapping of reflection."""
     while (cause := error.getCause()) is not None:
         error = cause
     return str(error.toString())
 
 
 def _portions(batch: Columns) -> Iterator[Columns]:
-    """Parts that Java's small heap has room for."""
+    """Yield parts that fit into Java's small heap."""
     sizes = [len(value or b"") for value in batch.values]
     begin = 0
     if sum(sizes) > _PORTION_BYTES:
@@ -187,7 +187,7 @@ def _decoded(data: bytes, batch: Columns) -> Handled:
 
 
 def _own(ends: Sequence[int]) -> Callable[[Sequence[_T]], Sequence[_T]]:
-    """For each target what its source record has in a column."""
+    """Return a function that gives each target its source record's value in a column."""
     if ends == tuple(range(1, len(ends) + 1)):
         return itemgetter(slice(len(ends)))
     sources = [number for number, (begin, end) in enumerate(pairwise((0, *ends))) for _ in range(begin, end)]
@@ -206,17 +206,17 @@ class _Reading:
         self._at = 0
 
     def ints(self, count: int) -> tuple[int, ...]:
-        """The next 32-bit numbers."""
+        """Read the next 32-bit numbers."""
         begin, self._at = self._at, self._at + 4 * count
         return unpack_from(f"={count}i", self._data, begin)
 
     def longs(self, count: int) -> tuple[int, ...]:
-        """The next 64-bit numbers."""
+        """Read the next 64-bit numbers."""
         begin, self._at = self._at, self._at + 8 * count
         return unpack_from(f"={count}q", self._data, begin)
 
     def blobs(self, sizes: Sequence[int]) -> list[bytes | None]:
-        """The next bytes, cut into these sizes."""
+        """Read the next bytes, cut into these sizes."""
         found: list[bytes | None] = []
         for size in sizes:
             if size < 0:
@@ -227,5 +227,5 @@ class _Reading:
         return found
 
     def texts(self, sizes: Sequence[int]) -> list[str]:
-        """The same as text; none is null."""
+        """Read the same as text; none is null."""
         return [blob.decode() for blob in self.blobs(sizes) if blob is not None]

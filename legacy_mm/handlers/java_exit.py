@@ -16,17 +16,19 @@ from legacy_mm.handlers.java_source import CLASS
 _ON_EXIT = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p)
 _EXITS = ("java.lang.Runtime", "exit")
 _kept: list[Any] = []
-"""What the C library calls must live as long as the process."""
+"""The callbacks of the C library, which must live as long as the process."""
 
 
 class ProgramExit(Protocol):
-    """Whoever is told that the handler ends the program. Each call is on a thread of its own."""
+    """The receiver of the handler's exit of the program. Each call is on a thread of its own."""
 
     def begun(self, *, stuck: bool) -> None:
-        """Java ends when this returns. `stuck`: the thread that handles records made the call and never returns."""
+        """Handle the begin of Java's exit; it ends when this returns. `stuck`: the thread that handles records
+        called exit and never returns.
+        """
 
     def ended(self, code: int) -> None:
-        """Java has ended; the process ends when this returns."""
+        """Handle the end of Java; the process ends when this returns."""
 
 
 def watch(jpype: Any, told: ProgramExit) -> None:

@@ -306,7 +306,7 @@ _BY_ARGUMENTS = {
 
 
 def source(arguments: int) -> str:
-    """The bridge for 0.11 to 3.9 (8 arguments), 0.10 (7) or 0.9 (5)."""
+    """Return the bridge for 0.11 to 3.9 (8 arguments), 0.10 (7) or 0.9 (5)."""
     text = _SOURCE
     for name, code in _BY_ARGUMENTS[arguments].items():
         text = text.replace(f"{{{name}}}", code)

@@ -43,26 +43,26 @@ def append(path: Path, line: bytes) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Lines that nobody else adds to or takes."""
+    """Lines that no other process adds to or takes."""
 
     path: Path
     _origin: Path
 
     def done(self) -> Path:
-        """They are seen to; where they are now."""
+        """Mark the lines as done and return the path that holds them now."""
         numbers = chain([""], (f".{number}" for number in count(2)))
         names = (self._origin.with_name(f"{self._origin.name}{_DONE}{number}") for number in numbers)
         return self.path.rename(next(name for name in names if not name.exists()))
 
 
 def was_taken(path: Path) -> bool:
-    """Whether there are lines that were taken and not done with."""
+    """Return True if lines were taken and are not done yet."""
     return _taken(path).exists()
 
 
 @contextmanager
 def take(path: Path) -> Iterator[Taken]:
-    """The lines that were taken and not done with, else those that are in the file now; raises OSError."""
+    """Take the lines that were taken and are not done, else the current lines of the file; raise OSError."""
     taken = _taken(path)
     if not taken.exists():
         _rename(path, taken)
@@ -82,10 +82,9 @@ def _rename(path: Path, taken: Path) -> None:
 
 @contextmanager
 def _held(path: Path, flags: int, lock: Callable[[int, int], None]) -> Iterator[int]:
-    """A descriptor of what the name means as long as this is locked.
+    """Yield a descriptor of the named file, which stays locked meanwhile.
 
-    A `lockf` of this process ends when it closes any descriptor of the file; `flock` and `lockf` know nothing of each
-    other.
+    A `lockf` of this process ends when it closes any descriptor of the file; `flock` and `lockf` do not see each other.
     """
     while True:
         descriptor = os.open(path, flags, 0o600)

@@ -23,13 +23,13 @@ _FUNCTION = "handle"
 
 
 def script_of(name: str) -> str | None:
-    """The path of the script that the name begins with, if it does."""
+    """Return the path of the script that the name begins with, if it does."""
     found = _SCRIPT.fullmatch(name)
     return found and found["path"]
 
 
 def is_python(name: str, class_path: Sequence[str] = ()) -> bool:
-    """Whether the name is Python's; everything else is a Java class."""
+    """Return True if the name is Python's; everything else is a Java class."""
     if _SCRIPT.fullmatch(name) or ":" in name:
         return True
     package, dot, attribute = name.rpartition(".")
@@ -46,7 +46,7 @@ def is_python(name: str, class_path: Sequence[str] = ()) -> bool:
 
 
 def _has(package: str, attribute: str) -> bool:
-    """Packages of Java have names of Python's modules, too; a module that cannot be imported is Python's to report."""
+    """Tell if the module has it: Java packages share names with Python modules; Python reports a failing import."""
     try:
         return hasattr(importlib.import_module(package), attribute)
     except Exception:
@@ -54,7 +54,7 @@ def _has(package: str, attribute: str) -> bool:
 
 
 def load_handler(settings: HandlerSettings, java: Callable[[HandlerSettings], BatchHandler]) -> BatchHandler:
-    """The handler of a copy job; `java` makes those that are Java classes. Raises HandlerFailure."""
+    """Load the handler of a copy job; `java` makes those that are Java classes. Raise HandlerFailure."""
     if not settings.name:
         steps = [step(text) for text in settings.steps]
         return PythonBatches(steps[0].handle if len(steps) == 1 else Steps(steps).handle)
@@ -77,7 +77,7 @@ def check_python_listener(settings: ListenerSettings) -> None:
 
 
 def load_listener(name: str, argument: str | None, class_path: Sequence[str] = ()) -> RebalanceListener:
-    """A rebalance listener written in Python. Raises HandlerFailure."""
+    """Load a rebalance listener written in Python. Raise HandlerFailure."""
     found = _listener_class(name, argument, class_path)
     made: RebalanceListener = _make(name, found, argument)
     return made
@@ -91,7 +91,7 @@ def _listener_class(name: str, argument: str | None, class_path: Sequence[str]) 
 
 
 def load_class(name: str, kind: type) -> Any:
-    """A class of the user's in Python that derives from `kind`. Raises HandlerFailure."""
+    """Load a Python class of the user's that derives from `kind`. Raise HandlerFailure."""
     found = _find(name, kind)
     _check_kind(name, found, kind)
     return found
@@ -120,7 +120,7 @@ def _make(name: str, found: Any, argument: str | None) -> Any:
 
 
 def _find(name: str, kind: type) -> Any:
-    """The class or function; raises HandlerFailure."""
+    """Find the class or function; raise HandlerFailure."""
     script = _SCRIPT.fullmatch(name)
     try:
         if script:
@@ -145,7 +145,7 @@ def _run_script(path: Path) -> ModuleType:
 
 
 def _only(module: ModuleType, kind: type) -> Any:
-    """The class of this kind that the script defines, else its function `handle`."""
+    """Return the class of this kind that the script defines, else its function `handle`."""
     own = [value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__]
     classes = [value for value in own if issubclass(value, kind)]
     if len(classes) == 1:
@@ -157,7 +157,7 @@ def _only(module: ModuleType, kind: type) -> Any:
 
 
 def _check(name: str, found: Any, kind: type, argument: str | None) -> None:
-    """Type and constructor, as Java would say it; raises HandlerFailure."""
+    """Check type and constructor, with Java's words; raise HandlerFailure."""
     _check_kind(name, found, kind)
     try:
         inspect.signature(found).bind(*(() if argument is None else (argument,)))

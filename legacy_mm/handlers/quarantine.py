@@ -1,8 +1,8 @@
-"""Where records go that a handler fails on or the target refuses: a topic, or a file that only its owner can read; and
-back from there.
+"""The quarantine of records that a handler fails on or the target refuses: a topic, or a file that only its owner can
+read; and the way back.
 
-A quarantined record keeps key, value, timestamp and headers, and has four more headers: why, and where it was. In a
-file each line is one record: JSON, bytes as base64.
+A quarantined record keeps key, value, timestamp and headers, and has four more headers with the reason and its origin.
+In a file each line is one record: JSON, bytes as base64.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Quarantine(Protocol):
     """Takes records in."""
 
     def put(self, record: Record, error: str) -> list[TargetRecord]:
-        """What is to be sent to the target for it; when that is acknowledged the record is safe."""
+        """Put the record aside and return the records to send for it; when they are acknowledged it is safe."""
 
 
 class QuarantineTopic:
@@ -35,7 +35,7 @@ class QuarantineTopic:
         self._topic = topic
 
     def put(self, record: Record, error: str) -> list[TargetRecord]:
-        """The record for that topic."""
+        """Return the record for the quarantine topic."""
         return [record.to(self._topic)._replace(headers=(*record.headers, *_position(record, error)))]
 
 
@@ -64,21 +64,23 @@ class QuarantineFile:
 
 
 def quarantine_of(settings: QuarantineSettings) -> Quarantine:
-    """Where records are set aside first."""
+    """Return the first place for quarantined records."""
     return QuarantineFile(settings.file) if settings.topic is None else QuarantineTopic(settings.topic)
 
 
 class FileContents(NamedTuple):
-    """What can be read of a quarantine file."""
+    """The readable content of a quarantine file."""
 
     records: list[Record]
-    """As they were at the source."""
+    """The records as they were at the source."""
     torn: list[int]
     """The numbers of the lines that are no quarantined records."""
 
 
 def read_file(path: Path) -> FileContents:
-    """All of it; raises ConfigurationError when it cannot be read, or no line of it is a quarantined record."""
+    """Read the whole file; raise ConfigurationError when it cannot be read, or no line of it is a quarantined
+    record.
+    """
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
@@ -103,7 +105,7 @@ def _record(line: bytes) -> Record:
 
 
 def released(record: Record) -> Record:
-    """A record out of the quarantine as it was at the source; raises ConfigurationError for any other."""
+    """Restore a quarantined record as it was at the source; raise ConfigurationError for any other."""
     found = {name: value or b"" for name, value in record.headers if name.startswith(_PREFIX)}
     try:
         return record._replace(

@@ -1,7 +1,7 @@
-"""What duties ask of a cluster and change at it: topics, their properties, access rules.
+"""Admin requests of the duties: topics, their properties, access rules.
 
-Every request has a deadline. A request that fails as a whole raises HostError; what fails for one topic or one rule
-is told of that one alone, in Kafka's words.
+Every request has a deadline. A request that fails as a whole raises HostError; a failure for one topic or one rule is
+reported for that one alone, in Kafka's words.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class LibrdkafkaAdmin:
     """One cluster, seen by the duties; connects when it is first asked. Any thread may call it."""
 
     def __init__(self, name: str, properties: Mapping[str, str]) -> None:
-        """`name` tells the clusters apart in errors; `properties` are any client's of the cluster."""
+        """Create an admin client; `name` tells the clusters apart in errors, `properties` are any client's of the
+        cluster.
+        """
         self.name = name
         self.connection = admin_properties(properties)
         self._client_id = f"legacy_mm-duties-{name}"
@@ -64,12 +66,12 @@ class LibrdkafkaAdmin:
         self._replaces_properties = False
 
     def topics(self, deadline: Deadline) -> dict[str, int]:
-        """Topic -> number of partitions, of all topics the principal may see."""
+        """Return topic -> number of partitions, of all topics the principal may see."""
         found = self._listing(deadline).topics
         return {name: len(topic.partitions) for name, topic in found.items() if topic.error is None}
 
     def cluster_id(self, deadline: Deadline) -> str:
-        """What tells the cluster from all others; empty for brokers of before 0.10.1."""
+        """Return the cluster id; empty for brokers before 0.10.1."""
         return self._listing(deadline).cluster_id or ""
 
     def _listing(self, deadline: Deadline) -> ClusterMetadata:
@@ -82,7 +84,9 @@ class LibrdkafkaAdmin:
     def properties(
         self, topics: Collection[str], deadline: Deadline
     ) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:
-        """The properties of each topic, and of those that are not told, why."""
+        """Return the properties of each topic, and a reason for each topic whose properties the cluster does not
+        return.
+        """
         found: dict[str, list[TopicProperty]] = {}
         untold: dict[str, str] = {}
         for some in portions(sorted(topics)):
@@ -96,7 +100,7 @@ class LibrdkafkaAdmin:
         return found, untold
 
     def broker_properties(self, deadline: Deadline) -> dict[str, str]:
-        """The properties of one of its brokers; none where they are not told."""
+        """Return the properties of one of the brokers; empty where the cluster does not return them."""
         (node, *_) = self._listing(deadline).brokers
         (asked,) = self._admin().describe_configs([ConfigResource(ResourceType.BROKER, str(node))]).values()
         if _failure(asked, deadline):
@@ -155,7 +159,7 @@ class LibrdkafkaAdmin:
     def _replacing(
         self, topics: Sequence[str], of_topic: Mapping[str, Sequence[Alteration]], deadline: Deadline
     ) -> list[ConfigResource]:
-        """All properties that these topics are to have; raises HostError where those that they have are not told."""
+        """Return all properties that these topics shall have; raise HostError where the current ones cannot be read."""
         described, untold = self.properties(topics, deadline)
         if untold:
             raise HostError("; ".join(untold.values()))
@@ -185,7 +189,7 @@ class LibrdkafkaAdmin:
         return starmap(_outcome, _each(wanted, lambda change: change.rule, send, deadline))
 
     def _admin(self) -> AdminClient:
-        """The client, which is kept: with it its answers would be lost."""
+        """Return the client, which is kept: its answers would be lost with it."""
         with self._lock:
             if self._made is None:
                 own = {"client.id": self._client_id}
@@ -203,7 +207,7 @@ def _each(
     deadline: Deadline,
     size: Callable[[Item], int] = lambda item: 1,
 ) -> Iterator[tuple[Item, KafkaError | None]]:
-    """Each thing that was asked for, with the error it met; portion by portion."""
+    """Send the requests portion by portion and yield each item with its error, if any."""
     for some in portions(wanted, size):
         asked = send(some)
         for item in some:

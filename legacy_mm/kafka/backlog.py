@@ -1,4 +1,6 @@
-"""What a group has not had yet of one topic. The group is never joined: only its offsets are read and written."""
+"""The records of one topic that a group has not read yet. The group is never joined: only its offsets are read and
+written.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,7 @@ class Backlog:
             raise HostError(f"the offsets of {topic} cannot be read: {error.args[0].str()}") from error
 
     def read(self) -> list[Columns]:
-        """All records, batch by batch, in the order of each partition; raises HostError."""
+        """Read all records, batch by batch, in the order of each partition; raise HostError."""
         return [
             columns(batch)
             for number, (begin, end) in self._ranges.items()
@@ -41,7 +43,7 @@ class Backlog:
         ]
 
     def done(self) -> None:
-        """The group has had everything now; raises HostError when the cluster does not take that in."""
+        """Commit the end for the group; raise HostError when the cluster refuses."""
         ends = [ClientPartition(self._topic, number, end) for number, (_, end) in self._ranges.items()]
         try:
             self._consumer.commit(offsets=ends, asynchronous=False)

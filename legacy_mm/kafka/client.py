@@ -1,4 +1,6 @@
-"""What all our clients share: quiet logging through events, rate-limited error lines, name checks, topic listing."""
+"""Shared parts of all our clients: quiet logging through events, rate-limited error lines, name checks, topic
+listing.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ _native = logging.getLogger("legacy_mm.librdkafka")
 def client_properties(
     properties: Mapping[str, str], on_error: Callable[[KafkaError], None], **own: object
 ) -> dict[str, Any]:
-    """`properties` plus callbacks: errors go to `on_error`, librdkafka's log goes to Python's at debug level."""
+    """Return `properties` plus callbacks: errors go to `on_error`, librdkafka's log goes to Python's at debug level."""
     known = {name: text for name, text in properties.items() if name not in tokens.PROPERTIES}
     fetch = tokens.source(properties)
     return {
@@ -50,7 +52,7 @@ def client_properties(
 
 
 def _telling(fetch: tokens.Fetch, properties: Mapping[str, str]) -> tokens.Fetch:
-    """As `fetch`; says why no token comes, which librdkafka does not."""
+    """Wrap `fetch` and report why no token comes, which librdkafka does not."""
 
     def told(config: object) -> tuple[str, float]:
         try:
@@ -66,7 +68,9 @@ def _telling(fetch: tokens.Fetch, properties: Mapping[str, str]) -> tokens.Fetch
 def _with_addresses(
     on_error: Callable[[KafkaError], None], properties: Mapping[str, str]
 ) -> Callable[[KafkaError], None]:
-    """`on_error`, told also which brokers are down: of one that hangs up, as at a wrong protocol, nothing else is."""
+    """Wrap `on_error` to name the brokers that are down: librdkafka reports nothing else of one that hangs up, as at
+    a wrong protocol.
+    """
     way = ", ".join(f"{name}={properties.get(name, text)}" for name, text in _WAY.items())
 
     def told(error: KafkaError) -> None:
@@ -78,7 +82,7 @@ def _with_addresses(
 
 
 def outside_groups(client: str) -> dict[str, object]:
-    """Properties of a consumer with this id that belongs to no group, and tells where a partition ends."""
+    """Return properties of a consumer with this id that belongs to no group, and reports the end of a partition."""
     return {
         "client.id": client,
         "group.id": client,  # librdkafka demands one; it is never joined
@@ -91,7 +95,7 @@ class _NativeLog:
     """librdkafka's own lines, at debug level whatever it calls them: what matters comes to `error_cb` too."""
 
     def log(self, _: int, text: str, *arguments: object) -> None:
-        """As `logging.Logger.log`."""
+        """Log like `logging.Logger.log`."""
         with suppress(Exception):
             _native.debug(text, *arguments)
 
@@ -102,7 +106,7 @@ class ErrorLines:
     def __init__(self, client: str, *, without_token: bool = False) -> None:
         self._client = client
         self.without_token = without_token
-        """Whether nothing has come of this login yet: a service that gives no token then refuses it."""
+        """True until this login succeeds once: a service that gives no token then refuses it."""
         self._said: dict[str, float] = {}
         self._refusal: str | None = None
 
@@ -112,8 +116,8 @@ class ErrorLines:
             raise StreamFailure(self._refusal)
 
     def why(self, client: AdminClient | Consumer, error: KafkaException) -> str:
-        """Why a request of the client's failed: a broker and it do not believe each other, or else Kafka's words."""
-        client.poll(0)  # the client tells its errors only then
+        """Return the reason why a client's request failed: a failed login, or else Kafka's words."""
+        client.poll(0)  # the client reports its errors only then
         return self._refusal or str(error.args[0].str())
 
     def __call__(self, error: KafkaError) -> None:
@@ -148,7 +152,7 @@ def require_resolvable(client: str, bootstrap_servers: str) -> None:
 
 
 def client_version() -> str:
-    """The library that is the Kafka client here."""
+    """Return the name and version of the Kafka client library."""
     return f"librdkafka {libversion()[0]}"
 
 
@@ -156,7 +160,7 @@ class LibrdkafkaTopicLister:
     """Names of all topics of a cluster that the principal may see."""
 
     def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
-        """Raises HostError for properties that librdkafka refuses."""
+        """Create the client; raise HostError for properties that librdkafka refuses."""
         self._errors = ErrorLines(_LISTING)
         own = {"client.id": _LISTING}
         try:
@@ -166,14 +170,14 @@ class LibrdkafkaTopicLister:
         self._timeout = min(timeout, _MOST_SECONDS)
 
     def topics(self) -> list[str]:
-        """All topic names; raises HostError when there is no answer in time."""
+        """Return all topic names; raise HostError when there is no answer in time."""
         try:
             return list(self._admin.list_topics(timeout=self._timeout).topics)
         except KafkaException as error:
             raise HostError(f"listing topics failed: {self._errors.why(self._admin, error)}") from error
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """The id of each topic, which a topic that is made again does not keep; brokers before 2.8 have none."""
+        """Return the id of each topic, which changes when it is recreated; brokers before 2.8 have none."""
         if not topics:
             return {}
         asked = self._admin.describe_topics(TopicCollection(list(topics)), request_timeout=self._timeout)
@@ -185,7 +189,7 @@ class LibrdkafkaTopicLister:
 
 
 def count_partitions(client: Any, topic: str) -> int | None:
-    """How many a topic has: 0 if it is not there, None if the cluster does not answer in time."""
+    """Count a topic's partitions: 0 if it does not exist, None if the cluster does not answer in time."""
     try:
         return len(client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic].partitions)
     except KafkaException:
@@ -193,7 +197,7 @@ def count_partitions(client: Any, topic: str) -> int | None:
 
 
 class TopicAnswer(NamedTuple):
-    """What a cluster says of a topic."""
+    """A cluster's answer about a topic."""
 
     problem: str
     """Why it cannot be written now, as Java calls it; empty where it can."""
@@ -210,11 +214,11 @@ def ask_topic(client: Any, topic: str) -> TopicAnswer | None:
     if found.error is not None:
         return TopicAnswer(java_name(found.error), answer.cluster_id or "")
     unled = [number for number, partition in found.partitions.items() if partition.leader == _NO_LEADER]
-    return TopicAnswer(f"{topic}-{min(unled)}: nobody leads it" if unled else "", answer.cluster_id or "")
+    return TopicAnswer(f"{topic}-{min(unled)}: it has no leader" if unled else "", answer.cluster_id or "")
 
 
 def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:
-    """Those that are not there, and are not made for being asked for; None if the cluster does not answer in time."""
+    """Return the topics that do not exist, without creating them; None if the cluster does not answer in time."""
     try:
         return set(topics).difference(client.list_topics(timeout=QUESTION_SECONDS).topics)
     except KafkaException:
@@ -222,7 +226,7 @@ def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:
 
 
 def leaders(client: Any, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-    """Which broker leads each of these, as far as one does; nothing if the cluster does not answer in time."""
+    """Return the leader of each partition that has one; empty if the cluster does not answer in time."""
     try:
         topics = client.list_topics(timeout=QUESTION_SECONDS).topics
     except KafkaException:
@@ -232,7 +236,7 @@ def leaders(client: Any, partitions: Iterable[TopicPartition]) -> dict[TopicPart
 
 
 class Line(NamedTuple):
-    """How far away the brokers are that lead a topic's partitions, and how many they are."""
+    """The distance to the leaders of a topic's partitions, and their number."""
 
     round_trip: float
     """Seconds; the shortest of some."""
@@ -240,7 +244,7 @@ class Line(NamedTuple):
 
 
 def measure_line(client: Any, topic: str, *, short: float) -> Line | None:
-    """The line to the leaders of a topic; None if it has none, or the cluster does not answer in time.
+    """Measure the line to the leaders of a topic; None if it has none, or the cluster does not answer in time.
 
     A round trip below `short` seconds is believed at once, a longer one only when others are as long.
     """
@@ -260,7 +264,7 @@ def measure_line(client: Any, topic: str, *, short: float) -> Line | None:
 
 
 def admin_properties(properties: Mapping[str, str]) -> dict[str, str]:
-    """Those of a consumer's properties that say how to reach the cluster."""
+    """Return the consumer's properties that configure the connection to the cluster."""
     return {name: value for name, value in properties.items() if name.startswith(_ADMIN_PREFIXES)}
 
 
@@ -271,17 +275,17 @@ _ADMIN_PREFIXES = (
 
 
 def ours(partition: Any) -> TopicPartition:
-    """librdkafka's topic-partition object as our value."""
+    """Convert librdkafka's topic-partition object to our value."""
     return TopicPartition(partition.topic, partition.partition)
 
 
 def seconds(deadline: Deadline) -> float:
-    """What is left for one request; never so little that none could be answered."""
+    """Return the time left for one request, with a minimum that allows an answer."""
     return max(_LEAST_SECONDS, deadline.remaining())
 
 
 def answer(future: Future[Any], what: str, deadline: Deadline) -> Any:
-    """What the cluster answers; raises HostError with Kafka's words, or when it takes too long."""
+    """Return the cluster's answer; raise HostError with Kafka's words, or when it takes too long."""
     try:
         return future.result(seconds(deadline))
     except KafkaException as error:

@@ -29,17 +29,17 @@ class Entry(NamedTuple):
 
 
 def read_to_end(properties: Mapping[str, str], topic: str, deadline: Deadline) -> Iterator[Entry]:
-    """Every record there is, of open and aborted transactions too; none of a topic that is not there.
+    """Read every record, of open and aborted transactions too; yield none of a missing topic.
 
-    At the deadline it ends with what it has read, and a WARN line. Raises HostError where the cluster refuses, or has
-    not answered at all. Belongs to no group, and never makes the topic.
+    At the deadline it ends with what it has read, and a WARN line. Raise HostError where the cluster refuses, or has
+    not answered at all. Belongs to no group, and never creates the topic.
     """
     own = {
         **outside_groups(_CLIENT_ID),
         "auto.offset.reset": "earliest",
         "isolation.level": "read_uncommitted",
         "allow.auto.create.topics": False,
-        "fetch.wait.max.ms": 20,  # the end of the partition is told after this time
+        "fetch.wait.max.ms": 20,  # the end of the partition is reported after this time
     }
     errors = ErrorLines(_CLIENT_ID)
     try:

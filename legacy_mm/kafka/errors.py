@@ -67,7 +67,7 @@ _JAVA_NAMES = {
     KafkaError.TOPIC_EXCEPTION: "INVALID_TOPIC_EXCEPTION",
 }
 _INCONSISTENT_TOPIC_ID = 103
-"""Which confluent-kafka 2.11 has no name for."""
+"""The error code that has no name in confluent-kafka 2.11."""
 _READ_LATER = {
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
@@ -93,7 +93,7 @@ _DOUBTS = " (unknown authority, another host name, or out of date)"
 
 
 def commit_problem(error: KafkaError) -> CommitProblem:
-    """What to do about a failed commit."""
+    """Return the way to handle a failed commit."""
     code = error.code()
     if code in _LOST:
         return CommitProblem.LOST
@@ -105,12 +105,14 @@ def commit_problem(error: KafkaError) -> CommitProblem:
 
 
 def ends_membership(error: KafkaError) -> bool:
-    """True for errors after which a group member cannot go on."""
+    """Return True for errors after which a group member cannot continue."""
     return bool(error.fatal()) or error.code() in _FATAL_FOR_MEMBER
 
 
 def ends_reading(error: KafkaError) -> bool:
-    """True for errors after which a copying client cannot go on: of a broker all but those that pass, as in Java."""
+    """Return True for errors after which a copying client cannot continue: all broker errors but passing ones, as in
+    Java.
+    """
     code = error.code()
     return (
         bool(error.fatal())
@@ -120,58 +122,58 @@ def ends_reading(error: KafkaError) -> bool:
 
 
 def is_out_of_range(error: KafkaError) -> bool:
-    """True when the wanted offset is not in the log (`auto.offset.reset=error`)."""
+    """Return True when the wanted offset is not in the log (`auto.offset.reset=error`)."""
     return error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
 
 
 def is_membership_lost(error: KafkaError) -> bool:
-    """True when the group has dropped this member."""
+    """Return True when the group has dropped this member."""
     return error.code() in (KafkaError._MAX_POLL_EXCEEDED, KafkaError.UNKNOWN_MEMBER_ID)
 
 
 def refuses_idempotence(error: KafkaError) -> bool:
-    """True when the target does not let us have a producer id."""
+    """Return True when the target does not grant us a producer id."""
     return error.code() in _IDEMPOTENCE_REFUSED
 
 
 def needs_new_producer(error: KafkaError) -> bool:
-    """True when a broker and this producer id have lost each other; another id can go on."""
+    """Return True when a broker does not know this producer id any more; another id can continue."""
     return error.code() in _PRODUCER_UNKNOWN
 
 
 def refuses_the_record(error: KafkaError) -> bool:
-    """True when the target will never take this record as it is, or one in its batch, whoever sends it and when."""
+    """Return True when the target will never take this record, or one in its batch, from any client."""
     return error.code() in _OF_THE_RECORD
 
 
 def is_too_large(error: KafkaError) -> bool:
-    """True where the target takes no batch of this size."""
+    """Return True where the target takes no batch of this size."""
     return bool(error.code() == KafkaError.MSG_SIZE_TOO_LARGE)
 
 
 def refuses_login(error: KafkaError) -> bool:
-    """True when one side does not believe the other (password, certificate, name): a Java client gives up, too."""
+    """Return True when a login fails on either side (password, certificate, name): a Java client gives up, too."""
     text = error.str()
     refused = error.code() in _LOGIN_REFUSED or _ALERT in text
     return refused and not any(words in text for words in _NOT_THE_BROKERS_WORD)
 
 
 def refuses_token(error: KafkaError) -> bool:
-    """True when a token service gives this client no token; one that it has may be good for a while."""
+    """Return True when a token service gives this client no token; an earlier token may still be valid."""
     return error.code() == KafkaError._AUTHENTICATION and tokens.refuses_the_client(error.str())
 
 
 def refusal(error: KafkaError) -> str:
-    """Why a login failed; librdkafka's advice on properties that our user does not have is left out."""
+    """Return why a login failed, without librdkafka's advice on properties that our user does not have."""
     return _UNVERIFIED.sub(_DOUBTS, error.str())
 
 
 def broker_error(code: int) -> tuple[str, str]:
-    """librdkafka's text and name for an error code of a broker."""
+    """Return librdkafka's text and name for an error code of a broker."""
     error = KafkaError(code)
     return error.str(), error.name()
 
 
 def java_name(error: KafkaError) -> str:
-    """What Java calls an error that a topic may have."""
+    """Return Java's name of an error that a topic may have."""
     return _JAVA_NAMES.get(error.code(), error.name())

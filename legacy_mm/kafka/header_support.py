@@ -1,4 +1,6 @@
-"""Whether the target stores record headers: brokers do since 0.11; for older ones librdkafka drops them, unsaid."""
+"""Checks that the target stores record headers: brokers do since 0.11; for older ones librdkafka silently drops
+them.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,9 @@ class HeaderCheck:
         self._stored = properties.get("enable.idempotence") == "true"  # who gives producer ids stores headers, too
 
     def admits(self, headers: Iterable[Any], topic: str) -> bool:
-        """Whether records with these headers may be sent to this topic now; False: the target does not answer.
+        """Return True if records with these headers may be sent to this topic now; False: the target does not answer.
 
-        Raises StreamFailure when they would be lost.
+        Raise StreamFailure when they would be lost.
         """
         if self._stored or not any(headers):
             return True
@@ -43,7 +45,9 @@ class HeaderCheck:
         return self._stored
 
     def _ask(self, topic: str) -> bool | None:
-        """DescribeConfigs came with the record format that has headers; a refusal to tell is an answer as well."""
+        """Ask by DescribeConfigs, which came with the record format that has headers; a refusal is an answer as
+        well.
+        """
         resource = ConfigResource(ResourceType.TOPIC, topic)
         admin = AdminClient(client_properties(admin_properties(self._properties), self._errors))
         asked = admin.describe_configs([resource], request_timeout=QUESTION_SECONDS)

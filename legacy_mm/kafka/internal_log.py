@@ -23,7 +23,7 @@ Value = TypeVar("Value")
 
 
 def decoded(records: Iterable[Pair], decode: Callable[[bytes | None, bytes | None], Value]) -> Iterator[Value]:
-    """What these records say, but for those that say nothing: anybody may have written to the topic."""
+    """Decode these records, and skip those that cannot be decoded: any client may have written to the topic."""
     for key, value in records:
         with suppress(CorruptRecords):
             yield decode(key, value)
@@ -33,7 +33,9 @@ class InternalLog:
     """Partition 0 of such a topic, for one thread. It need not be there yet."""
 
     def __init__(self, properties: Mapping[str, str], topic: str, client: str) -> None:
-        """`properties` are any client's of the cluster; `client` is its id. Connects at the first read."""
+        """Create the reader; `properties` are any client's of the cluster; `client` is its id. Connects at the first
+        read.
+        """
         self._topic = topic
         self._errors = ErrorLines(client)
         self._settings = client_properties(
@@ -46,10 +48,10 @@ class InternalLog:
         self._read_to = 0
 
     def read(self, deadline: Deadline) -> Iterator[Pair]:
-        """Up to the end or beyond, what no call has given yet, as it comes; nothing of a topic that is not there.
+        """Read the records that no call has returned yet, at least to the end; none of a missing topic.
 
-        Raises HostError when the cluster does not give all of it in time. The next call goes on behind the last record
-        that was given, also where a caller did not take all of them.
+        Raise HostError when the cluster does not return all of it in time. The next call resumes after the last record
+        that was returned, also where a caller did not take all of them.
         """
         try:
             end = self._end(deadline)
@@ -71,7 +73,7 @@ class InternalLog:
     def _end(self, deadline: Deadline) -> int:
         place = ClientPartition(self._topic, 0)
         _, end = self._open().get_watermark_offsets(place, timeout=seconds(deadline))
-        if end < self._read_to:  # the topic was made again
+        if end < self._read_to:  # the topic was recreated
             self.close()
         return int(end)
 

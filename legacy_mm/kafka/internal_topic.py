@@ -32,7 +32,9 @@ class InternalTopicWriter:
         *,
         give_up_seconds: float = 30.0,
     ) -> None:
-        """`properties` are any client's of the cluster. After `give_up_seconds` a record has failed."""
+        """Create the writer; `properties` are any client's of the cluster. After `give_up_seconds` a record has
+        failed.
+        """
         self._topic = topic
         self._on_result = on_result
         self._trouble: str | None = None
@@ -63,7 +65,7 @@ class InternalTopicWriter:
         return True
 
     def waiting(self) -> int:
-        """How many records are neither written nor given up."""
+        """Return the number of records that are neither written nor given up."""
         self._producer.poll(0)
         return len(self._producer)
 
@@ -72,7 +74,7 @@ class InternalTopicWriter:
         return int(self._producer.flush(seconds(deadline))) == 0
 
     def close(self) -> None:
-        """Throw away what waits, and tell nobody."""
+        """Discard waiting records without a report."""
         self._on_result = lambda key, reason: None
         self._producer.purge(in_queue=True, in_flight=True, blocking=False)
         self._producer.poll(0)

@@ -1,6 +1,6 @@
 """One group membership that fetches nothing: subscribe, poll, commit, close.
 
-In the rebalance callbacks the client is told to fetch nothing (`assign([])`), so membership, heartbeats and explicit
+In the rebalance callbacks the client must fetch nothing (`assign([])`), so membership, heartbeats and explicit
 commits work, and no record can leak out of `poll()`. Rule: one thread makes every call.
 """
 
@@ -67,7 +67,7 @@ class LibrdkafkaMember:
             raise StreamFailure(f"the group refuses this member: {error.str()}")
 
     def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
-        """Committed offsets of the group; partitions without one are left out. Raises TimeoutError, StreamFailure."""
+        """Return the group's committed offsets; omit partitions without one. Raise TimeoutError, StreamFailure."""
         wanted = [ClientPartition(*partition) for partition in partitions]
         try:
             answer = self._consumer.committed(wanted, timeout=timeout)
@@ -122,7 +122,7 @@ class LibrdkafkaMember:
             consumer.unassign()
 
     def _keep(self, callback: Any, partitions: list[Any]) -> None:
-        """An exception must not cross librdkafka: it is raised when `poll` or `close` returns."""
+        """Keep an exception, which must not cross librdkafka: `poll` or `close` raises it."""
         try:
             callback(frozenset(map(ours, partitions)))
         except BaseException as error:  # noqa: BLE001

@@ -52,7 +52,7 @@ class PartitionReader:
     def start(self, offsets: Offsets) -> Started:
         """Begin to fetch; the actual start offsets, EARLIEST and LATEST resolved.
 
-        Those of partitions that nobody leads come later, from `take_started`.
+        Those of partitions without a leader come later, from `take_started`.
         """
         self.unled = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
         known = {partition: offset for partition, offset in offsets.items() if partition not in self.unled}
@@ -62,9 +62,9 @@ class PartitionReader:
         return Started(dict(self._starts), found.lows)
 
     def take_started(self, positions: Callable[[], Offsets]) -> Started | None:
-        """Where partitions begin that nobody led before, as soon as somebody does.
+        """Take the start offsets of partitions that got their first leader.
 
-        `positions` answers what `resume` wants.
+        `positions` returns the argument of `resume`.
         """
         if not self.unled or not self._resolve_at.expired():
             return None
@@ -75,9 +75,9 @@ class PartitionReader:
         return found if found.offsets else None
 
     def read(self, timeout: float) -> Columns:
-        """Records that are there, at most BATCH_RECORDS; waits only for the first.
+        """Read available records, at most BATCH_RECORDS; wait only for the first.
 
-        Raises StreamFailure, but only once the records that came before it have been handed over.
+        Raise StreamFailure, but only after all earlier records were returned.
         """
         if self._failure is not None:
             raise self._failure
@@ -95,23 +95,24 @@ class PartitionReader:
         return columns(records)
 
     def partitions(self, topic: str) -> int | None:
-        """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
+        """Return a topic's partition count, asked now: 0 if it does not exist, None without an answer."""
         return count_partitions(self._consumer, topic)
 
     def cluster_id(self) -> str:
-        """Nothing: librdkafka does not tell it without being asked."""
+        """Return an empty id: librdkafka does not know it without a request."""
         return ""
 
     def take_gaps(self) -> list[Gap]:
-        """Gaps found since the last call."""
+        """Take the gaps found since the last call."""
         gaps, self._gaps = self._gaps, []
         return gaps
 
     def resume(self, offsets: Offsets, positions: Offsets) -> None:
-        """Go on with partitions that waited; `positions`: one past what `read` handed over of the others.
+        """Resume partitions that waited; `positions`: the offsets after the last records that `read` returned of the
+        others.
 
-        librdkafka refuses to seek a partition that failed, so everything is assigned anew from where it is. Its own
-        positions do not tell: an error that it hands over counts in them like a record.
+        librdkafka refuses to seek a partition that failed, so everything is assigned anew at its position. Its own
+        positions are unusable: an error that it returns counts in them like a record.
         """
         self._waiting -= offsets.keys()
         self._starts |= {**positions, **offsets}
@@ -132,7 +133,7 @@ class PartitionReader:
         self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in starts.items()])
 
     def _resolved(self, patience: float) -> Started:
-        """The starts of partitions that have none yet, of those whose leaders tell them within this time."""
+        """Return new starts of partitions whose leaders answer within this time."""
         starts: dict[TopicPartition, int] = {}
         lows: dict[TopicPartition, int] = {}
         deadline = Deadline.after(patience)
@@ -146,11 +147,11 @@ class PartitionReader:
                 break
             threading.Event().wait(_PAUSE_SECONDS)
         if self.unled:
-            self._errors.tell(f"nobody leads {next(iter(self.unled))}, or its leader does not answer", "unled")
+            self._errors.tell(f"{next(iter(self.unled))} has no leader, or its leader does not answer", "unled")
         return Started(starts, lows)
 
     def _led(self) -> list[list[TopicPartition]]:
-        """The partitions that have no start yet and that somebody leads, leader by leader."""
+        """Return the partitions that have a leader but no start yet, leader by leader."""
         found: defaultdict[int, list[TopicPartition]] = defaultdict(list)
         for partition, leader in leaders(self._consumer, self.unled).items():
             found[leader].append(partition)
@@ -159,9 +160,9 @@ class PartitionReader:
     def _ends(
         self, partitions: Sequence[TopicPartition], *, in_halves: bool
     ) -> Mapping[TopicPartition, tuple[int, int]]:
-        """First offset and the next to be written, of those of one leader's partitions that it tells.
+        """Return first and next offset of one leader's partitions that it answers for.
 
-        librdkafka tells none where the leader refuses one; `in_halves`: then the others are asked for again.
+        librdkafka returns none where the leader refuses one; `in_halves`: then the others are asked for again.
         """
         try:
             low, high = (self._offsets(partitions, which) for which in (EARLIEST, LATEST))
@@ -203,7 +204,7 @@ class PartitionReader:
         return None
 
     def _gap(self, partition: TopicPartition, offset: int | None, reason: str) -> Gap:
-        """A log that an unclean election has cut is told without an offset, and where it was cut only in words."""
+        """Return the gap; a log cut by an unclean election is reported without an offset, which only the text names."""
         cut = _CUT.search(reason)
         if offset is None:
             (place,) = self._consumer.position([ClientPartition(*partition)])
@@ -213,19 +214,20 @@ class PartitionReader:
 
 
 def unreadable(place: TopicPartition, offset: int, flaw: str) -> StreamFailure:
-    """The failure of a record with a header whose name librdkafka's Python client cannot take as it is."""
+    """Return the failure of a record with a header whose name librdkafka's Python client cannot take as it is."""
     return StreamFailure(f"{place} at offset {offset} has a header whose name {flaw}; only --engine batches copies it")
 
 
 def not_text(error: UnicodeDecodeError) -> str:
-    """The flaw of a name."""
+    """Describe the flaw of a name."""
     return f"is not UTF-8 ({error})"
 
 
 def columns(records: Sequence[Any]) -> Columns:
-    """The fields of these records. Most of it loops in C. Raises StreamFailure for a header's name that is no text.
+    """Return the fields of these records. Most of it loops in C. Raise StreamFailure for a header name that is not
+    text.
 
-    confluent-kafka tells of that once, by a SystemError; from then on the name is no object.
+    confluent-kafka reports that once, by a SystemError; from then on the name is no object.
     """
     try:
         return _columns(records)

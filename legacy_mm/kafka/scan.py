@@ -22,7 +22,7 @@ _CLIENT_ID = "legacy_mm-verify"
 def read_range(
     properties: Mapping[str, str], topic: str, partition: int, begin: int, end: int, *, committed: bool
 ) -> Generator[list[Any], None, None]:
-    """The records from `begin` up to `end`, in batches; raises HostError when the cluster does not give them."""
+    """Read the records from `begin` up to `end`, in batches; raise HostError when the cluster does not return them."""
     own = {
         **outside_groups(_CLIENT_ID),
         "auto.offset.reset": "error",
@@ -58,6 +58,6 @@ def read_range(
 def has_records(
     properties: Mapping[str, str], topic: str, partition: int, begin: int, end: int, *, committed: bool
 ) -> bool:
-    """Whether there are any in a range: its offsets may all be those of markers. Raises HostError."""
+    """Return True if a range holds records: its offsets may all be those of markers. Raise HostError."""
     with closing(read_range(properties, topic, partition, begin, end, committed=committed)) as batches:
         return next(batches, None) is not None

@@ -62,23 +62,25 @@ class FailedSend:
     of_the_record: bool = False
     """The target will never take this record, or one in its batch."""
     batch_bytes: int = 0
-    """Where the batch was too large, and not this record by itself: what its batches were bound to."""
+    """The limit of the batches of a record whose batch was too large, though not the record alone."""
     needs_new_producer: bool = False
-    """Where it is fatal: the target has lost this producer id, and takes the same records under another one."""
+    """True where the error is fatal: the target has lost this producer id, and takes the same records under another
+    one.
+    """
 
 
 def queue_kbytes(properties: Mapping[str, str]) -> int:
-    """What a sender with these properties holds at most (`buffer.memory`)."""
+    """Return the limit of the sender's queue in KiB (`buffer.memory`)."""
     return int(properties.get(QUEUE_KBYTES, 32 << 10))
 
 
 def record_bytes(properties: Mapping[str, str]) -> int:
-    """The largest record, or batch, that it sends (`max.request.size`)."""
+    """Return the limit of a record, or batch, in bytes (`max.request.size`)."""
     return int(properties.get(RECORD_BYTES, 1 << 20))
 
 
 def _batch_bytes(properties: Mapping[str, str]) -> int:
-    """What records that share a batch have at most (`batch.size`); 0 where none do."""
+    """Return the limit of the records that share a batch (`batch.size`); 0 where none do."""
     return 0 if properties.get("batch.num.messages") == "1" else int(properties.get("batch.size", 1_000_000))
 
 
@@ -100,11 +102,11 @@ class RecordSender:
         on_delivered: Callable[[Any, int], None] | None = None,
         on_refused: Refused | None = None,
     ) -> None:
-        """`in_place`: source topics whose records `send` leaves in their partition.
+        """Create a sender; `in_place`: source topics whose records `send` leaves in their partition.
 
-        `on_delivered` is called for each row that `send` was given, in the order of its partition, with its offset
-        at the target, UNKNOWN if it failed and may be there nevertheless; about 1 us a record. `on_refused` is asked
-        about a failed record before `on_failure` is told.
+        `on_delivered` is called for each row that `send` was given, in the order of its partition, with its offset at
+        the target, UNKNOWN if it failed and may be there nevertheless; about 1 us a record. `on_refused` is asked about
+        a failed record before `on_failure` is called.
         """
         self._names = names
         self._in_place = in_place
@@ -155,10 +157,10 @@ class RecordSender:
         return self._first_unsent(len(records), waiting)
 
     def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Sequence[Any] | None = None) -> int:
-        """As `send`, for what a handler made: topic, partition and timestamp are as it says.
+        """Send a handler's records like `send`, with their own topic, partition and timestamp.
 
-        `origins`: what each was made of, for `on_refused`. Raises TypeError, ValueError or OverflowError for what is no
-        record.
+        `origins`: the source of each record, for `on_refused`. Raise TypeError, ValueError or OverflowError for an
+        invalid record.
         """
         rest = records[begin:]
         if not rest:
@@ -186,7 +188,7 @@ class RecordSender:
         return self._first_unsent(len(records), waiting)
 
     def _queue(self, sends: Iterator[None], waiting: Iterator[Any]) -> KafkaError | None:
-        """Until all is queued, the queue is full or a record is refused; `waiting` tells how far it came."""
+        """Queue until all is queued, the queue is full or a record is refused; `waiting` shows the progress."""
         self._stuck = False
         refused: KafkaError | None = None
         try:
@@ -225,7 +227,7 @@ class RecordSender:
         self._serve(self._producer.poll, seconds)
 
     def unacknowledged(self) -> int:
-        """How many records are queued or under way."""
+        """Return the number of records that are queued or in flight."""
         return len(self._producer)
 
     def purge(self) -> None:
@@ -237,7 +239,7 @@ class RecordSender:
         self._producer.purge(in_queue=True, in_flight=False, blocking=False)
 
     def take_given_up(self) -> set[str]:
-        """The topics of records that were thrown away so, since the last call."""
+        """Take the topics of the records that were given up since the last call."""
         given_up, self._given_up = self._given_up, set()
         return given_up
 
@@ -246,15 +248,15 @@ class RecordSender:
         self._producer.close()
 
     def line(self, *, short: float) -> Line | None:
-        """How far away the leaders are of a topic that was sent to; see `measure_line`."""
+        """Measure the line to the leaders of a topic that was sent to; see `measure_line`."""
         return measure_line(self._producer, self._topic, short=short)
 
     def partitions(self, topic: str) -> int | None:
-        """How many a topic has, asked now: 0 if it is not there, None if nobody answers."""
+        """Return a topic's partition count, asked now: 0 if it does not exist, None without an answer."""
         return count_partitions(self._producer, topic)
 
     def topic_problem(self, topic: str) -> str | None:
-        """Why a topic cannot be written yet, asked now: empty where it can, None where nobody answers."""
+        """Return why a topic cannot be written yet, asked now: empty if it can, None without an answer."""
         answer = ask_topic(self._producer, topic)
         if answer is None:
             return None
@@ -262,11 +264,11 @@ class RecordSender:
         return answer.problem
 
     def missing_topics(self, topics: Collection[str]) -> set[str] | None:
-        """Those that are not there; asking makes none of them. None if nobody answers."""
+        """Return the topics that do not exist, without creating them; None without an answer."""
         return missing_topics(self._producer, topics)
 
     def fatal(self) -> FailedSend | None:
-        """The error after which this producer can send no more, if there is one."""
+        """Return the error after which this producer can send no more, if there is one."""
         error = self._fatal
         if error is None:
             return None
@@ -295,13 +297,13 @@ class RecordSender:
         return (number if keep else _ANY_PARTITION for number, keep in zip(records.partitions, kept, strict=True))
 
     def _outcomes(self, records: Columns) -> Iterator[Callable[[KafkaError | None, Any], None] | None]:
-        """What is called for each of these records; it knows what the record was made of."""
+        """Yield the delivery callback of each record, which knows its source."""
         if self._on_delivered is None and self._on_refused is None:
             return repeat(None)
         return map(partial, repeat(self._on_outcome), records.rows())
 
     def _timestamps(self, records: Columns) -> Sequence[int]:
-        """Milliseconds; 0, which librdkafka takes for its own clock, where a record has none or has 0."""
+        """Return milliseconds; 0, for which librdkafka uses its own clock, where a record has none or has 0."""
         times = records.timestamps
         if min(times, default=1) > 0:
             return times
@@ -324,7 +326,7 @@ class RecordSender:
             self._failed(origin, record.topic(), record.key(), record.value(), error, shared)
 
     def _refuses_the_batch(self, error: KafkaError, record: Any) -> bool:
-        """Whether a smaller batch with this record in it may be taken."""
+        """Return True if a smaller batch with this record may be accepted."""
         size = len(record.key() or b"") + len(record.value() or b"")
         return is_too_large(error) and max(size, _LEAST_BATCH_BYTES) < self._batch_bytes
 
@@ -357,7 +359,7 @@ class RecordSender:
         self._errors(error)
 
     def _end(self, error: KafkaError) -> None:
-        """This producer can send no more; that it is so says less than why."""
+        """End this producer with the reason; the fatal state itself says less."""
         if self._fatal is None or self._fatal.code() == KafkaError._FATAL:
             self._fatal = error
 
@@ -367,9 +369,9 @@ def _size(data: bytes | None) -> int | None:
 
 
 def _encodable(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[str, bytes | None]]:
-    """As the producer wants them.
+    """Convert headers for the producer.
 
-    Raises ValueError for a name that is not Unicode, which would crash it, or holds a NUL, where it would cut it off.
+    Raise ValueError for a name that is not Unicode, which would crash it, or holds a NUL, where it would cut it off.
     """
     for name, _ in headers:
         name.encode()

@@ -40,7 +40,9 @@ class Senders:
         partitions: Collection[TopicPartition],
         on_statistics: Callable[[Statistics], None],
     ) -> None:
-        """`partitions`: those of the source whose records will come; with none of them one sender has to do."""
+        """Create the senders; `partitions` are those of the source whose records will come; without them one sender
+        is enough.
+        """
         self._properties = properties
         self._make = make
         self._places = {partition: place for place, partition in enumerate(sorted(partitions))}
@@ -48,24 +50,26 @@ class Senders:
         in_flight = int(properties.get("max.in.flight.requests.per.connection", _DEFAULT_IN_FLIGHT))
         self._least = in_flight + _WAITING
         self.undecided = in_flight > 1 and len(partitions) >= 2 * self._least
-        """Whether `divide` is still to be called."""
+        """True while `divide` is still to be called."""
         self._told: Statistics | None = None
         self._senders = self._made(1)
 
     @property
     def several(self) -> bool:
-        """Whether it matters which source partition a record comes from."""
+        """Return True if the source partition of a record matters."""
         return len(self._senders) > 1
 
     def send(self, records: Columns, begin: int = 0) -> int:
-        """As `RecordSender.send`."""
+        """Send as `RecordSender.send` does."""
         if not self.several:
             return self._senders[0].send(records, begin)
         places = zip(records.topics[begin:], records.partitions[begin:], strict=True)
         return self._send_runs(places, begin, lambda sender, first, end: sender.send(records.part(first, end)))
 
     def send_outgoing(self, records: Sequence[Outgoing], begin: int = 0, origins: Sequence[Any] | None = None) -> int:
-        """As `RecordSender.send_outgoing`; where there are several senders, the origins are rows of the source."""
+        """Send as `RecordSender.send_outgoing` does; where there are several senders, the origins are rows of the
+        source.
+        """
         if not self.several:
             return self._senders[0].send_outgoing(records, begin, origins)
         assert origins is not None
@@ -73,7 +77,7 @@ class Senders:
         return self._send_runs(places, begin, lambda sender, first, end: sender.send_outgoing(records[first:end]))
 
     def flush(self, seconds: float) -> bool:
-        """As `RecordSender.flush`."""
+        """Flush as `RecordSender.flush` does."""
         share = seconds / len(self._senders)
         waiting = [sender for sender in self._senders if not sender.flush(share)]
         return not waiting
@@ -91,47 +95,48 @@ class Senders:
             self._senders = self._made(useful, first=1)
 
     def purge(self) -> None:
-        """As `RecordSender.purge`."""
+        """Purge as `RecordSender.purge` does."""
         for sender in self._senders:
             sender.purge()
 
     def unacknowledged(self) -> int:
-        """As `RecordSender.unacknowledged`."""
+        """Return the sum of `RecordSender.unacknowledged`."""
         return sum(sender.unacknowledged() for sender in self._senders)
 
     def give_up_waiting(self) -> None:
-        """As `RecordSender.give_up_waiting`."""
+        """Call `RecordSender.give_up_waiting` of each sender."""
         for sender in self._senders:
             sender.give_up_waiting()
 
     def take_given_up(self) -> set[str]:
-        """As `RecordSender.take_given_up`."""
+        """Take the topics of `RecordSender.take_given_up`."""
         return set().union(*(sender.take_given_up() for sender in self._senders))
 
     def partitions(self, topic: str) -> int | None:
-        """As `RecordSender.partitions`."""
+        """Return `RecordSender.partitions`."""
         return self._senders[0].partitions(topic)
 
     def topic_problem(self, topic: str) -> str | None:
-        """As `RecordSender.topic_problem`."""
+        """Return `RecordSender.topic_problem`."""
         return self._senders[0].topic_problem(topic)
 
     def cluster_id(self) -> str:
-        """The target's, as `topic_problem` has learned it; empty before."""
+        """Return the target's cluster id, learned by `topic_problem`; empty before."""
         return self._senders[0].cluster_id
 
     def missing_topics(self, topics: Collection[str]) -> set[str] | None:
-        """As `RecordSender.missing_topics`."""
+        """Return `RecordSender.missing_topics`."""
         return self._senders[0].missing_topics(topics)
 
     def fatal(self) -> FailedSend | None:
-        """As `RecordSender.fatal`, of any of them."""
+        """Return the first `RecordSender.fatal` of the senders."""
         return next(filter(None, (sender.fatal() for sender in self._senders)), None)
 
     def _made(self, count: int, first: int = 0) -> list[RecordSender]:
-        """They share `buffer.memory`, but each can hold the largest record; their numbers begin with `first`.
+        """Make senders that share `buffer.memory`, but can each hold the largest record; their numbers begin with
+        `first`.
 
-        What would never fit is too large, as in Java, instead of waiting for room for ever.
+        A record that would never fit is too large, as in Java, instead of waiting for room for ever.
         """
         total = queue_kbytes(self._properties)
         largest = min(record_bytes(self._properties), total << 10)
@@ -142,7 +147,7 @@ class Senders:
     def _send_runs(
         self, places: Iterable[tuple[Any, ...]], begin: int, send: Callable[[RecordSender, int, int], int]
     ) -> int:
-        """Records that come from one partition together; each sender is called, if only to tell what it has heard."""
+        """Send records of one partition together; call each sender, if only to report its events."""
         idle = set(self._senders)
         for place, first, end in self._runs(places, begin):
             sender = self._senders[place % len(self._senders)]
@@ -165,7 +170,7 @@ class Senders:
         self._on_statistics(self._told)
 
     def _tell_of_the_closed(self) -> None:
-        """What it counted stays, but it is no more."""
+        """Report the closed senders: their counts stay."""
         if self._told is not None:
             rows = [
                 row._replace(gauges=dict.fromkeys(row.gauges, 0), spreads={}, ages={}) for row in self._told.measured

@@ -55,7 +55,7 @@ Spread = tuple[float, float, float, float]
 def statistics_properties(
     client: Client, properties: Mapping[str, str], report: Callable[[Statistics], None]
 ) -> dict[str, object]:
-    """Client properties that make statistics come to `report`."""
+    """Return client properties that send statistics to `report`."""
     committed_only = properties.get("isolation.level", "read_committed") == "read_committed"
     callback = _Callback(client, "ls_offset" if committed_only else "hi_offset", report)
     return {"statistics.interval.ms": INTERVAL_MS, "stats_cb": callback}
@@ -78,7 +78,7 @@ class _Callback:
 
 
 def reduce_statistics(client: Client, stats: Json, end_offset: str = "hi_offset") -> Iterator[Measured]:
-    """The client's own row, then its brokers', topics' and partitions'."""
+    """Yield the client's own row, then its brokers', topics' and partitions'."""
     brokers, topics = stats["brokers"].values(), stats["topics"]
     yield _client(stats, brokers, topics.values())
     yield from _nodes(brokers)
@@ -113,7 +113,7 @@ def _client(stats: Json, brokers: Iterable[Json], topics: Iterable[Json]) -> Mea
 
 
 def _throttle(brokers: Iterable[Json], requests: float) -> Spread:
-    """librdkafka notes only the requests that were throttled; the others waited for nothing."""
+    """Return the throttle times; librdkafka notes only throttled requests, and the others count as 0."""
     found = [broker["throttle"] for broker in brokers]
     return sum(each["sum"] for each in found), requests, max(each["max"] for each in found), 0.0
 
@@ -131,7 +131,7 @@ def _nodes(brokers: Iterable[Json]) -> Iterator[Measured]:
 
 
 def _partitions(topic: str, partitions: Iterable[Json], end_offset: str) -> Iterator[Measured]:
-    """Lag and lead where they are known. What is fetched but not handed over yet counts as lag."""
+    """Yield lag and lead where they are known. Records that are fetched but not returned yet count as lag."""
     for entry in partitions:
         position = entry["app_offset"] if entry["fetchq_cnt"] else entry["next_offset"]
         if entry["fetch_state"] != "active" or entry[end_offset] < 0 or position < 0:

@@ -36,7 +36,7 @@ class LibrdkafkaSurvey:
             raise HostError(f"the client cannot be made: {error.args[0].str()}") from error
 
     def partitions(self, deadline: Deadline) -> dict[str, int]:
-        """Topic -> number of partitions, of all topics the principal may see."""
+        """Return topic -> number of partitions, of all topics the principal may see."""
         try:
             found = self._admin.list_topics(timeout=seconds(deadline)).topics
         except KafkaException as error:
@@ -46,7 +46,7 @@ class LibrdkafkaSurvey:
     def views(
         self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> dict[TopicPartition, PartitionView]:
-        """Committed offset and log ends of each partition."""
+        """Return the committed offset and log ends of each partition."""
         committed = self._committed(group, partitions, deadline)
         ends = self.log_ends(partitions, deadline)
         return {each: PartitionView(committed.get(each), *ends[each]) for each in partitions}
@@ -54,7 +54,7 @@ class LibrdkafkaSurvey:
     def log_ends(
         self, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> dict[TopicPartition, tuple[int, int]]:
-        """First offset and the next to be written, of each partition."""
+        """Return the first and the next offset of each partition."""
         if not partitions:
             return {}
         low = self._offsets(partitions, OffsetSpec.earliest(), deadline)  # type: ignore[no-untyped-call]
@@ -64,7 +64,9 @@ class LibrdkafkaSurvey:
     def settled_ends(
         self, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> dict[TopicPartition, tuple[int, int]]:
-        """As `log_ends`; HostError also where a transaction is open, behind which nothing is read as committed."""
+        """Return `log_ends`; raise HostError also where a transaction is open, which hides later records from
+        committed reads.
+        """
         ends = self.log_ends(partitions, deadline)
         if not ends:
             return ends
@@ -78,7 +80,9 @@ class LibrdkafkaSurvey:
         return ends
 
     def _committed(self, group: str, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
-        """A consumer that never joins asks: the admin client crashes when a broker is not the coordinator any more."""
+        """Return the offsets by a consumer that never joins: the admin client crashes when the coordinator has
+        moved.
+        """
         consumer = Consumer({**self._properties, "group.id": group})
         wanted = [ClientPartition(*each) for each in partitions]
         try:

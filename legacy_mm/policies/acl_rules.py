@@ -1,12 +1,12 @@
-"""Which access rules for topics the target gets, as MirrorMaker 2 decides.
+"""The access rules for topics that the target gets, as MirrorMaker 2 decides.
 
-Whoever may read a topic may read its copy; who may write it may not write the copy, because that is the mirror's.
-What forbids is copied as it is. A rule is taken by the *name* it is for, whether or not there is such a topic: `*`, the
-wildcard, is a name like any other, so that it becomes `A.*` where names change, and stays the wildcard where they
-are kept.
+A principal that may read a topic may read its copy; one that may write it may not write the copy, because only the
+mirror does. Rules that forbid are copied as they are. A rule is judged by the *name* it is for, whether or not there is
+such a topic: `*`, the wildcard, is a name like any other, so that it becomes `A.*` where names change, and stays the
+wildcard where they are kept.
 
-A rule that forbids more than one topic, by the wildcard or by a prefix, and is not brought over as such, becomes a
-rule for each copy (MirrorMaker 2 leaves it out): the copy must not be open to whom the source refuses.
+A rule that forbids more than one topic, by the wildcard or by a prefix, and is not copied as such, becomes a rule for
+each copy (MirrorMaker 2 leaves it out): the copy must not be open to principals that the source refuses.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ class AclRule:
 
     @property
     def forbids(self) -> bool:
-        """Whether it takes a right away."""
+        """Return True if the rule takes a right away."""
         return self.permission == _DENY
 
     def covers(self, topic: str) -> bool:
-        """Whether the rule holds for this topic."""
+        """Return True if the rule holds for this topic."""
         if self.pattern == PREFIXED:
             return topic.startswith(self.topic)
         return self.topic in (topic, _WILDCARD)
 
     def overlaps(self, other: AclRule) -> bool:
-        """Whether both rules may hold for one topic."""
+        """Return True if both rules may hold for one topic."""
         if self.pattern == other.pattern == PREFIXED:
             return self.topic.startswith(other.topic) or other.topic.startswith(self.topic)
         return self.covers(other.topic) or other.covers(self.topic)
@@ -63,10 +63,10 @@ def copies(
     *,
     prefixed: bool,
 ) -> Iterator[AclRule]:
-    """What the target should have of these rules of the source.
+    """Yield the rules that the target should have for these rules of the source.
 
-    `concerned` tells which names pass the topic filter, `topics` are the topics that do. `prefixed`: rules for prefixes
-    of their names are brought over as such.
+    `concerned` returns True for names that pass the topic filter, `topics` are the topics that do. `prefixed`: rules
+    for prefixes of their names are copied as such.
     """
     known = [weakened for rule in rules if (weakened := _weakened(rule)) is not None]
     passing = concerned(frozenset(rule.topic for rule in known if rule.pattern == LITERAL))
@@ -83,7 +83,7 @@ def copies(
 
 
 def left_out(rules: Iterable[AclRule], topics: Collection[str], *, prefixed: bool) -> Iterator[str]:
-    """What is said of rules for these topics that the target does not get."""
+    """Yield messages about rules for these topics that the target does not get."""
     allowed = [rule for rule in rules if rule.permission == _ALLOW and any(map(rule.covers, topics))]
     if written := sum(rule.operation == "WRITE" for rule in allowed):
         yield f"rules that allow WRITE are left out ({written}), because only the mirror writes copies"
@@ -98,9 +98,9 @@ def removable(
     remote_name: Callable[[str], str],
     target: frozenset[AclRule],
 ) -> frozenset[AclRule]:
-    """Which of the target's rules go: those that we `made` and that no rule of the source stands for any more.
+    """Return the target's rules to remove: those that we `made` and that no longer stand for a rule of the source.
 
-    A rule of the source counts whatever the topic filter says: what was only switched off stays.
+    A rule of the source counts whatever the topic filter says: rules that were only switched off stay.
     """
     weakened = [rule for rule in map(_weakened, rules) if rule is not None]
     spread = {_without_topic(rule) for rule in weakened if rule.forbids and _is_wide(rule)}
@@ -113,12 +113,14 @@ def _without_topic(rule: AclRule) -> AclRule:
 
 
 def _is_wide(rule: AclRule) -> bool:
-    """Whether it holds for more topics than one."""
+    """Return True if the rule holds for more topics than one."""
     return rule.pattern == PREFIXED or rule.topic == _WILDCARD
 
 
 def _means_the_same(rule: AclRule, remote_name: Callable[[str], str]) -> bool:
-    """Whether a wide rule still holds for the copies: a wildcard with an alias before it is the name of one topic."""
+    """Return True if a wide rule still holds for the copies: a wildcard with an alias before it is the name of one
+    topic.
+    """
     return rule.pattern == PREFIXED or remote_name(rule.topic) == _WILDCARD
 
 
@@ -131,7 +133,7 @@ def _weakened(rule: AclRule) -> AclRule | None:
 
 
 def _still_begin(prefix: str, remote_name: Callable[[str], str], topics: Collection[str]) -> bool:
-    """Some topic begins with it, and the copies of all that do begin with its remote name."""
+    """Return True if some topic has the prefix, and the copies of all such topics have its remote name as prefix."""
     remote = remote_name(prefix)
     names = [remote_name(topic) for topic in topics if topic.startswith(prefix)]
     return bool(names) and all(name.startswith(remote) for name in names)

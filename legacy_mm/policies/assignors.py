@@ -1,4 +1,4 @@
-"""How the leader of a group shares partitions out: Java's `range` and `roundrobin`."""
+"""Java's assignors `range` and `roundrobin`, by which the leader of a group shares partitions out."""
 
 from __future__ import annotations
 
@@ -24,7 +24,9 @@ Assignor = Callable[[Iterable[Subscriber], Mapping[str, int]], Assignment]
 
 
 def by_range(subscribers: Iterable[Subscriber], counts: Mapping[str, int]) -> Assignment:
-    """Topic by topic, neighbouring partitions to one member; the first members get one more where it is uneven."""
+    """Assign topic by topic, neighbouring partitions to one member; the first members get one more where it is
+    uneven.
+    """
     ordered = _ordered(subscribers)
     shared: Assignment = {each.member: [] for each in ordered}
     for topic in sorted(counts):
@@ -41,7 +43,7 @@ def by_range(subscribers: Iterable[Subscriber], counts: Mapping[str, int]) -> As
 
 
 def by_turns(subscribers: Iterable[Subscriber], counts: Mapping[str, int]) -> Assignment:
-    """All partitions of all topics, one after the other, to the next member that wants the topic."""
+    """Assign all partitions of all topics, one after the other, to the next member that wants the topic."""
     ordered = _ordered(subscribers)
     shared: Assignment = {each.member: [] for each in ordered}
     turns = cycle(ordered)
@@ -59,5 +61,5 @@ ASSIGNORS: Mapping[str, Assignor] = {"range": by_range, "roundrobin": by_turns}
 
 
 def _ordered(subscribers: Iterable[Subscriber]) -> list[Subscriber]:
-    """Static members first, by their instance ids, so that a restart changes nothing."""
+    """Sort static members first, by their instance ids, so that a restart changes nothing."""
     return sorted(subscribers, key=lambda each: (each.instance is None, each.instance or each.member))

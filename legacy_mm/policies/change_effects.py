@@ -1,6 +1,6 @@
-"""What a change at the target does to records and clients, for those who read a plan or the log.
+"""Effects of a change at the target on records and clients, for readers of a plan or the log.
 
-Only what may hurt somebody has an effect here: records that go, acknowledgements that mean less, access that changes.
+Only harmful changes have an effect: records that go, weaker acknowledgements, access that changes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _BY_DEFAULT = "the brokers' default holds from then on, and may keep less"
 
 @dataclass(frozen=True, slots=True, order=True)
 class Effect:
-    """What a change does; the larger number is the worse one."""
+    """The effect of a change; the larger number is the worse one."""
 
     danger: int
     text: str
@@ -28,7 +28,7 @@ _NONE = Effect(0, "")
 
 
 def effect(change: Change) -> Effect:
-    """Return what the change does besides what its text says; danger 0 and no text where nobody is hurt."""
+    """Return what the change does besides what its text says; danger 0 and no text where it does no harm."""
     if isinstance(change, SetConfig):
         return _of_value(change.name, change.old, change.new)
     if isinstance(change, DeleteConfig):
@@ -61,7 +61,7 @@ class _Rule:
     danger: int
     text: str
     hurts: Callable[[str | None, str], bool]
-    """Whether it does, of the old value (None: none of its own) and the new one."""
+    """A function that returns True if the change from the old value (None: no own value) to the new one does harm."""
 
 
 def _of_value(name: str, old: str | None, new: str) -> Effect:
@@ -85,7 +85,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 def _less(old: str | None, new: str) -> bool:
-    """Whether a limit shrinks, or may; a negative number is no limit."""
+    """Return True if a limit shrinks, or may; a negative number is no limit."""
     try:
         return old is None or _limit(new) < _limit(old)
     except ValueError:

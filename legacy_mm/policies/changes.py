@@ -35,7 +35,7 @@ class CreateTopic:
 
     @property
     def metadata_records(self) -> int:
-        """How many a KRaft controller makes of it."""
+        """Return the number of records a KRaft controller writes for it."""
         return 1 + self.partitions + len(self.configs)
 
 
@@ -54,7 +54,7 @@ class AddPartitions:
 
     @property
     def metadata_records(self) -> int:
-        """How many a KRaft controller makes of it."""
+        """Return the number of records a KRaft controller writes for it."""
         return self.new - self.old
 
 
@@ -128,7 +128,7 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a duty found: what is to be changed, what it cannot help, what is worth knowing."""
+    """The findings of a duty: changes, problems it cannot solve, and notes."""
 
     changes: tuple[Change, ...] = ()
     troubles: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a change."""
+    """The result of a change."""
 
     change: Change
     error: str = ""
@@ -149,7 +149,7 @@ class Outcome:
 
 
 def by_topic(changes: Sequence[Alteration]) -> dict[str, list[Alteration]]:
-    """Topic -> what is to become of its properties."""
+    """Group the changes of properties by topic."""
     found: defaultdict[str, list[Alteration]] = defaultdict(list)
     for change in changes:
         found[change.topic].append(change)
@@ -157,12 +157,12 @@ def by_topic(changes: Sequence[Alteration]) -> dict[str, list[Alteration]]:
 
 
 def to_json(change: Change) -> dict[str, Any]:
-    """As a saved plan has it."""
+    """Return the JSON form of a saved plan."""
     return {"change": _NAMES[type(change)], **asdict(change)}
 
 
 def from_json(document: Mapping[str, Any]) -> Change:
-    """The change that was saved; raises ConfigurationError when it is none."""
+    """Return the change that was saved; raise ConfigurationError when it is none."""
     fields = dict(document)
     try:
         kind = _KINDS[fields.pop("change")]

@@ -8,7 +8,7 @@ from legacy_mm.model import OffsetPair, TopicPartition
 
 
 def is_due(last: OffsetPair | None, new: OffsetPair) -> bool:
-    """Whether a checkpoint is emitted after the last one of the same group and partition.
+    """Return True if a checkpoint is due after the last one of the same group and partition.
 
     The target's offset must have grown, unless the group was rewound at the source.
     """
@@ -18,9 +18,9 @@ def is_due(last: OffsetPair | None, new: OffsetPair) -> bool:
 def offsets_to_set(
     committed: Mapping[TopicPartition, int], translated: Mapping[TopicPartition, int]
 ) -> dict[TopicPartition, int]:
-    """Those of a group's translated offsets that are committed for it at the target: never one that goes back.
+    """Return the translated offsets of a group that are committed for it at the target: never one that goes back.
 
-    `committed`: what the group, which has no members, has there.
+    `committed`: the current offsets there of the group, which has no members.
     """
     return {
         partition: offset

@@ -1,7 +1,7 @@
-"""Which properties of a source topic its copy has too, as MirrorMaker 2's `DefaultConfigPropertyFilter` decides.
+"""The properties of a source topic that its copy has too, as MirrorMaker 2's `DefaultConfigPropertyFilter` decides.
 
-Where a property comes from decides as much as its name: an override of the topic is copied, what a server.properties
-says is not, and a default of the source is nothing at all, or (`use.defaults.from=source`) a value like any other.
+The origin of a property matters as much as its name: an override of the topic is copied, a value of a server.properties
+is not, and a default of the source is ignored, or (`use.defaults.from=source`) a value like any other.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class TopicProperty:
 
 
 def overrides_after(present: Iterable[TopicProperty], changes: Iterable[Alteration]) -> dict[str, str]:
-    """All overrides that a topic has once these changes are made."""
+    """Return all overrides of a topic after these changes."""
     found = {each.name: each.value for each in present if each.origin == TOPIC and each.value is not None}
     for change in changes:
         if isinstance(change, SetConfig):
@@ -39,7 +39,7 @@ def overrides_after(present: Iterable[TopicProperty], changes: Iterable[Alterati
 
 
 def not_known(topic: str, names: Iterable[str]) -> list[str]:
-    """What is said of properties that the target does not know."""
+    """Return messages about properties that the target does not know."""
     return [f"topic {topic}: the target does not know the property {name}" for name in names]
 
 
@@ -53,9 +53,9 @@ class ConfigPropertyFilter:
     def at_creation(
         self, source: Iterable[TopicProperty], known: Container[str] | None
     ) -> tuple[dict[str, str], list[str]]:
-        """The overrides that a new topic gets, and the names of those that the target does not know.
+        """Return the overrides that a new topic gets, and the names of those that the target does not know.
 
-        `known`: the names of all that it knows; None: nobody can tell.
+        `known`: the names of all properties it knows; None: unknown.
         """
         wanted = {name: value for name, value in self._wanted(source) if value is not None}
         unknown = [name for name in wanted if known is not None and name not in known]
@@ -64,7 +64,7 @@ class ConfigPropertyFilter:
     def at_sync(
         self, topic: str, source: Iterable[TopicProperty], target: Iterable[TopicProperty]
     ) -> tuple[list[Alteration], list[str]]:
-        """What must change at the target's `topic`, and which properties the target does not know."""
+        """Return the changes for the target's `topic`, and the properties that the target does not know."""
         present = {each.name: each for each in target}
         changes: list[Alteration] = []
         unknown = []

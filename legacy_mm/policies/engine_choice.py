@@ -1,4 +1,4 @@
-"""Which engine copies: `batches` wherever it can, `records` for the rest, or the one that was asked for."""
+"""The choice of the engine: `batches` wherever possible, `records` for the rest, or the engine that was asked for."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def choose(
     insecurity: Callable[[], str | None],
     only_batches: str | None = None,
 ) -> EngineChoice:
-    """The engine for these properties of the producer.
+    """Choose the engine for these properties of the producer.
 
-    `needs_records` is what else wants to see each record, `partitions_by_key` whether the producer's partitioner is
-    asked at all, `insecurity` tells what security `batches` cannot do, `only_batches` names a login that `records`
-    cannot do. Raises ConfigurationError when the engine that is asked for, or the only one there is, cannot do it.
+    `needs_records` names features that must see each record, `partitions_by_key` is True if the producer's partitioner
+    is used, `insecurity` names security that `batches` lacks, `only_batches` names a login that `records` lacks. Raise
+    ConfigurationError when the engine that is asked for, or the only one there is, cannot do it.
     """
     if asked == "records":
         if only_batches:

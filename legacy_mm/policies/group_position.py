@@ -1,4 +1,4 @@
-"""Where a group goes on at the target, told from the pairs of offsets that are known, and how that is known."""
+"""The position at which a group resumes at the target, found from the known pairs of offsets, and its origin."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _WAY_OUT = "; with --from-first: the copy's first record"
 
 
 class How(StrEnum):
-    """How a target offset is known, or why it is not; the values stand in JSON."""
+    """The origin of a target offset, or the reason why it is unknown; the values stand in JSON."""
 
     EXACT = "exact"
     """Nothing is missed and nothing is read again."""
@@ -29,25 +29,25 @@ class How(StrEnum):
     AT_THE_END = "at-the-end"
     """Nothing is known, but group and mirror have read every partition of the topic to its end."""
     FIRST_RECORD = "first-record"
-    """Where the copy begins, because the user says so."""
+    """The begin of the copy, as the user says."""
     NOT_MIRRORED = "not-mirrored"
     NO_COPY = "no-copy"
     """The target has no such partition."""
     COPY_MADE_AGAIN = "copy-made-again"
-    """What is known is of a copy that was longer than the one that is there."""
+    """The known pairs belong to an earlier copy that was longer than the current one."""
     TOO_OLD = "too-old"
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What is known of one offset."""
+    """The answer for one offset."""
 
     how: How
     offset: int | None = None
-    """At the target; None: nobody can tell."""
+    """The offset at the target; None: unknown."""
     pair: OffsetPair | None = None
-    """What it was told by, or the oldest pair that is known."""
+    """The pair that gave the answer, or the oldest known pair."""
     behind: bool = False
     """The exact map has not come to the offset yet: once it has, the answer may be better."""
 
@@ -75,10 +75,10 @@ class Answer:
 
 
 def best(offset: int, nearest: Nearest, syncs: Sequence[OffsetPair]) -> Answer:
-    """By what the exact map knows of a source offset, and by offset syncs, the newest first: what is further on.
+    """Return the better of the exact map and the offset syncs, newest first, for a source offset: the greater one.
 
-    A sync is of use only where it knows more than the map. One of records from before the map that stand behind its
-    beginning at the target is void: the target's topic was made again since.
+    A sync is used only where it knows more than the map. A sync of records from before the map whose target offset is
+    after the map's beginning is void: the target's topic was recreated since.
     """
     pair, first = nearest
     if pair is not None and pair.upstream == offset:
@@ -98,9 +98,9 @@ def best(offset: int, nearest: Nearest, syncs: Sequence[OffsetPair]) -> Answer:
 
 
 def by_checkpoint(found: Answer, offset: int, checkpoint: OffsetPair | None, first: OffsetPair | None) -> Answer:
-    """What the mirror told of the group before, where that is further on than `found`.
+    """Return the mirror's earlier checkpoint of the group, where it is greater than `found`.
 
-    `first`: where the exact map begins; a checkpoint from before it that stands behind that is of a former copy.
+    `first`: the begin of the exact map; an older checkpoint with a greater target offset is of a former copy.
     """
     if checkpoint is None or checkpoint.upstream > offset:
         return found
@@ -114,10 +114,10 @@ def by_checkpoint(found: Answer, offset: int, checkpoint: OffsetPair | None, fir
 def answer(
     offset: int, pairs: OffsetMap, syncs: Sequence[OffsetPair], records_between: Callable[[int, int], bool]
 ) -> Answer:
-    """Of a group that reads this source offset next.
+    """Answer for a group that reads this source offset next.
 
-    `syncs`: the newest first. `records_between`: whether the source has records from one offset to before another; it
-    is asked when the map ends before the offset, which may stand behind a transaction's marker.
+    `syncs`: the newest first. `records_between`: True if the source has records from one offset to before another; it
+    is called when the map ends before the offset, which may come after a transaction's marker.
     """
     end = pairs.runs[-1].end if pairs.runs else None
     if end is not None and end.upstream < offset and not records_between(end.upstream, offset):
@@ -128,5 +128,5 @@ def answer(
 
 
 def copied_until(pairs: OffsetMap) -> int:
-    """The source offset to which the exact map knows that records were copied."""
+    """Return the source offset to which the exact map has records as copied."""
     return pairs.runs[-1].end.upstream if pairs.runs else 0

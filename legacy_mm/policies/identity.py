@@ -1,4 +1,6 @@
-"""What it means that source and target may be one cluster: topics would be copied into themselves. Pure."""
+"""Messages and refusals for a source and target that may be one cluster: topics would be copied into themselves.
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,7 @@ _LOOK = "look at bootstrap.servers of both files, and at advertised.listeners of
 
 
 def same_addresses(source: str, target: str) -> str:
-    """What to warn of where two bootstrap lists name the same broker; empty where they do not."""
+    """Return a warning if two bootstrap lists name the same broker; else an empty text."""
     both = {each.strip() for each in source.split(",")} & {each.strip() for each in target.split(",")}
     if not both:
         return ""
@@ -17,7 +19,7 @@ def same_addresses(source: str, target: str) -> str:
 
 
 def what_one_cluster_means(cluster_id: str, *, renames: bool, features: bool, aliases: tuple[str, str]) -> str:
-    """What to warn of; raises ConfigurationError where features are on that must not run within one cluster.
+    """Return the warning; raise ConfigurationError where features are on that must not run within one cluster.
 
     `aliases`: the source's and the target's.
     """

@@ -1,4 +1,4 @@
-"""What is on a Java class path: folders of classes, and jars."""
+"""The contents of a Java class path: folders of classes, and jars."""
 
 from __future__ import annotations
 

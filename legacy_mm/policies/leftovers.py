@@ -1,4 +1,4 @@
-"""What an earlier choice of names has left at the target: nothing removes it, so an operator should know."""
+"""Leftovers of an earlier naming at the target: nothing removes them, so an operator should know."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 
 def left_behind(names: Mapping[str, str], target: Collection[str], separator: str) -> Iterator[str]:
-    """Topics of the target that another naming would have made; `names`: source topic -> its name at the target.
+    """Yield topics of the target that another naming would have made; `names`: source topic -> its name at the target.
 
-    Whether a mirror made them cannot be seen, hence the careful words.
+    Nothing shows if a mirror made them, hence the careful words.
     """
     current = frozenset(names.values())
     for found in sorted(frozenset(target) - current):
@@ -21,6 +21,6 @@ def left_behind(names: Mapping[str, str], target: Collection[str], separator: st
 
 
 def _renamed(found: str, names: Mapping[str, str], separator: str) -> str | None:
-    """The source topic whose name stands behind an alias."""
+    """Return the source topic whose name comes after an alias."""
     _, here, topic = found.partition(separator)
     return topic if here and topic in names else None

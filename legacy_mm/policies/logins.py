@@ -13,7 +13,7 @@ _EAGER = {"range", "roundrobin"}
 
 
 def beyond_librdkafka(properties: Mapping[str, str]) -> str | None:
-    """What this login is called, where librdkafka cannot do it."""
+    """Return the name of this login, where librdkafka lacks it."""
     if not properties.get("security.protocol", "").startswith("sasl_"):
         return None
     if properties.get("sasl.mechanism", KERBEROS) == KERBEROS:
@@ -26,7 +26,7 @@ def beyond_librdkafka(properties: Mapping[str, str]) -> str | None:
 
 
 def membership_obstacle(properties: Mapping[str, str]) -> str | None:
-    """What this consumer wants of its group that only librdkafka can do."""
+    """Return the group setting of this consumer that only librdkafka supports."""
     if properties.get("group.protocol", "classic") != "classic":
         return f"group.protocol={properties['group.protocol']}"
     assignors = properties.get("partition.assignment.strategy", "range")

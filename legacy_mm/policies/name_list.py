@@ -9,9 +9,9 @@ from legacy_mm.policies.topic_filter import Matcher
 
 
 def in_list(expressions: Sequence[str], matcher: Callable[[str], Matcher]) -> Callable[[str], bool]:
-    """Whether a name is in the list; `matcher` is asked at the first name, and once for each.
+    """Return a test if a name is in the list; `matcher` is called at the first name, and once for each.
 
-    The answer may raise InvalidPattern. An empty list has nothing in it and needs no matcher.
+    The test may raise InvalidPattern. An empty list contains nothing and needs no matcher.
     """
     if not expressions:
         return _never

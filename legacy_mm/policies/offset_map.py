@@ -1,11 +1,11 @@
-"""Where a reader of the target goes on for a source offset, exactly: the runs of one source partition.
+"""The exact target position for a source offset: the runs of one source partition.
 
 Target offsets only grow, so a run that goes back at the source, because records are copied again, makes everything from
-there on void: whoever reads from the later copy sees all that follows. The runs are thus a stack, in the order of both
-offsets and of time; a map that lacks the newest runs is merely an older map, and answers with an older copy.
+there on void: a reader of the later copy sees all that follows. The runs are thus a stack, in the order of both offsets
+and of time; a map that lacks the newest runs is merely an older map, and answers with an older copy.
 
-What was added is kept in numbered chunks, a ring of them, and adding it again makes the same map. A chunk tells
-what the one before ended with, so that a reader who got an older version of one, or none, uses only what is later.
+Runs are kept in numbered chunks, a ring of them, and adding a run again makes the same map. A chunk holds the end of
+the one before, so that a reader who got an older version of one, or none, uses only later chunks.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _upstream = attrgetter("upstream")
 
 
 class Nearest(NamedTuple):
-    """What a map knows of a source offset."""
+    """A map's knowledge of a source offset."""
 
     pair: OffsetPair | None = None
     """A reader from this target offset sees all records from this source offset on, which is not beyond the one asked
     for. It sees no others where they are the same, but for records that were copied again later. None: unknown."""
     first: OffsetPair | None = None
-    """Where the map begins."""
+    """The begin of the map."""
 
 
 class OffsetMap:
@@ -39,16 +39,16 @@ class OffsetMap:
     def __init__(
         self, stored: Iterable[OffsetMapChunk] = (), *, chunks: int = CHUNKS, runs_per_chunk: int = RUNS_PER_CHUNK
     ) -> None:
-        """`stored`: the chunks that were read, in any order. The map keeps as many, at least two."""
+        """Create the map; `stored`: the chunks that were read, in any order. The map keeps as many, at least two."""
         self._chunks = chunks
         self._runs_per_chunk = runs_per_chunk
         self._runs: list[OffsetRun] = []
         self._numbers: list[int] = []
-        """For each run the number of its chunk."""
+        """The number of the chunk of each run."""
         self._copied_until = 0
         self._started = False
         self._unknown_before = False
-        """Records may have been copied after the last run of which nobody told."""
+        """Note that unreported records may have been copied after the last run."""
         self._open = OffsetMapChunk(0, 0, None, ())
         self._log: list[OffsetRun] = []
         self._log_changed = False
@@ -62,7 +62,7 @@ class OffsetMap:
         return tuple(self._runs)
 
     def start(self, upstream: int) -> None:
-        """A copier begins to read at this source offset. Without this call: where its first run begins."""
+        """Start at this source offset, where a copier begins to read. Without this call: where its first run begins."""
         self._started = True
         self._unknown_before = bool(self._runs) and upstream > self._runs[-1].end.upstream
         # What a copier leaves out after it had gone back may have copies before the map's end.
@@ -70,7 +70,7 @@ class OffsetMap:
             self._forget()
 
     def add(self, run: OffsetRun) -> None:
-        """Records were copied."""
+        """Add copied records."""
         if not self._started:
             self.start(run.upstream)
         if self._runs and run.downstream < self._runs[-1].end.downstream:
@@ -82,7 +82,7 @@ class OffsetMap:
         self._copied_until = max(self._copied_until, run.end.upstream)
 
     def nearest(self, offset: int) -> Nearest:
-        """What is known of a source offset: behind the map's end and in its holes, where they begin."""
+        """Return the pair nearest to a source offset: after the map's end and in its holes, where they begin."""
         if not self._runs:
             return Nearest()
         first = OffsetPair(*self._runs[0][:2])
@@ -97,7 +97,7 @@ class OffsetMap:
         return Nearest(run.end, first)
 
     def changed(self) -> list[tuple[int, OffsetMapChunk]]:
-        """The chunks to write since the last call, oldest first, each with its place in the ring."""
+        """Return the chunks to write since the last call, oldest first, each with its place in the ring."""
         chunks = [*self._closed.values()]
         if self._log_changed:
             chunks.append(self._current())
@@ -157,7 +157,7 @@ class OffsetMap:
 
 
 def _linked(stored: Iterable[OffsetMapChunk], most: int) -> list[OffsetMapChunk]:
-    """The newest chunk, and those before it as long as each is what the next one followed; oldest first."""
+    """Return the newest chunk, and those before it as long as each is the one the next followed; oldest first."""
     by_number = {chunk.number: chunk for chunk in sorted(stored, key=lambda chunk: chunk.runs)}
     if not by_number:
         return []

@@ -28,7 +28,7 @@ class PartitionSyncs:
         self._delayed: OffsetPair | None = None
 
     def acknowledged(self, upstream: int, downstream: int, count: int) -> None:
-        """`count` records at consecutive source offsets were written at consecutive target offsets, from these on."""
+        """Record that `count` records at consecutive source offsets have consecutive target offsets, from these on."""
         step = self._first_due(upstream, downstream)
         last = count - 1
         if step <= last:
@@ -42,13 +42,13 @@ class PartitionSyncs:
         self._previous_downstream = downstream + last
 
     def promote_delayed(self) -> None:
-        """The flush: the newest record's sync is due, whatever the lag."""
+        """Make the newest record's sync due at the flush, whatever the lag."""
         if self._delayed is not None:
             self._add([self._delayed])
             self._delayed = None
 
     def take_pending(self) -> list[OffsetPair]:
-        """Those of the due syncs that are worth sending, in their order, once."""
+        """Take the due syncs that are worth sending, in their order, once."""
         pending, self._pending = self._pending, []
         return selected(pending)
 
@@ -58,7 +58,7 @@ class PartitionSyncs:
             self._pending = selected(self._pending)
 
     def _first_due(self, upstream: int, downstream: int) -> int:
-        """Which record of a run is the first with a sync due: 0 is the run's own first."""
+        """Return the index of the first record of a run with a sync due: 0 is the run's own first."""
         if upstream != self._next_upstream or downstream < self._previous_downstream:
             return 0
         # A reader translates to one past the last sync: from there the lag counts.
@@ -66,10 +66,11 @@ class PartitionSyncs:
 
 
 def selected(syncs: Sequence[OffsetPair]) -> list[OffsetPair]:
-    """Of syncs in the order in which they became due, the first, the last, and ever fewer the farther before the last.
+    """Select, of syncs in the order in which they became due, the first, the last, and ever fewer the farther before
+    the last.
 
-    What is left out has one that is kept before it, at most twice as far from the last one. Syncs from before a way
-    back, at the source or at the target, are worth nothing any more.
+    Each omitted sync has a kept one before it, at most twice as far from the last one. Syncs from before a way back, at
+    the source or at the target, are void.
     """
     begin = next((at for at in range(len(syncs) - 1, 0, -1) if _goes_back(syncs[at - 1], syncs[at])), 0)
     kept: list[OffsetPair] = []
@@ -87,5 +88,5 @@ def _goes_back(sync: OffsetPair, following: OffsetPair) -> bool:
 
 
 def _ever_fewer(last: int) -> list[int]:
-    """0, `last`, and of the numbers between them those that are a power of two before `last`."""
+    """Return 0, `last`, and of the numbers between them those that are a power of two before `last`."""
     return sorted({0, last, *(last - (1 << exponent) for exponent in range(last.bit_length()))})

@@ -26,7 +26,7 @@ class OffsetSyncStore:
         return tuple(self._slots)
 
     def add(self, upstream: int, downstream: int) -> None:
-        """A sync was read. One that goes back at the source makes all others void."""
+        """Add a sync that was read. One that goes back at the source makes all others void."""
         sync = OffsetPair(upstream, downstream)
         if not self._slots or upstream < self._slots[0].upstream:
             self._slots = [sync] * SLOTS
@@ -35,12 +35,12 @@ class OffsetSyncStore:
 
 
 def sync_for(offset: int, slots: Iterable[OffsetPair]) -> OffsetPair | None:
-    """The newest sync that is not beyond a source offset."""
+    """Return the newest sync that is not beyond a source offset."""
     return next((sync for sync in slots if sync.upstream <= offset), None)
 
 
 def by_sync(offset: int, sync: OffsetPair) -> int:
-    """Where a reader of this source offset goes on: at the sync's record, or else right behind it."""
+    """Return the target position for this source offset: the sync's record, or the one after it."""
     return sync.downstream + (sync.upstream != offset)
 
 
@@ -76,5 +76,5 @@ def _far_enough(newer: OffsetPair, older: OffsetPair, i: int) -> bool:
 
 
 def _long(number: int) -> int:
-    """What a number becomes in Java's `long`."""
+    """Convert a number to Java's `long`."""
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)

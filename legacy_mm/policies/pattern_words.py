@@ -1,4 +1,4 @@
-"""What can be said about a topic pattern from its letters alone; whether it compiles is for Java to say."""
+"""Advice on a topic pattern from its letters alone; only Java can say if it compiles."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ EVERY = ".*"
 
 
 def compiles_anywhere(pattern: str) -> bool:
-    """True for letters, dots and `.*`, which are a regular expression in every dialect: no Java is needed for them."""
+    """Return True for letters, dots and `.*`, which are a regular expression in every dialect: no Java is needed for
+    them.
+    """
     return _PLAIN.fullmatch(pattern) is not None
 
 
 def advice(pattern: str, reason: str, compiles: Callable[[str], bool]) -> str:
-    """What to do about a pattern that does not compile; `reason` is Java's, where it gave one."""
+    """Return advice on a pattern that does not compile; `reason` is Java's, where it gave one."""
     meant = _GLOB.sub(EVERY, pattern)
     said = f"{pattern} is no Java regular expression" + (f" ({reason})" if reason else "")
     if meant == pattern or not compiles(meant):

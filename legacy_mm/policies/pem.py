@@ -11,13 +11,13 @@ _COLUMNS = 64
 
 
 def trust(name: str, text: str) -> dict[str, str]:
-    """librdkafka's properties that trust these certificates; `name` is said where there are none."""
+    """Return librdkafka's properties that trust these certificates; the error names `name` if there are none."""
     with blamed(name):
         return {"ssl.ca.pem": _blocks(name, text, "CERTIFICATE")}
 
 
 def identity(key_name: str, key: str, chain_name: str, chain: str) -> dict[str, str]:
-    """librdkafka's properties that show this key and its chain."""
+    """Return librdkafka's properties that show this key and its chain."""
     with blamed(key_name):
         shown = {"ssl.key.pem": _blocks(key_name, key, "PRIVATE KEY")}
     with blamed(chain_name):
@@ -25,7 +25,7 @@ def identity(key_name: str, key: str, chain_name: str, chain: str) -> dict[str, 
 
 
 def _blocks(name: str, text: str, kind: str) -> str:
-    """The blocks of one kind, each in lines of 64 columns: a file may have them all in one line."""
+    """Return the blocks of one kind, each in lines of 64 columns: a file may have them all in one line."""
     blocks = []
     for block in _BLOCK.finditer(text):
         if not block["kind"].endswith(kind):

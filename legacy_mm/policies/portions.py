@@ -1,4 +1,4 @@
-"""How much goes into one request that asks for many things."""
+"""The size of one request that asks for many things."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Item = TypeVar("Item")
 
 
 def portions(items: Sequence[Item], size: Callable[[Item], int] = lambda item: 1) -> Iterator[Sequence[Item]]:
-    """As many as go into one request, again and again; `size`: the metadata records that one of them makes."""
+    """Yield portions that fit into one request; `size`: the metadata records that one item makes."""
     portion: list[Item] = []
     records = 0
     for item in items:

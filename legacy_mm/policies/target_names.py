@@ -1,4 +1,4 @@
-"""Which names a cluster cannot give a topic: what can be told without asking it to make one."""
+"""Names that a cluster cannot give a topic, as far as they are known without a request to create it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LONGEST = 249
 
 
 def obstacle(name: str, present: Collection[str]) -> str:
-    """Why no cluster with these topics can have one of this name; empty: it can."""
+    """Return why a cluster with these topics cannot have one of this name; empty if it can."""
     if len(name) > _LONGEST:
         return f"the name has {len(name)} letters, and Kafka takes {_LONGEST}"
     if name in (".", "..") or not _LEGAL.fullmatch(name):
@@ -31,5 +31,5 @@ def obstacles(wanted: Iterable[str], present: Collection[str]) -> dict[str, str]
 
 
 def _metric_name(name: str) -> str:
-    """What brokers call it in their metrics, which must be unique."""
+    """Return the name that brokers use in their metrics, which must be unique."""
     return name.replace(".", "_")

@@ -1,5 +1,6 @@
-"""Which topics of the source are mirrored, and which of them the features concern. Pure, but for who knows Java's
-regular expressions."""
+"""The mirrored topics of the source, and those the features concern. Pure, but for the matcher of Java's regular
+expressions.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +23,10 @@ class TopicChoice:
         accepted: Callable[[Iterable[str]], frozenset[str]] = frozenset,
         always: Callable[[str], bool] = lambda name: False,
     ) -> None:
-        """`is_barred`: by its name alone, such as an internal topic. `accepted`: those that pass the lists.
+        """Create the choice; `is_barred` excludes by name alone, such as internal topics; `accepted` returns those that
+        pass the lists.
 
-        `always`: whatever pattern and lists say, unless it is barred.
+        `always`: included whatever pattern and lists say, unless barred.
         """
         self._pattern = pattern
         self._inverted = inverted
@@ -33,7 +35,7 @@ class TopicChoice:
         self._always = always
 
     def of(self, topics: Iterable[str]) -> frozenset[str]:
-        """Those to be mirrored. Raises StreamFailure when the regular expressions are not answered."""
+        """Return the topics to mirror. Raise StreamFailure when the matcher gives no answer."""
         candidates = frozenset(name for name in topics if not self._is_barred(name))
         matching = self._pattern.matching(candidates)
         accepted = self._accepted(candidates - matching if self._inverted else matching)
@@ -44,20 +46,20 @@ class FeatureScope:
     """The source topics that features concern: all, or those that a canary's expression matches."""
 
     def __init__(self, canary: str, matcher: Callable[[str], Matcher]) -> None:
-        """`matcher` is asked at the first look."""
+        """Create the choice; `matcher` is called at the first look."""
         self._canary = canary
         self._expression = cache(lambda: matcher(canary))
         self._topics: frozenset[str] = frozenset()
 
     def of(self, names: Iterable[str]) -> frozenset[str]:
-        """Those of these names that features concern, whether or not they are topics; raises ConfigurationError."""
+        """Return the names that features concern, whether or not they are topics; raise ConfigurationError."""
         try:
             return self._expression().matching(names) if self._canary else frozenset(names)
         except InvalidPattern as error:
             raise ConfigurationError(f"feature.topics: {self._canary} is no Java regular expression") from error
 
     def look(self, topics: Iterable[str]) -> None:
-        """These are mirrored now; raises ConfigurationError."""
+        """Look at the topics that are mirrored now; raise ConfigurationError."""
         self._topics = self.of(topics)
 
     def __contains__(self, topic: str) -> bool:

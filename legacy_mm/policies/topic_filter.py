@@ -12,25 +12,26 @@ from legacy_mm.errors import ConfigurationError, InvalidPattern
 
 
 class Matcher(Protocol):
-    """Whoever knows Java's regular expressions."""
+    """A matcher of Java's regular expressions."""
 
     def matching(self, names: Iterable[str]) -> frozenset[str]:
-        """The names that match as a whole."""
+        """Return the names that match as a whole."""
 
 
 class TopicFilter:
-    """Which names a list includes and another does not exclude."""
+    """The names a list includes and another does not exclude."""
 
     def __init__(self, include: Sequence[str], exclude: Sequence[str], matcher: Callable[[str], Matcher]) -> None:
-        """`matcher` compiles a Java expression or raises InvalidPattern; it is not asked about an empty list.
+        """Create the filter; `matcher` compiles a Java expression or raises InvalidPattern; it is not called for an
+        empty list.
 
-        Raises ConfigurationError.
+        Raise ConfigurationError.
         """
         self._include = _compiled("topics", include, matcher)
         self._exclude = _compiled("topics.exclude", exclude, matcher)
 
     def accepted(self, names: Iterable[str]) -> frozenset[str]:
-        """Those that pass."""
+        """Return the names that pass."""
         if self._include is None:
             return frozenset()
         included = self._include.matching(names)
@@ -42,7 +43,7 @@ def _compiled(name: str, expressions: Sequence[str], matcher: Callable[[str], Ma
 
 
 def try_out(name: str, expressions: Sequence[str], matcher: Callable[[str], Matcher]) -> Matcher:
-    """The expressions of a list as one; raises ConfigurationError where Java refuses it."""
+    """Try the expressions of a list as one; raise ConfigurationError where Java refuses it."""
     try:
         return matcher("|".join(expressions))
     except InvalidPattern as error:

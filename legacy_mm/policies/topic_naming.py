@@ -32,61 +32,61 @@ class ReplicationPolicy(ABC):
         internal_separator: bool = True,
         compatibility: Compatibility = "3.9",
     ) -> None:
-        """`internal_separator` False: the names of MirrorMaker 2's own topics keep their dots."""
+        """Create the policy; `internal_separator` False: the names of MirrorMaker 2's own topics keep their dots."""
         self.source_alias = source_alias
         self.separator = separator
         self.compatibility = compatibility
         self._own_separator = separator if internal_separator else "."
 
     def configure(self, properties: Mapping[str, str]) -> None:  # noqa: B027 - not every policy has something to read
-        """Called once, before any question, with all flags as they were given."""
+        """Configure the policy, once, before any question, with all flags as they were given."""
 
     @abstractmethod
     def format_remote_topic(self, source_cluster_alias: str, topic: str) -> str:
-        """The name `topic` of that cluster gets at the target; it may itself be a copy."""
+        """Return the name `topic` of that cluster gets at the target; it may itself be a copy."""
 
     @abstractmethod
     def topic_source(self, topic: str) -> str | None:
-        """Alias of the cluster a remote topic came from last; None when the name does not tell."""
+        """Return the alias of the cluster a remote topic came from last; None when the name does not tell."""
 
     @abstractmethod
     def upstream_topic(self, topic: str) -> str | None:
-        """The topic's name at the cluster it came from; None when it is not a remote topic."""
+        """Return the topic's name at the cluster it came from; None when it is not a remote topic."""
 
     def original_topic(self, topic: str) -> str:
-        """The name at the very first cluster, however many hops away."""
+        """Return the name at the very first cluster, however many hops away."""
         while (upstream := self.upstream_topic(topic)) is not None and upstream != topic:
             topic = upstream
         return topic
 
     def heartbeats_topic(self) -> str:
-        """Where heartbeats are written; no separator changes it."""
+        """Return the topic for heartbeats; no separator changes it."""
         return _HEARTBEATS
 
     def offset_syncs_topic(self, alias: str) -> str:
-        """Where pairs of offsets are written: of the target cluster's alias when it lives at the source."""
+        """Return the topic for pairs of offsets: of the target cluster's alias when it lives at the source."""
         return self._own_separator.join(("mm2-offset-syncs", alias, "internal"))
 
     def checkpoints_topic(self, alias: str) -> str:
-        """Where checkpoints are written at the target; the alias is the source cluster's."""
+        """Return the topic for checkpoints at the target; the alias is the source cluster's."""
         return self._own_separator.join((alias, "checkpoints", "internal"))
 
     def is_heartbeats_topic(self, topic: str) -> bool:
-        """Whether it holds heartbeats, however many hops away they were written."""
+        """Return True if it holds heartbeats, however many hops away they were written."""
         return self.original_topic(topic) == self.heartbeats_topic()
 
     def is_checkpoints_topic(self, topic: str) -> bool:
-        """Whether it holds checkpoints."""
+        """Return True if it holds checkpoints."""
         return topic.endswith(self._own_separator.join(("", "checkpoints", "internal")))
 
     def is_mm2_internal_topic(self, topic: str) -> bool:
-        """Whether MirrorMaker 2 writes it for itself. Until 3.9 the ending alone decides (KIP-1074)."""
+        """Return True if MirrorMaker 2 writes it for itself. Until 3.9 the ending alone decides (KIP-1074)."""
         if not topic.endswith(f"{self._own_separator}internal"):
             return False
         return self.compatibility == "3.9" or topic.startswith("mm2") or self.is_checkpoints_topic(topic)
 
     def is_internal_topic(self, topic: str) -> bool:
-        """True for topics that are never data."""
+        """Return True for topics that are never data."""
         if topic.startswith(_HIDDEN) or self.is_mm2_internal_topic(topic):
             return True
         return self.compatibility == "3.9" and topic.endswith(_CONNECT)
@@ -96,19 +96,19 @@ class LegacyReplicationPolicy(ReplicationPolicy):
     """Names are kept, so no name tells where a topic came from (MirrorMaker 1)."""
 
     def format_remote_topic(self, source_cluster_alias: str, topic: str) -> str:
-        """The same name."""
+        """Return the same name."""
         return topic
 
     def topic_source(self, topic: str) -> str | None:
-        """None: a kept name says nothing about its origin."""
+        """Return None: a kept name says nothing about its origin."""
         return None
 
     def upstream_topic(self, topic: str) -> str | None:
-        """The same name: a topic is called upstream what it is called here."""
+        """Return the same name: a topic has it upstream, too."""
         return topic
 
     def is_internal_topic(self, topic: str) -> bool:
-        """Broker-internal topics, which `exclude.internal.topics` leaves out."""
+        """Return True for broker-internal topics, which `exclude.internal.topics` leaves out."""
         return is_broker_internal(topic)
 
 
@@ -116,16 +116,16 @@ class DefaultReplicationPolicy(ReplicationPolicy):
     """Copies have the source's alias before their name. Whatever stands before a separator counts as an alias."""
 
     def format_remote_topic(self, source_cluster_alias: str, topic: str) -> str:
-        """`alias.topic`."""
+        """Return `alias.topic`."""
         return f"{source_cluster_alias}{self.separator}{topic}"
 
     def topic_source(self, topic: str) -> str | None:
-        """What stands before the first separator, empty or not; None if nothing stands behind it."""
+        """Return the text before the first separator, empty or not; None if nothing comes after it."""
         pieces = _java_split(topic, self.separator)
         return pieces[0] if len(pieces) > 1 else None
 
     def upstream_topic(self, topic: str) -> str | None:
-        """What stands behind the first separator."""
+        """Return the text after the first separator."""
         source = self.topic_source(topic)
         return None if source is None else topic[len(source) + len(self.separator) :]
 
@@ -134,25 +134,27 @@ class IdentityReplicationPolicy(DefaultReplicationPolicy):
     """Names are kept, and every topic counts as a copy; names that end with `heartbeats` get the alias."""
 
     def format_remote_topic(self, source_cluster_alias: str, topic: str) -> str:
-        """The same name, heartbeats excepted."""
+        """Return the same name, heartbeats excepted."""
         return super().format_remote_topic(source_cluster_alias, topic) if _has_prefix(topic) else topic
 
     def topic_source(self, topic: str) -> str | None:
-        """The source's alias, as configured, heartbeats excepted."""
+        """Return the source's alias, as configured, heartbeats excepted."""
         return super().topic_source(topic) if _has_prefix(topic) else self.source_alias
 
     def upstream_topic(self, topic: str) -> str | None:
-        """The same name, heartbeats excepted."""
+        """Return the same name, heartbeats excepted."""
         return super().upstream_topic(topic) if _has_prefix(topic) else topic
 
 
 def is_broker_internal(topic: str) -> bool:
-    """Whether brokers keep it for themselves, which is all that the legacy tool's `exclude.internal.topics` means."""
+    """Return True if brokers keep it for themselves; only this counts for the legacy tool's
+    `exclude.internal.topics`.
+    """
     return topic in _BROKER_INTERNAL
 
 
 def sources(policy: ReplicationPolicy, topic: str) -> Iterator[str]:
-    """Aliases of the clusters a topic has come through, the last one first, as far as its name tells."""
+    """Yield aliases of the clusters a topic has come through, the last one first, as far as its name tells."""
     while (source := policy.topic_source(topic)) is not None:
         yield source
         upstream = policy.upstream_topic(topic)
@@ -162,12 +164,12 @@ def sources(policy: ReplicationPolicy, topic: str) -> Iterator[str]:
 
 
 def is_cycle(policy: ReplicationPolicy, topic: str, target_alias: str, source_alias: str = "") -> bool:
-    """Whether a topic of the source has already been at the target, or has left the source before."""
+    """Return True if a topic of the source has already been at the target, or has left the source before."""
     return target_alias in sources(policy, topic) or (source_alias != "" and source_alias in _hops(policy, topic))
 
 
 def _hops(policy: ReplicationPolicy, topic: str) -> Iterator[str]:
-    """The aliases that its name really holds."""
+    """Yield the aliases that its name really holds."""
     while (upstream := policy.upstream_topic(topic)) is not None and upstream != topic:
         yield policy.topic_source(topic) or ""
         topic = upstream
@@ -178,7 +180,9 @@ def _has_prefix(topic: str) -> bool:
 
 
 def _java_split(text: str, separator: str) -> list[str]:
-    """As `String.split` of a literal: empty pieces at the end are dropped; an empty separator splits everywhere."""
+    """Split like `String.split` of a literal: empty pieces at the end are dropped; an empty separator splits
+    everywhere.
+    """
     pieces = text.split(separator) if separator else list(text)
     while len(pieces) > 1 and not pieces[-1]:
         pieces.pop()

@@ -6,5 +6,5 @@ import numpy as np
 
 
 def unwritten(size: int) -> memoryview:
-    """So many bytes, not set to anything: megabytes that are overwritten at once need not be zeroed."""
+    """Return uninitialized memory of this size: megabytes that are overwritten at once need not be zeroed."""
     return np.empty(size, np.uint8).data

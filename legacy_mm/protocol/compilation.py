@@ -1,7 +1,7 @@
-"""How kernels are compiled: once per host.
+"""Compilation of kernels, once per host.
 
-numba keeps the machine code under `$NUMBA_CACHE_DIR` if that is set, else in `__pycache__` beside the kernels, else
-(a read-only installation) in the user's cache folder. Where none can be written, each process compiles: three seconds
+numba keeps the machine code under `$NUMBA_CACHE_DIR` if that is set, else in `__pycache__` beside the kernels, else (a
+read-only installation) in the user's cache folder. Where none can be written, each process compiles: three seconds
 instead of 0.3.
 """
 
@@ -21,7 +21,7 @@ def compiled(kernel: Kernel) -> Kernel:
 
 
 def inlined(kernel: Kernel) -> Kernel:
-    """As `compiled`, and put into the body of whatever kernel calls it."""
+    """Compile as `compiled` does, and inline the kernel into each kernel that calls it."""
     return _compile(kernel, inline=True)
 
 

@@ -50,7 +50,9 @@ class Decompressor:
         self._scratch = memoryview(bytearray(min(_FIRST_SCRATCH, limit)))
 
     def __call__(self, codec: Codec, data: memoryview) -> memoryview:
-        """The records of a batch, good until the next call; CorruptRecords if they are broken or beyond the limit."""
+        """Decompress the records of a batch, valid until the next call; raise CorruptRecords if they are broken or
+        beyond the limit.
+        """
         if codec is Codec.NONE:
             return data
         scratch = self._scratch
@@ -70,7 +72,7 @@ class Decompressor:
 
 
 def compress(codec: Codec, data: memoryview, level: int | None = None) -> Bytes:
-    """`data` as a batch of that codec holds it; the level's meaning is the codec's, None is Kafka's default."""
+    """Compress `data` for a batch of that codec; the level's meaning is the codec's, None is Kafka's default."""
     return _COMPRESS[codec](data, level)
 
 

@@ -1,4 +1,4 @@
-"""Where MirrorMaker 2 stands: the source offsets that its workers keep in Kafka Connect's offsets topic, as JSON."""
+"""MirrorMaker 2's position: the source offsets that its workers keep in Kafka Connect's offsets topic, as JSON."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ class Connector(NamedTuple):
 
     name: str
     cluster: str
-    """Its alias."""
+    """The alias of the cluster."""
 
 
 def next_offsets(entries: Iterable[Entry]) -> Mapping[Connector, Mapping[TopicPartition, int]]:
-    """Of each connector of MirrorMaker 2 the next record to copy of each partition; the last entry of a key counts.
+    """Return per connector of MirrorMaker 2 the next record to copy of each partition; the last entry of a key counts.
 
-    A worker keeps the offset of the last record that was copied. What other connectors keep is passed over.
+    A worker keeps the offset of the last record that was copied. Offsets of other connectors are ignored.
     """
     found: dict[Connector, dict[TopicPartition, int]] = {}
     for key, value in entries:
@@ -46,7 +46,7 @@ def _place(key: bytes | None) -> tuple[Connector, TopicPartition] | None:
 
 
 def _copied(value: bytes | None) -> int | None:
-    """None: the offset was taken back, as by Connect's REST interface."""
+    """Return the offset; None if it was taken back, as by Connect's REST interface."""
     match _json(value):
         case {"offset": int(offset)} if offset >= 0:
             return offset

@@ -26,7 +26,7 @@ _STATE = struct.Struct(">ihqq")
 
 @dataclass(frozen=True, slots=True)
 class FetchOptions:
-    """What every Fetch request of one reader says. Sizes are bytes."""
+    """The settings in every Fetch request of one reader. Sizes are bytes."""
 
     max_wait_ms: int
     min_bytes: int
@@ -45,7 +45,7 @@ class Wanted(NamedTuple):
 
 
 class Session(NamedTuple):
-    """What a request says where the broker remembers the ones before; `wire/fetch_session.py` has the rules."""
+    """The session part of a request to a broker that remembers earlier ones; `wire/fetch_session.py` has the rules."""
 
     id: int
     epoch: int
@@ -80,7 +80,7 @@ class FetchResponse(NamedTuple):
 
 
 def encode(version: int, options: FetchOptions, session: Session) -> bytes:
-    """The body of a request; partitions are asked for in the order given, as far as topics allow."""
+    """Encode the body of a request; partitions are asked for in the order given, as far as topics allow."""
     out = bytearray(
         _HEAD.pack(_CONSUMER, options.max_wait_ms, options.min_bytes, options.max_bytes, options.committed_only)
     )
@@ -116,7 +116,7 @@ def _forgotten(partitions: Iterable[TopicPartition]) -> bytes:
 
 
 def decode(version: int, body: memoryview) -> FetchResponse:
-    """The response in these bytes; raises CorruptRecords."""
+    """Decode the response in these bytes; raise CorruptRecords."""
     reader = MessageReader(body)
     throttle = reader.int32()
     error = session_id = 0

@@ -18,7 +18,7 @@ NAME, NAME_END, CONTENT, CONTENT_END, HEADER_ROWS = 0, 1, 2, 3, 4
 
 @inlined
 def _field(data: Any, at: int, end: int) -> tuple[Int, Int, Int]:
-    """Where what has its length at `at` begins and ends, and where the next field is."""
+    """Find the begin and end of the field whose length is at `at`, and the begin of the next field."""
     size, begin = read_varint(data, at, end, 5)
     if size < 0:
         return begin, -1, begin
@@ -29,10 +29,9 @@ def _field(data: Any, at: int, end: int) -> tuple[Int, Int, Int]:
 def find_fields(
     data: Any, start: int, most_bytes: int, base_timestamp: int, keep_timestamps: bool, skip_below: int, table: Any
 ) -> tuple[int, int, int]:
-    """How many records were found, how many headers they have, and where the next record is.
+    """Find records; return their number, the number of their headers, and the begin of the next record.
 
-    At most as many as the table has columns, or about `most_bytes`; those whose offset delta is below `skip_below` are
-    passed over.
+    Stop at the columns of the table, or about `most_bytes`; skip records whose offset delta is below `skip_below`.
     """
     at, end = start, len(data)
     found = named = 0
@@ -59,7 +58,7 @@ def find_fields(
 
 @compiled
 def find_headers(data: Any, start: int, found: int, table: Any, headers: Any) -> None:
-    """Where names and values are of the headers of the first `found` records of the table."""
+    """Find names and values of the headers of the first `found` records of the table."""
     number = 0
     end = len(data)
     for record in range(found):

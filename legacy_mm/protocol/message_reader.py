@@ -28,20 +28,20 @@ class MessageReader:
         return int(*self.fields(_INT64))
 
     def fields(self, kind: struct.Struct) -> tuple[Any, ...]:
-        """Numbers that follow each other, in one call."""
+        """Read numbers that follow each other, in one call."""
         begin, self._at = self._at, self._at + kind.size
         self._check_end()
         return kind.unpack_from(self._body, begin)
 
     def count(self) -> int:
-        """Entries of an array; a null one has none."""
+        """Read the number of entries of an array; a null one has none."""
         count = self.int32()
         if count > len(self._body) - self._at:
             raise CorruptRecords(f"a message with {count} entries where {len(self._body) - self._at} bytes are left")
         return max(count, 0)
 
     def named(self) -> Iterator[str]:
-        """The names that an array's entries begin with; the caller reads the rest of each."""
+        """Yield the names that an array's entries begin with; the caller reads the rest of each."""
         for _ in range(self.count()):
             yield self.text() or ""
 
@@ -50,7 +50,7 @@ class MessageReader:
         return None if size < 0 else bytes(self._take(size)).decode(errors="replace")
 
     def data(self) -> memoryview:
-        """Bytes with a 32-bit length; null is empty."""
+        """Read bytes with a 32-bit length; null is empty."""
         return self._take(max(self.int32(), 0))
 
     def _take(self, size: int) -> memoryview:
@@ -64,7 +64,7 @@ class MessageReader:
 
 
 def string(text: str | None) -> bytes:
-    """A string as messages hold it; None is null."""
+    """Encode a string as messages hold it; None is null."""
     if text is None:
         return _INT16.pack(-1)
     data = text.encode()

@@ -41,7 +41,7 @@ class Heartbeat(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """Where a group would go on at the target: offsets are those of the next record to read."""
+    """The position at which a group resumes at the target: offsets are those of the next record to read."""
 
     group: str
     topic: str  # its name at the target

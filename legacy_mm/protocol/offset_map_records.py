@@ -41,7 +41,7 @@ class OffsetMapRecord(NamedTuple):
 
     @classmethod
     def decode(cls, key: bytes | None, value: bytes | None) -> Self:
-        """Raises CorruptRecords, also for versions to come."""
+        """Decode a chunk; raise CorruptRecords, also for future versions."""
         if key is None or value is None:
             raise CorruptRecords("an offset map's record without a key or a value")
         try:
@@ -61,7 +61,7 @@ class OffsetMapRecord(NamedTuple):
 
 
 def _is_sound(chunk: OffsetMapChunk) -> bool:
-    """Whether its numbers can be: none negative or huge, and target offsets only grow."""
+    """Return True if the numbers are possible: none negative or huge, and target offsets only grow."""
     runs: Sequence[OffsetRun] = chunk.runs if chunk.follows is None else (chunk.follows, *chunk.runs)
     numbers = (chunk.number, chunk.copied_until, *(number for run in runs for number in run))
     return (

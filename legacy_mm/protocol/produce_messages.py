@@ -24,7 +24,7 @@ _OUTCOME = struct.Struct(">ihqq")
 
 
 class Appended(NamedTuple):
-    """What became of one partition's batch; `base_offset` -1: not known. `reason`: why in the broker's words."""
+    """The result for one partition's batch; `base_offset` -1: unknown. `reason`: the broker's words."""
 
     partition: TopicPartition
     error: int
@@ -35,7 +35,7 @@ class Appended(NamedTuple):
 
 
 def encode(acks: int, timeout_ms: int, batches: Sequence[tuple[TopicPartition, Bytes]]) -> list[Bytes]:
-    """The segments of a request's body: one batch for a partition."""
+    """Encode the segments of a request's body: one batch for a partition."""
     topics: dict[str, list[tuple[int, Bytes]]] = {}
     for partition, batch in batches:
         topics.setdefault(partition.topic, []).append((partition.partition, batch))
@@ -50,7 +50,7 @@ def encode(acks: int, timeout_ms: int, batches: Sequence[tuple[TopicPartition, B
 
 
 def decode(version: int, body: memoryview) -> tuple[list[Appended], int]:
-    """What became of each batch, and for how many milliseconds to send nothing; raises CorruptRecords."""
+    """Decode the result of each batch, and the milliseconds to send nothing; raise CorruptRecords."""
     reader = MessageReader(body)
     found = [_appended(version, reader, topic) for topic in reader.named() for _ in range(reader.count())]
     return found, reader.int32()

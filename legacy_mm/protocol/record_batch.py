@@ -32,7 +32,7 @@ _NO_TIMESTAMP = -1
 
 
 class Producer(NamedTuple):
-    """Who writes a batch, and the sequence number of its first record."""
+    """The writer of a batch, and the sequence number of its first record."""
 
     producer_id: int
     epoch: int
@@ -61,7 +61,7 @@ class Header(NamedTuple):
 
     @classmethod
     def new(cls, records: int, base_timestamp: int, max_timestamp: int) -> Header:
-        """As a producer writes it that has no id and does not compress; length and checksum come with `seal`."""
+        """Create the header of a producer without id and compression; `seal` sets length and checksum."""
         return cls(0, 0, -1, MAGIC, 0, 0, records - 1, base_timestamp, max_timestamp, *NO_PRODUCER, records)
 
     @property
@@ -73,16 +73,16 @@ class Header(NamedTuple):
 
     @property
     def has_append_time(self) -> bool:
-        """Whether the broker set the timestamps."""
+        """Return True if the broker set the timestamps."""
         return bool(self.attributes & _LOG_APPEND_BIT)
 
     def with_append_time(self, timestamp: int) -> Header:
-        """As a broker sets the time of all its records, whatever their own is."""
+        """Return the header with one time for all records, as a broker sets it, instead of their own."""
         return self._replace(attributes=self.attributes | _LOG_APPEND_BIT, max_timestamp=timestamp)
 
     @property
     def has_time(self) -> bool:
-        """Whether any of its records has a timestamp."""
+        """Return True if any of its records has a timestamp."""
         return self.max_timestamp != _NO_TIMESTAMP
 
     @property
@@ -108,17 +108,19 @@ class Header(NamedTuple):
 
     @property
     def next_offset(self) -> int:
-        """Where reading goes on; right also when compaction removed the last records."""
+        """Return the offset to read next; right also when compaction removed the last records."""
         return self.last_offset + 1
 
     @property
     def has_holes(self) -> bool:
-        """Whether compaction removed records: brokers refuse such a batch from a producer."""
+        """Return True if compaction removed records: brokers refuse such a batch from a producer."""
         return self.records != self.last_offset_delta + 1
 
     @property
     def must_be_re_encoded(self) -> bool:
-        """Whether a header alone cannot make this batch a producer's: holes, or timestamps that the broker set."""
+        """Return True if a new header is not enough for a producer's batch: holes, or timestamps that the broker
+        set.
+        """
         return self.has_holes or self.has_append_time
 
     def check(self) -> None:
@@ -149,7 +151,7 @@ class RecordBatch(NamedTuple):
 
     @classmethod
     def read(cls, buffer: memoryview) -> RecordBatch:
-        """The batch that fills `buffer` exactly; raises CorruptRecords. The checksum is not looked at."""
+        """Read the batch that fills `buffer` exactly; raise CorruptRecords. The checksum is not checked."""
         if len(buffer) < HEADER_SIZE:
             raise CorruptRecords(f"record batch of {len(buffer)} bytes: a header alone has {HEADER_SIZE}")
         header = Header._make(_FIELDS.unpack_from(buffer))
@@ -167,7 +169,7 @@ class RecordBatch(NamedTuple):
         return self.buffer[HEADER_SIZE:]
 
     def apart(self) -> RecordBatch:
-        """The same in memory of its own: a part keeps the whole answer alive that it came in."""
+        """Copy the batch into memory of its own: a part keeps the whole answer alive that it came in."""
         return RecordBatch(self.header, memoryview(bytearray(self.buffer)))
 
     def check_crc(self) -> None:
@@ -179,11 +181,11 @@ class RecordBatch(NamedTuple):
             )
 
     def restamp(self, producer: Producer = NO_PRODUCER) -> RecordBatch:
-        """The same records as `producer` would send them, written over this batch.
+        """Rewrite this batch in place as `producer` would send it, with the same records.
 
-        Not for batches that must be re-encoded, nor for control batches. The transactional bit is cleared: whose
-        transaction it is says the producer's own lane, not the source. The payload is not read unless a field
-        under the checksum changes.
+        Not for batches that must be re-encoded, nor for control batches. The transactional bit is cleared: the
+        producer's own lane knows the transaction, not the source. The payload is not read unless a field under the
+        checksum changes.
         """
         header = self.header
         assert not (header.is_control or header.must_be_re_encoded), "this batch cannot be sent as it is"
@@ -209,5 +211,5 @@ def _write(header: Header, buffer: memoryview) -> RecordBatch:
 
 
 def assemble(header: Header, payload: Bytes) -> RecordBatch:
-    """A new batch: `header` with the length and checksum of `payload`, which it is put before."""
+    """Assemble a new batch: `header` with the length and checksum of `payload`, followed by it."""
     return seal(header, memoryview(bytearray(HEADER_SIZE) + payload))

@@ -30,9 +30,9 @@ class Fields(NamedTuple):
 
 
 def fields(header: Header, records: memoryview, *, from_offset: int, most: int, most_bytes: int) -> Iterator[Fields]:
-    """All decompressed records from that offset on, `most` at a time, or what about `most_bytes` hold.
+    """Yield all decompressed records from that offset on, `most` at a time, or about `most_bytes`.
 
-    Raises CorruptRecords before the first ones.
+    Raise CorruptRecords before the first ones.
     """
     survey(header, records, 0, 0)
     data = as_array(records)
@@ -73,7 +73,7 @@ def warm_up() -> None:
 
 
 def _headers(raw: bytes, counts: Sequence[int], places: Sequence[Sequence[int]]) -> list[RawHeaders]:
-    """Those of each record, given how many each has and where they are."""
+    """Return the headers of each record, from their numbers and places."""
     each = iter(
         [
             (raw[name:name_end], raw[begin:end] if end >= 0 else None)

@@ -23,7 +23,7 @@ Int = Any
 TORN = 1 << 62
 
 MOST_GROWTH = 4 + 9 + 4
-"""Of a record written anew: its length, timestamp delta and offset delta, each at least a byte before."""
+"""The growth limit of a rewritten record: its length, timestamp delta and offset delta, each at least a byte before."""
 LEAST_RECORD = 7
 
 # What a kernel answers instead of a number of batches or records.
@@ -42,7 +42,7 @@ _NONE_OPEN = -1
 
 @inlined
 def read_varint(data: Any, at: int, end: int, most: int) -> tuple[Int, Int]:
-    """A zigzag varint of at most `most` bytes (5: 32 bits, 10: 64 bits), and the position behind it."""
+    """Read a zigzag varint of at most `most` bytes (5: 32 bits, 10: 64 bits), and the position after it."""
     if at < end:
         raw = np.int64(data[np.uintp(at)])
         if raw < 0x80:
@@ -72,7 +72,7 @@ def _long_varint(data: Any, at: int, end: int, most: int) -> tuple[Int, Int]:
 
 @inlined
 def varint_size(value: int) -> int:
-    """Bytes of a zigzag varint."""
+    """Return the bytes of a zigzag varint."""
     raw = np.uint64((value << 1) ^ (value >> 63))
     size = 1
     while raw >= np.uint64(0x80):
@@ -95,20 +95,20 @@ def write_varint(out: Any, at: int, value: int) -> int:
 
 @inlined
 def size_without_length(timestamp_delta: int, offset_delta: int, body: int) -> int:
-    """Bytes of a record after its length, given the bytes from its key length on."""
+    """Return the bytes of a record after its length, given the bytes from its key length on."""
     return 1 + varint_size(timestamp_delta) + varint_size(offset_delta) + body
 
 
 @inlined
 def record_size(timestamp_delta: int, offset_delta: int, body: int) -> int:
-    """Bytes of a whole record."""
+    """Return the bytes of a whole record."""
     size = size_without_length(timestamp_delta, offset_delta, body)
     return varint_size(size) + size
 
 
 @inlined
 def murmur2(data: Any, at: int, size: int) -> Int:
-    """Kafka's hash of `size` bytes from `at` on, as an unsigned 32-bit number."""
+    """Return Kafka's hash of `size` bytes from `at` on, as an unsigned 32-bit number."""
     factor = np.uint32(0x5BD1E995)
     hashed = np.uint32(0x9747B28C) ^ np.uint32(size)
     words_end = at + (size & ~3)
@@ -136,7 +136,7 @@ def murmur2(data: Any, at: int, size: int) -> Int:
 
 @inlined
 def partition_of(data: Any, at: int, size: int, partitions: int) -> Int:
-    """The partition of `partitions` that Kafka's default partitioner gives a key."""
+    """Return the partition of `partitions` that Kafka's default partitioner gives a key."""
     if partitions == 1:
         return 0
     # 32-bit division costs a third of 64-bit division
@@ -145,9 +145,10 @@ def partition_of(data: Any, at: int, size: int, partitions: int) -> Int:
 
 @inlined
 def read_record(data: Any, at: int, end: int) -> tuple[int, int, int, int, int, int]:
-    """Timestamp delta, offset delta, where the body (key length on) begins, the key's place and size, the next record.
+    """Read timestamp delta, offset delta, the begin of the body (key length on), the key's place and size, the next
+    record.
 
-    The size is negative for a null key. The last is TORN unless every field ends where the record says that it ends.
+    The size is negative for a null key. The last is TORN unless every field ends at the end the record gives.
     """
     size, at = read_varint(data, at, end, 5)
     if size < 0 or size > end - at:
@@ -188,11 +189,12 @@ def write_record(out: Any, at: int, timestamp_delta: int, offset_delta: int, dat
 def survey_records(
     data: Any, count: int, last_delta: int, partition: int, partitions: int
 ) -> tuple[int, int, int, int, int, bool]:
-    """The records surveyed (or an error), how many keyed ones belong elsewhere, how many have no key, the last offset
-    delta, bytes of the largest, whether offsets are dense. No key is hashed if `partitions` is 0.
+    """Count the records (or return an error), keyed ones that belong elsewhere, and those without a key; return also
+    the last offset delta, the bytes of the largest, and True if offsets are dense. No key is hashed if `partitions` is
+    0.
 
-    Offset deltas must ascend and not exceed `last_delta`: what is skipped below an offset, and where reading goes on,
-    depends on it."""
+    Offset deltas must ascend and not exceed `last_delta`: skipping and the next read position depend on it.
+    """
     at, end = 0, len(data)
     elsewhere = keyless = largest = 0
     last = -1
@@ -220,9 +222,10 @@ def survey_records(
 def measure_records(
     data: Any, count: int, base_timestamp: int, keep_timestamps: bool, skip_below: int
 ) -> tuple[int, int, float, int, int]:
-    """Bytes of all values (or an error), how many records have a time, the sum of the times, the first and the last.
+    """Measure the bytes of all values (or return an error), the number of records with a time, the sum of the times,
+    the first and the last.
 
-    Only of records whose offset delta is not below `skip_below`. What a record holds behind its value is jumped over.
+    Only records whose offset delta is not below `skip_below` count. The bytes after a record's value are skipped.
     """
     at, end = 0, len(data)
     value_bytes = timed = oldest = newest = 0
@@ -277,10 +280,10 @@ def place_records(
     records: Any,
     batches: Any,
 ) -> int:
-    """First half of a regrouping: which new batch each record goes to, and how big that one gets; batches or an error.
+    """Place each record in a new batch, the first half of a regrouping; return the number of batches or an error.
 
-    Keyed records go where murmur2 says, null keys (with `partitions` 0: all) from `null_start` on by `null_step`.
-    A batch that would exceed `size_limit` is followed by another one. `open_batches` has an item for each partition.
+    Keyed records are placed by murmur2, null keys (with `partitions` 0: all) from `null_start` on by `null_step`. A
+    batch that would exceed `size_limit` is followed by another one. `open_batches` has an item for each partition.
     """
     at, end = 0, len(data)
     open_batches[:] = _NONE_OPEN
@@ -326,7 +329,7 @@ def place_records(
 
 @compiled
 def write_records(data: Any, records: Any, batches: Any, cursors: Any, firsts: Any, out: Any, old_deltas: Any) -> None:
-    """Second half: write each placed record to its batch, whose bytes begin at `cursors` in `out`.
+    """Write each placed record to its batch, whose bytes begin at `cursors` in `out`: the second half.
 
     `old_deltas` gets the offset deltas that the records had, batch by batch; a batch begins at `firsts` there. At the
     end `cursors` are one past each batch.

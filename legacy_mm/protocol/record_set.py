@@ -1,4 +1,4 @@
-"""What a fetch response holds for one partition: record batches, the last one often cut off; and which of them count.
+"""The record batches of one partition in a fetch response, the last one often cut off, and the choice of data batches.
 
     batches = whole_batches(answer)
     for batch in with_data(batches, committed, check_crcs=True): ...  # no marker, nothing that was aborted
@@ -44,9 +44,9 @@ class Tail(NamedTuple):
 
 
 def read_batches(records: memoryview) -> Iterator[RecordBatch | Tail]:
-    """The batches of a record set, then a Tail if bytes are left; CorruptRecords after the last sound one.
+    """Yield the batches of a record set, then a Tail if bytes are left; raise CorruptRecords after the last sound one.
 
-    Checksums are not looked at: `with_data` does that.
+    Checksums are not checked: `with_data` does that.
     """
     at, end = 0, len(records)
     while at < end:
@@ -74,10 +74,10 @@ def read_batches(records: memoryview) -> Iterator[RecordBatch | Tail]:
 
 
 def whole_batches(answer: FetchedPartition) -> list[RecordBatch]:
-    """Those in front of whatever is no whole batch. Brokers send the first one whole, however big it is.
+    """Return the batches before the first incomplete one. Brokers send the first batch whole, however big it is.
 
-    Where it is broken, or in an old format, CorruptRecords or EngineUnfit says so. Behind others such a batch is left
-    for the next answer, which begins with it.
+    Raise CorruptRecords or EngineUnfit where the first one is broken, or in an old format. A later one like that is
+    left for the next answer, which begins with it.
     """
     batches: list[RecordBatch] = []
     try:
@@ -106,7 +106,7 @@ class CommittedOnly:
         self._decompress = decompress
 
     def admits(self, batch: RecordBatch) -> bool:
-        """False for a batch of an aborted transaction. Control batches are admitted, and not data."""
+        """Return False for a batch of an aborted transaction. Control batches are admitted, and not data."""
         header = batch.header
         if header.producer_id < 0:
             return True
@@ -129,9 +129,9 @@ class CommittedOnly:
 
 
 def opened(batch: RecordBatch, decompress: Decompressor) -> memoryview:
-    """Its records, decompressed; raises CorruptRecords.
+    """Decompress the records; raise CorruptRecords.
 
-    What is sound and cannot be had may be beyond our limit, and librdkafka has none: EngineUnfit.
+    A sound batch that cannot be opened may be beyond our limit, and librdkafka has none: EngineUnfit.
     """
     try:
         return decompress(batch.header.codec, batch.payload)
@@ -143,7 +143,7 @@ def opened(batch: RecordBatch, decompress: Decompressor) -> memoryview:
 def with_data(
     batches: Iterable[RecordBatch], committed: CommittedOnly | None, *, check_crcs: bool
 ) -> Iterator[RecordBatch]:
-    """Those whose records are to be copied; CorruptRecords after the last sound batch.
+    """Yield the batches whose records are to be copied; raise CorruptRecords after the last sound batch.
 
     A batch is believed to hold no data only if its checksum is right.
     """

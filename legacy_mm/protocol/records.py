@@ -28,7 +28,7 @@ _FAULTS = {
 
 
 class Survey(NamedTuple):
-    """What a walk over the records of a batch found."""
+    """The result of a walk over the records of a batch."""
 
     records: int
     elsewhere: int  # records whose key belongs to another partition
@@ -39,7 +39,7 @@ class Survey(NamedTuple):
 
 
 class Contents(NamedTuple):
-    """How large the values of some records are together, and the times of those that have one."""
+    """The total size of some records, and the times of those that have one."""
 
     value_bytes: int
     timed: int
@@ -49,7 +49,9 @@ class Contents(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where records go: keys by murmur2 over `partitions`, null keys from `null_start` on in steps of `null_step`."""
+    """The placement of records: keys by murmur2 over `partitions`, null keys from `null_start` on in steps of
+    `null_step`.
+    """
 
     partitions: int
     null_start: int
@@ -57,18 +59,18 @@ class Placement(NamedTuple):
 
     @classmethod
     def all_to(cls, partition: int) -> Placement:
-        """Every record to one partition, whatever its key."""
+        """Place every record in one partition, whatever its key."""
         return cls(0, partition, 0)
 
     @classmethod
     def by_key(cls, partitions: int, *, null_keys_to: int) -> Placement:
-        """Keys as Kafka's default partitioner places them, null keys all to one partition."""
+        """Place keys as Kafka's default partitioner does, null keys all in one partition."""
         assert 0 <= null_keys_to < partitions
         return cls(partitions, null_keys_to, 0)
 
     @classmethod
     def by_key_spreading(cls, partitions: int, *, first: int) -> Placement:
-        """Keys as Kafka's default partitioner places them, null keys one by one round all partitions."""
+        """Place keys as Kafka's default partitioner does, null keys round robin in all partitions."""
         assert 0 <= first < partitions
         return cls(partitions, first, 1)
 
@@ -79,7 +81,7 @@ SourceOffsets = range | OffsetArray
 
 
 def some_offsets(offsets: SourceOffsets, numbers: Sequence[int]) -> OffsetArray:
-    """Those of these records of the batch, the first of which is 0."""
+    """Select the offsets of these records of the batch, the first of which is 0."""
     return np.array([offsets[number] for number in numbers], np.int64)
 
 
@@ -119,7 +121,7 @@ def regroup(
     level: int | None = None,
     limit: int = BATCH_LIMIT,
 ) -> list[Regrouped]:
-    """New batches out of decompressed records, in the order in which their first records come.
+    """Regroup decompressed records into new batches, in the order in which their first records come.
 
     Offsets become dense, timestamps keep their values (also those that the broker set), everything from the key on
     stays as it is. Records below `from_offset` are left out. `codec` None keeps the source's; no batch is bigger than
@@ -174,9 +176,9 @@ class Opened(NamedTuple):
 
 
 def join(batches: Sequence[Opened]) -> RecordBatch:
-    """One batch, not compressed, that holds the records of these, which follow one another in their partition.
+    """Join adjacent batches of one partition into one uncompressed batch.
 
-    Offsets and timestamps stay: offsets that are missing between two batches are holes of the new one. Raises
+    Offsets and timestamps stay: offsets that are missing between two batches are holes of the new one. Raise
     CorruptRecords.
     """
     first, last = batches[0].header, batches[-1].header
@@ -195,25 +197,27 @@ def join(batches: Sequence[Opened]) -> RecordBatch:
 
 
 def _most_bytes(batch: Opened) -> int:
-    """What its records may take when they are written anew; a count that lies makes no huge array."""
+    """Return the most bytes of the rewritten records; a wrong count makes no huge array."""
     size = len(batch.records)
     return size + kernels.MOST_GROWTH * min(batch.header.records, size // kernels.LEAST_RECORD)
 
 
 def recompress(header: Header, records: memoryview, codec: Codec, level: int | None = None) -> RecordBatch:
-    """A new batch with the same header fields whose records, given decompressed, are compressed with `codec`."""
+    """Create a batch with the same header fields whose records, given decompressed, are compressed with `codec`."""
     return assemble(header.with_codec(codec), compress(codec, records, level))
 
 
 def first_key(header: Header, records: memoryview) -> bytes | None:
-    """The key of the first of some decompressed records; None if it is null. A control batch has its type there."""
+    """Return the key of the first of some decompressed records; None if it is null. A control batch has its type
+    there.
+    """
     *_, key, size, after = kernels.read_record(as_array(records), 0, len(records))
     _check(header, kernels.TORN_RECORD if after == kernels.TORN else 0)
     return bytes(records[key : key + size]) if size >= 0 else None
 
 
 def sizes(header: Header, records: memoryview) -> Iterator[tuple[int | None, int | None]]:
-    """Sizes of key and value of each of some decompressed records; None for null. For error messages: slow."""
+    """Yield sizes of key and value of each of some decompressed records; None for null. For error messages: slow."""
     data = as_array(records)
     for _, after, key, key_size in _walk(header, records):
         value_size, _ = kernels.read_varint(data, key + max(key_size, 0), after, 5)
@@ -221,12 +225,12 @@ def sizes(header: Header, records: memoryview) -> Iterator[tuple[int | None, int
 
 
 def each(header: Header, records: memoryview) -> list[memoryview]:
-    """The bytes of each of some decompressed records. For what was refused: slow."""
+    """Return the bytes of each of some decompressed records. For refused records: slow."""
     return [records[begin:end] for begin, end, *_ in _walk(header, records)]
 
 
 def _walk(header: Header, records: memoryview) -> Iterator[tuple[int, int, int, int]]:
-    """Where each record begins and ends, and where its key is and how large."""
+    """Yield the begin and end of each record, and the place and size of its key."""
     data = as_array(records)
     at, end = 0, len(records)
     for _ in range(header.records):
@@ -237,12 +241,12 @@ def _walk(header: Header, records: memoryview) -> Iterator[tuple[int, int, int, 
 
 
 def partition_of(key: bytes, partitions: int) -> int:
-    """The partition that Kafka's default partitioner gives a key."""
+    """Return the partition that Kafka's default partitioner gives a key."""
     return int(kernels.partition_of(as_array(key), 0, len(key), partitions))
 
 
 def murmur2(data: bytes) -> int:
-    """Kafka's hash, unsigned."""
+    """Return Kafka's hash, unsigned."""
     return int(kernels.murmur2(as_array(data), 0, len(data)))
 
 
@@ -258,12 +262,12 @@ def warm_up() -> None:
 
 
 def as_array(data: Bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Always read-only: for a writable one numba would compile anew."""
+    """Return a read-only array: for a writable one numba would compile anew."""
     return np.frombuffer(memoryview(data).toreadonly(), np.uint8)
 
 
 def _times(header: Header) -> tuple[int, bool]:
-    """The time from which the records' deltas count, and whether they count at all."""
+    """Return the base time of the records' deltas, and True if the deltas count."""
     return (header.max_timestamp, False) if header.has_append_time else (header.base_timestamp, True)
 
 

@@ -11,7 +11,7 @@ from legacy_mm.protocol.records import recompress
 
 
 class SingleRecord(NamedTuple):
-    """What a record holds, wherever it is."""
+    """The content of a record."""
 
     timestamp: int
     key: bytes | None
@@ -20,14 +20,16 @@ class SingleRecord(NamedTuple):
 
 
 def first_record(header: Header, records: memoryview) -> SingleRecord:
-    """The first of some decompressed records; raises CorruptRecords, and UnicodeDecodeError for a header's name."""
+    """Return the first of some decompressed records; raise CorruptRecords, and UnicodeDecodeError for a header's
+    name.
+    """
     found = next(fields(header, records, from_offset=header.base_offset, most=1, most_bytes=1))
     headers = tuple((name.decode(), value) for name, value in found.headers[0])
     return SingleRecord(found.timestamps[0], found.keys[0], found.values[0], headers)
 
 
 def batch_of(record: SingleRecord, codec: Codec, level: int | None = None) -> RecordBatch:
-    """A batch that holds this record alone."""
+    """Create a batch that holds this record alone."""
     body = [b"\0", _varint(0), _varint(0), _field(record.key), _field(record.value), _varint(len(record.headers))]
     for name, value in record.headers:
         body += [_field(name.encode()), _field(value)]
@@ -41,7 +43,7 @@ def _field(content: bytes | None) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """Zigzag, as Kafka writes sizes."""
+    """Encode a zigzag varint, as Kafka writes sizes."""
     rest = value << 1 ^ value >> 63
     written = bytearray()
     while rest > 0x7F:

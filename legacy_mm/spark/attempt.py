@@ -1,4 +1,4 @@
-"""Which attempt of its Spark task this process is."""
+"""The attempt number of this process's Spark task."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from pyspark import TaskContext
 
 
 def attempt_number() -> int:
-    """0 for the first attempt, and outside a task."""
+    """Return the attempt number; 0 for the first attempt, and outside a task."""
     context = TaskContext.get()
     return 0 if context is None else int(context.attemptNumber())

@@ -64,7 +64,7 @@ class Peer:
             raise ChannelError(f"control channel closed: {error}") from error
 
     def receive(self) -> Frame | None:
-        """The next frame; None when the other end closed or broke off."""
+        """Receive the next frame; None when the other end closed or broke off."""
         text = _read_frame(self._connection, MAX_FRAME)
         return None if text is None else decode(text, self._ticket)
 
@@ -81,16 +81,16 @@ class TicketHolder(Protocol):
     ticket: Ticket
 
     def admit(self, peer: Peer, hello: Hello) -> Frame | None:
-        """What the task needs, such as its plan; None refuses."""
+        """Return the task's start frame, such as its plan; None refuses."""
 
     def received(self, frame: Frame) -> None:
-        """A frame of the admitted task."""
+        """Handle a frame of the admitted task."""
 
     def closed(self) -> None:
-        """The channel of the admitted task is closed."""
+        """Handle the end of the admitted task's channel."""
 
     def attended(self) -> bool:
-        """Whether somebody looks after the task, and its lease is to be renewed. Called by another thread."""
+        """Return True if the task is attended, and its lease is to be renewed. Called by another thread."""
 
 
 class ChannelServer:
@@ -113,7 +113,7 @@ class ChannelServer:
         threading.Thread(target=self._beat, name="channel-beat", daemon=True).start()
 
     def new_ticket(self, flow: str, stream: int, generation: int) -> Ticket:
-        """A ticket with a number and a key of its own."""
+        """Create a ticket with a number and a key of its own."""
         with self._lock:
             self._numbers += 1
             number = self._numbers
@@ -123,12 +123,12 @@ class ChannelServer:
         return hmac.digest(self._secret, str(number).encode(), hashlib.sha256)
 
     def expect(self, holder: TicketHolder) -> None:
-        """From now on the holder's ticket can be presented."""
+        """Accept the holder's ticket from now on."""
         with self._lock:
             self._holders[holder.ticket.number] = holder
 
     def forget(self, holder: TicketHolder) -> None:
-        """From now on the holder's ticket is refused."""
+        """Refuse the holder's ticket from now on."""
         with self._lock:
             self._holders.pop(holder.ticket.number, None)
 
@@ -225,7 +225,7 @@ def _refused(connection: socket.socket, error: ChannelError) -> ChannelError:
 
 
 def present(ticket: Ticket, kind: type[Answer]) -> tuple[Peer, Answer]:
-    """Task side: connect, prove the ticket, get what it is good for. Raises ChannelError when refused."""
+    """Connect from the task, prove the ticket, and return the answer to it. Raise ChannelError when refused."""
     with ExitStack() as unless_proven:
         connection = socket.create_connection((ticket.host, ticket.port), timeout=_PROOF_SECONDS)
         unless_proven.callback(connection.close)
@@ -264,7 +264,7 @@ def process_start(pid: int) -> int | None:
 
 
 def _receive_without_limit(connection: socket.socket) -> None:
-    """Receiving waits as long as it takes; sending gives up after 5 s, so that a frozen peer blocks nobody."""
+    """Receive without a limit; sending gives up after 5 s, so that a frozen peer blocks no sender."""
     connection.settimeout(None)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _TIMEVAL)
 

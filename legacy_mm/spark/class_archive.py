@@ -18,7 +18,7 @@ _OF_USERS = ("-XX:SharedArchive", "-XX:ArchiveClasses", "-Xshare")
 
 
 def options(java: Path, given: Sequence[str]) -> list[str]:
-    """What to give a JVM so that it uses the archive of this Java, unless the user's options name one."""
+    """Return the JVM options that use the archive of this Java, unless the user's options name one."""
     path = path_for(java)
     if not path.exists() or any(option.startswith(_OF_USERS) for option in given):
         return []
@@ -26,8 +26,9 @@ def options(java: Path, given: Sequence[str]) -> list[str]:
 
 
 def path_for(java: Path) -> Path:
-    """Where the archive of this Java is, or would be. Times count in whole seconds, as the JVM compares them and as the
-    layers of an image keep them."""
+    """Return the path of this Java's archive, which may be missing. Times count in whole seconds, as the JVM
+    compares them and as the layers of an image keep them.
+    """
     parts = (java.resolve().parent.parent / "lib" / "modules", Path(pyspark_jars()).parent)
     known = hashlib.sha256()
     for part in parts:

@@ -15,9 +15,10 @@ from legacy_mm.errors import ConfigurationError
 
 
 def channel_identity(*, embedded: bool) -> tuple[str, ssl.SSLContext | None, str]:
-    """Address to listen on, TLS context, and the certificate (PEM) that tasks must see; no TLS on plain loopback.
+    """Return the address to listen on, TLS context, and the certificate (PEM) that tasks must see; no TLS on plain
+    loopback.
 
-    Raises ConfigurationError for a SPARK_LOCAL_IP that is no address of this host.
+    Raise ConfigurationError for a SPARK_LOCAL_IP that is no address of this host.
     """
     if embedded:
         return "127.0.0.1", None, ""
@@ -35,7 +36,7 @@ def channel_identity(*, embedded: bool) -> tuple[str, ssl.SSLContext | None, str
 
 
 def _own_address(named: str) -> str:
-    """Of a name's addresses an IPv4 one, if there is any, as Java has it."""
+    """Return an IPv4 address of the name, if there is any, as Java does."""
     try:
         family, *_, place = min(socket.getaddrinfo(named, 0, type=socket.SOCK_STREAM))
         with socket.socket(family) as probe:
@@ -46,7 +47,7 @@ def _own_address(named: str) -> str:
 
 
 def _outward_address() -> str:
-    """The address this host is known by; no packet is sent."""
+    """Return the outward address of this host; no packet is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(("192.0.2.1", 9))

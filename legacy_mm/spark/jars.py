@@ -25,7 +25,7 @@ JAR_PATTERN = "[artifact]-[revision](-[classifier]).[ext]"
 
 
 class Release(Protocol):
-    """What to fetch for one Kafka release."""
+    """The files to fetch for one Kafka release."""
 
     @property
     def version(self) -> str:
@@ -53,7 +53,7 @@ LAST_MIRROR_MAKER = _Pinned(
 
 
 def cache_folder() -> Path:
-    """`$LEGACY_MM_CACHE`, else `$XDG_CACHE_HOME/legacy_mm`, else `~/.cache/legacy_mm`."""
+    """Return `$LEGACY_MM_CACHE`, else `$XDG_CACHE_HOME/legacy_mm`, else `~/.cache/legacy_mm`."""
     if named := os.environ.get("LEGACY_MM_CACHE"):
         return Path(named)
     base = os.environ.get("XDG_CACHE_HOME")
@@ -61,9 +61,9 @@ def cache_folder() -> Path:
 
 
 def kafka_jars(row: Release) -> Path:
-    """Folder with every jar of a release; fetched at the first call of a user.
+    """Return the folder with every jar of a release; fetch them at the first call of a user.
 
-    HostError, one line that says what to do, when it is not there and cannot be fetched.
+    Raise HostError, one line with the remedy, when it is missing and cannot be fetched.
     """
     folder = jars_folder(row)
     if folder.is_dir():
@@ -81,7 +81,7 @@ def kafka_jars(row: Release) -> Path:
 
 
 def jars_folder(row: Release) -> Path:
-    """Where the jars of a row belong; the digest makes a changed row a different folder."""
+    """Return the folder for the jars of a row; the digest makes a changed row a different folder."""
     digest = hashlib.sha256("\n".join(row.artefacts).encode()).hexdigest()[:8]
     return cache_folder() / "kafka" / f"{row.version}-{digest}"
 

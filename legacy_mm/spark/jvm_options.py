@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 _OURS = ("-XX:TieredStopAtLevel=1", "-Xss512k", "-XX:-UsePerfData", "-Djava.awt.headless=true", "-Xms32m", "-Xmn12m")
-"""Of heap, a driver keeps 30 MB; Java's own choice to begin with, on a big host, touches 100 MB more."""
+"""The flags for a driver that needs 30 MB of heap; Java's default start size, on a big host, touches 100 MB more."""
 _OUR_HEAP = "-Xmx512m"
 _OUR_COLLECTOR = "-XX:+UseSerialGC"
 _COLLECTOR = re.compile(r"-XX:\+Use(?:Serial|Parallel|ParallelOld|G1|Z|Shenandoah|Epsilon|ConcMarkSweep|ParNew)GC")
@@ -52,12 +52,12 @@ _NAMED = re.compile(
 
 
 def removed(options: Iterable[str], release: int) -> list[str]:
-    """Those of the options that this release of Java has removed."""
+    """Return the options that this release of Java has removed."""
     return [option for option in options if _GONE_IN.get(_name(option), release + 1) <= release]
 
 
 def refused(said: str, options: Sequence[str]) -> list[str]:
-    """Those of the options that a JVM named when it refused to start, by what it said."""
+    """Return the options that a JVM named when it refused to start, found in its output."""
     found = _NAMED.search(said)
     if found is None:
         return []
@@ -70,7 +70,7 @@ def refused(said: str, options: Sequence[str]) -> list[str]:
 
 
 def with_ours(options: Sequence[str]) -> list[str]:
-    """Our flags, then the user's, which hold where both set the same thing."""
+    """Return our flags, then the user's, which win where both set the same thing."""
     ours = list(_OURS)
     if not any(_HEAP.fullmatch(option) for option in options):
         ours.append(_OUR_HEAP)
@@ -80,7 +80,7 @@ def with_ours(options: Sequence[str]) -> list[str]:
 
 
 def computed_heap(java: Path, options: Sequence[str]) -> int | None:
-    """The heap in bytes where options leave it to Java, such as -XX:MaxRAMPercentage; None where nothing does."""
+    """Return the heap in bytes where options leave it to Java, such as -XX:MaxRAMPercentage; None where none does."""
     deciding = [option for option in options if _HEAP.fullmatch(option)]
     if not deciding or any(_MAXIMUM_HEAP.fullmatch(option) for option in deciding):
         return None

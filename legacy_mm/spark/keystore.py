@@ -26,7 +26,9 @@ _KAFKA_EXCEPTION = "org.apache.kafka.common.KafkaException: "
 
 
 def read(stores: JavaStores, java: Callable[[], Jvm]) -> dict[str, str]:
-    """librdkafka properties that hold what the stores hold; raises ConfigurationError in Java's words."""
+    """Read the stores and return librdkafka properties with their contents; raise ConfigurationError in Java's
+    words.
+    """
     if stores == JavaStores():
         return {}
     security = _Java(java().connect())
@@ -48,7 +50,7 @@ class _Java:
         self._jvm = gateway.jvm
 
     def trusted(self, store: KeyStore | None) -> str:
-        """The certificates that Java would trust; without a store those of its own, or of a system property."""
+        """Return the certificates that Java would trust; without a store those of its own, or of a system property."""
         factory = self._jvm.javax.net.ssl.TrustManagerFactory
         factory = factory.getInstance(factory.getDefaultAlgorithm())
         opened = self._open(store) if store else None
@@ -64,7 +66,9 @@ class _Java:
         raise ConfigurationError(f"ssl.truststore.location: {store.location} holds no certificate{locked}")
 
     def _doubt(self, store: KeyStore, found: Any) -> None:
-        """Java believes a trusted certificate by itself; OpenSSL only with its issuers, up to the root."""
+        """Warn of a certificate without its issuers: Java trusts it alone, OpenSSL only with its issuers, up to the
+        root.
+        """
         subjects = {each.getSubjectX500Principal().getName() for each in found}
         for each in found:
             if each.getIssuerX500Principal().getName() not in subjects:
@@ -72,7 +76,7 @@ class _Java:
                 events.emit(events.TRUST_WITHOUT_ROOT, store=store.location, name=name)
 
     def identity(self, store: KeyStore) -> dict[str, str]:
-        """The key that Java would show, and its chain; nothing when the store holds none."""
+        """Return the key that Java would show, and its chain; nothing when the store holds none."""
         opened = self._open(store)
         factory = self._jvm.javax.net.ssl.KeyManagerFactory
         factory = factory.getInstance(factory.getDefaultAlgorithm())
@@ -119,7 +123,7 @@ class _Java:
         return array
 
     def _invoke(self, owner: str, name: str, target: Any, *arguments: tuple[str, Any]) -> Any:
-        """A method by its declared types, where py4j finds two (a null fits both) or none (a hidden class)."""
+        """Invoke a method by its declared types, where py4j finds two (a null fits both) or none (a hidden class)."""
         find = self._jvm.java.lang.Class.forName
         types = self._array("java.lang.Class", *(find(kind) for kind, _ in arguments))
         values = self._array("java.lang.Object", *(value for _, value in arguments))
@@ -136,5 +140,5 @@ def _pem(label: str, encoded: bytes) -> str:
 
 
 def _said(error: Py4JJavaError) -> str:
-    """Class and message of a Java exception; those of key stores hold no secret."""
+    """Return class and message of a Java exception; those of key stores hold no secret."""
     return str(error.java_exception.toString())

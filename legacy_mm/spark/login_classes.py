@@ -140,4 +140,4 @@ class _Request(BaseHTTPRequestHandler):
         self.wfile.write(json.dumps(body).encode())
 
     def log_message(self, format: str, *args: object) -> None:
-        """A question is no news."""
+        """Ignore the request line, which needs no log entry."""

@@ -1,4 +1,4 @@
-"""MBeans in the driver's JVM: one call hands over all values, and Java alone answers whoever asks for them.
+"""MBeans in the driver's JVM: one call hands over all values, and Java alone answers its clients.
 
 The Java class is compiled at run time by Spark's own Janino (Java 1.4 style: no generics, no for-each), so no jar is
 built. Each bean keeps its values in a map that the next call replaces; no thread of a JMX client ever reaches Python.
@@ -126,7 +126,7 @@ class MBeans:
         self._beans: Any = None
 
     def publish(self, beans: Mapping[str, Iterable[Row]]) -> None:
-        """From now on exactly these beans are there. Raises whatever py4j and Java raise."""
+        """Publish exactly these beans from now on. Raise any error of py4j and Java."""
         if self._beans is None:
             self._beans = self._compile()
         lines = []
@@ -145,5 +145,5 @@ class MBeans:
 
 
 def _text(value: float | int | str) -> str:
-    """As Java reads it: Python writes nan, Java NaN."""
+    """Format a number for Java: Python writes nan, Java NaN."""
     return "NaN" if value != value else str(value)

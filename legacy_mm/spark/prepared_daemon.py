@@ -19,7 +19,7 @@ class PreparedDaemon:
     """Started at once; Spark's own daemon finds it in the folder (LEGACY_MM_PREPARED_DAEMON)."""
 
     def __init__(self, folder: Path, environment: Mapping[str, str]) -> None:
-        """`folder` is private: whoever can write there could be our daemon."""
+        """Create the daemon; `folder` is private: any process that can write there could pose as our daemon."""
         with socket.socket(socket.AF_UNIX) as listener:
             at_socket(str(folder), listener.bind)
             listener.listen(1)
@@ -32,8 +32,9 @@ class PreparedDaemon:
             )
 
     def stop(self, deadline: Deadline) -> None:
-        """It ends by itself when Spark has, or now that nobody can ask for it; killed at the deadline, but not before
-        it could end its workers."""
+        """Stop the daemon, which ends once Spark has, or since no client can reach it now; kill it at the deadline,
+        but not before it could end its workers.
+        """
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:

@@ -17,7 +17,7 @@ from legacy_mm.copyjob import Ticket
 
 TaskEntry = Callable[[Iterator[Ticket]], Iterator[None]]
 _RAISED = re.compile(r"^ +.*\n([A-Za-z_][\w.]*(?::.*)?)$", re.MULTILINE)
-"""The end of a traceback: behind its last indented line. It is whole, so that whoever shows it can hide secrets."""
+"""The end of a traceback: behind its last indented line. It is whole, so that secrets in it can be hidden."""
 _OWN_ERRORS = "legacy_mm.errors."
 
 
@@ -25,7 +25,7 @@ class SparkRunner:
     """Submits tickets to a SparkContext that may still be starting."""
 
     def __init__(self, context: Future[Any], entry: TaskEntry, prepare: Callable[[], None]) -> None:
-        """`prepare` is called before each job."""
+        """Create the runner; `prepare` is called before each job."""
         self._context = context
         self._entry = entry
         self._prepare = prepare
@@ -73,7 +73,7 @@ def _group(ticket: Ticket) -> str:
 
 
 def reason_of(error: Exception) -> str:
-    """Of py4j's long texts what Python raised in the worker, else the line that names the Java exception."""
+    """Return Python's error in the worker from py4j's long texts, else the line that names the Java exception."""
     text = str(error)
     raised: list[str] = _RAISED.findall(text)
     if raised:

@@ -112,7 +112,9 @@ class SparkHost:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def properties(self, archive: Path | None, defaults: Mapping[str, str]) -> dict[str, str]:
-        """Spark properties of the application, over the `defaults` of its configuration folder; never a credential."""
+        """Return Spark properties of the application, over the `defaults` of its configuration folder; never a
+        credential.
+        """
         master = self._settings.master or f"local[{4 * self._streams + 4}]"
         chosen = {
             "spark.master": master,
@@ -139,7 +141,7 @@ class SparkHost:
         return chosen | _KEPT
 
     def worker_python(self, defaults: Mapping[str, str]) -> str:
-        """What workers are started by: as Spark has it, its property before the variable."""
+        """Return the command that starts workers: as in Spark, its property comes before the variable."""
         if self.embedded:
             return python_executable()
         asked = self._settings.conf.get(_WORKER_PYTHON) or defaults.get(_WORKER_PYTHON)
@@ -153,7 +155,7 @@ class SparkHost:
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _leave_folder_to(self, jvm: Any) -> None:
-        """Where this process is killed Java removes the folder, after what Spark makes in it from now on."""
+        """Leave the folder to Java, which removes it, after Spark's later files in it, if this process is killed."""
         for path in (self.folder, *self.folder.iterdir()):
             jvm.java.io.File(str(path)).deleteOnExit()
 
@@ -185,7 +187,7 @@ class SparkHost:
 
 @contextmanager
 def java_for(home: str | None) -> Iterator[Jvm]:
-    """A JVM for a question or two; the environment is left as it was."""
+    """Yield a JVM for a question or two; the environment is left as it was."""
     before = os.environ.get("SPARK_HOME")
     host = SparkHost(SparkSettings(jvm=JvmSettings(java_home=home)), streams=1, preload="")
     try:
@@ -200,10 +202,12 @@ def java_for(home: str | None) -> Iterator[Jvm]:
 
 @contextmanager
 def java_when_asked(home: str | None) -> Iterator[Callable[[], Jvm]]:
-    """As `java_for`; it is started by the first question, so not for nothing."""
+    """Yield like `java_for` a JVM that the first question starts, so not in vain."""
     with ExitStack() as stack:
         yield cache(lambda: stack.enter_context(java_for(home)))
 
 
 def _say_nothing(*_: object) -> None:
-    """pyspark prints a traceback when the JVM ends before its accumulator server does; here that is the normal end."""
+    """Suppress the traceback that pyspark prints when the JVM ends before its accumulator server, the normal end of
+    the mirror.
+    """

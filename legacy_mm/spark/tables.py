@@ -79,9 +79,10 @@ class Tables:
         read.option("slices", json.dumps(slices)).load().createOrReplaceTempView(view)
 
     def query(self, name: str, sql: str, watch: Callable[[int], None] | None) -> list[Mapping[str, Any]]:
-        """Rows of a query. `watch` is told, again and again, how many slices it has read; None: nobody looks.
+        """Return the rows of a query. `watch` is called again and again with the number of slices read; None: no
+        progress.
 
-        Raises HostError.
+        Raise HostError.
         """
         self._context.setJobGroup(name, name)
         over = threading.Event()

@@ -18,9 +18,9 @@ class TopicRename:
     """Java's own `Pattern` and `Matcher`."""
 
     def __init__(self, jvm: Jvm, expression: str, replacement: str) -> None:
-        r"""`replacement` names groups by `$1` and `${name}`; also by `\1`.
+        r"""Create the rename; `replacement` names groups by `$1` and `${name}`; also by `\1`.
 
-        Raises InvalidPattern, and ConfigurationError for a group that is not there.
+        Raise InvalidPattern, and ConfigurationError for a missing group.
         """
         self._matcher = jvm.topic_matcher(expression)
         self._replacement = _PYTHONS_GROUP.sub(_javas_group, replacement)
@@ -33,10 +33,12 @@ class TopicRename:
             raise ConfigurationError(f"{expression}->{replacement} is not possible: {said}") from None
 
     sample: str
-    """What is made where the groups are empty."""
+    """The name that empty groups give."""
 
     def renamed(self, topic: str) -> str | None:
-        """The new name, or None for a topic that does not match. Raises StreamFailure when Java does not answer."""
+        """Return the new name, or None for a topic that does not match. Raise StreamFailure when Java does not
+        answer.
+        """
         if topic not in self._matcher.matching([topic]):
             return None
         try:

@@ -76,7 +76,7 @@ def _install(number: int, handler: Any) -> Any:
 
 
 def _hand_over(folder: str | None) -> bool:
-    """Whether another process was the daemon until its end."""
+    """Yield the role to another process; return True if it was the daemon until its end."""
     if not folder:
         return False
     taken = b""
@@ -91,7 +91,9 @@ def _hand_over(folder: str | None) -> bool:
 
 
 def _take_over(listener: socket.socket) -> None:
-    """Become the daemon for whoever connects; end when nobody can any more, because our own standard input closed."""
+    """Take over as the daemon for any client; end when none can connect any more, because our own standard input
+    closed.
+    """
     _preload()
     readable, _, _ = select.select([0, listener.fileno()], [], [])
     if listener.fileno() not in readable:
@@ -114,7 +116,7 @@ def _take_over(listener: socket.socket) -> None:
 
 
 def print_with_the_mirror() -> None:
-    """What this worker prints from now on is printed by the mirror; where there is none on this host, it is Spark's."""
+    """Print this worker's output through the mirror from now on; without a mirror on this host, through Spark."""
     if not (console := os.environ.get(_CONSOLE, "").split()):
         return
     for own, number in zip(console, _PIPES[1:], strict=True):

@@ -31,7 +31,9 @@ _EVERY = DescribeAclsRequest(
 
 
 def access_rules(name: str, properties: Mapping[str, str], deadline: Deadline) -> frozenset[AclRule]:
-    """All of them; raises NoAuthorizer when the cluster keeps none, LegacyMMError. `name` tells clusters apart."""
+    """Return all ACL rules; raise NoAuthorizer when the cluster keeps none, or LegacyMMError. `name` tells clusters
+    apart.
+    """
     with closing(Cluster(properties, deadline.remaining())) as cluster:
         answer = cluster.call_any(_EVERY)
     error = for_code(answer.error_code)

@@ -1,7 +1,7 @@
-"""What duties ask of a cluster and change at it, over our own sockets: where librdkafka has no such login.
+"""Admin requests of the duties over our own sockets, for logins that librdkafka lacks.
 
-As `kafka/admin.py`: every request has a deadline, one that fails as a whole raises HostError, and what fails for one
-topic or one rule is told of that one alone.
+Every request has a deadline, as in `kafka/admin.py`. A request that fails as a whole raises HostError; a failure for
+one topic or one rule is reported for that one alone.
 """
 
 from __future__ import annotations
@@ -65,24 +65,28 @@ class WireAdmin:
     """One cluster, seen by the duties; connects for each call. Any thread may call it."""
 
     def __init__(self, name: str, properties: Mapping[str, str]) -> None:
-        """`name` tells the clusters apart in errors; `properties` are any client's of the cluster."""
+        """Create an admin client; `name` tells the clusters apart in errors, `properties` are any client's of the
+        cluster.
+        """
         self.name = name
         self.connection = {**properties, "client.id": f"legacy_mm-duties-{name}"}
         self._patience = threading.Event()
         self._replaces_properties = False
 
     def topics(self, deadline: Deadline) -> dict[str, int]:
-        """Topic -> number of partitions, of all topics the principal may see."""
+        """Return topic -> number of partitions, of all topics the principal may see."""
         return partition_counts(self._listing(deadline))
 
     def cluster_id(self, deadline: Deadline) -> str:
-        """What tells the cluster from all others; empty for brokers of before 0.10.1."""
+        """Return the cluster id; empty for brokers before 0.10.1."""
         return self._listing(deadline).cluster_id or ""
 
     def properties(
         self, topics: Collection[str], deadline: Deadline
     ) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:
-        """The properties of each topic, and of those that are not told, why."""
+        """Return the properties of each topic, and a reason for each topic whose properties the cluster does not
+        return.
+        """
         found: dict[str, list[TopicProperty]] = {}
         untold: dict[str, str] = {}
         resource = DescribeConfigsRequest.DescribeConfigsResource
@@ -99,7 +103,7 @@ class WireAdmin:
         return found, untold
 
     def broker_properties(self, deadline: Deadline) -> dict[str, str]:
-        """The properties of one of its brokers; none where they are not told."""
+        """Return the properties of one of the brokers; empty where the cluster does not return them."""
         with self._asking("describing a broker", deadline) as cluster:
             node = every_topic(cluster).brokers[0].node_id
             resource = DescribeConfigsRequest.DescribeConfigsResource(
@@ -159,7 +163,7 @@ class WireAdmin:
             yield from self.alter(wanted, deadline, trial=trial)
 
     def _described(self, topics: Sequence[str], deadline: Deadline) -> Mapping[str, Sequence[TopicProperty]]:
-        """Raises HostError where the properties are not told."""
+        """Return the properties of each topic; raise HostError where the cluster does not return them."""
         described, untold = self.properties(topics, deadline)
         if untold:
             raise HostError("; ".join(untold.values()))
@@ -202,7 +206,7 @@ class WireAdmin:
         deadline: Deadline,
         size: Callable[[Item], int] = lambda item: 1,
     ) -> Iterator[tuple[Item, Any]]:
-        """Each thing that is asked for, with its row of the answer, which `told` finds; portion by portion."""
+        """Yield each requested item with its row of the answer, found by `told`, portion by portion."""
         for some in portions(wanted, size):
             with self._asking(what, deadline) as cluster:
                 rows = told(cluster.call_any(request(some)), some)
@@ -211,7 +215,7 @@ class WireAdmin:
     def _by_controller(
         self, what: str, wanted: Sequence[Sized], request: Callable[[Sequence[Sized]], Any], deadline: Deadline
     ) -> Iterator[tuple[Sized, Any]]:
-        """As `_rows`, for what the controller does, which may be another broker meanwhile."""
+        """Yield rows as `_rows` does, from the controller, which may move to another broker meanwhile."""
         for some in portions(wanted, lambda change: change.metadata_records):
             with self._asking(what, deadline) as cluster:
                 rows = self._as_the_controller_answers(cluster, partial(request, some), some, deadline)
@@ -241,7 +245,7 @@ def _ms(deadline: Deadline) -> int:
 
 
 def _named(answer: Any, some: Sequence[Any]) -> Sequence[Any]:
-    """The rows of an answer that names topics, in the order of the changes."""
+    """Return the rows of an answer that names topics, in the order of the changes."""
     rows = answer.topics if isinstance(answer, CreateTopicsResponse) else answer.results
     named = {row.name: row for row in rows}
     return [named[change.topic] for change in some]
@@ -319,7 +323,7 @@ def _creation(rule: AclRule) -> Any:
 
 
 def _filter(rule: AclRule) -> Any:
-    """The filter that only this rule passes."""
+    """Return the filter that matches only this rule."""
     return DeleteAclsRequest.DeleteAclsFilter(
         resource_type_filter=ACLResourceType.TOPIC,
         resource_name_filter=rule.topic,

@@ -1,4 +1,4 @@
-"""How the target is written to, as the producer's properties say."""
+"""Options for writing to the target, read from the producer's properties."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _THRICE = 3
 
 @dataclass(frozen=True, slots=True)
 class AppendOptions:
-    """How the target is written to. Sizes are bytes, times seconds."""
+    """Options for writing to the target. Sizes are bytes, times seconds."""
 
     acks: int
     idempotent: bool
@@ -26,15 +26,15 @@ class AppendOptions:
     delivery_timeout: float
     retry_pause: float
     retries: int
-    """How often a batch is sent again, whatever the reason."""
+    """The limit of retries of a batch, for any reason."""
     damaged: int
-    """How often in a row a broker may call a batch damaged before that is a refusal."""
+    """The number of times in a row a broker may call a batch damaged before that counts as a refusal."""
 
 
 def options_from(properties: Mapping[str, str], *, sets_aside: bool = False) -> AppendOptions:
-    """What librdkafka's producer properties say about sending; its and Java's defaults where they say nothing.
+    """Return the options that librdkafka's producer properties set; its and Java's defaults for the others.
 
-    `sets_aside`: there is a quarantine for what is refused.
+    `sets_aside`: there is a quarantine for refused records.
     """
 
     def number(name: str, default: int) -> int:

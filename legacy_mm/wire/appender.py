@@ -28,15 +28,15 @@ from legacy_mm.wire.traffic import Traffic
 
 _LOOK_SECONDS = 0.05
 _STUCK_SECONDS = 0.25
-"""What waits so long may wait for ever, while the answers of which it is a part come and go."""
+"""A wait of this length may be a deadlock, even while answers to other batches arrive."""
 _PATIENT_SECONDS = 1.0
-"""So long nothing has to get through to a partition before it counts as stuck: leaders move in less."""
+"""The time without an acknowledgement after which a partition counts as stuck; leaders move faster."""
 _SHARE = 4
 """A partition to which nothing gets through may fill such a part of the buffer, all of those that are stuck half."""
 
 
 class Acknowledged(NamedTuple):
-    """A batch that the target has; `base_offset` -1: it had it already, and nobody knows where."""
+    """A batch that the target has; `base_offset` -1: it had it already, at an unknown offset."""
 
     receipt: Any
     base_offset: int
@@ -93,11 +93,11 @@ class Appender:
             channel.send(little)
 
     def has_room(self) -> bool:
-        """Whether more may be appended. What is stuck keeps at most half of the buffer from the others."""
+        """Return True if more may be appended. Stuck partitions keep at most half of the buffer from the others."""
         return self._bytes - min(self._stuck_bytes, self.options.buffer_bytes // 2) < self.options.buffer_bytes
 
     def takes(self, partition: TopicPartition) -> bool:
-        """Whether more may be appended for this one, as far as it is concerned."""
+        """Return True if this partition can take more."""
         lane = self._lanes.get(partition)
         if lane is None or lane.trouble is None:
             return True
@@ -106,11 +106,11 @@ class Appender:
         return not size or not (_is_stuck(lane, monotonic()) or size >= self.options.buffer_bytes // _SHARE)
 
     def stuck(self) -> dict[TopicPartition, str]:
-        """The partitions to which nothing has got through for a while, as of the last `tend`, and why."""
+        """Return the partitions that were stuck at the last `tend`, each with the reason."""
         return {lane.partition: lane.trouble.reason for lane in self._stuck if lane.trouble is not None}
 
     def is_empty(self) -> bool:
-        """Whether the target has everything."""
+        """Return True if the target has acknowledged everything."""
         return not self._bytes
 
     def wait_for_room(self, timeout: float) -> bool:
@@ -130,14 +130,16 @@ class Appender:
             return not self._bytes
 
     def take_acknowledged(self) -> list[Acknowledged]:
-        """What the target has got since the last call."""
+        """Return and clear the acknowledgements since the last call."""
         found = []
         while self._acknowledged:
             found.append(self._acknowledged.popleft())
         return found
 
     def take_refused(self) -> list[Entry]:
-        """Batches that the target refused for good; each must be given to `replace`, `drop` or `start_anew`."""
+        """Return and clear the batches that the target refused for good; pass each to `replace`, `drop` or
+        `start_anew`.
+        """
         with self.lock:
             refused, self._refused = self._refused, []
             return refused
@@ -151,7 +153,9 @@ class Appender:
             self._queue(refused.lane)
 
     def drop(self, refused: Entry) -> None:
-        """Go on without it. Raises ConnectionLost, ClusterUnreachable when a later try may succeed."""
+        """Continue without the refused batch. Raise ConnectionLost or ClusterUnreachable when a later try may
+        succeed.
+        """
         producer = self._ids.acquire() if self._ids is not None and refused.may_have_arrived else None
         with self.lock:
             self._bytes -= refused.size
@@ -168,9 +172,9 @@ class Appender:
             self._queue(refused.lane)
 
     def tend(self) -> None:
-        """To be called often: lanes go on after their pause, deadlines and request time-outs are noticed.
+        """Resume paused lanes and check deadlines and request timeouts; call this often.
 
-        Raises what ended a channel.
+        Raise the error that ended a channel.
         """
         if self._error is not None:
             raise self._error
@@ -202,17 +206,17 @@ class Appender:
     # --- what channels ask and tell; see `channel.Owner`
 
     def closed(self) -> bool:
-        """Whether sending is over."""
+        """Return True if sending is over."""
         return self._closed
 
     def acknowledged(self, entry: Entry, base_offset: int) -> None:
-        """The target has it. Under the lock."""
+        """Record that the target has the batch. Called under the lock."""
         for known in entry.lane.acknowledged(entry, base_offset):
             self._arrived(known, base_offset if known is entry else -1)
         self._settle(entry.lane)
 
     def failed(self, entry: Entry, answer: Appended | None) -> None:
-        """The target did not take it, or the connection broke (None). Under the lock."""
+        """Record that the target did not take the batch, or that the connection broke (None). Called under the lock."""
         error = 0 if answer is None else answer.error
         entry.damaged = entry.damaged + 1 if failures.is_damaged(error) else 0
         if entry.damaged >= self.options.damaged:
@@ -233,7 +237,7 @@ class Appender:
         self._settle(entry.lane)
 
     def unsent(self, entry: Entry) -> None:
-        """Its broker could not be reached: no try of those that `retries` counts. Under the lock."""
+        """Record that the broker could not be reached; this does not count against `retries`. Called under the lock."""
         entry.lane.hindered("its leader is not reached", monotonic())
         entry.lane.failed(entry, denied=True)
         self._settle(entry.lane)
@@ -247,18 +251,18 @@ class Appender:
         self._waiting[lane] = monotonic() + self.options.retry_pause
 
     def told(self, question: Question, answer: Answer) -> None:
-        """What the log has answered. Under the lock."""
+        """Handle the log's answer. Called under the lock."""
         lane = self._lanes[question.partition]
         if lane.answered(question, *answer) and question.entry is not None and answer.base_offset is not None:
             self._arrived(question.entry, answer.base_offset)
         self._settle(lane)
 
     def unanswered(self, question: Question) -> None:
-        """The log did not answer yet. Under the lock."""
+        """Record that the log did not answer yet. Called under the lock."""
         self._lanes[question.partition].hindered("its leader does not answer", monotonic())
 
     def ended(self, error: BaseException) -> None:
-        """A channel cannot go on."""
+        """Record that a channel cannot continue."""
         with self.lock:
             self._error = self._error or error
             self._settled.notify_all()
@@ -311,7 +315,7 @@ class Appender:
             return None
         leader = self.cluster.leader(lane.partition)
         if leader is None:
-            lane.hindered("nobody leads it", monotonic())
+            lane.hindered("it has no leader", monotonic())
             self.cluster.stale()
             self.pause(lane)
             return None
@@ -341,6 +345,6 @@ class Appender:
 
 
 def _is_stuck(lane: Lane, now: float) -> bool:
-    """Whether nothing has got through for a while, and something waits."""
+    """Return True if batches wait and none was acknowledged for a while."""
     trouble = lane.trouble
     return trouble is not None and now - trouble.since > _PATIENT_SECONDS and lane.size > 0

@@ -1,8 +1,8 @@
-"""What was read and is to be copied: how the readers of a fetcher and the thread that copies share the work.
+"""Record sets that were read and wait to be copied: the readers of a fetcher and the copying thread share the work.
 
-While that thread waits, a reader that has received something little works on it itself: at a few hundred records/s to
-wake another thread is a tenth of the latency. What is large is handed over, and the reader goes on reading. In both
-cases record sets are worked on one after the other, in the order in which they came.
+While the copying thread waits, a reader that has received a small record set copies it itself: at a few hundred
+records/s, waking another thread costs a tenth of the latency. A reader hands over a large record set and reads on.
+Either way record sets are copied one after the other, in the order of arrival.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Arrivals:
     """Record sets between their readers and the thread that copies."""
 
     def __init__(self, changed: Condition) -> None:
-        """`changed`: the lock of whoever has the readers, and what wakes its threads."""
+        """Create the queue; `changed` is the condition, with the lock of the readers' owner, that wakes its threads."""
         self.waiting_bytes = 0
         self._changed = changed
         self._waiting: deque[Fetched] = deque()
@@ -46,9 +46,9 @@ class Arrivals:
         self._error: BaseException | None = None
 
     def take(self, timeout: float, work: Work | None) -> Fetched | None:
-        """The next record set, or None after `timeout` seconds; meanwhile readers may do any `work` themselves.
+        """Return the next record set, or None after `timeout` seconds; meanwhile readers may do any `work` themselves.
 
-        Raises what ended a reader, when nothing waits that came before, or the work.
+        Raise the error that ended a reader, when no earlier record set waits, or the error of the work.
         """
         with self._changed:
             self._work = work
@@ -82,7 +82,9 @@ class Arrivals:
         return None
 
     def do(self, work: Work, arrived: Sequence[Fetched]) -> None:
-        """The work of the thread that waits. Once it has failed nothing is given out, not even what waits."""
+        """Perform the waiting thread's work. Once it has failed, nothing more is given out, even if it already
+        waits.
+        """
         try:
             work(arrived)
         except Exception as error:  # noqa: BLE001 - `take` raises it
@@ -95,7 +97,7 @@ class Arrivals:
                 self._changed.notify_all()
 
     def forget(self, partition: TopicPartition) -> None:
-        """Hand out nothing that waits of this partition. Under the lock."""
+        """Drop all waiting record sets of this partition. Called under the lock."""
         self._waiting = deque(fetched for fetched in self._waiting if fetched.partition != partition)
         self.waiting_bytes = sum(fetched.size for fetched in self._waiting)
 
@@ -106,5 +108,5 @@ class Arrivals:
             self._changed.notify_all()
 
     def partitions(self) -> set[TopicPartition]:
-        """Whose records wait. Under the lock."""
+        """Return the partitions with waiting records. Called under the lock."""
         return {fetched.partition for fetched in self._waiting}

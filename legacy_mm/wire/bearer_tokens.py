@@ -35,7 +35,7 @@ _HTTP = ("http://", "https://")
 
 
 def unsupported(properties: Mapping[str, str]) -> str | None:
-    """Why no token can be had here; None when one can."""
+    """Return the reason why this program cannot get a token; None when it can."""
     if (
         any(name in properties for name in tokens.PROPERTIES)
         or properties.get("enable.sasl.oauthbearer.unsecure.jwt") == "true"
@@ -60,9 +60,9 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
         self._token, self._end, self._renew_at = "", float("-inf"), float("-inf")
 
     def token(self) -> str:
-        """A token that is good for a while; raises ConnectionLost when none can be had, or AuthenticationFailed.
+        """Return a token that is valid for a while; raise ConnectionLost when none can be had, or AuthenticationFailed.
 
-        One that cannot be renewed is good until its end.
+        A token that cannot be renewed is used until it expires.
         """
         with self._lock:
             now = wall()
@@ -78,7 +78,7 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
             return self._token
 
     def extensions(self) -> dict[str, str]:
-        """What is sent with each token."""
+        """Return the SASL extensions that are sent with each token."""
         return self._extensions
 
 
@@ -141,5 +141,5 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def _said(error: Exception) -> str:
-    """What went wrong, without what was sent or received."""
+    """Return the error text without anything that was sent or received."""
     return str(error) if isinstance(error, OSError) else type(error).__name__

@@ -26,11 +26,11 @@ from legacy_mm.wire.traffic import Traffic
 
 _LOOK_SECONDS = 0.05
 _AT_ONCE_BYTES = 16 << 10
-"""So much fits into a socket that has nothing else to carry."""
+"""The bytes that fit into an otherwise idle socket."""
 
 
 class Owner(Protocol):
-    """Whose batches a channel carries. All but `ended` is called with `lock` held."""
+    """The owner of the batches that a channel carries. All methods but `ended` are called with `lock` held."""
 
     cluster: Cluster
     options: AppendOptions
@@ -38,22 +38,22 @@ class Owner(Protocol):
     lock: threading.RLock
 
     def closed(self) -> bool:
-        """Whether sending is over."""
+        """Return True if sending is over."""
 
     def acknowledged(self, entry: Entry, base_offset: int) -> None:
-        """The target has it, from this offset on; -1: it had it already."""
+        """Record that the target has the batch, from this offset on; -1: the target had it already."""
 
     def failed(self, entry: Entry, answer: messages.Appended | None) -> None:
-        """The target did not take it; None: nobody knows."""
+        """Record that the target did not take the batch; None: the outcome is unknown."""
 
     def unsent(self, entry: Entry) -> None:
-        """There was no connection to send it over."""
+        """Record that there was no connection to send the batch over."""
 
     def pause(self, lane: Lane) -> None:
         """Leave a lane alone for a moment."""
 
     def ended(self, error: BaseException) -> None:
-        """The channel cannot go on."""
+        """Record that the channel cannot continue."""
 
 
 class _Request(NamedTuple):
@@ -86,7 +86,7 @@ class Channel(threading.Thread):
         self._silent_until = 0.0
 
     def run(self) -> None:
-        """Until purged, or until an error that no later try can mend."""
+        """Send until purged, or until an error that no later try can repair."""
         try:
             while entries := self._next():
                 self.send(entries)
@@ -100,12 +100,12 @@ class Channel(threading.Thread):
         self._lanes.append(lane)
 
     def wake(self) -> None:
-        """Something has changed: let the thread look, if it may send or is to end. Under the lock."""
+        """Wake the thread, so that it checks if it may send or must end. Called under the lock."""
         if self._silent_until or self._owner.closed() or self._may_send():
             self._work.notify()
 
     def take_little(self) -> list[Entry]:
-        """What the caller is to `send` itself; if there is too much, it is left to the thread. Under the lock."""
+        """Take what the caller can `send` itself; leave too large an amount to the thread. Called under the lock."""
         link = self._link
         if link is not None and not link.connection.is_due() and self._may_send():
             room = _AT_ONCE_BYTES - sum(request.size for request in link.under_way)
@@ -125,7 +125,7 @@ class Channel(threading.Thread):
             self.wake()
 
     def in_flight(self) -> int:
-        """Requests that are not answered yet."""
+        """Return the number of requests without an answer."""
         link = self._link
         return 0 if link is None else len(link.under_way)
 
@@ -137,7 +137,7 @@ class Channel(threading.Thread):
             self._link.connection.close()
 
     def _next(self) -> list[Entry]:
-        """What goes into one request, when it may; empty when sending is over."""
+        """Wait until a request may be sent, and return its batches; empty when sending is over."""
         owner = self._owner
         with owner.lock:
             while not self._may_send():
@@ -147,7 +147,7 @@ class Channel(threading.Thread):
             return self._take(owner.options.request_bytes)
 
     def _take(self, room: int) -> list[Entry]:
-        """One batch of each lane in line, as many as fit into `room` bytes, the first in any case."""
+        """Take one batch of each lane in line, as many as fit into `room` bytes, and at least one."""
         self._sending = True
         entries: list[Entry] = []
         used: set[Lane] = set()
@@ -203,7 +203,7 @@ class Channel(threading.Thread):
         return link
 
     def _receive(self, link: _Link) -> None:
-        """What the receiving thread does, as long as this connection lasts."""
+        """Receive answers as long as this connection lasts."""
         try:
             try:
                 self._take_answers(link)
@@ -248,7 +248,7 @@ class Channel(threading.Thread):
                 owner.traffic.on_trouble(f"{answer.partition} did not take a batch, which is tried again: {told}")
 
     def _take_back(self, link: _Link) -> list[_Request]:
-        """What was under way on a broken connection, once; a new one is made for what comes next."""
+        """Take back the requests in flight on a broken connection, once; the next batches use a new connection."""
         with self._owner.lock:
             if self._link is link:
                 self._link = None
@@ -257,7 +257,7 @@ class Channel(threading.Thread):
             return requests
 
     def _lost(self, error: LegacyMMError, requests: Iterable[_Request], unsent: Iterable[Entry] = ()) -> None:
-        """Nobody knows what became of the requests: their lanes find out by sending again."""
+        """Mark the requests as lost, with unknown outcome: their lanes find out by sending again."""
         owner = self._owner
         with owner.lock:
             for entry in unsent:

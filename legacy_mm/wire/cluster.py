@@ -25,14 +25,16 @@ _CANONICAL = "resolve_canonical_bootstrap_servers_only"
 _MAX_AGE_MS = 300_000
 _RETRY_MS = 100
 _IDLE_SECONDS = 10.0
-"""So long a connection for small requests is kept beside those that carry records."""
+"""The time an idle connection for small requests is kept beside those that carry records."""
 _MAX_IDLE_MS = 540_000
 _UNUSED_SECONDS = 300.0
-"""As in Java: a topic that nobody asked about for so long is created no more, else it could never be deleted."""
+"""The time after which an unused topic leaves the metadata requests, as in Java; else brokers would recreate a
+deleted topic.
+"""
 
 
 class Connections(NamedTuple):
-    """How many were made, and how many of them are open."""
+    """The number of connections made, and of those that are open."""
 
     made: int
     open: int
@@ -43,11 +45,13 @@ class Cluster:
 
     Answers come from what the last refresh told about the topics that are watched. A question refreshes first when
     that is too old (`topic.metadata.refresh.interval.ms`) or was called `stale`, but not before `retry.backoff.ms`
-    have passed since the last time, so that whoever asks in a loop sets the pace.
+    have passed since the last time, so that a caller in a loop sets the pace.
     """
 
     def __init__(self, properties: Mapping[str, str], timeout: float, connecting: float = 0.0) -> None:
-        """`timeout` seconds are for each question, as many or `connecting` for TCP, TLS and login before it."""
+        """Create a cluster; each question may take `timeout` seconds, after the same time or `connecting` for TCP,
+        TLS and login.
+        """
         self._properties = dict(properties)
         self._security = Security(properties)
         self._timeout = timeout
@@ -83,49 +87,51 @@ class Cluster:
             self._wake.set()
 
     def leader(self, partition: TopicPartition) -> Broker | None:
-        """Who leads a partition; None while nobody does, or it is not there."""
+        """Return the leader of a partition; None while it has none or does not exist."""
         self._used[partition.topic] = monotonic()
         topology = self._now()
         known = topology.leaders.get(partition)
         return topology.brokers.get(known.node) if known else None
 
     def leaders(self) -> Mapping[TopicPartition, Leadership]:
-        """As `leader` and `leader_epoch`, for whoever asks about thousands of partitions at once."""
+        """Return `leader` and `leader_epoch` of all partitions, for callers that need thousands at once."""
         return self._now().led
 
     def leader_epoch(self, partition: TopicPartition) -> int:
-        """For the how manieth time it is led; -1 when that is not known."""
+        """Return the leader epoch, or -1 if it is unknown."""
         known = self._now().leaders.get(partition)
         return known.epoch if known else UNKNOWN_EPOCH
 
     def partitions(self, topic: str) -> int:
-        """How many partitions a topic has; 0 when it is not there (yet)."""
+        """Return the number of partitions of a topic; 0 when it does not exist (yet)."""
         self._used[topic] = monotonic()
         return self._now().sizes.get(topic, 0)
 
     def topic_ids(self) -> Mapping[str, object]:
-        """Those of the topics that are there: one that is made again has another. Brokers before 2.8 have none."""
+        """Return the ids of the topics that exist; a recreated topic has a new id. Brokers before 2.8 have none."""
         return self._now().ids
 
     def cluster_id(self) -> str:
-        """What the last answer told; empty before the first one, and of brokers before 0.10.1."""
+        """Return the cluster id of the last answer; empty before the first one, and for brokers before 0.10.1."""
         return self._topology.cluster_id
 
     def problem(self, topic: str) -> type[Exception] | None:
-        """kafka-python's error class for a topic that the last answer said nothing else about."""
+        """Return kafka-python's error class for a topic that the last answer describes by an error only."""
         return self._now().problems.get(topic)
 
     def broker(self, node: int) -> Broker | None:
-        """Where a broker listens; None when the cluster has none of that id."""
+        """Return the address of a broker; None when the cluster has no broker of that id."""
         return self._now().brokers.get(node)
 
     def brokers(self) -> list[Broker]:
-        """All that are alive."""
+        """Return all live brokers."""
         return list(self._now().brokers.values())
 
     def keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
-        """From now on a thread of its own refreshes, and no question waits; `on_trouble` is told why it fails. As in
-        Java there is always a connection, with nothing to send, too. What cannot be mended the next question raises."""
+        """Start a thread that refreshes the metadata, so that no question waits; call `on_trouble` with the reason
+        of a failure. As in Java, there is always a connection, even when idle. The next question raises an error
+        that cannot be repaired.
+        """
         self._kept = True
         Thread(target=self._keep_fresh, args=(on_trouble,), name="metadata", daemon=True).start()
 
@@ -135,7 +141,7 @@ class Cluster:
             self._news.wait(timeout)
 
     def stale(self) -> None:
-        """Somebody found the leaders to be others: refresh at the next question."""
+        """Mark the leaders as outdated: refresh at the next question."""
         self._due = min(self._due, self._refreshed + self._retry_pause)
         self._wake.set()
 
@@ -145,7 +151,7 @@ class Cluster:
             self._refresh()
 
     def connect(self, node: int) -> Connection:
-        """A new connection to a broker, after the pause that follows failed ones; raises ConnectionLost."""
+        """Return a new connection to a broker, after the pause that follows failed ones; raise ConnectionLost."""
         broker = self._known(node)
         return self._connect(broker.host, broker.port, node)
 
@@ -168,9 +174,9 @@ class Cluster:
                     raise ClusterUnreachable(f"no broker answered in {self._timeout:g} s; {lost}") from lost
 
     def offsets(self, partitions: Collection[TopicPartition], which: int) -> dict[TopicPartition, int]:
-        """Their first (EARLIEST) or next (LATEST) offsets; LATEST as `isolation.level` sees it.
+        """Return the first (EARLIEST) or next (LATEST) offsets; LATEST respects `isolation.level`.
 
-        Waits for leaders. Raises RequestRefused, or ClusterUnreachable when some are not found in time.
+        Wait for leaders. Raise RequestRefused, or ClusterUnreachable when some are not found in time.
         """
         found = self.offsets_of_led(partitions, which)
         for partition in partitions:
@@ -181,7 +187,7 @@ class Cluster:
     def offsets_of_led(
         self, partitions: Collection[TopicPartition], which: int, *, patient: bool = True
     ) -> dict[TopicPartition, int]:
-        """As `offsets`, without those that nobody leads, or whose leader does not answer; `patient`: waits for them."""
+        """Return `offsets` of the partitions whose leader exists and answers; with `patient`, wait for leaders."""
         self.watch({partition.topic for partition in partitions})
         deadline = Deadline.after(self._timeout if patient else 0.0)
         found: dict[TopicPartition, int] = {}
@@ -195,23 +201,23 @@ class Cluster:
         return found
 
     def age(self) -> float | None:
-        """Seconds since the last refresh; None: there was none."""
+        """Return the seconds since the last refresh; None before the first."""
         return monotonic() - self._refreshed if self._refreshed > float("-inf") else None
 
     def connections(self) -> Connections:
-        """Those to its brokers, whatever they are for."""
+        """Return the counts of all connections to the brokers."""
         with self._counting:
             self._forget_closed()
             return Connections(self._made, len(self._open))
 
     def close_idle(self) -> None:
-        """End connections made for `call` that nobody has needed for a while, the only one to the cluster later."""
+        """End connections made for `call` that were unused for a while, the only one to the cluster later."""
         now = monotonic()
         for line in sorted(self._lines.values(), key=lambda line: line.used):
             line.close_if_idle(now - (_IDLE_SECONDS if self.connections().open > 1 else self._max_idle))
 
     def close(self) -> None:
-        """End the connections made for `call`; those of `connect` are their owners'. Wakes whoever waits."""
+        """End the connections made for `call`; those of `connect` are their owners'. Wakes waiting threads."""
         self._closed.set()
         self._wake.set()
         for line in list(self._lines.values()):
@@ -267,7 +273,7 @@ class Cluster:
             except ClusterUnreachable as error:
                 if not self._closed.is_set():
                     on_trouble(str(error))
-            except Exception as error:  # noqa: BLE001 - whoever asks next raises it
+            except Exception as error:  # noqa: BLE001 - the next question raises it
                 self._failure = error
                 return
             with self._news:
@@ -305,7 +311,7 @@ class Cluster:
         self._due = self._refreshed + self._max_age if asked == self._topics else float("-inf")
 
     def _ways(self) -> Iterator[tuple[str, int, int | None]]:
-        """To brokers that are known, then to those of the file: all may have moved."""
+        """Yield the known brokers, then those of the properties file, since all brokers may have moved."""
         known = list(self._topology.brokers.values())
         for broker in random.sample(known, len(known)):
             yield broker.host, broker.port, broker.node
@@ -329,7 +335,9 @@ class Cluster:
 
 
 def informed(listing: Any) -> Any:
-    """A broker's answer about topics; raises ConnectionLost where it knows no broker yet, and so no topic."""
+    """Return a broker's answer about topics; raise ConnectionLost where it does not know any broker, and so no
+    topic, yet.
+    """
     if not listing.brokers:
         raise ConnectionLost("a broker that has just started knows nothing of its cluster")
     return listing
@@ -339,14 +347,14 @@ class _Line:
     """A connection for small requests, one at a time; made anew when the broker has closed it for being idle."""
 
     def __init__(self, over: Event) -> None:
-        """`over`: from then on each call fails, and leaves no connection behind."""
+        """Create the connection; once `over` is set, each call fails and leaves no connection open."""
         self._over = over
         self._connection: Connection | None = None
         self.used = 0.0
         self._busy = Lock()
 
     def call(self, request: Any, connect: Callable[[], Connection]) -> Any:
-        """The broker's answer; raises ConnectionLost if a fresh connection breaks, too."""
+        """Return the broker's answer; raise ConnectionLost if a fresh connection breaks, too."""
         with self._busy:
             self.used = monotonic()
             if self._connection is not None:
@@ -364,7 +372,7 @@ class _Line:
                 raise
 
     def close_if_idle(self, before: float) -> None:
-        """If the last call began before then, and is over."""
+        """Close the connection if the last call began before then and has ended."""
         if self.used < before and self._busy.acquire(blocking=False):
             try:
                 self.close()
@@ -373,7 +381,7 @@ class _Line:
                 self._busy.release()
 
     def close(self) -> None:
-        """Also while a call is waiting."""
+        """Close the connection, even while a call is waiting."""
         if connection := self._connection:
             connection.close()
 
@@ -392,7 +400,7 @@ def _bootstrap(properties: Mapping[str, str]) -> list[tuple[str, int]]:
 
 
 def _canonical(host: str, port: int) -> Iterator[str]:
-    """The names that the addresses of `host` have themselves: Kerberos knows brokers by those."""
+    """Yield the canonical names of the addresses of `host`: Kerberos knows brokers by these."""
     try:
         for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
             yield socket.getnameinfo(address, 0)[0]

@@ -40,7 +40,7 @@ _ON_THEIR_WAY = 64 << 10
 """Bytes of requests, so few that their answers find room in the sockets: a broker without it reads no further."""
 _SETUP_MS = 30_000
 _LIFE_USED = 0.85
-"""Of a login's life, as in the Java client: then it is time for a new one."""
+"""The part of a login's lifetime after which it is renewed, as in the Java client."""
 
 
 def open_connection(
@@ -52,9 +52,9 @@ def open_connection(
     *,
     within: float = float("inf"),
 ) -> Connection:
-    """A connection ready for requests; raises ConnectionLost, AuthenticationFailed or UnsupportedVersion.
+    """Return a connection ready for requests; raise ConnectionLost, AuthenticationFailed or UnsupportedVersion.
 
-    `security` has the tokens and the like that several connections share; `within`: seconds it may take at most.
+    `security` holds tokens and other state that several connections share; `within` is the limit in seconds.
     """
     setup = int(properties.get("socket.connection.setup.timeout.ms", _SETUP_MS)) / 1000
     deadline = Deadline.after(min(setup, within))
@@ -125,7 +125,7 @@ class Connection:
         return f"{self.host}:{self.port}{node}"
 
     def is_open(self) -> bool:
-        """Whether neither side has ended it, as far as is known without sending anything."""
+        """Return True if neither side is known to have closed the connection; sends nothing."""
         try:
             self._enter()
         except ConnectionLost:
@@ -136,15 +136,15 @@ class Connection:
             self._leave()
 
     def is_due(self) -> bool:
-        """Whether the broker may end this login any moment."""
+        """Return True if the broker may end this login any moment."""
         return self.renew_before is not None and monotonic() >= self.renew_before
 
     def knows(self, versions: Mapping[int, tuple[int, int]]) -> None:
-        """What the broker said about itself: API -> lowest and highest version."""
+        """Set the broker's API versions: API -> lowest and highest version."""
         self._broker = BrokerVersionData(api_versions=dict(versions))
 
     def version(self, api_key: int, lowest: int, highest: int) -> int:
-        """The highest version within the range that the broker knows; raises UnsupportedVersion."""
+        """Return the highest version within the range that the broker supports; raise UnsupportedVersion."""
         known = self._broker.api_versions.get(api_key)
         if known is None or known[0] > highest or known[1] < lowest:
             raise self._unsupported(api_key, f"{lowest} to {highest}")
@@ -161,10 +161,10 @@ class Connection:
         self._send([head, *segments], _Asked(correlation_id, api_key, monotonic()))
 
     def receive(self) -> memoryview:
-        """What follows the correlation id in the next response.
+        """Return the bytes after the correlation id of the next response.
 
-        A flexible response still has its header's tagged fields in front. Waits for a request if none is on its
-        way; raises ConnectionLost when the broker does not answer within `socket.timeout.ms`.
+        A flexible response still starts with its header's tagged fields. Wait for a request if none is in flight; raise
+        ConnectionLost when the broker does not answer within `socket.timeout.ms`.
         """
         head = memoryview(bytearray(_RESPONSE_HEAD.size))
         with self._in_use():
@@ -182,9 +182,9 @@ class Connection:
         return self._answer(sent)
 
     def call_each(self, requests: Iterable[Any]) -> Iterator[Any]:
-        """The answers in the order of the requests, several of which are on their way at a time; else as `call`.
+        """Yield the answers in the order of the requests, several of which are in flight at a time; else like `call`.
 
-        For requests that are not smaller than their answers.
+        Use it for requests that are not smaller than their answers.
         """
         asked: deque[Any] = deque()
         sizes: deque[int] = deque()
@@ -207,7 +207,7 @@ class Connection:
             self._patience = usual
 
     def excuse(self, seconds: float) -> None:
-        """The broker has said that it answers nothing for so long (a quota): patience begins behind that."""
+        """Extend the timeout by the time for which the broker mutes this connection (a quota)."""
         self._excused = monotonic() + seconds
 
     def close(self) -> None:
@@ -219,7 +219,7 @@ class Connection:
                 self._transport.close()
 
     def _ask(self, request: Any) -> tuple[Any, int]:
-        """The request as it was sent, and its bytes."""
+        """Send the request; return it as sent, and its size in bytes."""
         correlation_id = next(self._ids) % _IDS
         request = copy(request)  # another broker may have to be asked in another version
         if request.API_VERSION is None:
@@ -230,7 +230,7 @@ class Connection:
         return request, len(encoded)
 
     def _answer(self, request: Any) -> Any:
-        """To the oldest request that has none."""
+        """Return the answer to the oldest unanswered request."""
         answer = _SIZE.pack(request.header.correlation_id) + bytes(self.receive())
         try:
             return request.header.get_response_class().decode(answer, header=True)
@@ -325,7 +325,7 @@ class Connection:
 
 
 def _unsent(segments: list[Bytes], sent: int) -> list[Bytes]:
-    """What is left of `segments` after their first `sent` bytes."""
+    """Return the rest of `segments` after their first `sent` bytes."""
     for index, segment in enumerate(segments):
         if sent < len(segment):
             return [memoryview(segment)[sent:], *segments[index + 1 :]]

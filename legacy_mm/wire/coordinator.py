@@ -33,7 +33,7 @@ class Coordinator:
         self._lock = Lock()
 
     def call(self, request: Any, patience: float) -> Any:
-        """The answer within so many seconds. Raises ConnectionLost, ClusterUnreachable, StreamFailure."""
+        """Return the answer within `patience` seconds. Raise ConnectionLost, ClusterUnreachable, StreamFailure."""
         connection = self.reach()
         try:
             with connection.patience(patience):
@@ -44,14 +44,14 @@ class Coordinator:
             raise
 
     def forget(self) -> None:
-        """It may be another broker by now; whoever waits for an answer gets ConnectionLost."""
+        """Forget the coordinator, which may have moved; pending calls get ConnectionLost."""
         with self._lock:
             connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()
 
     def reach(self) -> Connection:
-        """The connection, found and made where there is none. Raises as `call`."""
+        """Return the connection; find the coordinator and connect if needed. Raise as `call` does."""
         connection = self._connection
         if connection is not None and not connection.is_due():
             return connection
@@ -77,7 +77,7 @@ class Coordinator:
 
 
 def coordinators(cluster: Cluster, groups: Sequence[str]) -> Iterator[tuple[str, int, int]]:
-    """Of each group an error code, 0 for none, and the broker. Raises ConnectionLost, ClusterUnreachable."""
+    """Yield each group with an error code, 0 for none, and its broker. Raise ConnectionLost, ClusterUnreachable."""
     try:
         request = FindCoordinatorRequest(
             key_type=_GROUP, coordinator_keys=groups, min_version=_WITH_KEYS, max_version=_WITH_KEYS

@@ -1,4 +1,4 @@
-"""What can go wrong between this process and a broker.
+"""Errors between this process and a broker.
 
 ::
 

@@ -8,7 +8,7 @@ from kafka import errors
 
 
 def codes(*classes: Any) -> frozenset[int]:
-    """The codes of these error classes of kafka-python."""
+    """Return the codes of these error classes of kafka-python."""
     return frozenset(each.errno for each in classes)
 
 
@@ -54,72 +54,74 @@ _FORBIDDEN = codes(errors.TopicAuthorizationFailedError, errors.GroupAuthorizati
 
 
 def is_retriable(code: int) -> bool:
-    """Whether a later try may succeed; also for a batch that was damaged on its way."""
+    """Return True if a later try may succeed; also for a batch that was damaged on its way."""
     return code == _CORRUPT or bool(errors.for_code(code).retriable)
 
 
 def is_damaged(code: int) -> bool:
-    """Whether the broker found the batch damaged; before 2.4 also where a record lacks the key its topic wants."""
+    """Return True if the broker found the batch damaged; before 2.4 also if a record lacks the key its topic
+    requires.
+    """
     return code == _CORRUPT
 
 
 def is_unknown(code: int) -> bool:
-    """Whether the broker does not say what is wrong."""
+    """Return True if the broker does not name the problem."""
     return code == _UNKNOWN
 
 
 def may_be_read_later(code: int) -> bool:
-    """Whether a later fetch may succeed; a log that is damaged stays so, an error without a name need not."""
+    """Return True if a later fetch may succeed; a damaged log stays damaged, an unnamed error may go away."""
     return is_unknown(code) or (code != _CORRUPT and is_retriable(code))
 
 
 def is_out_of_range(code: int) -> bool:
-    """Whether the wanted offset is not in the log."""
+    """Return True if the wanted offset is not in the log."""
     return code == _OUT_OF_RANGE
 
 
 def leaves_open(code: int) -> bool:
-    """Whether the broker may have appended a batch that it answered so."""
+    """Return True if the broker may have appended a batch despite this answer."""
     return code in _LEAVES_OPEN
 
 
 def is_duplicate(code: int) -> bool:
-    """Whether the broker has this batch already."""
+    """Return True if the broker has this batch already."""
     return code == _DUPLICATE
 
 
 def is_out_of_order(code: int) -> bool:
-    """Whether an earlier batch of the producer is missing at the broker."""
+    """Return True if the broker misses an earlier batch of the producer."""
     return code == _OUT_OF_ORDER
 
 
 def needs_new_producer(code: int) -> bool:
-    """Whether only another producer id can go on."""
+    """Return True if only a new producer id can continue."""
     return code in _PRODUCER_UNKNOWN
 
 
 def may_spare_some(code: int) -> bool:
-    """Whether the records of a refused batch may fare better in smaller ones."""
+    """Return True if the records of a refused batch may be accepted in smaller batches."""
     return not is_retriable(code) and code not in _FOR_ALL_RECORDS
 
 
 def is_too_large(code: int) -> bool:
-    """Whether it is the size that the target refuses."""
+    """Return True if the target refuses the size."""
     return code in _SIZES
 
 
 def refuses_the_codec(code: int) -> bool:
-    """Whether the target takes such records, compressed in another way."""
+    """Return True if the target takes such records only with another compression."""
     return code == _CODEC
 
 
 def refuses_the_record(code: int) -> bool:
-    """Whether the target will never take such a record, whoever sends it and when."""
+    """Return True if the target will never take such a record, from any client at any time."""
     return code in _OF_THE_RECORD
 
 
 def refuses_idempotence(code: int) -> bool:
-    """Whether the broker does not let us have a producer id."""
+    """Return True if the broker does not grant us a producer id."""
     return code in _REFUSES_IDEMPOTENCE
 
 
@@ -127,22 +129,22 @@ _JAVA_NAMES = {"INVALID_TOPIC": "INVALID_TOPIC_EXCEPTION"}
 
 
 def name(code: int) -> str:
-    """What Java calls the error."""
+    """Return Java's name of the error."""
     told: str = errors.for_code(code).message
     return _JAVA_NAMES.get(told, told)
 
 
 def text(code: int) -> str:
-    """What the error is called and what it means."""
+    """Return the name and the meaning of the error."""
     error = errors.for_code(code)
     return f"{error.message}: {error.description}"
 
 
 def forbids(told: str) -> bool:
-    """Whether this is the text of a right that is missing, on a topic or on a group."""
+    """Return True if this text reports a missing right on a topic or a group."""
     return told in map(text, _FORBIDDEN)
 
 
 def tells_of_members(told: str) -> bool:
-    """Whether this is the text of a group's answer to somebody who is none of its members."""
+    """Return True if this text is a group's answer to a client that is not a member."""
     return told == text(errors.UnknownMemberIdError.errno)

@@ -1,4 +1,4 @@
-"""How the source is read, as the consumer's properties say."""
+"""Options for reading the source, from the consumer's properties."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from legacy_mm.protocol.fetch_messages import FetchOptions
 
 
 def options_from(properties: Mapping[str, str], backlog: int) -> FetchOptions:
-    """What librdkafka's consumer properties say about fetching; Java's defaults where they say nothing."""
+    """Return the options that librdkafka's consumer properties set for fetching; Java's defaults for the others."""
 
     def number(name: str, default: int) -> int:
         return int(properties.get(name, default))

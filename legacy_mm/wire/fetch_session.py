@@ -1,7 +1,7 @@
-"""What one broker remembers of our Fetch requests, so that request and answer name only what is new (KIP-227).
+"""The state that one broker remembers of our Fetch requests, so that request and answer name only changes (KIP-227).
 
-No socket, no thread. A broker that keeps no session (before 1.1, or its cache is full) answers with session 0 and is
-told everything each time. After a failure nobody knows what the broker remembers: a new session begins.
+No socket, no thread. A broker that keeps no session (before 1.1, or with a full cache) answers with session 0 and gets
+everything in each request. After a failure the broker's state is unknown, and a new session begins.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ class FetchSession:
         self._known: dict[TopicPartition, Wanted] = {}
 
     def next(self, wanted: Iterable[Wanted]) -> Session:
-        """What to send so that the broker looks at these, in their order as far as it does not know them."""
+        """Return the request state that makes the broker read these partitions, in order where it does not know
+        them.
+        """
         before = self._known if self._epoch != _NEW else {}
         self._known = {want.partition: want for want in wanted}
         told = [want for partition, want in self._known.items() if before.get(partition) != want]
@@ -37,7 +39,9 @@ class FetchSession:
         return Session(self._id, self._epoch, told, forgotten)
 
     def answered(self, response: FetchResponse) -> bool:
-        """Whether the broker went along; else it has looked at nothing, and the next request begins anew."""
+        """Return True if the broker accepted the session; else it read nothing, and the next request starts a new
+        one.
+        """
         if response.error in (_NOT_FOUND, _WRONG_EPOCH):
             self.failed()
             if response.error == _NOT_FOUND:
@@ -48,5 +52,5 @@ class FetchSession:
         return True
 
     def failed(self) -> None:
-        """No answer came."""
+        """Reset the session after a request without an answer."""
         self._epoch = _NEW

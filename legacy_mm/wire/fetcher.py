@@ -1,7 +1,7 @@
 """Record sets from the source: one thread and one connection for each broker that is read from.
 
 A thread asks for the next bytes before the ones it has are worked on, so the wire is never idle while there is a
-backlog; what is little it works on itself, if nobody is busy (`arrivals.py`). It never resets an offset: one that is
+backlog; what is little it works on itself, if no thread is busy (`arrivals.py`). It never resets an offset: one that is
 not in the log is reported as a gap, and the partition waits until `resume`. A partition is in at most one request at
 any time, so each record set is handed out once and in order.
 """
@@ -32,7 +32,9 @@ from legacy_mm.wire.truncation import ReadLogs
 _RETRY_SECONDS = 0.1
 _ATTEND_SECONDS = 0.5
 _REPLICA_SECONDS = 300.0
-"""How long a leader's advice to read from a nearer replica holds, as in Java with its default `metadata.max.age.ms`."""
+"""The time for which a leader's advice to read from a nearer replica holds, as in Java with its default
+`metadata.max.age.ms`.
+"""
 _NOBODY = None, UNKNOWN_EPOCH
 _NO_REPLICA = -1, 0.0
 _PARTED, _MADE_AGAIN = "its leader is another one", "its topic is another one"
@@ -42,7 +44,7 @@ class Fetcher:
     """Reads the partitions of one copy job."""
 
     def __init__(self, cluster: Cluster, options: FetchOptions, backlog: int, traffic: Traffic) -> None:
-        """`backlog`: bytes that may wait to be taken before nothing more is asked for."""
+        """Create a fetcher; `backlog` is the number of bytes that may wait before it stops asking for more."""
         self.cluster = cluster
         self.options = options
         self.traffic = traffic
@@ -67,7 +69,7 @@ class Fetcher:
     def start(self, offsets: Offsets) -> Started:
         """Begin to read; the actual start offsets, EARLIEST and LATEST resolved.
 
-        Those of partitions that nobody leads come later, from `take_started`.
+        Those of partitions without a leader come later, from `take_started`.
         """
         self.cluster.watch({partition.topic for partition in offsets})
         logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
@@ -81,7 +83,7 @@ class Fetcher:
         return Started(actual, found.lows)
 
     def take_started(self) -> Started | None:
-        """Where partitions begin that nobody led before, as soon as somebody does."""
+        """Return the start offsets of partitions that got their first leader."""
         if not self._started:
             return None
         started = self._started.popleft()
@@ -89,7 +91,9 @@ class Fetcher:
         return started
 
     def _find_starts(self, unled: Offsets) -> None:
-        """A thread of its own: a broker that is away keeps whoever asks it for many seconds, and others are read."""
+        """Find start offsets in a thread of its own: an unreachable broker blocks for many seconds while others are
+        read.
+        """
         try:
             while unled and not self._closed:
                 led = {partition: offset for partition, offset in unled.items() if self.cluster.leader(partition)}
@@ -98,7 +102,7 @@ class Fetcher:
                 if found.offsets:
                     self._started.append(found)
                 else:
-                    self.traffic.on_trouble(f"nobody leads {next(iter(unled))}, or its leader does not answer")
+                    self.traffic.on_trouble(f"{next(iter(unled))} has no leader, or its leader does not answer")
                     self.cluster.stale()
                 self.rest(_ATTEND_SECONDS)
         except Exception as error:  # noqa: BLE001 - the engine raises it
@@ -124,12 +128,12 @@ class Fetcher:
             self._changed.notify_all()
 
     def take(self, timeout: float, work: Work | None = None) -> Fetched | None:
-        """The next record set; see `Arrivals.take`."""
+        """Return the next record set; see `Arrivals.take`."""
         self._attend()
         return self._arrivals.take(timeout, work)
 
     def take_gaps(self) -> list[Gap]:
-        """Gaps found since the last call; one comes only when all that was read before it has been taken."""
+        """Return gaps found since the last call; a gap comes only after all earlier records were taken."""
         if not self._gaps:
             return []
         with self._changed:
@@ -163,7 +167,7 @@ class Fetcher:
     # --- what readers ask
 
     def wait_for_work(self, node: int, timeout: float) -> list[Wanted]:
-        """The partitions to ask this broker for, marked as asked; empty when there are none or no room for more."""
+        """Mark and return the partitions to ask this broker for; empty when there are none or no room for more."""
         with self._changed:
             wanted = self._wanted(node)
             if not wanted:
@@ -173,7 +177,7 @@ class Fetcher:
             return wanted
 
     def closed(self) -> bool:
-        """Whether reading is over."""
+        """Return True if reading is over."""
         return self._closed
 
     def rest(self, seconds: float) -> None:
@@ -182,7 +186,9 @@ class Fetcher:
             self._changed.wait_for(self.closed, seconds)
 
     def undoubted(self, asked: list[Wanted]) -> list[Wanted]:
-        """Those that may be read on; a topic that was made again is a gap, and a new leader's log where it parts."""
+        """Return the partitions that may be read on; a recreated topic is a gap, and so is a new leader's diverging
+        log.
+        """
         if again := {want.partition: want.offset for want in self._logs.made_again(asked)}:
             for partition, offset in again.items():
                 ends = self._log_ends(partition)
@@ -230,7 +236,7 @@ class Fetcher:
             raise troubles[0]
 
     def unanswered(self, asked: Iterable[Wanted]) -> None:
-        """A request came to nothing: its partitions may be asked for again, after a pause."""
+        """Release the partitions of a failed request, to be asked for again after a pause."""
         again = monotonic() + _RETRY_SECONDS
         with self._changed:
             for want in asked:
@@ -239,7 +245,7 @@ class Fetcher:
                 self._replicas.pop(want.partition, None)
 
     def failed(self, error: BaseException) -> None:
-        """Reading cannot go on."""
+        """Record that reading cannot continue."""
         self._arrivals.failed(error)
 
     # --- the rest
@@ -258,7 +264,7 @@ class Fetcher:
         ]
 
     def _places(self, now: float) -> Iterator[tuple[Wanted, int | None]]:
-        """What to read next of each partition, and from which broker; None while nobody leads it."""
+        """Yield the next read of each partition and its broker; None while it has no leader."""
         leaders = self.cluster.leaders()
         for partition, offset in self._positions.items():
             node, epoch = leaders.get(partition, _NOBODY)
@@ -266,7 +272,7 @@ class Fetcher:
             yield Wanted(partition, offset, epoch), replica if now < until else node
 
     def _attend(self) -> None:
-        """See that every broker that leads one of our partitions has its reader."""
+        """Ensure that every broker that leads one of our partitions has a reader."""
         now = monotonic()
         if now < self._attend_at:
             return
@@ -282,7 +288,9 @@ class Fetcher:
                     self._readers[node].start()
 
     def _sort_out(self, answer: FetchedPartition, position: int) -> tuple[Fetched, int] | None:
-        """The batches of one partition and where to read on; None when there is nothing, and why is dealt with."""
+        """Return the batches of one partition and the next position; None, after handling the reason, when there are
+        none.
+        """
         partition = answer.partition
         if answer.preferred_replica >= 0:
             self._replicas[partition] = (answer.preferred_replica, monotonic() + _REPLICA_SECONDS)
@@ -338,7 +346,7 @@ class _Reader(threading.Thread):
         self._session = FetchSession()
 
     def run(self) -> None:
-        """Until closed, or until an error that no later try can mend."""
+        """Read until closed, or until an error that no later try can repair."""
         fetcher = self._fetcher
         try:
             while not fetcher.closed():

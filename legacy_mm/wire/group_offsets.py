@@ -47,19 +47,19 @@ def commit_request(who: Identity, offsets: Mapping[TopicPartition, tuple[int, st
 
 
 def commit_outcome(answer: Any) -> Iterator[tuple[TopicPartition, int]]:
-    """Error code, 0 for none, of each partition."""
+    """Yield the error code, 0 for none, of each partition."""
     return ((partition, row.error_code) for partition, row in rows(answer))
 
 
 def rows(answer: Any) -> Iterator[tuple[TopicPartition, Any]]:
-    """What an answer, or its part about one group, says of each partition."""
+    """Yield the partitions and rows of an answer, or of its part about one group."""
     for topic in answer.topics:
         for row in topic.partitions:
             yield TopicPartition(topic.name, row.partition_index), row
 
 
 def commit_problem(code: int) -> CommitProblem:
-    """What to do about a failed commit."""
+    """Return the way to handle a failed commit."""
     if code == UNKNOWN_MEMBER:
         return CommitProblem.LOST
     if code in (ILLEGAL_GENERATION, REBALANCING):
@@ -96,7 +96,7 @@ def fetch_request(group: str, partitions: Collection[TopicPartition]) -> Any:
 
 
 def fetched(answer: Any) -> dict[TopicPartition, int]:
-    """Offsets of those partitions that have one; raises CoordinatorMoved, TimeoutError, StreamFailure."""
+    """Return the offsets of partitions that have one; raise CoordinatorMoved, TimeoutError, StreamFailure."""
     told = answer.groups[0] if answer.groups else answer
     _check([told.error_code or 0])
     found = dict(rows(told))

@@ -1,4 +1,4 @@
-"""What a consumer says to the coordinator of its group, and what it hears, as bytes of Kafka's consumer protocol."""
+"""The requests of a group member to its coordinator, and the answers, as bytes of Kafka's consumer protocol."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PLAIN = 0
 
 @dataclass(frozen=True, slots=True)
 class GroupTerms:
-    """What a member tells the group about itself. Times are seconds."""
+    """The settings a member sends to the group. Times are seconds."""
 
     group: str
     instance: str | None
@@ -32,7 +32,7 @@ class GroupTerms:
 
 
 class Identity(NamedTuple):
-    """Who a member is to the coordinator."""
+    """The identity of a member at the coordinator."""
 
     group: str
     generation: int
@@ -56,13 +56,13 @@ def join(terms: GroupTerms, member: str, topics: frozenset[str]) -> Any:
 
 
 def leave(group: str, member: str) -> Any:
-    """Be no member any more."""
+    """Leave the group."""
     leaving = LeaveGroupRequest.MemberIdentity(member_id=member, group_instance_id=None, reason=None)
     return LeaveGroupRequest(group_id=group, member_id=member, members=[leaving])
 
 
 def heartbeat(who: Identity) -> Any:
-    """That the member lives."""
+    """Build a heartbeat request."""
     return HeartbeatRequest(
         group_id=who.group, generation_id=who.generation, member_id=who.member, group_instance_id=who.instance
     )
@@ -97,7 +97,7 @@ def _encoded(share: Collection[TopicPartition]) -> bytes:
 
 
 def partitions(assignment: Any) -> frozenset[TopicPartition]:
-    """The share that the leader has encoded for a member."""
+    """Decode the share that the leader has encoded for a member."""
     if not assignment:
         return frozenset()
     rows = ConsumerProtocolAssignment.decode(bytes(assignment)).assigned_partitions
@@ -105,6 +105,6 @@ def partitions(assignment: Any) -> frozenset[TopicPartition]:
 
 
 def subscriber(member: Any) -> Subscriber:
-    """What a member, of whatever client, wants, as the leader hears it."""
+    """Decode the subscription of a member, of any client, as the leader receives it."""
     wanted = ConsumerProtocolSubscription.decode(bytes(member.metadata))
     return Subscriber(member.member_id, member.group_instance_id, frozenset(wanted.topics))

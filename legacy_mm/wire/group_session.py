@@ -33,7 +33,7 @@ _NO_GENERATION = -1
 _STATISTICS_SECONDS = 5.0
 _LOOK_SECONDS = 0.05
 _GRACE_SECONDS = 5.0
-"""How much longer than the rebalance may take its answer is waited for, as in Java."""
+"""The extra time to wait for an answer after the rebalance timeout, as in Java."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +106,10 @@ class GroupSession:
         self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self._member, self._generation = "", _NO_GENERATION
         self._counts: Mapping[str, int] | None = None
-        """Of the leader: how many partitions there were of each topic when it shared them out."""
+        """The number of partitions of each topic when the leader last shared them out."""
         self._told = self._left = False
         self._waits = False
-        """For others to join."""
+        """True while the member waits for others to join."""
         self._next_beat = float("inf")
         self._done: Counter[str] = Counter(heartbeats=0, joins=0, syncs=0)
         self._next_report = monotonic() + _STATISTICS_SECONDS
@@ -128,7 +128,7 @@ class GroupSession:
         self._orders.put(lambda: self._tell(self._commit(generation, offsets)))
 
     def committed(self, partitions: Collection[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
-        """The group's offsets; waits. Raises TimeoutError, StreamFailure."""
+        """Return the group's offsets; this waits. Raise TimeoutError, StreamFailure."""
         found: Future[dict[TopicPartition, int]] = Future()
         self._orders.put(lambda: self._fetch(partitions, timeout, found))
         try:
@@ -137,7 +137,7 @@ class GroupSession:
             raise TimeoutError(str(error) or f"no answer within {timeout:g} s") from None
 
     def leave(self) -> None:
-        """Be no member; a static one says nothing, and its partitions wait for it until its session is over."""
+        """Leave the group; a static member sends nothing and keeps its partitions until its session expires."""
         self._orders.put(self._leave)
 
     def close(self, timeout: float) -> None:
@@ -180,7 +180,7 @@ class GroupSession:
         return Identity(self._terms.group, self._generation, self._member, self._terms.instance)
 
     def _insist(self, ask: Callable[[], Any]) -> Any:
-        """The answer, however long it takes to reach a coordinator; None when the member is closed meanwhile."""
+        """Retry until a coordinator answers and return the answer; None when the member is closed meanwhile."""
         while not self._closing.is_set():
             try:
                 return ask()
@@ -196,7 +196,7 @@ class GroupSession:
     # --- joining
 
     def _join(self, topics: frozenset[str]) -> None:
-        """Until it succeeds, or the member is closed."""
+        """Join the group; retry until it succeeds or the member is closed."""
         self._forget_generation()
         while not self._closing.is_set():
             try:
@@ -224,7 +224,7 @@ class GroupSession:
         return True
 
     def _wait(self, counted: str, request: Any) -> Any:
-        """An answer that comes when all the others have asked, too, or when the member is closed."""
+        """Wait for an answer that comes once all members have asked, or until the member is closed."""
         self._done[counted] += 1
         self._waits = True
         try:
@@ -245,7 +245,7 @@ class GroupSession:
         raise _JoinAgain(code == UNKNOWN_MEMBER)
 
     def _shares(self, joined: Any) -> tuple[dict[str, list[TopicPartition]], Mapping[str, int]]:
-        """As the leader: what each member gets, and the partitions there are."""
+        """Return, as the leader, each member's share, and the partition counts."""
         members = [group_protocol.subscriber(member) for member in joined.members]
         topics = {topic for member in members for topic in member.topics}
         self._cluster.watch(topics)
@@ -261,7 +261,7 @@ class GroupSession:
         now = monotonic()
         if now < self._next_beat:
             return
-        if now - self.polled > self._terms.rebalance_timeout:  # as Java: whoever does nothing is no member
+        if now - self.polled > self._terms.rebalance_timeout:  # an idle client is no member, as in Java
             self._lost(self._leave)
             return
         self._next_beat = now + self._terms.heartbeat_interval
@@ -303,7 +303,7 @@ class GroupSession:
             self._tell(Rebalancing(self._generation))
 
     def _watch_topics(self) -> None:
-        """As the leader: topics that have more partitions now are shared out anew; those without any are looked for."""
+        """Watch topics as the leader: rejoin when partitions are added; look for topics that have none."""
         if self._generation == _NO_GENERATION or self._counts is None:
             return
         if any(self._cluster.partitions(topic) > count for topic, count in self._counts.items()):

@@ -41,7 +41,7 @@ Answer = tuple[str, int, Value]
 
 
 class CommittedOffset(NamedTuple):
-    """What a group has committed for a partition."""
+    """The offset a group has committed for a partition."""
 
     offset: int
     """The next record to read; -1: another client has taken the offset away."""
@@ -55,18 +55,20 @@ class GroupAdmin:
     """The groups of one cluster. Connects for each call, which asks until the deadline where a coordinator moves."""
 
     def __init__(self, name: str, properties: Mapping[str, str]) -> None:
-        """`name` tells the clusters apart in errors; `properties` are any client's of the cluster."""
+        """Create the client; `name` tells the clusters apart in errors, `properties` are any client's of the
+        cluster.
+        """
         self.name = name
         self._properties = dict(properties)
         self._patience = threading.Event()
 
     def groups(self, deadline: Deadline) -> frozenset[str]:
-        """Ids of the consumer groups in any state; neither share nor streams groups. Raises LegacyMMError."""
+        """Return the ids of the consumer groups in any state, without share and streams groups. Raise LegacyMMError."""
         with closing(self._cluster(deadline)) as cluster:
             return frozenset(row.group_id for row in self._listed(cluster, deadline) if reads_topics(row))
 
     def states(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
-        """The state of each, as Kafka calls it, and of those that are not told, why. Raises LegacyMMError."""
+        """Return the state of each group, in Kafka's words, and a reason for each without one. Raise LegacyMMError."""
         with closing(self._cluster(deadline)) as cluster:
             try:
                 known = {row.group_id: row.group_state for row in self._listed(cluster, deadline, with_states=True)}
@@ -75,12 +77,14 @@ class GroupAdmin:
         return {group: known.get(group, DEAD) for group in groups}, {}
 
     def members(self, group: str, deadline: Deadline) -> tuple[str, ...]:
-        """Client id and host of each; none are told of a group of the protocol of KIP-848. Raises LegacyMMError."""
+        """Return client id and host of each member; a KIP-848 group returns none. Raise LegacyMMError."""
         with closing(self._cluster(deadline)) as cluster:
             return self._asked(cluster, [group], _members, deadline)[0].get(group, ())
 
     def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
-        """All that each has committed, and of those that are not told, why. Raises LegacyMMError."""
+        """Return all offsets each group has committed, and a reason for each group that returns none. Raise
+        LegacyMMError.
+        """
         with closing(self._cluster(deadline)) as cluster:
             return self._asked(cluster, groups, _fetched, deadline)
 
@@ -115,7 +119,7 @@ class GroupAdmin:
         return Cluster({**self._properties, "socket.timeout.ms": str(patience)}, deadline.remaining())
 
     def _listed(self, cluster: Cluster, deadline: Deadline, *, with_states: bool = False) -> list[Any]:
-        """Every broker's groups: each knows those that it coordinates."""
+        """Return every broker's groups; each broker lists those that it coordinates."""
         request = ListGroupsRequest(min_version=4 if with_states else 0)
         while True:
             rows, why = _from_all_brokers(cluster, request)
@@ -158,7 +162,7 @@ class GroupAdmin:
 
 
 def _from_all_brokers(cluster: Cluster, request: Any) -> tuple[list[Any], str]:
-    """What all of them list, or why that is not all."""
+    """Return the lists of all brokers, and the reason if some are missing."""
     rows: list[Any] = []
     for broker in cluster.brokers():
         try:
@@ -172,7 +176,7 @@ def _from_all_brokers(cluster: Cluster, request: Any) -> tuple[list[Any], str]:
 
 
 def reads_topics(row: Any) -> bool:
-    """Whether a listed group is one of consumers."""
+    """Return True if a listed group is a group of consumers."""
     return (row.protocol_type, row.group_type.lower() if row.group_type else "classic") in _CONSUMERS
 
 
@@ -183,7 +187,7 @@ def _from_coordinators(
     lost: dict[str, str],
     deadline: Deadline,
 ) -> Iterator[Answer[Any]]:
-    """Answers about these groups; of those that a connection was lost for, `lost` is told why."""
+    """Yield answers about these groups; call `lost` with the reason for groups whose connection was lost."""
     of_node: defaultdict[int, list[str]] = defaultdict(list)
     for portion in portions(groups):
         for group, code, node in coordinators(cluster, portion):
@@ -239,12 +243,12 @@ def _with_offsets(group: str, answer: Any) -> Answer[GroupOffsets]:
 
 
 def _nobody(group: str) -> Identity:
-    """Who commits for a group that has no members."""
+    """Return the identity that commits for a group without members."""
     return Identity(group, _NO_GENERATION, _NO_MEMBER, None)
 
 
 def _forgotten(cluster: Cluster, node: int, group: str, partitions: Collection[TopicPartition]) -> int:
-    """The first error, or 0."""
+    """Return the first error code, or 0."""
     topics: defaultdict[str, list[Any]] = defaultdict(list)
     kind = OffsetDeleteRequest.OffsetDeleteRequestTopic
     for topic, partition in partitions:

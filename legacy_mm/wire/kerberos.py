@@ -1,7 +1,7 @@
 """SASL/GSSAPI (RFC 4752) by the package `gssapi`: a ticket of the user's cache, or one got with a keytab.
 
 kafka-python's mechanism takes its ticket from the process's environment, where source and target would have to be the
-same user; this one is told whose ticket it is. Only the realms (krb5.conf) are the process's, as they are in Java.
+same user; this one knows the owner of its ticket. Only the realms (krb5.conf) are the process's, as they are in Java.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class KerberosLogin:
         self._agreed = self._done = False
 
     def auth_bytes(self) -> bytes:
-        """What to say next."""
+        """Return the next message."""
         return self._words
 
     def receive(self, auth_bytes: bytes) -> None:
-        """A part of the handshake, then what layers the broker offers, then nothing."""
+        """Handle a part of the handshake, then the security layers the broker offers, then nothing."""
         if self._agreed:
             self._done = True
         elif self._context.complete:
@@ -60,15 +60,17 @@ class KerberosLogin:
             self._words = self._context.step(auth_bytes) or b""
 
     def is_done(self) -> bool:
-        """Nothing is left to say."""
+        """Return True if nothing is left to send."""
         return self._done
 
     def is_authenticated(self) -> bool:
-        """The broker had its say after ours, and did not refuse."""
+        """Return True if the broker answered our last message and did not refuse."""
         return self._done
 
     def _ticket(self, properties: Mapping[str, str]) -> Any:
-        """None is the user's own cache. Tickets got with a keytab are kept in memory, and renewed by libkrb5."""
+        """Return the credentials; None for the user's own cache. libkrb5 keeps keytab tickets in memory and renews
+        them.
+        """
         principal, keytab = (properties.get(f"sasl.kerberos.{word}") for word in ("principal", "keytab"))
         cache = properties.get("sasl.kerberos.ticket.cache")
         name = self._gssapi.Name(principal, self._gssapi.NameType.kerberos_principal) if principal else None
@@ -88,7 +90,7 @@ class KerberosLogin:
 
 
 def _name_of(host: str) -> str:
-    """As Java: a broker that is known by its address only has the name that the address has, if it is its own."""
+    """Return the broker's name; an address gets the host name that belongs to it, as in Java."""
     try:
         ip_address(host)
         name = socket.gethostbyaddr(host)[0]
@@ -98,6 +100,6 @@ def _name_of(host: str) -> str:
 
 
 def _failed(error: Exception, what: str = "") -> Exception:
-    """That no ticket service answers is no refusal: it is tried again."""
+    """Return the error to raise; a silent ticket service is no refusal, so it can be retried."""
     kind = ConnectionLost if _NOT_REACHED in str(error) else AuthenticationFailed
     return kind(f"SASL authentication error: {what}{error}")

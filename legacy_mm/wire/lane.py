@@ -1,10 +1,10 @@
-"""What waits for one target partition, in order. No socket, no thread: `appender.py` holds the lock.
+"""The batches that wait for one target partition, in order. No socket, no thread: `appender.py` holds the lock.
 
 A lane sends its batches in order and never lets a retry change it. When one fails, nothing more is sent until every
 request under way has been answered; then what was not acknowledged goes back to the front, and sequence numbers go on
-from the first of it, so a batch that the broker has after all is recognised as a duplicate. Until the first batch
-under a producer id is acknowledged, again after a failure, and where the last one is old, only one is under way: a
-broker that knows nothing of the id, or no more, takes any first sequence number, also of a second batch whose first one
+from the first of it, so a batch that the broker has after all is recognised as a duplicate. Until the first batch under
+a producer id is acknowledged, again after a failure, and where the last one is old, only one is under way: a broker
+that knows nothing of the id, or no more, takes any first sequence number, also of a second batch whose first one
 failed.
 
 What a broker knows of a producer is as old as the records of its last batch, not as old as the request that brought
@@ -29,14 +29,18 @@ from legacy_mm.wire.errors import ProducerForgotten
 
 _SEQUENCES = 1 << 31
 REMEMBERED_SECONDS = 1800.0
-"""So long from the time of the last records a broker knows their producer in any case: `producer.id.expiration.ms` is a
-day, before 3.4 `transactional.id.expiration.ms` a week, and hardly anybody sets them below an hour."""
+"""The time, counted from the last records, for which a broker surely remembers their producer:
+`producer.id.expiration.ms` is a day, before 3.4 `transactional.id.expiration.ms` a week, and few clusters set them
+below an hour.
+"""
 _UNKNOWN = -1
 _NEVER = float("-inf")
 
 
 def dated(header: Header, now: float, wall_ms: int) -> float:
-    """The time of its youngest record on the clock of `now`, which is `wall_ms` on the wall; -inf: it has none."""
+    """Return the time of the youngest record on the clock of `now`, which is `wall_ms` on the wall; -inf if it has
+    none.
+    """
     return now - (wall_ms - header.max_timestamp) / 1000 if header.has_time else _NEVER
 
 
@@ -59,13 +63,13 @@ class Entry:
     blamed: Mapping[int, str] = field(default_factory=dict)
     """Why, by the place of a record in the batch, if it named any."""
     attempts: int = 0
-    """How often it was sent again."""
+    """The number of retries."""
     damaged: int = 0
-    """How often in a row the broker called it damaged, or what it was a part of."""
+    """The number of times in a row the broker called the batch, or the batch that held it, damaged."""
     doubtful: bool = False
     """Once it failed in a way that leaves open whether the broker has it."""
     lost: bool = False
-    """It was sent as it is now, and nobody knows whether the broker has it."""
+    """It was sent in its current form, and it is unknown if the broker has it."""
     disputed: bool = False
     """The broker calls its sequence number wrong, perhaps because it has it."""
     denied: bool = False
@@ -75,18 +79,18 @@ class Entry:
 
     @property
     def may_have_arrived(self) -> bool:
-        """Whether the broker, for all we know, has what was given up, and with it its sequence numbers."""
+        """Return True if the broker may have the abandoned batch, and with it its sequence numbers."""
         return self.doubtful or self.refusal == failures.TIMED_OUT
 
     def part(self, batch: RecordBatch, receipt: Any) -> Entry:
-        """Some of its records, to be sent in its place."""
+        """Return a new entry with some of the records, to be sent instead."""
         made = Entry(self.lane, batch, receipt, len(batch.buffer), self.since, self.deadline, dated=self.dated)
         made.damaged, made.doubtful = self.damaged, self.doubtful
         return made
 
 
 class Question(NamedTuple):
-    """What a log is asked: where it ends, and whether a batch is in it from `since` on (None: only the former)."""
+    """A question to a log: its end, and if it holds a batch from `since` on (None: only its end)."""
 
     partition: TopicPartition
     since: int
@@ -110,7 +114,9 @@ class Lane:
         in_flight: int,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`producer`: id and epoch, None without idempotence. `in_flight`: the most batches under way at once."""
+        """Create a lane; `producer` is id and epoch, None without idempotence; `in_flight` limits the batches in
+        flight.
+        """
         self.partition = partition
         self.pending: deque[Entry] = deque()
         self.under_way: deque[Entry] = deque()
@@ -120,7 +126,7 @@ class Lane:
         self.asking = False
         """Nothing is sent until the log has answered."""
         self.line: deque[Lane] | None = None
-        """Where its broker's channel has it in line."""
+        """The queue of the broker's channel that holds this lane."""
         self.held: Entry | None = None
         """The refused batch that the lane waits for a decision about."""
         self.trouble: Trouble | None = None
@@ -128,9 +134,9 @@ class Lane:
         self._limit = in_flight
         self._clock = clock
         self._dated = _NEVER
-        """As an entry's, of the last batch that was acknowledged: so old is what the broker knows."""
+        """The time of the last acknowledged batch, as in an entry: the age of the broker's knowledge."""
         self._end, self._end_known = _UNKNOWN, _NEVER
-        """Behind what is ours in the log (-1: nobody can tell), and since when that is known."""
+        """The offset after our records in the log (-1: unknown), and the time since when it is known."""
         self._sequence = 0
         self._use(producer)
 
@@ -141,17 +147,17 @@ class Lane:
         return sum(entry.size for entry in (*self.pending, *self.under_way, *held))
 
     def hindered(self, reason: str, now: float) -> None:
-        """Its batches do not get through, and why."""
+        """Note that the batches do not get through, and the reason."""
         self.trouble = Trouble(reason, now if self.trouble is None else self.trouble.since)
 
     def can_send(self) -> bool:
-        """Whether the next batch may go now."""
+        """Return True if the next batch may be sent now."""
         if not self.pending or self.paused or self.recovering or self.asking or self.held is not None:
             return False
         return not self.under_way or len(self.under_way) < (self._limit if self._is_certain() else 1)
 
     def begin(self) -> Entry:
-        """The next batch, to be sent at once, with its sequence number written into it."""
+        """Return the next batch, with its sequence number written into it, to be sent at once."""
         entry = self.pending.popleft()
         entry.refusal, entry.reason, entry.blamed, entry.denied, entry.disputed = 0, "", {}, False, False
         producer = NO_PRODUCER
@@ -165,7 +171,7 @@ class Lane:
         return entry
 
     def question(self) -> Question | None:
-        """What the log has to be asked before the next batch may go; None: nothing."""
+        """Return the question the log must answer before the next batch is sent; None if there is none."""
         if not self.pending or self.under_way or self.asking or self.held is not None or self._producer is None:
             return None
         entry, old = self.pending[0], not self._is_remembered(self.pending[0].dated)
@@ -175,14 +181,16 @@ class Lane:
         return Question(self.partition, self._end, None) if old and stale and not entry.lost else None
 
     def disputes(self, entry: Entry) -> bool:
-        """The broker calls its sequence number wrong: whether the log can tell if it has it."""
+        """Record that the broker calls the sequence number wrong; return True if the log can tell if it has the
+        batch.
+        """
         entry.disputed = self._is_in_doubt(entry)
         return entry.disputed
 
     def answered(self, question: Question, end: int, base_offset: int | None) -> bool:
-        """The log ends there (-1: not told) and holds the entry from this offset on (-1: it does not, None: unknown).
+        """Handle the end of the log (-1: unknown) and the entry's offset in it (-1: it is absent, None: unknown).
 
-        Whether it is acknowledged so.
+        Return True if this acknowledges the entry.
         """
         self.asking = False
         entry = question.entry
@@ -203,11 +211,12 @@ class Lane:
         return True
 
     def acknowledged(self, entry: Entry, base_offset: int = _UNKNOWN) -> list[Entry]:
-        """The broker has it, and with it all that failed before it under the same producer id: those, and it itself.
+        """Acknowledge the entry, and all that failed before it under the same producer id; return those and it.
 
         A broker takes no sequence number before those in front of it. Sent again, such a batch would pull the numbers
-        of new batches back to those that the broker has given to others. None, where an answer to a later one that came
-        first, from a new leader, has said so. Raises ProducerForgotten where one of them certainly is not there.
+        of new batches back to those that the broker has given to others. Return an empty list where the earlier answer
+        to a later entry, from a new leader, has acknowledged it. Raise ProducerForgotten where one of them certainly is
+        absent.
         """
         self.unanswered -= 1
         self._proven = True
@@ -226,7 +235,7 @@ class Lane:
         return known
 
     def failed(self, entry: Entry, *, denied: bool) -> None:
-        """It was certainly not taken, or nobody knows; its `refusal` tells whether trying again helps."""
+        """Mark the entry as refused or of unknown outcome; its `refusal` tells if a retry helps."""
         entry.denied = denied
         entry.doubtful = entry.doubtful or not denied
         entry.lost = entry.lost or not denied
@@ -234,7 +243,7 @@ class Lane:
         self.recovering = True
 
     def recovered(self) -> bool:
-        """Once all is answered: put what failed back to the front, in order. True when that has been done."""
+        """Put failed batches back to the front, in order, once all are answered. Return True when that was done."""
         if not self.recovering or self.unanswered:
             return False
         if self.under_way:
@@ -248,20 +257,21 @@ class Lane:
         return True
 
     def replace_held(self, batches: Iterable[Entry]) -> None:
-        """Go on with these in the place of the refused one."""
+        """Replace the refused batch by these."""
         self.held = None
         self.pending.extendleft(reversed(list(batches)))
 
     def drop_held(self, producer: tuple[int, int] | None) -> None:
-        """Go on without the refused one: under a new producer id if nobody knows whether it arrived."""
+        """Drop the refused batch; take a new producer id if it may have arrived."""
         self.held = None
         if producer is not None:
             self._use(producer)
 
     def may_start_anew(self) -> bool:
-        """Whether the refused one and all behind it are certainly not at the broker, which has lost the producer id.
+        """Return True if the refused batch and all after it certainly did not arrive, and the broker lost the producer
+        id.
 
-        Then another id repeats nothing. The first batch under an id is refused for another reason.
+        Then a new id repeats nothing. The first batch under an id is refused for another reason.
         """
         assert self.held is not None
         return self.held.sequence > 0 and not any(entry.doubtful for entry in (self.held, *self.pending))
@@ -281,11 +291,11 @@ class Lane:
         return entry.lost and self._end != _UNKNOWN
 
     def _is_remembered(self, dated: float) -> bool:
-        """Whether a broker still knows the producer of a batch with records of that time."""
+        """Return True if a broker still knows the producer of a batch with records of that time."""
         return self._clock() - dated <= REMEMBERED_SECONDS
 
     def _is_certain(self) -> bool:
-        """Whether the broker knows the producer id, also if no more of what is under way arrives than has."""
+        """Return True if the broker knows the producer id, even if nothing more of the batches in flight arrives."""
         if self._producer is None:
             return True
         return self._proven and self._is_remembered(min(self._dated, *(entry.dated for entry in self.under_way)))
@@ -294,5 +304,5 @@ class Lane:
         self._end, self._end_known = end, self._clock()
 
     def _doubt(self) -> None:
-        """The broker may not know the producer id."""
+        """Note that the broker may not know the producer id."""
         self._proven = self._producer is None

@@ -35,34 +35,34 @@ _NOWHERE = -1
 _EPOCH_SINCE = 3
 """The first version of OffsetForLeaderEpoch that clients may use."""
 _QUIET = 10
-"""So many empty answers one after the other tell where a log ends: the leader may not (brokers before 2.3)."""
+"""The number of empty answers in a row that mark the end of a log; the leader may not know it (brokers before 2.3)."""
 
 
 class Answer(NamedTuple):
-    """`end` -1: not told. `base_offset` of what was asked for, -1: it is not there, None: nobody knows."""
+    """`end` -1: unknown. `base_offset` of the batch asked for, -1: it is absent, None: unknown."""
 
     end: int
     base_offset: int | None
 
 
 class Owner(Protocol):
-    """Who asks. All but `ended` is called with `lock` held."""
+    """The owner of a question. All methods but `ended` are called with `lock` held."""
 
     cluster: Cluster
     options: AppendOptions
     lock: threading.RLock
 
     def closed(self) -> bool:
-        """Whether sending is over."""
+        """Return True if sending is over."""
 
     def told(self, question: Question, answer: Answer) -> None:
-        """The log has answered."""
+        """Handle the log's answer."""
 
     def unanswered(self, question: Question) -> None:
-        """It is asked again."""
+        """Note that the question must be asked again."""
 
     def ended(self, error: BaseException) -> None:
-        """Nothing can be asked any more."""
+        """Record that no more questions can be asked."""
 
 
 class _NotNow(Exception):
@@ -93,7 +93,7 @@ class LogInquiry(threading.Thread):
         self._work.notify()
 
     def run(self) -> None:
-        """Until sending is over."""
+        """Ask until sending is over."""
         try:
             while questions := self._next():
                 self._round(questions)
@@ -175,7 +175,7 @@ class _Reader:
             connection.close()
 
     def find(self, question: Question, entry: Entry) -> int:
-        """Where the batch is; -1: nowhere. Raises _NotNow, _Unknowable, ConnectionLost and the like."""
+        """Return the offset of the batch; -1 if it is absent. Raise _NotNow, _Unknowable, ConnectionLost and others."""
         leader = self._cluster.leader(question.partition)
         if leader is None:
             raise _NotNow
@@ -207,7 +207,7 @@ class _Reader:
         return starts[question.partition]
 
     def _connect(self, node: int) -> Connection:
-        if node in self._away:  # whoever else waits for it waits for the next round
+        if node in self._away:  # other questions to it wait for the next round
             raise _NotNow
         self._away.add(node)
         made = self._connections[node] = self._cluster.connect(node)
@@ -215,7 +215,7 @@ class _Reader:
         return made
 
     def _log_end(self, connection: Connection, question: Question, epoch: int) -> int | None:
-        """Where the leader's own log ends, with what cannot be read yet; None: it does not tell."""
+        """Return the end of the leader's own log, including what cannot be read yet; None if it does not say."""
         if epoch < 0:
             return None
         topic, number = question.partition

@@ -17,11 +17,11 @@ from legacy_mm.wire.security import Mechanism
 Call = Callable[[Any], Any]
 _NEWEST = 4
 _MOST_ROUNDS = 20
-"""Of questions and answers in one login; Kerberos takes the most, four or so."""
+"""The limit of questions and answers in one login; Kerberos needs the most, about four."""
 
 
 def ask_versions(call: Call) -> dict[int, tuple[int, int]]:
-    """API -> lowest and highest version that the broker knows."""
+    """Return API -> lowest and highest version that the broker knows."""
     version = _NEWEST
     while True:
         answer = call(_about_us(version))

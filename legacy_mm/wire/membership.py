@@ -1,7 +1,7 @@
 """The group membership of clusters that librdkafka cannot log in to, over our own sockets. Eager protocol.
 
 As `kafka/membership.py`: it fetches nothing, one thread makes every call, and the listener is called on that thread.
-Rebalance: (1) the session hears of it, or the subscription changes; (2) `poll` tells the listener `revoked`, which
+Rebalance: (1) the session learns of it, or the subscription changes; (2) `poll` tells the listener `revoked`, which
 stops its work and commits; (3) the join is ordered behind that commit; (4) a later `poll` tells `assigned`.
 """
 
@@ -35,7 +35,9 @@ class WireMember:
         on_trouble: Callable[[str], None],
         timeout: float,
     ) -> None:
-        """`on_trouble` is told why the cluster cannot be reached; `timeout` is for one question to it."""
+        """Create a member; `on_trouble` gets the reason why the cluster is unreachable; `timeout` is for one
+        request.
+        """
         self.name = f"Consumer clientId={client_id}, groupId={properties['group.id']}"
         self._listener = listener
         self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
@@ -66,7 +68,7 @@ class WireMember:
             pass
 
     def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
-        """Committed offsets of the group; partitions without one are left out. Raises TimeoutError, StreamFailure."""
+        """Return the group's committed offsets; omit partitions without one. Raise TimeoutError, StreamFailure."""
         return self._session.committed(list(partitions), timeout)
 
     def commit(self, offsets: Offsets) -> None:
@@ -100,7 +102,9 @@ class WireMember:
             self._ask()
 
     def _give_up_when_silent(self) -> None:
-        """Nobody may have told the coordinator for so long that it has given the partitions to others."""
+        """Give up membership when the coordinator had no heartbeat for so long that it has reassigned the
+        partitions.
+        """
         if self._held is not None and monotonic() - self._session.heard > self._terms.session_timeout:
             self._give_up(self._listener.lost)
 

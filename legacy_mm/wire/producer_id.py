@@ -23,9 +23,9 @@ class ProducerIds:
         self._current: tuple[int, int] | None = None
 
     def acquire(self) -> tuple[int, int]:
-        """A new producer id and its epoch, which new lanes begin with from now on.
+        """Get a new producer id and its epoch, which new lanes begin with from now on.
 
-        Raises ConnectionLost when a later try may succeed, IdempotenceRefused.
+        Raise ConnectionLost when a later try may succeed, or IdempotenceRefused.
         """
         request = InitProducerIdRequest(
             transactional_id=None,
@@ -46,6 +46,6 @@ class ProducerIds:
 
     @property
     def current(self) -> tuple[int, int]:
-        """What new lanes begin with; `acquire` comes first."""
+        """Return the producer id and epoch for new lanes; call `acquire` first."""
         assert self._current is not None, "no producer id was asked for"
         return self._current

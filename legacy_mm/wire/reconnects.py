@@ -16,7 +16,7 @@ _MOST_DOUBLINGS = 30
 
 
 class Reconnects:
-    """Who failed lately; every thread asks the same one."""
+    """The brokers that failed lately, shared by all threads."""
 
     def __init__(self, properties: Mapping[str, str], closed: Event) -> None:
         self._first = int(properties.get("reconnect.backoff.ms", _FIRST_MS)) / 1000

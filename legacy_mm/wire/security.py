@@ -29,20 +29,20 @@ class Mechanism(Protocol):
     """A login's half of the conversation, as kafka-python has it."""
 
     def auth_bytes(self) -> bytes:
-        """What to say next."""
+        """Return the next message."""
 
     def receive(self, auth_bytes: bytes) -> object:
-        """What the broker said to that."""
+        """Handle the broker's answer."""
 
     def is_done(self) -> bool:
-        """Nothing is left to say."""
+        """Return True if nothing is left to send."""
 
     def is_authenticated(self) -> bool:
-        """It was believed."""
+        """Return True if the broker accepted the login."""
 
 
 def unsupported(properties: Mapping[str, str]) -> str | None:
-    """One sentence why this security cannot be done here; None when it can."""
+    """Return one sentence that says why this security is unsupported; None when it is supported."""
     protocol = _protocol(properties)
     if protocol not in _PROTOCOLS:
         return f"security.protocol={protocol} is unknown"
@@ -67,7 +67,7 @@ class TokenScram(SaslMechanismScram):  # type: ignore[misc]
     _EXTENSION = b",tokenauth=true"
 
     def auth_bytes(self) -> bytes:
-        """What to say next; both sides sign what was said first."""
+        """Return the next message; both sides sign what was sent first."""
         said: bytes = super().auth_bytes()
         if self._state:
             return said
@@ -76,7 +76,9 @@ class TokenScram(SaslMechanismScram):  # type: ignore[misc]
 
 
 class Security:
-    """How to reach one cluster: what all its connections have in common. ConfigurationError for what is unsupported."""
+    """The security of one cluster, shared by all its connections. Raises ConfigurationError for unsupported
+    settings.
+    """
 
     def __init__(self, properties: Mapping[str, str]) -> None:
         if reason := unsupported(properties):
@@ -88,7 +90,9 @@ class Security:
         self._configuration = configure(properties) if configure else {}
 
     def secure(self, connected: socket.socket, host: str) -> TransportLayer:
-        """The layer over a fresh TCP connection to `host`; raises AuthenticationFailed, or OSError when it breaks."""
+        """Return the layer over a fresh TCP connection to `host`; raise AuthenticationFailed, or OSError when it
+        breaks.
+        """
         if not self.protocol.endswith("ssl"):
             return PlaintextTransportLayer(connected)
         context = tls.context(self._properties)
@@ -100,7 +104,7 @@ class Security:
             raise AuthenticationFailed(f"SSL handshake failed: {said(error)}") from error
 
     def mechanism(self, host: str) -> Mechanism:
-        """A new login's half of the conversation; raises AuthenticationFailed when it cannot even begin."""
+        """Return a new login's half of the conversation; raise AuthenticationFailed when it cannot even begin."""
         if self.mechanism_name == KERBEROS:
             return KerberosLogin(host, self._properties)
         known = TokenScram if self._configuration.get("token") else get_sasl_mechanism(self.mechanism_name)

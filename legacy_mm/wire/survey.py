@@ -31,11 +31,11 @@ class WireTopicLister:
         self._timeout = timeout
 
     def topics(self) -> list[str]:
-        """All topic names; raises HostError when there is no answer in time."""
+        """Return all topic names; raise HostError when there is no answer in time."""
         return [topic.name for topic in self._look().topics]
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """The id of each topic, which a topic that is made again does not keep; brokers before 2.8 have none."""
+        """Return the id of each topic, which changes when it is recreated; brokers before 2.8 have none."""
         ids = Topology.read(self._look(), Topology()).ids
         return {name: str(ids[name]) for name in topics if name in ids}
 
@@ -51,14 +51,14 @@ class WireSurvey:
         self._properties = _own(properties)
 
     def partitions(self, deadline: Deadline) -> dict[str, int]:
-        """Topic -> number of partitions, of all topics the principal may see."""
+        """Return topic -> number of partitions, of all topics the principal may see."""
         with asking("listing topics"), self._cluster(deadline) as cluster:
             return partition_counts(every_topic(cluster))
 
     def views(
         self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> dict[TopicPartition, PartitionView]:
-        """Committed offset and log ends of each partition."""
+        """Return the committed offset and log ends of each partition."""
         with asking(f"reading the offsets of group {group}"), self._cluster(deadline) as cluster:
             committed = _committed(Coordinator(cluster, group), partitions, deadline)
         with asking("reading the ends of logs"), self._cluster(deadline) as cluster:
@@ -74,9 +74,9 @@ class WireSurvey:
 def log_ends(
     properties: Mapping[str, str], topics: Collection[str], deadline: Deadline
 ) -> dict[TopicPartition, tuple[int, int]]:
-    """First offset and the next to be written, as `isolation.level` sees it, of every partition of these topics.
+    """Return the first and the next offset, as `isolation.level` sees it, of every partition of these topics.
 
-    Raises HostError where one has no leader or there is no answer in time, StreamFailure where there will be none.
+    Raise HostError where one has no leader or does not answer in time, StreamFailure where a retry is useless.
     """
     try:
         with closing(Cluster({**properties, "client.id": _CLIENT_ID}, deadline.remaining())) as cluster:
@@ -92,9 +92,9 @@ def log_ends(
 
 
 def ends(properties: Mapping[str, str], partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
-    """The next offset to be written of each, without those that are not there, may not be seen, or nobody leads.
+    """Return the next offset of each partition; omit those that do not exist, are not visible, or have no leader.
 
-    Raises HostError.
+    Raise HostError.
     """
     with asking("reading the ends of logs"), closing(Cluster(_own(properties), deadline.remaining())) as cluster:
         counts = partition_counts(every_topic(cluster))
@@ -103,18 +103,18 @@ def ends(properties: Mapping[str, str], partitions: Collection[TopicPartition], 
 
 
 def every_topic(cluster: Cluster) -> Any:
-    """A broker's answer about all topics; raises as `informed`."""
+    """Return a broker's answer about all topics; raise as `informed` does."""
     return informed(cluster.call_any(_EVERY_TOPIC))
 
 
 def missing_topics(cluster: Cluster, topics: Collection[str]) -> set[str]:
-    """Those of these that are not there; asking makes none of them. Raises as `informed`."""
+    """Return the topics of these that do not exist, without creating them. Raise as `informed` does."""
     listed = _listing(cluster, topics).topics
     return {topic.name for topic in listed if for_code(topic.error_code) is UnknownTopicOrPartitionError}
 
 
 def count_partitions(cluster: Cluster, topic: str) -> int | None:
-    """How many a topic has, asked now: 0 if it is not there, None if the cluster does not answer in time."""
+    """Count a topic's partitions now: 0 if it does not exist, None if the cluster does not answer in time."""
     with suppress(ConnectionLost, ClusterUnreachable):
         return partition_counts(_listing(cluster, [topic])).get(topic, 0)
     return None
@@ -127,7 +127,7 @@ def _listing(cluster: Cluster, topics: Collection[str]) -> Any:
 
 
 def partition_counts(listing: Any) -> dict[str, int]:
-    """Topic -> number of partitions, of the topics that `every_topic` tells without an error."""
+    """Return topic -> number of partitions, of the topics that `every_topic` returns without an error."""
     return {topic.name: len(topic.partitions) for topic in listing.topics if for_code(topic.error_code) is NoError}
 
 
@@ -151,7 +151,7 @@ def _own(properties: Mapping[str, str]) -> dict[str, str]:
 
 @contextmanager
 def asking(what: str) -> Iterator[None]:
-    """What goes wrong on the way is a HostError, which says what was asked."""
+    """Convert errors into a HostError that names the request."""
     try:
         yield
     except (ConnectionLost, ClusterUnreachable, StreamFailure, TimeoutError) as error:

@@ -24,11 +24,11 @@ _CIPHER_WORDS = (
     (re.compile(r"(?<=POLY1305)_SHA256$|_CBC(?=_SHA)"), ""),
     (re.compile(r"(?<=AES|RIA|LIA|CCM)_(?=\d)"), ""),
 )
-"""What OpenSSL's names leave out or join, in this order."""
+"""The words that OpenSSL's names omit or join, in this order."""
 
 
 def context(properties: Mapping[str, str]) -> ssl.SSLContext:
-    """What is trusted, what is shown; raises ConfigurationError, which quotes no secret."""
+    """Return the TLS context with trusted and own certificates; raise ConfigurationError, which quotes no secret."""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     made.options |= ssl.OP_NO_RENEGOTIATION
@@ -52,12 +52,12 @@ def check_pem(properties: Mapping[str, str]) -> None:
 
 
 def openssl_names(suites: str) -> str:
-    """A list of suites with OpenSSL's names in place of Java's (IANA's): before 3.2 OpenSSL knows only its own."""
+    """Translate Java's (IANA's) suite names into OpenSSL's: before 3.2 OpenSSL knows only its own."""
     return _IANA.sub(lambda found: _exchange(found[1]) + _cipher(found[2]), suites)
 
 
 def unusable_suites(properties: Mapping[str, str]) -> str | None:
-    """One sentence if none of the suites asked for can be used; else None."""
+    """Return one sentence if none of the requested suites can be used; else None."""
     try:
         _ciphers(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), properties)
     except ssl.SSLError:
@@ -66,7 +66,7 @@ def unusable_suites(properties: Mapping[str, str]) -> str | None:
 
 
 def trust(made: ssl.SSLContext, pem: str | None, location: str | None) -> None:
-    """Trust the certificates of a text, of a file or folder, or those of the system."""
+    """Use the certificates of a text, of a file or folder, or of the system as trusted ones."""
     if pem:
         made.load_verify_locations(cadata=pem)
     elif location and location != _SYSTEM:

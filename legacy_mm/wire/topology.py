@@ -1,4 +1,4 @@
-"""What one Metadata response says: brokers, and per topic the leaders of its partitions. Frozen."""
+"""Brokers and partition leaders from one Metadata response. Frozen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_ID = UUID(int=0)
 
 
 class Broker(NamedTuple):
-    """Where a broker listens."""
+    """The address of a broker."""
 
     node: int
     host: str
@@ -28,7 +28,7 @@ class Broker(NamedTuple):
 
 
 class Leadership(NamedTuple):
-    """Who leads a partition (-1: nobody now), and for the how manieth time (-1: not told)."""
+    """The leader of a partition (-1: none now) and its leader epoch (-1: unknown)."""
 
     node: int
     epoch: int
@@ -54,7 +54,9 @@ class Topology:
 
     @classmethod
     def read(cls, response: Any, before: Topology) -> Topology:
-        """`response` to a Metadata request; of two answers with an epoch for one partition the later epoch counts."""
+        """Read the `response` to a Metadata request; of two answers with an epoch for one partition the later epoch
+        counts.
+        """
         brokers = {row.node_id: Broker(row.node_id, row.host, row.port, row.rack) for row in response.brokers}
         problems = {topic.name: for_code(topic.error_code) for topic in response.topics}
         told = [topic for topic in response.topics if topic.partitions]

@@ -1,7 +1,7 @@
-"""What one client of the wire has done, counted where it happens and reported as librdkafka's clients report theirs.
+"""Counters of one client of the wire, reported in the form of librdkafka's statistics.
 
-Every few seconds `statistics` gives totals since the start and what was measured since the last call. Names of
-measures are those of `kafka/statistics.py`. Any thread may count.
+Every few seconds `statistics` gives totals since the start and measures since the last call. Names of measures are
+those of `kafka/statistics.py`. Any thread may count.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Spread:
         self.minimum = min(self.minimum, minimum)
 
     def take(self) -> tuple[float, float, float, float] | None:
-        """What was noted since the last call; None: nothing."""
+        """Return and clear the measures since the last call; None if there are none."""
         if not self.count:
             return None
         found = (self.sum, self.count, self.maximum, self.minimum)
@@ -64,7 +64,7 @@ class _Exchanged:
 
 @dataclass(slots=True)
 class _Carried:
-    """What went through of one topic."""
+    """The traffic of one topic."""
 
     records: int = 0
     size: int = 0
@@ -74,14 +74,14 @@ class Traffic:
     """The counters of one client."""
 
     def __init__(self, client: Client, on_trouble: Callable[[str], None]) -> None:
-        """`on_trouble` is told why a connection broke."""
+        """Create the counters; `on_trouble` gets the reason why a connection broke."""
         self.on_trouble = on_trouble
         self.gauges: Callable[[], Mapping[str, float]] = dict
         """Asked for the client's values of now at each report."""
         self.metadata_age: Callable[[], float | None] = lambda: None
         """Seconds since the cluster was last asked who leads what."""
         self.connections: Callable[[], tuple[int, int]] = lambda: (0, 0)
-        """How many were made to its brokers, and how many of them are open."""
+        """The number of connections made to the brokers, and of those that are open."""
         self._client = client
         self._lock = threading.Lock()
         self._request = "fetches" if client == "consumer" else "produces"
@@ -95,7 +95,7 @@ class Traffic:
         self._next = monotonic() + INTERVAL_SECONDS
 
     def exchanged(self, node: int, sent: int, received: int, seconds: float, throttle_ms: int) -> None:
-        """A request was answered. Sizes are bytes."""
+        """Count an answered request. Sizes are bytes."""
         with self._lock:
             exchanged = self._nodes[node]
             exchanged.requests += 1
@@ -106,17 +106,17 @@ class Traffic:
             self._spreads["throttle_ms"].add(throttle_ms)
 
     def note_log(self, partition: TopicPartition, begin: int, end: int) -> None:
-        """Where the log of a partition that is read begins and ends."""
+        """Note the begin and the end of the log of a partition."""
         with self._lock:
             self._logs[partition] = (begin, end)
 
     def log_begin(self, partition: TopicPartition) -> int:
-        """Where the log of a partition began when it was last read; -1 if it was not."""
+        """Return the begin of a partition's log at its last read; -1 if it was not read."""
         with self._lock:
             return self._logs.get(partition, (-1, -1))[0]
 
     def carried(self, partition: TopicPartition, records: int, size: int, position: int = -1) -> None:
-        """A batch went through; `position` is where copying goes on at the source."""
+        """Count a copied batch; `position` is the next source offset to copy."""
         with self._lock:
             carried = self._topics[partition.topic]
             carried.records += records
@@ -128,17 +128,17 @@ class Traffic:
                 self._spreads["batch_records"].add(records)
 
     def passed(self, partition: TopicPartition, position: int) -> None:
-        """Copying goes on here: what comes before it is copied, not to be copied, or lost in a gap."""
+        """Note the position: everything before it is copied, excluded, or lost in a gap."""
         with self._lock:
             self._positions[partition] = position
 
     def waited(self, seconds: float) -> None:
-        """How long a batch was in line before it was sent."""
+        """Note the seconds a batch waited before it was sent."""
         with self._lock:
             self._spreads["queue_ms"].add(seconds * 1000)
 
     def statistics_when_due(self) -> Statistics | None:
-        """What to report, every few seconds."""
+        """Return the statistics, every few seconds; None in between."""
         now = monotonic()
         if now < self._next:
             return None

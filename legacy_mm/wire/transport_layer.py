@@ -33,25 +33,27 @@ _TIMEVAL = struct.Struct("@ll")
 
 
 class TransportLayer(ABC):
-    """What a connection needs of its socket."""
+    """The operations that a connection needs of its socket."""
 
     def __init__(self, connected: socket.socket) -> None:
         self._socket = connected
 
     @abstractmethod
     def receive_into(self, view: memoryview) -> int:
-        """How many bytes came, at least one; 0 when the other side is done. BlockingIOError after a moment."""
+        """Receive at least one byte and return the count; 0 when the other side is done. Raise BlockingIOError after
+        a moment.
+        """
 
     @abstractmethod
     def send_some(self, segments: Sequence[Bytes]) -> int:
-        """How many bytes of these went out, at least one. BlockingIOError after a moment."""
+        """Send at least one byte of these and return the count. Raise BlockingIOError after a moment."""
 
     def is_ended(self) -> bool:
-        """Whether the other side has closed it; what came before may still wait to be received."""
+        """Return True if the other side has closed it; earlier bytes may still wait to be received."""
         return _happens(self._socket, select.POLLRDHUP, 0)
 
     def shut(self) -> None:
-        """Wake whoever is blocked; nothing moves any more."""
+        """Wake blocked threads; no more bytes are sent or received."""
         shut(self._socket)
 
     def close(self) -> None:
@@ -70,16 +72,16 @@ class PlaintextTransportLayer(TransportLayer):
         super().__init__(connected)
 
     def receive_into(self, view: memoryview) -> int:
-        """As `TransportLayer`; one call fills the view: each return to Python waits for the interpreter's lock."""
+        """Fill the view in one call: each return to Python waits for the interpreter's lock."""
         return self._socket.recv_into(view, 0, socket.MSG_WAITALL)
 
     def send_some(self, segments: Sequence[Bytes]) -> int:
-        """As `TransportLayer`: one gather write."""
+        """Send the segments in one gather write."""
         return self._socket.sendmsg(segments[:_MOST_SEGMENTS])
 
 
 class SslTransportLayer(TransportLayer):
-    """A socket with encryption. OpenSSL takes one thread at a time, so nobody waits while holding its lock."""
+    """A socket with encryption. OpenSSL takes one thread at a time, so no thread waits while holding its lock."""
 
     def __init__(self, secured: ssl.SSLSocket) -> None:
         secured.setblocking(False)
@@ -87,7 +89,7 @@ class SslTransportLayer(TransportLayer):
         self._lock = Lock()
 
     def receive_into(self, view: memoryview) -> int:
-        """As `TransportLayer`; AuthenticationFailed when the broker refuses our certificate, as late as this."""
+        """Receive bytes; raise AuthenticationFailed when the broker refuses our certificate this late."""
         while True:
             try:
                 with self._lock:
@@ -100,7 +102,7 @@ class SslTransportLayer(TransportLayer):
                 raise
 
     def send_some(self, segments: Sequence[Bytes]) -> int:
-        """As `TransportLayer`. After BlockingIOError the same segments must come again: OpenSSL has begun with them."""
+        """Send bytes. After BlockingIOError pass the same segments again: OpenSSL has begun with them."""
         chunk = _first(segments, _TLS_CHUNK)
         while True:
             try:
@@ -115,16 +117,16 @@ class SslTransportLayer(TransportLayer):
 
 
 def _happens(connected: socket.socket, event: int, seconds: float) -> bool:
-    """Whether this, or an error or the end, comes within this time."""
+    """Return True if the event, an error or the end comes within this time."""
     poll = select.poll()
     poll.register(connected, event)
     return bool(poll.poll(seconds * 1000))
 
 
 def open_socket(host: str, port: int, properties: Mapping[str, str], seconds: float) -> socket.socket:
-    """A TCP connection to the first address of `host` that takes one, with what is left of the time; raises OSError.
+    """Return a TCP connection to the first address of `host` that accepts one in time; raise OSError.
 
-    Each address has its share of the time, but long enough for a long line: of very many some have no turn.
+    Each address has its share of the time, with a minimum: of very many addresses some are not tried.
     """
     deadline = Deadline.after(seconds)
     addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
@@ -168,14 +170,14 @@ def shut(connected: socket.socket) -> None:
 
 
 def said(error: ssl.SSLError) -> str:
-    """OpenSSL's reason in words: `tlsv13 alert certificate required`."""
+    """Return OpenSSL's reason in words: `tlsv13 alert certificate required`."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"broker certificate could not be verified: {error.verify_message}"
     return (error.reason or error.strerror or type(error).__name__).lower().replace("_", " ")
 
 
 def _first(segments: Sequence[Bytes], size: int) -> bytes:
-    """The first `size` bytes, in one piece."""
+    """Return the first `size` bytes, in one piece."""
     pieces = []
     for segment in segments:
         pieces.append(memoryview(segment)[:size])

@@ -1,7 +1,7 @@
-"""Whether a log still holds what was read of it: offsets alone do not tell, once a new one is as long as the old one.
+"""Detects that a log no longer holds what was read of it: offsets do not tell once a new log is as long as the old one.
 
 A new leader may have another log (unclean election). It is asked once for each change of leaders, as Java's consumer
-does; brokers before 2.4 tell no epoch to ask about. A topic that was deleted and made again has another id.
+does; brokers before 2.4 have no epoch to ask about. A topic that was deleted and recreated has another id.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Doubt(NamedTuple):
 
 
 class ReadLogs:
-    """Which log each partition was read from: its topic's id, its leader epoch, and that which was last compared."""
+    """The log each partition was read from: its topic's id, its leader epoch, and the epoch that was last compared."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -41,20 +41,20 @@ class ReadLogs:
         self._left: set[object] = set()
 
     def note(self, partition: TopicPartition, epoch: int) -> None:
-        """The last batch that was read carries this epoch."""
+        """Note the leader epoch of the last batch that was read."""
         self._read[partition] = epoch
 
     def forget(self, partitions: Iterable[TopicPartition]) -> None:
-        """These are read from elsewhere: nothing is known of what is before."""
+        """Forget these partitions, which are read from another position now."""
         for partition in partitions:
             self._read.pop(partition, None)
             self._ids.pop(partition, None)
 
     def made_again(self, wanted: Iterable[Wanted]) -> list[Wanted]:
-        """Those whose topic is another one than when they were asked about first.
+        """Return the partitions whose topic id differs from the first one.
 
-        Java's consumer loses such a partition with the topic, and finds it without a committed offset. An id that was
-        left does not come back: who tells it is a broker that lags.
+        Java's consumer loses such a partition with the topic, and finds it without a committed offset. An abandoned id
+        does not come back: a broker that reports it lags.
         """
         now, known = self._cluster.topic_ids(), self._ids
         news = [want for want in wanted if known.get(want.partition) is not now.get(want.partition.topic)]
@@ -71,7 +71,7 @@ class ReadLogs:
         return False
 
     def doubts(self, wanted: Iterable[Wanted]) -> list[Doubt]:
-        """Those that must not be read on; leaders are asked only where they are new. Raises ConnectionLost."""
+        """Return the partitions that must not be read on; ask leaders only where they are new. Raise ConnectionLost."""
         changed = {want.partition: want for want in wanted if self._is_new(want)}
         by_leader: defaultdict[int, list[Wanted]] = defaultdict(list)
         found = []

@@ -161,7 +161,7 @@ def test_where_nobody_leads_anything_a_leader_is_waited_for_and_that_is_told(
     consumer.leaders = {0: -1}
     assert PartitionReader({}, 1.0, print).start({PARTITION: LATEST}) == Started({}, {})
     (line,) = caplog.records
-    assert vars(line)["fields"]["text"] == "nobody leads t-0, or its leader does not answer"
+    assert vars(line)["fields"]["text"] == "t-0 has no leader, or its leader does not answer"
 
 
 def test_where_a_start_will_never_be_known_reading_does_not_begin(consumer: Consumer) -> None:

@@ -330,7 +330,7 @@ def test_a_partition_to_which_nothing_gets_through_keeps_its_share_and_no_more(m
     assert not appender.has_room()
     now += 1.1
     appender.tend()
-    assert appender.stuck() == {PLACE: "nobody leads it"}
+    assert appender.stuck() == {PLACE: "it has no leader"}
     assert not appender.takes(PLACE)
     assert appender.takes(other)
     assert appender.has_room()

@@ -277,7 +277,7 @@ def test_where_nobody_leads_anything_a_leader_is_waited_for_and_that_is_told(clu
     cluster.unled = {A}
     fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", told.append))
     assert fetcher.start({A: LATEST}) == Started({}, {})
-    wait_until(lambda: "nobody leads t-0, or its leader does not answer" in told, SECONDS, "a line")
+    wait_until(lambda: "t-0 has no leader, or its leader does not answer" in told, SECONDS, "a line")
     assert fetcher.take_started() is None
     cluster.unled = set()
     assert next_started(fetcher) == Started({A: 90}, {A: 10})

@@ -1,4 +1,4 @@
-"""Construction: `Settings` -> a ready `Mirror` on a `Host`, which the command line makes and hands in."""
+"""Construction: `Settings` -> a ready `Mirror` on a `Host`, which the command line makes and passes in."""
 
 from __future__ import annotations
 
@@ -36,14 +36,17 @@ _BEFORE_MAX_POLL_SECONDS = 5.0
 
 
 def check_addresses(settings: Settings) -> None:
-    """Raise ConfigurationError when a bootstrap list resolves to nothing: no JVM is started for it."""
+    """Raise ConfigurationError if a bootstrap list resolves to nothing, before a JVM is started."""
     require_resolvable("producer", settings.target.properties["bootstrap.servers"])
     require_resolvable("consumer", settings.source.properties["bootstrap.servers"])
 
 
 def check_logins(settings: Settings) -> None:
-    """Raise ConfigurationError where a login that librdkafka does not have meets what only librdkafka can do, and for
-    keys and certificates that no client could be made of."""
+    """Raise ConfigurationError for a login or key that cannot work.
+
+    A login that librdkafka lacks must not be combined with what only librdkafka can do. No client can be made of broken
+    keys and certificates.
+    """
     stores.check_pem(settings)
     if login := only_batches(settings):
         choose_engine(settings)
@@ -71,8 +74,12 @@ def _beyond_our_sockets(properties: Mapping[str, str]) -> str | None:
 
 
 def build_mirror(written: Settings, host: Host, listener: RebalanceListener | None = None) -> Mirror:
-    """The mirror of one flow, as its settings are written: stores and plug-ins are read here, stores again whenever
-    they change. The rebalance listener is that of all flows."""
+    """Build the mirror of one flow from its settings as written.
+
+    The rebalance listener is that of all flows.
+
+    Stores and plug-ins are read here; stores are read again whenever they change.
+    """
     used = stamps(stores.files(written))
     first = host.with_plugins(host.with_stores(written))
     with host.closed_on_error():
@@ -93,7 +100,7 @@ def build_mirror(written: Settings, host: Host, listener: RebalanceListener | No
 
 
 def _store_watch(written: Settings, settings: Settings, host: Host, used: Stamps) -> StoreWatch[Settings] | None:
-    """Invariant E: none without stores that may change."""
+    """Return the watch of changing stores; None if there are none (invariant E)."""
     files = stores.files(written)
     if not files:
         return None
@@ -177,7 +184,7 @@ def _duties(settings: Settings, names: Names, registry: Registry) -> FlowDuties 
 
 
 def _mirror_names(settings: Settings, names: Names) -> MirrorNames | None:
-    """Without offset syncs the metrics are the legacy tool's alone."""
+    """Return the names for the metrics; None without offset syncs, where the metrics are the legacy tool's alone."""
     if settings.features.offset_syncs is None:
         return None
     naming = settings.features.naming
@@ -194,7 +201,7 @@ def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffset
 
 
 def _identity(settings: Settings) -> IdentityCheck | None:
-    """Invariant E: none without a feature that must know it. Raises ConfigurationError."""
+    """Return the identity check; None if no feature needs it (invariant E). Raises ConfigurationError."""
     if not settings.features.concern_both_ends:
         ends = settings.source.properties, settings.target.properties
         if text := same_addresses(*(each["bootstrap.servers"] for each in ends)):
@@ -277,7 +284,7 @@ def _facts() -> dict[str, str | int]:
 
 
 def member_properties(settings: Settings, stream: int) -> dict[str, str]:
-    """librdkafka properties of one membership; several streams need a `group.instance.id` each."""
+    """Return librdkafka's properties of one membership; several streams need a `group.instance.id` each."""
     properties = dict(settings.source.properties)
     instance = settings.source.group_instance_id
     if instance is not None:

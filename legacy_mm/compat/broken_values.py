@@ -23,7 +23,7 @@ _WITHOUT_BROKERS = (
         "is not read by this release; add the line bootstrap.servers with the same addresses to the file",
     ),
 )
-"""What stands in files that name their brokers in another way."""
+"""Hints for files that name their brokers in another way."""
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def _hint(error: ConfigurationError, file: PropertiesFile) -> str:
 
 
 def _without_brokers(file: PropertiesFile) -> str:
-    """What to do about a file that names its brokers in another way only."""
+    """Return advice about a file that names its brokers only in another way."""
     if BOOTSTRAP_SERVERS not in file.lines:
         for other, text in _WITHOUT_BROKERS:
             if other in file.lines:

@@ -12,7 +12,7 @@ from legacy_mm.config.features import FEATURES
 from legacy_mm.config.settings import Settings
 
 _SYNCS = "emit.offset-syncs.enabled"
-"""Its rights are needed where its topics are."""
+"""The feature whose rights are needed at the cluster of its topics."""
 _WHETHER_IT_ARRIVED = "only to see whether old records arrived whose answer was lost; without it they may come twice"
 
 
@@ -28,7 +28,7 @@ class Permission:
 
 
 def permissions(settings: Settings) -> list[Permission]:
-    """What the two principals must be allowed, and why."""
+    """Return the permissions that the two principals need, and the reasons."""
     source = settings.source.name
     topics, naming = f"Topic: each that matches {settings.topics.pattern}", settings.features.naming
     renamed = naming.policy not in (LEGACY, IDENTITY) or settings.handler is not None
@@ -57,7 +57,7 @@ def _switched_on(settings: Settings) -> list[Feature]:
 
 
 def _for_feature(feature: Feature, settings: Settings) -> Iterator[Permission]:
-    """Each `OPERATION on RESOURCE` of the row, with this flow's aliases in the names of topics."""
+    """Yield each `OPERATION on RESOURCE` of the row, with this flow's aliases in the names of topics."""
     naming, syncs = settings.features.naming, settings.features.offset_syncs
     clusters = (settings.source.name, "target")
     for place, cluster, text in zip(("source", "target"), clusters, feature.rights, strict=True):

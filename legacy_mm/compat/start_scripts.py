@@ -80,7 +80,7 @@ def uninstall(kafka_home: Path) -> Iterator[str]:
 
 
 def _bin_of(kafka_home: Path) -> tuple[Path, list[str]]:
-    """The folder, and how its scripts end: `.sh` as in Apache's archives, nothing as in packages of vendors."""
+    """Return the folder, and how its scripts end: `.sh` as in Apache's archives, nothing as in packages of vendors."""
     folder = kafka_home / "bin"
     if not folder.is_dir():
         raise HostError(f"{kafka_home} is not a Kafka: it has no folder bin")
@@ -142,7 +142,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _same(path: Path, kept: Path) -> bool:
-    """Whether two originals are one; what cannot be compared is taken for two."""
+    """Return True if two originals are the same; files that cannot be compared count as different."""
     try:
         return filecmp.cmp(path, kept, shallow=False)
     except OSError:
@@ -158,7 +158,10 @@ def _numbered(kept: Path) -> Iterator[Path]:
 
 
 def _keep(path: Path, kept: Path) -> None:
-    """Under a second name, so that the first is never missing; renamed where the file system has no hard links."""
+    """Keep the original under a second name, so that the first is never missing.
+
+    Rename it if hard links are unsupported.
+    """
     try:
         os.link(path, kept, follow_symlinks=False)
     except OSError:
@@ -166,7 +169,7 @@ def _keep(path: Path, kept: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all, also for who starts it at this moment."""
+    """Write the script completely or not at all, also for a process that starts it at this moment."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     new = Path(name)
     try:

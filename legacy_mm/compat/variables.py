@@ -53,7 +53,7 @@ _OWN = {
 
 
 def meanings(environment: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Name, value and meaning of every variable that is set and that is, or looks like, one of the tool's."""
+    """Return name, value and meaning of every variable that is set and is, or looks like, one of the tool's."""
     known = {row.name: row.meaning for row in VARIABLES if row.name in environment}
     others = {name: _NOT_READ for name in sorted(environment) if name.startswith("KAFKA_") and name not in known}
     ours = {name: _own(name) for name in sorted(environment) if name.startswith(ENVIRONMENT_PREFIX)}

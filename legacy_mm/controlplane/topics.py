@@ -60,7 +60,7 @@ class TopicCreation:
         present: Collection[str],
         deadline: Deadline,
     ) -> tuple[list[CreateTopic], list[str], list[str]]:
-        """Return the topics to create, those that the source does not describe, and properties that the target lacks."""
+        """Return topics to create, topics that the source does not describe, and properties that the target lacks."""
         if self._new is None or not topics:
             return [], [], []
         replication_factor, properties = self._new

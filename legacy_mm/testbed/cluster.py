@@ -85,7 +85,7 @@ class Cluster:
         return self.bootstrap_of(MAIN)
 
     def bootstrap_of(self, listener: str) -> str:
-        """Addresses that a listener advertises, for instance of PROXIED."""
+        """Return the addresses that a listener advertises, for instance of PROXIED."""
         if listener not in self._advertised:
             raise HostError(f"the cluster in {self.folder} has no listener {listener}, or is not started")
         return ",".join(self._advertised[listener])
@@ -104,7 +104,7 @@ class Cluster:
         return self
 
     def wait_ready(self) -> None:
-        """Until every running broker lists every running broker."""
+        """Wait until every running broker lists every running broker."""
         running = [broker for broker in self.brokers if broker.running] or self.brokers
         nodes = frozenset(broker.node for broker in running)
         for broker in running:

@@ -1,4 +1,4 @@
-"""What two clusters hold, topic by topic, as a table. Rule: pure; the judge is `comparison.py`."""
+"""The contents of two clusters, topic by topic, as a table. Rule: pure; the judge is `comparison.py`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TopicResult:
 
     @property
     def right(self) -> bool:
-        """Whether the target holds exactly what it ought to."""
+        """Return True if the target holds exactly the expected records."""
         if not self.mirrored:
             return self.target is None
         return self.source == self.target and not self.differences
@@ -62,7 +62,7 @@ def contents(records: Sequence[Record]) -> Contents:
 
 
 def table(results: Sequence[TopicResult]) -> list[str]:
-    """The lines of the table, two for each topic, and below it what differs."""
+    """Return the lines of the table, two for each topic, and below it the differences."""
     rows: list[tuple[str, ...]] = [HEAD]
     for each in results:
         rows.append((each.topic, "source", *_cells(each.source), ""))

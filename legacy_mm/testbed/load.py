@@ -53,7 +53,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What was written: `visible` records can be read committed, `written` with aborted ones."""
+    """Numbers of records written: `visible` records can be read committed, `written` with aborted ones."""
 
     topic: str
     kind: str
@@ -105,7 +105,7 @@ def load(
 
 
 def text_values(size: int, *, seed: int = 7) -> list[bytes]:
-    """Values that compress like text: words out of 2,000."""
+    """Return values that compress like text: words out of 2,000."""
     source = random.Random(seed)
     words = [source.randbytes(6).hex() for _ in range(2_000)]
     number = max(1, min(DIFFERENT_VALUES, 50_000_000 // max(size, 1)))
@@ -149,7 +149,7 @@ def load_kinds(bootstrap: str, prefix: str, *, seed: int = 7, without: Collectio
 
 
 def load_compacted(bootstrap: str, topic: str, source: random.Random | None = None) -> Loaded:
-    """Batches of 60 records, some without a value, of which later batches make half obsolete; waits for the cleaner."""
+    """Load batches of 60 records, some without a value, half made obsolete by later batches; wait for the cleaner."""
     source = source or random.Random(7)
     config = {
         **NEVER_EXPIRE,
@@ -200,7 +200,7 @@ def _write(
 
 
 def _write_transactions(bootstrap: str, topic: str, source: random.Random) -> Loaded:
-    """Committed, aborted, committed, aborted: markers and dead records between the living."""
+    """Write committed, aborted, committed, aborted: markers and dead records between the living."""
     create_topic(bootstrap, topic, config=NEVER_EXPIRE)
     settings: dict[str, Setting] = {"transactional.id": f"{topic}-writer"}
     writer = _producer(bootstrap, "none", settings=settings)

@@ -38,11 +38,11 @@ class NotAsPromised(LegacyMMError):
 
 
 class Scene(Protocol):
-    """What a rung sees of the demo."""
+    """The demo as a rung sees it."""
 
     @property
     def waves(self) -> Waves:
-        """What was written, and both clusters."""
+        """Return the written waves, and both clusters."""
 
     @property
     def commits(self) -> Mapping[str, Mapping[Place, int]]:
@@ -56,7 +56,7 @@ class Rung:
     flag: str
     proof: Callable[[Scene], str]
     beforehand: Callable[[Scene], str] | None = None
-    """What somebody changes at the source, so that the feature has something to do; what that was."""
+    """Changes the source so that the feature has something to do; returns a description of the change."""
     planned: frozenset[str] = frozenset()
     """Kinds of changes that the plan must consist of."""
     excludes: tuple[str, ...] = ()
@@ -66,7 +66,7 @@ class Rung:
 
 
 def in_force(number: int) -> tuple[Rung, ...]:
-    """The rungs that are switched on at step `number`; 0: none."""
+    """Return the rungs that are switched on at step `number`; 0: none."""
     rungs = RUNGS[:number]
     last = rungs[-1:]
     carried = [each for each in rungs[:-1] if not each.excludes]
@@ -74,7 +74,7 @@ def in_force(number: int) -> tuple[Rung, ...]:
 
 
 def rules_with(rungs: Iterable[Rung]) -> Rules:
-    """What holds for copies while these are switched on."""
+    """Return the rules for copies while these rungs are switched on."""
     flags = {each.flag for each in rungs}
     return Rules(
         f"{WEST}." if "rename.topics" in flags else "",
@@ -84,7 +84,7 @@ def rules_with(rungs: Iterable[Rung]) -> Rules:
 
 
 def missing(target: str, changes: Iterable[Change]) -> list[Change]:
-    """Planned changes that are not at the target."""
+    """Return planned changes that are not at the target."""
     return [each for each in changes if not _is_there(target, each)]
 
 
@@ -195,7 +195,10 @@ def _checkpointed(scene: Scene) -> str:
         return dict(checkpoint_of(record) for record in read_all(waves.target, CHECKPOINTS))
 
     def exact() -> bool:
-        """The first one may say somewhat less, while the mirror has not heard yet where it has copied to."""
+        """Compare the offsets.
+
+        The first answer may be lower, while the mirror does not know yet where it has copied to.
+        """
         found = last()
         if any(found.get((group, copy), (-1, 0))[0] != offset for group, copy, offset in wanted):
             return False
@@ -235,8 +238,9 @@ def _copies_of(scene: Scene) -> list[tuple[str, Place, int]]:
 
 
 def _stands(waves: Waves, offsets: Mapping[Place, tuple[int, int]]) -> bool:
-    """Whether from both offsets on, source and target, the same records are left. Raises NotAsPromised where some of
-    the source's are missing.
+    """Return True if the same records are left at source and target from both offsets on.
+
+    Raises NotAsPromised if some of the source's are missing.
     """
     exact = True
     for each in waves.last():
@@ -259,7 +263,7 @@ def _groups(scene: Scene) -> str:
 
 
 def _text(text: str) -> bytes:
-    """A string as MirrorMaker 2 writes it."""
+    """Encode a string as MirrorMaker 2 writes it."""
     return struct.pack(">h", len(text)) + text.encode()
 
 

@@ -52,7 +52,7 @@ class ZooKeeperCluster:
         return self._broker
 
     def start(self) -> Self:
-        """ZooKeeper, then the broker; HostError when that dies."""
+        """Start ZooKeeper, then the broker; HostError if that dies."""
         try:
             keeper = self._start_keeper()
             self._broker = self._make_broker(keeper)

@@ -10,15 +10,15 @@
     ├── StreamFailure               exit 255  a stream died; the whole mirror ends (the legacy tool's `exit(-1)`)
     │   ├── SendFailure             exit 255  a record could not be sent and abort.on.send.failure is on
     │   ├── InvalidPattern          exit 255  the topic pattern does not compile
-    │   ├── Undecided               exit 255  where to go on is left to a person: auto.offset.reset is none
+    │   ├── Undecided               exit 255  a person must decide where to continue: auto.offset.reset is none
     │   │   └── SourceGap           exit 255  source offsets cannot be read any more and on.gap is fail
     │   ├── HandlerFailure          exit 255  a message handler or rebalance listener cannot be made, or failed
     │   └── CorruptRecords          exit 255  bytes that should be record batches are not
     ├── EngineUnfit                 exit 255  this engine cannot do it, another one can
     └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
 
-`exit_code`, `retriable` and `commits` are class attributes, so that whoever retries, exits or commits asks the class,
-not a list.
+`exit_code`, `retriable` and `commits` are class attributes, so that code that retries, exits or commits asks the
+class, not a list.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class _Outcomes:
 
     def __call__(self, _: bytes, reason: str | None) -> None:
         if reason is not None and not self._failing:
-            lost = f"topic {self._topic}: {reason}; what it does not take is not written again"
+            lost = f"topic {self._topic}: {reason}; records that it refuses are not written again"
             events.emit(events.OFFSETS_LOST, reason=lost)
         self._failing = reason is not None
 

@@ -166,7 +166,7 @@ class _Router(logging.Handler):
         hidden = self.secrets.hidden
         fields = {name: _plain(value, hidden) for name, value in getattr(record, "fields", {}).items()}
         said = wording or event
-        # a fixed text holds no secret: a word hidden in it would only happen to be somebody's password
+        # a fixed text holds no secret: a hidden word in it would only be equal to a password by chance
         message = said.text.format(**fields) if said else hidden(record.getMessage())
         details = [wording.detail(fields)] if wording and wording.detail else []
         details += [hidden(detail)] if (detail := getattr(record, "detail", None)) else []

@@ -118,5 +118,5 @@ def _made(text: str, java: Java) -> _Step:
 def _check_letters(made: str) -> None:
     if not has_legal_letters(made):
         raise ConfigurationError(
-            f"{made!r} cannot stand in the name of a topic, which has letters, digits, dots, dashes and _ only"
+            f"{made!r} is not legal in the name of a topic, which has letters, digits, dots, dashes and _ only"
         )

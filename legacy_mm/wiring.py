@@ -54,7 +54,7 @@ def check_logins(settings: Settings) -> None:
             raise ConfigurationError(f"{login} is not possible with --spark.master: its tickets are on this host")
     source = settings.source.properties
     if (login := beyond_librdkafka(source)) and (wanted := membership_obstacle(source)):
-        raise ConfigurationError(f"{login} is not possible with {wanted}, but with range and roundrobin")
+        raise ConfigurationError(f"{login} is not possible with {wanted}; use range or roundrobin")
     if settings.source.new_from_earliest and (reason := _beyond_our_sockets(source)):
         raise ConfigurationError(f"--new.topics.from earliest is not possible: {reason}")
     admins = (settings.source_admin_properties, settings.target_admin_properties)
@@ -62,7 +62,7 @@ def check_logins(settings: Settings) -> None:
     for properties in admins if features.heartbeats is not None or features.offset_syncs is not None else ():
         if login := beyond_librdkafka(properties):
             raise ConfigurationError(
-                f"{login} is not possible with heartbeats, offset syncs and what stands on them: give the features "
+                f"{login} is not possible with heartbeats, offset syncs and the features that need them: give these "
                 "another login by source.admin.* and target.admin.*, or leave these out"
             )
 

@@ -1,5 +1,6 @@
-"""Explains a value that the legacy tool refuses: one line with the file, the line, the key, what is allowed there,
-and today's word for an old one. It quotes a value only where the value is such a word.
+"""Explains a value that the legacy tool refuses: one line with file, line, key, allowed values and today's word.
+
+It quotes a value only if the value is an old word.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Environment:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values of `-D` properties that no line may show."""
     kafka_home: str = ""
-    """The installation that this one stands before: its jars were on the legacy tool's class path."""
+    """The installation whose script this one replaces: its jars were on the legacy tool's class path."""
 
 
 def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment:
@@ -92,7 +92,7 @@ def _quoted_words(text: str) -> list[str]:
     words.whitespace_split, words.commenters, words.escape = True, "", ""
     try:
         return list(words)
-    except ValueError:  # a quote that is not closed, with which Java did not start
+    except ValueError:  # a quote is not closed; Java did not start with it
         return text.split()
 
 

@@ -100,16 +100,14 @@ class SettingRow:
 
 
 _MIRRORS_OWN = (
-    SettingRow(
-        "consumer", "client.id", "{group}-<stream>", "ours", "as the legacy tool has it, whatever the file says"
-    ),
+    SettingRow("consumer", "client.id", "{group}-<stream>", "ours", "as in the legacy tool, whatever the file says"),
     SettingRow("consumer", "auto.offset.reset", "error", "ours", "the mirror itself resets, as the file says"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A row of the ledger that matters here."""
+    """A row of the ledger that concerns this line."""
 
     id: str
     legacy: str
@@ -142,7 +140,7 @@ class Explanation:
 
 
 class Explained(NamedTuple):
-    """The explanation, and what is needed to ask the source as well."""
+    """The explanation, and the settings with which to ask the source as well."""
 
     explanation: Explanation
     flows: tuple[Settings, ...]
@@ -235,7 +233,7 @@ def _find_out(launcher: Sequence[str], argv: Sequence[str], environment: Mapping
     except LegacyMMError as error:
         facts.result = error
         return facts
-    # what fails here fails in `translate` too, which keeps the old order of checks
+    # a failure here is a failure in `translate` too, which keeps the old order of checks
     with suppress(ConfigurationError):
         line = command_line.parse(argv, grammar, facts.words)
         facts.options += [OptionRow(*row) for row in own.rows(line.own_words)]

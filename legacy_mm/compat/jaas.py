@@ -130,7 +130,7 @@ def _entry(text: str, path: str, system: Mapping[str, str]) -> str:
 
 def _expanded(tokens: Sequence[Token], system: Mapping[str, str]) -> Iterator[Token]:
     """Expand the system properties that values refer to."""
-    names = (Token("text", ""), Token("text", ""), *tokens)  # a value's name stands two before it
+    names = (Token("text", ""), Token("text", ""), *tokens)  # a value's name is two tokens before it
     for name, equals, token in zip(names, names[1:], tokens, strict=False):
         is_value = token.kind == "text" and equals == Token("sign", "=")
         yield Token("text", _expand(token.text, name.text, system)) if is_value else token

@@ -1,6 +1,6 @@
 """Makes this process look like the old one: its name is `java`, and `jps` lists it as `kafka.tools.MirrorMaker`.
 
-The words that `ps` shows are true already; the name is where the start script found a Python called java. For `jps`:
+`ps` shows the right words already; the name is where the start script found a Python called java. For `jps`:
 every JVM keeps a file of counters in `/tmp/hsperfdata_<user>`, named after its process id, and `jps` reads there what
 command runs. Ours holds just that, for the one process that handles signals; Spark's JVM keeps none. As with Java, a
 folder that cannot be written is no error.
@@ -57,7 +57,7 @@ def listed(words: Sequence[str], java_options: Sequence[str]) -> Iterator[None]:
             file.unlink(missing_ok=True)  # left by an earlier process with our process id
             descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW, 0o600)
             os.write(descriptor, _counters(" ".join([CLASS_NAME, *words]), " ".join(java_options)))
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # tells a starting JVM that the owner lives
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # shows a starting JVM that the owner is alive
     try:
         yield
     finally:

@@ -13,7 +13,7 @@ from legacy_mm.config.settings import Settings
 
 _SYNCS = "emit.offset-syncs.enabled"
 """The feature whose rights are needed at the cluster of its topics."""
-_WHETHER_IT_ARRIVED = "only to see whether old records arrived whose answer was lost; without it they may come twice"
+_WHETHER_IT_ARRIVED = "only to find out if records arrived whose answer was lost; without it they may come twice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ def permissions(settings: Settings) -> list[Permission]:
     group = f"Group: {settings.source.group_id}"
     idempotent = settings.target.properties.get("enable.idempotence") == "true"
     return [
-        Permission(source, topics, "Describe", "a topic that may not be described is not seen"),
+        Permission(source, topics, "Describe", "a topic without this right is not seen"),
         Permission(source, topics, "Read", "records"),
         Permission(source, group, "Read", "membership and commits; it includes Describe"),
         Permission("target", copies, "Write", "records; it includes Describe"),
-        Permission("target", copies, "Create", "only where a topic is missing and brokers create topics by themselves"),
+        Permission("target", copies, "Create", "only if a topic is missing and the brokers create topics"),
         *_for_quarantine(settings),
         *(
             [Permission("target", copies, "Read", _WHETHER_IT_ARRIVED), _idempotent_write(settings)]
@@ -79,10 +79,10 @@ def _for_quarantine(settings: Settings) -> list[Permission]:
 
 def _idempotent_write(settings: Settings) -> Permission:
     required = settings.target.idempotence_required
-    otherwise = "the mirror ends" if required else "it goes on without idempotence"
+    otherwise = "the mirror ends" if required else "the mirror continues without idempotence"
     return Permission(
         "target",
         "Cluster: kafka-cluster",
         "IdempotentWrite",
-        f"only brokers before 2.8, later ones are content with Write; if refused, {otherwise}",
+        f"only brokers before 2.8, later ones need only Write; if refused, {otherwise}",
     )

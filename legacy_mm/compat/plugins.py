@@ -57,7 +57,7 @@ def quarantine(options: OwnOptions) -> QuarantineSettings:
         asked = "--send.on.error" if made.refused else "--handler.on.error"
         raise ConfigurationError(
             f"{asked} quarantine is not possible with --spark.master {options.spark_master}: the quarantine file would "
-            "be on a worker, and gone with it (--handler.on.error with --quarantine.topic needs no file)"
+            "be on a worker, and lost with it (--handler.on.error with --quarantine.topic needs no file)"
         )
     return made
 

@@ -40,7 +40,7 @@ class MalformedFile(ConfigurationError):
 
 
 class Entry(NamedTuple):
-    """One property where it stands in the file."""
+    """One property with its line in the file."""
 
     line: int
     """The first line of it, counted from 1."""
@@ -50,7 +50,7 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PropertiesFile:
-    """The properties of a file, and where each of them stands."""
+    """The properties of a file, and the line of each."""
 
     path: str = ""
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)

@@ -26,14 +26,14 @@ _SCRIPT = """\
 #!/bin/sh
 {mark}. `legacy-mm uninstall --kafka-home DIR` takes it away again.
 #
-# What stood here before, if anything did, is beside it:
+# The script that was here before, if there was one, is kept beside it:
 #
 #     {name}{kept}
 #
 # {what}
 #
-# It may be copied and linked to under other names: it knows where legacy_mm is, and asks where it stands itself.
-# LEGACY_MM_KAFKA_HOME is the Kafka that other classes and jars are taken from, such as those of message handlers.
+# It may be copied and linked to under other names: it contains the path of legacy_mm, and looks up its own path.
+# LEGACY_MM_KAFKA_HOME is the Kafka with other classes and jars, such as those of message handlers.
 #
 # Image builds and roles patch Kafka's script by line number: line 16 was, and is, before the first command.
 #
@@ -86,7 +86,7 @@ def _bin_of(kafka_home: Path) -> tuple[Path, list[str]]:
         raise HostError(f"{kafka_home} is not a Kafka: it has no folder bin")
     suffixes = [suffix for suffix in SUFFIXES if os.path.lexists(folder / f"{_RUN_CLASS}{suffix}")]
     if not suffixes:
-        raise HostError(f"{folder} is not that of a Kafka: it has no {_RUN_CLASS}.sh")
+        raise HostError(f"{folder} is not the bin folder of a Kafka: it has no {_RUN_CLASS}.sh")
     if not os.access(folder, os.W_OK):
         raise HostError(f"cannot write to {folder}: run it as the user who owns it")
     return folder, suffixes

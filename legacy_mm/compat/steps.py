@@ -36,7 +36,7 @@ _NO_EFFECT = {
 }
 _DNS_LOOKUP = "client.dns.lookup"
 _OFFSETS_IN_ZOOKEEPER = (
-    "Offsets that the group has in ZooKeeper are not seen: where Kafka has none for it, auto.offset.reset decides."
+    "The group's offsets in ZooKeeper are ignored: if Kafka has none for it, auto.offset.reset decides."
 )
 
 
@@ -100,7 +100,7 @@ class Start:
             raise
         if LOGIN_CLASS in read.properties and runs_on_cluster(self.options.spark_master):
             raise ConfigurationError(
-                "sasl.login.callback.handler.class names Java code that gives tokens on this host, where the workers "
+                "sasl.login.callback.handler.class names Java code that gives tokens on this host only: the workers "
                 f"of --spark.master {self.options.spark_master} cannot ask for them"
             )
         return replace(read, properties=kerberos.with_realms(read.properties, named(kerberos.REALMS)))
@@ -269,7 +269,7 @@ def _use_zookeeper_files(start: Start) -> None:
     for path, file in start.consumer_files.items():
         start.notes += defaults.override_notes(start.line.grammar.zookeeper_defaults, file)
         with blamed_on(start.files[path]):
-            named = start.line.grammar.consumer != "zookeeper"  # since 0.9 by the tool
+            named = start.line.grammar.consumer != "zookeeper"  # since 0.9 the tool names it
             start.consumer_files[path] = zookeeper_files.consumer(file, servers, client_named=named)
         if not file.get(zookeeper_files.BOOTSTRAP_SERVERS):
             clusters.add(file[zookeeper_files.ZOOKEEPER_CONNECT])

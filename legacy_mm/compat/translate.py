@@ -1,7 +1,7 @@
 """A command line of some release of the legacy tool becomes `Settings`, in that release's order of checks
 (contract 1.4, 1.6).
 
-What the legacy tool printed before a check failed is printed here too: notes are added to the
+Lines that the legacy tool printed before a check failed are printed, too: notes are added to the
 caller's list as they come up, so they are there when an error is raised.
 """
 
@@ -258,7 +258,7 @@ def _topics(start: Start, reading: Reading) -> TopicSettings:
 
 
 def _is_synchronous(producer_file: Mapping[str, str]) -> bool:
-    # compared as it stands in the file: a blank behind the word makes it asynchronous
+    # compared without trimming: a blank after the word makes it asynchronous
     return producer_file.get("producer.type") == "sync"
 
 

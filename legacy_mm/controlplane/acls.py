@@ -53,7 +53,7 @@ class TopicAcls:
         try:
             rules = self._rules(self._source, deadline)
         except NoAuthorizer as error:
-            return Look(notes=(f"{error}, so there are no access rules to bring over",))
+            return Look(notes=(f"{error}, so there are no access rules to copy",))
         wanted = set(acl_rules.copies(rules, self._remote_name, self._concerned, topics, prefixed=self._prefixed))
         made = self._made_before(deadline)
         present = self._rules(self._target, deadline) if wanted or made else frozenset()

@@ -68,7 +68,7 @@ class Adoption:
                 self._say(f"{place} at {start}; no offset is known: the log's beginning")
         others = [place for place in wanted if place in before and before[place].offset != wanted[place]]
         if others and not options.replace:
-            self._say(f"not done: the group has other offsets of {len(others)} partitions; --replace commits over them")
+            self._say(f"not done: the group has other offsets for {len(others)} partitions; --replace overwrites them")
         ready = not members and (options.replace or not others)
         if options.dry_run:
             self._say("dry run: nothing was committed")
@@ -83,5 +83,5 @@ class Adoption:
         found = offsets_of(self._groups, self._group, Deadline.after(_ASK_SECONDS))
         other = [place for place, offset in offsets.items() if found.get(place) != offset]
         if other:
-            raise HostError(f"group {self._group} does not hold what was committed of {other[0]}")
+            raise HostError(f"group {self._group} does not have the offset committed for {other[0]}")
         self._say(f"committed for group {self._group}, and read back: {len(offsets)} partitions")

@@ -140,7 +140,7 @@ class Emitter:
         taken = self._writer.flush(deadline)
         refused, self._refused = self._refused, ""
         if refused or not taken:
-            raise HostError(f"the target does not take checkpoints: {refused or 'no answer in time'}")
+            raise HostError(f"the target did not accept all checkpoints: {refused or 'no answer in time'}")
 
     def _result(self, key: bytes, reason: str | None) -> None:
         self._refused = self._refused or reason or ""

@@ -102,7 +102,7 @@ class Commits:
         for partition in failed:
             self._sent.pop(partition, None)
         for partition, offset in done.items():
-            if self._sent.get(partition) == offset:  # else a newer commit is under way
+            if self._sent.get(partition) == offset:  # otherwise a newer commit is under way
                 del self._sent[partition]
         self._durable |= {partition: offset for partition, offset in done.items() if partition in self._safe}
         if done:

@@ -241,7 +241,7 @@ class CopyJob:
                     reason = f"no worker reported within {self.hello_seconds:g} s"
                     return Trouble("Stalled", reason if self._embedded else reason + _NO_ROOM, fatal=False)
             elif monotonic() - self._heard > _PROGRESS_SECONDS:
-                return Trouble("Stalled", f"its worker said nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
+                return Trouble("Stalled", f"its worker reported nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
             return None
 
     def stop(self, deadline: Deadline) -> None:

@@ -98,15 +98,15 @@ class Cutover:
             if lag != said:
                 said = lag
                 self._say(
-                    f"copied: {sum(lag.values())} offsets are missing yet: {_places(lag)}; what is copied counts when "
-                    f"the mirror has committed it, every {options.interval:g} s"
+                    f"copied: {sum(lag.values())} offsets are still missing: {_places(lag)}; copied records count "
+                    f"when the mirror has committed them, every {options.interval:g} s"
                 )
             if end.expired():
                 when = "yet" if options.dry_run else f"within {options.timeout:g} s"
                 self._say(f"not ready: not copied {when}; is the mirror running?")
                 return False
             self._patience.wait(min(_PAUSE_SECONDS, end.remaining()))
-        self._say(f"copied: all that {len(ends)} partitions held")
+        self._say(f"copied: all records of {len(ends)} partitions")
         return True
 
     def _settled(self, options: CutoverOptions) -> list[Position]:
@@ -122,7 +122,7 @@ class Cutover:
             if not waited:
                 waited = behind
                 self._say(
-                    f"translated: for up to {seconds:g} s it is waited for what the mirror writes down of "
+                    f"translated: waiting up to {seconds:g} s until the mirror has written the offset pairs of "
                     f"{', '.join(behind)}"
                 )
             self._patience.wait(min(_PAUSE_SECONDS, end.remaining()))
@@ -173,12 +173,12 @@ class Cutover:
         try:
             found = offsets_of(admin, self._group, _patience())
         except LegacyMMError as error:
-            told = failed or "no word against it"
+            told = failed or "no error reported"
             raise HostError(f"committed for {self._group}: {told}; it cannot be read back: {error}") from error
         held = {place: found[place].offset for place in wanted if place in found}
         lower = [place for place, after in wanted.items() if held.get(place, -1) < after.offset]
         if failed or lower:
-            why = failed or "it does not hold what was committed"
+            why = failed or "it does not have the committed offsets"
             raise HostError(f"committing for {self._group} failed: {why}; the target has {_places(held) or 'nothing'}")
         self._say(f"committed, and read back: {_places(held) or 'nothing, all was there already'}")
 
@@ -206,7 +206,7 @@ def undo(receipt: CutoverReceipt, target: GroupAdmin, cluster: str, say: Say) ->
     _check_undone(receipt.group, former, new, offsets_of(target, receipt.group, _patience()), failed)
     for each in changed:
         say(f"{each.target}: back at {'no offset' if each.before is None else each.before.offset}")
-    say("consumers at the source go on where they were: offsets there were never touched")
+    say("consumers at the source continue at their offsets, which were never changed")
     return True
 
 

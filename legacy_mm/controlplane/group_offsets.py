@@ -33,7 +33,7 @@ class TargetGroups:
         refused = self._admin.commit(wanted, deadline) if wanted else {}
         for group in wanted.keys() - refused.keys():
             places = ", ".join(f"{place}={committed.offset}" for place, committed in sorted(wanted[group].items()))
-            events.emit(events.DUTY_CHANGED, duty="group-offsets", change=f"group {group} goes on at {places}")
+            events.emit(events.DUTY_CHANGED, duty="group-offsets", change=f"group {group} continues at {places}")
         self._metrics.groups_synced(len(wanted.keys() - refused.keys()))
         raise_untold({**untold, **refused})
 

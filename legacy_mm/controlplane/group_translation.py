@@ -108,7 +108,7 @@ class GroupTranslation:
         }
         target_ends = self.target.topics.log_ends(
             there.values(), deadline
-        )  # before what is known, and before the source's
+        )  # read before the known offsets, and before the source's
         self.refresh(deadline)
         source_ends = self.source.topics.log_ends(there, deadline)
 
@@ -130,7 +130,9 @@ class GroupTranslation:
                 found = Answer(How.AT_THE_END, there_ends[1])
             if from_first and found.how in (How.UNKNOWN, How.TOO_OLD):
                 found = Answer(How.FIRST_RECORD, there_ends[0], behind=found.behind)
-            if found.offset is not None and found.offset > there_ends[1]:  # copied since, or never there
+            if (
+                found.offset is not None and found.offset > there_ends[1]
+            ):  # copied after the ends were read, or never there
                 there_ends = self.target.topics.log_ends([target], deadline)[target]
                 found = found if found.offset <= there_ends[1] else Answer(How.COPY_MADE_AGAIN, behind=True)
             left = None if found.offset is None else max(0, there_ends[1] - found.offset)

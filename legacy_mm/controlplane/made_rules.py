@@ -63,4 +63,6 @@ class MadeRules:
         except OSError as error:
             raise HostError(f"{self._path} cannot be read: {error.strerror}") from error
         except (ValueError, TypeError) as error:
-            raise HostError(f"{self._path} does not hold access rules: remove it, and what it knew stays") from error
+            raise HostError(
+                f"{self._path} holds no access rules: remove the file; the rules in it then stay at the target"
+            ) from error

@@ -90,7 +90,7 @@ class GapGuard:
             place, offset = next(iter(answers.items()))
             kind, policy = (SourceGap, "--on.gap fail") if self._fail else (Undecided, "auto.offset.reset=none")
             raise kind(
-                f"{describe_partitions(answers)} cannot be read on, and {policy} leaves it to you where to go on: the "
+                f"{describe_partitions(answers)} cannot be read on, and {policy} leaves the decision to you: the "
                 f"lines above say what happened; {_set_offset(self._group, place, f'--to-offset {offset}')}, or start "
                 f"once without {policy}"
             )
@@ -103,7 +103,7 @@ class GapGuard:
             policy = "earliest"
         resumed = gap.high if policy == "latest" else gap.low
         if gap.parts_at >= 0:
-            resumed = gap.parts_at  # as Java's consumer, whichever of the two the policy names
+            resumed = gap.parts_at  # as in Java's consumer, whichever of the two the policy names
         missed = _missed(gap, resumed)
         self._count(missed.removed + missed.skipped)
         events.emit(
@@ -125,7 +125,7 @@ class GapGuard:
         events.emit(events.TOPIC_RECREATED, topic=topic, before=before, now=now)
         if self._fail:
             raise SourceGap(
-                f"topic {topic} was deleted and made again, and --on.gap fail leaves it to you where to go on: "
+                f"topic {topic} was deleted and recreated, and --on.gap fail leaves the decision to you: "
                 f"{_set_offset(self._group, TopicPartition(topic, 0), '--to-earliest')}, or start once without it"
             )
 
@@ -140,22 +140,22 @@ class _Missed(NamedTuple):
 
 def _missed(gap: Gap, resumed: int) -> _Missed:
     if gap.parts_at >= 0:
-        return _Missed(0, 0, f"the log was truncated at {gap.parts_at} and goes on with other records")
+        return _Missed(0, 0, f"the log was truncated at {gap.parts_at} and continues with other records")
     there = resumed - gap.low
     skipped = f", {there} are there and were skipped by auto.offset.reset=latest" if there else ""
     if gap.made_again:
-        return _Missed(gap.low, there, f"the topic was deleted and made again{skipped}")
+        return _Missed(gap.low, there, f"the topic was deleted and recreated{skipped}")
     if gap.wanted < gap.low:
         removed = gap.low - gap.wanted
         return _Missed(removed, there, f"{removed} were removed by retention or a deletion of records{skipped}")
-    # of those that are there below what was read nobody knows whether they were copied before the log was cut
-    what = f"the log is not the one that was read: it was truncated, or the topic deleted and made again{skipped}"
+    # it is unknown if existing offsets below those that were read were copied before the log was truncated
+    what = f"the log is not the one that was read: it was truncated, or the topic was deleted and recreated{skipped}"
     return _Missed(0, max(0, resumed - gap.wanted), what)
 
 
 def _set_offset(group: str, place: TopicPartition, where: str) -> str:
     return (
-        "while no mirror runs, set the group's offset where to go on, for example with kafka-consumer-groups.sh "
+        "while no mirror runs, set the group's offset, for example with kafka-consumer-groups.sh "
         f"--bootstrap-server SOURCE --group {group} --topic {place.topic}:{place.partition} --reset-offsets {where} "
         "--execute"
     )

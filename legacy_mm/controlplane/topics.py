@@ -95,6 +95,6 @@ def _is_compacted(properties: Iterable[TopicProperty]) -> bool:
 
 def _too_small(change: AddPartitions) -> str:
     return (
-        f"topic {change.topic} has {change.old} partitions at the target and {change.new} at the source: partitions "
-        "can only be kept when it grows"
+        f"topic {change.topic} has {change.old} partitions at the target and {change.new} at the source: records "
+        "keep their partitions only if it grows"
     )

@@ -31,7 +31,7 @@ class Tried(NamedTuple):
     @property
     def troubles(self) -> list[str]:
         """One line for each change that would not be made."""
-        refused = [f"topic {topic} cannot be made at the target: {why}" for topic, why in self.impossible.items()]
+        refused = [f"topic {topic} cannot be created at the target: {why}" for topic, why in self.impossible.items()]
         return [*refused, *self.left_out]
 
 
@@ -95,7 +95,7 @@ def _with_a_number(
     if _creation_errors(target, [replace(each, configs={}) for each in numbered], deadline).keys() >= errors.keys():
         return wanted, errors, []
     note = (
-        f"the brokers of the target are older than 2.4 and want a replication factor: topics are made with {told}, "
+        f"the brokers of the target are older than 2.4 and want a replication factor: topics are created with {told}, "
         f"their {_REPLICAS}; set replication.factor for another one"
     )
     return numbered, _creation_errors(target, numbered, deadline), [note]

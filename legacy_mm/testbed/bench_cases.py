@@ -26,7 +26,7 @@ FAILURES = (LegacyMMError, TimeoutError, KafkaException)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One profile at one number of streams, and who copies it."""
+    """One profile at one number of streams, and the tools that copy it."""
 
     profile: Profile
     streams: int
@@ -102,7 +102,7 @@ def _run(site: Site, case: Case, repetitions: int, latency_seconds: int) -> dict
     found: dict[str, list[Metrics | None]] = {tool: [] for tool in tools}
     for repetition, tool in itertools.product(range(repetitions), tools):
         if tool == LEGACY_1G and repetition:
-            continue  # it is here for its memory only
+            continue  # it is in the case for its memory only
         what = f"{case.profile.name}, {case.streams} stream(s), round {repetition + 1}, {tool}"
         try:
             run = _measure(site, case, tool, latency_seconds)

@@ -162,7 +162,7 @@ def _run(site: Site, tool: str, order: Order, partitions: int) -> Iterator[tuple
                     process.wait(STOP_SECONDS)
     finally:
         _remove(site.target.bootstrap, order.arrives_in(tool))
-        if tool == MM2:  # it would go on from the offsets that these hold
+        if tool == MM2:  # it would continue from the offsets in these topics
             for cluster in (site.source, site.target):
                 for name in list_topics(cluster.bootstrap):
                     if name.startswith(MM2_TOPICS):

@@ -23,11 +23,11 @@ from legacy_mm.testbed.tools import (
 
 # The start scripts' own heaps.
 LEGACY_HEAP, MM2_HEAP = "256M", "2G"
-KEY_BYTES = len(b"key-00000000")  # what `load` writes
+KEY_BYTES = len(b"key-00000000")  # keys that `load` writes
 LEGACY, OURS, OURS_RECORDS, MM2, LEGACY_1G = "legacy", "ours", "ours-records", "mm2", "legacy-1g"
 # The order of one round. One after the other, so that noise of the host hits all alike.
 TOOLS = (LEGACY, OURS, OURS_RECORDS, MM2, LEGACY_1G)
-ONE_HOP = "one-hop"  # nobody copies: the latency to a consumer at the source, which every tool has before its own
+ONE_HOP = "one-hop"  # no copy: the latency to a consumer at the source, which every tool's latency includes
 # With a handler that renames; ratios are to the first.
 LEGACY_JAR, OURS_JAR, OURS_PYTHON = "legacy-jar", "ours-jar", "ours-python"
 HANDLER_TOOLS = (LEGACY_JAR, OURS_JAR, OURS_PYTHON)

@@ -33,7 +33,7 @@ class Sample:
     cpu: float  # seconds, the tool's whole process tree
     brokers: float = 0.0  # CPU seconds of both clusters
     other: float = 0.0  # CPU seconds of processes that are neither the tool, nor brokers, nor bench
-    stolen: float = 0.0  # seconds that the hypervisor gave to others while something here wanted to run
+    stolen: float = 0.0  # seconds that the hypervisor gave to others while a process of this host was ready to run
 
 
 @dataclass(frozen=True, slots=True)

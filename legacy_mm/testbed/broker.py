@@ -104,7 +104,7 @@ class Broker:
 
     def _lists(self, wanted: frozenset[int]) -> bool:
         if not self.running:
-            raise HostError(f"broker {self.node} ended by itself: {self.last_words()}")
+            raise HostError(f"broker {self.node} ended unexpectedly: {self.last_words()}")
         return wanted <= live_nodes(self.port, self._metadata_version)
 
     def _end(self, number: signal.Signals) -> None:

@@ -58,7 +58,7 @@ def small_cgroup(memory_mib: int, cores: int) -> Iterator[Cgroup]:
         yield cgroup
     finally:
         for folder in cgroup.folders:
-            with contextlib.suppress(OSError):  # not made, or busy while a process of it is still ending
+            with contextlib.suppress(OSError):  # not created, or busy while a process in it is still ending
                 folder.rmdir()
 
 

@@ -18,7 +18,7 @@ from legacy_mm.testbed.record import LOG_APPEND_TIME, Headers, Record
 Identity = tuple[bytes | None, bytes | None, Headers, int]
 Placement = Literal["hash", "same", "any"]
 
-MOST_LINES = 20  # of differences; more helps nobody
+MOST_LINES = 20  # of differences; more do not help
 NULL_KEY_RECORDS = 1_000
 STICKY_BYTES = 16_384  # the Java producer stays on one partition for a batch of this size
 UNLIKELY = 1e-6
@@ -162,7 +162,7 @@ def _order(
         for record in each:
             identity = _identity(record, timed=timed)
             places = where.get((partition if everything else None, identity), set())
-            if len(places) == 1:  # missing ones are told already; equal ones in two places prove nothing
+            if len(places) == 1:  # missing ones are reported already; equal ones in two places prove nothing
                 expected[next(iter(places))].append(identity)
         for place, sequence in sorted(expected.items()):
             broken = _first_out_of_order(sequence, logs[place])

@@ -98,7 +98,7 @@ class ProgressDisplay:
         self._last = now
 
     def close(self) -> None:
-        """End the line, so that whatever follows stands on its own."""
+        """End the line, so that the next output begins a new one."""
         if self._live:
             self._out.write("\n")
             self._out.flush()

@@ -185,8 +185,8 @@ class QuickStart:
     def _check_running(self) -> None:
         mirror = self._running()
         if not mirror.running():
-            raise LegacyMMError(f"the mirror ended by itself, status {mirror.wait(0)}:\n{self.tail()}")
-        mirror.tree.pids()  # it remembers them, also those whose parent ends
+            raise LegacyMMError(f"the mirror ended unexpectedly, status {mirror.wait(0)}:\n{self.tail()}")
+        mirror.tree.pids()  # the tree remembers processes, also those whose parent ends
 
     def _running(self) -> ToolProcess:
         if self._mirror is None:

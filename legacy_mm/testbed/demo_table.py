@@ -30,7 +30,7 @@ class TopicResult:
     """A topic on both sides; None where a cluster does not have it."""
 
     topic: str
-    mirrored: bool  # whether it ought to be on the target
+    mirrored: bool  # True if it should be on the target
     source: Contents
     target: Contents | None
     differences: Sequence[str]

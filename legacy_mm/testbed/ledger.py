@@ -117,7 +117,7 @@ class Ledger:
                 yield sequence, partition, self._offsets[sequence]
 
     def close(self) -> None:
-        """Write what is still held back."""
+        """Write the entries that are still held back."""
         if self._file is not None:
             self._file.close()
 

@@ -45,7 +45,7 @@ class Verdict:
     unacknowledged: int = 0
     """Records of the run whose acknowledgement never came: they may be there or not."""
     offsets: Mapping[Kind, Mapping[int, Sequence[int]]] = field(default_factory=dict)
-    """Kind -> partition -> offsets: of the source for what is lost, of the target for all else."""
+    """Kind -> partition -> offsets: of the source for lost records, of the target for all others."""
     alterations: Mapping[str, int] = field(default_factory=dict)
     """Kind of alteration (`key or value`, `headers`, `timestamp`) -> number of records."""
 
@@ -68,7 +68,7 @@ class Verdict:
 
 
 def check(ledger: Ledger, connection: Mapping[str, Any], topic: str = "") -> Verdict:
-    """Read the target, what is committed there, and judge it; the topic is the ledger's unless it was renamed."""
+    """Read the target's committed records and judge them; the topic is the ledger's unless it was renamed."""
     found = messages(connection, topic or ledger.topic, isolation="read_committed")
     return judge(ledger, (_arrival(*each) for each in found))
 

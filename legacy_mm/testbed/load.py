@@ -138,7 +138,7 @@ def load_kinds(bootstrap: str, prefix: str, *, seed: int = 7, without: Collectio
     for codec in CODECS:
         if (name := f"codec-{codec}") not in without:
             out.append(_write(bootstrap, f"{prefix}-{name}", f"codec {codec}", _keyed(source, 1_000), codec=codec))
-            little = f"little batches, codec {codec}"
+            little = f"small batches, codec {codec}"
             items = _keyed(source, 1_000)
             out.append(_write(bootstrap, f"{prefix}-little-{codec}", little, items, codec=codec, batch_bytes=1_000))
     if "transactions" not in without:
@@ -209,7 +209,7 @@ def _write_transactions(bootstrap: str, topic: str, source: random.Random) -> Lo
     for number in range(4):
         writer.begin_transaction()
         count = _produce_all(writer, topic, _keyed(source, 150))
-        finish(writer)  # else an abort would purge what was not sent yet
+        finish(writer)  # an abort would purge records that were not sent yet
         written += count
         if number % 2:
             writer.abort_transaction(FLUSH_SECONDS)

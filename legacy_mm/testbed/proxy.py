@@ -77,7 +77,7 @@ class Proxy:
         self._order(lambda: setattr(self, "_stalled", True))
 
     def mute(self) -> None:
-        """Keep the answers from now on, and pass requests on; what is kept at a `cut` is never heard of."""
+        """Keep the answers from now on, and pass requests on; answers kept at a `cut` are lost."""
         self._order(lambda: setattr(self, "_muted", True))
 
     def resume(self) -> None:
@@ -116,7 +116,7 @@ class Proxy:
             self._open = False
             self._wake_writer.send(b"x")
             self._thread.join()
-            left = [end.socket for end in self._ends]  # that came in meanwhile
+            left = [end.socket for end in self._ends]  # sockets that came in meanwhile
             for each in (self._listener, self._wake_reader, self._wake_writer, *left):
                 each.close()
             self._selector.close()

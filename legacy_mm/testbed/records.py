@@ -245,11 +245,11 @@ def _connection(bootstrap: str) -> Settings:
 def _consumer(settings: Mapping[str, Any]) -> Consumer:
     fixed: Settings = {
         "log_level": 0,
-        "group.id": "legacy-mm-testbed",  # librdkafka demands one; it is never joined
+        "group.id": "legacy-mm-testbed",  # librdkafka demands a group; the consumer never joins it
         "enable.auto.commit": False,
         "auto.offset.reset": "error",
         "allow.auto.create.topics": False,
-        "fetch.wait.max.ms": 20,  # the end of a partition is told after this time
+        "fetch.wait.max.ms": 20,  # the end of a partition is reported after this time
         "fetch.message.max.bytes": 4 << 20,
         "queued.max.messages.kbytes": 64 << 10,
     }

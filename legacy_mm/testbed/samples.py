@@ -1,4 +1,4 @@
-"""Find what is shipped beside the package. Rule: a checkout comes first, then what pip has installed."""
+"""Finds the files shipped beside the package. Rule: a checkout comes first, then what pip has installed."""
 
 from __future__ import annotations
 

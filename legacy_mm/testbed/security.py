@@ -1,6 +1,6 @@
 """A cluster with a listener for every kind of security, and the client properties that open them.
 
-Brokers trust whoever comes to PLAINTEXT: the tests' own eyes. Whoever else may touch any topic without ACLs.
+Brokers trust every client at PLAINTEXT, which the tests use. Other clients may use any topic without ACLs.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _EXPIRED = ("-startdate", "-2d", "-validity", "1")
 
 @dataclass(frozen=True)
 class Stores:
-    """The files of one authority: what brokers show, what clients trust and show."""
+    """The files of one authority: keys of brokers and clients, and the clients' trust."""
 
     folder: Path
     authority: Authority

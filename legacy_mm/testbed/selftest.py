@@ -1,4 +1,4 @@
-"""The harmless fault scenarios on anybody's clusters: scratch topics, our own processes, the ledger's word.
+"""The harmless fault scenarios on any clusters: scratch topics, our own processes, the ledger's verdict.
 
 A scenario loads a topic of its own through a mirror of its own group while that mirror is stopped, killed or frozen.
 Nothing else on the clusters is touched, and topics and group are removed afterwards.
@@ -31,7 +31,7 @@ from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 
 _PARTITIONS = 4
-_START_SECONDS = 120.0  # however little patience there is with records: a busy host takes a minute
+_START_SECONDS = 120.0  # independent of the patience with records: a busy host takes a minute
 _LOAD_SECONDS = 10.0
 _STOP_SECONDS = 60.0
 _REQUEST_SECONDS = 30.0
@@ -129,7 +129,7 @@ class Stage:
     def _clean_up(self, admins: Sequence[AdminClient]) -> None:
         for tool in self._tools:
             tool.kill_tree()
-        if self._loading is not None:  # a broker may make a topic anew for who still writes to it
+        if self._loading is not None:  # a broker may recreate a topic for a client that still writes to it
             self._loading.join(_REQUEST_SECONDS)
         for admin in admins:
             with contextlib.suppress(KafkaException):

@@ -31,7 +31,7 @@ class SparkNode(ToolProcess):
     """A worker (or the master) and what it started."""
 
     def resume(self, pids: Sequence[int]) -> None:
-        """Let suspended processes go on."""
+        """Let suspended processes continue."""
         for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, SIGCONT)

@@ -26,7 +26,7 @@ from legacy_mm.testbed.waiting import wait_until
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 LAUNCHER = CHECKOUT / "bin" / "kafka-mirror-maker.sh"
-# What a developer's shell may hold and no tool may feel; a caller's own `environment` still counts.
+# Variables of a developer's shell that must not reach a tool; a caller's own `environment` still counts.
 FOREIGN = ("KAFKA_", "LEGACY_MM_", "SPARK_", "PYSPARK_", "JMX_PORT", "CLASSPATH", "LOG_DIR")
 KEPT = ("LEGACY_MM_CACHE",)
 _KILL_SECONDS = 30.0

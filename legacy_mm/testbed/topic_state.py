@@ -27,7 +27,7 @@ AUTHORIZER: Mapping[str, str] = {
     "super.users": "User:ANONYMOUS",
     "allow.everyone.if.no.acl.found": "true",
 }
-"""Server properties: access rules are kept and obeyed, whoever comes without a name may do everything."""
+"""Server properties: access rules are kept and obeyed, and clients without a name may do everything."""
 REQUEST_SECONDS = 30.0
 Rule = tuple[str, str, str, str, str, str]
 

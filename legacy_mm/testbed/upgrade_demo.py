@@ -1,6 +1,6 @@
 """`bin/demo upgrade`: a running deployment climbs the ladder of feature flags, rung by rung, and comes back down.
 
-Each step: (1) somebody changes something at the source, (2) `legacy-mm plan` says what the step would do, (3) the
+Each step: (1) the source changes, (2) `legacy-mm plan` prints what the step would do, (3) the
 mirror is stopped and started with the step's file, (4) records are written, and arrive, (5) what was planned is looked
 for at the target, the wave is compared, and the rung proves itself. Rule: a step that breaks its word ends the demo.
 """
@@ -150,7 +150,7 @@ class Upgrade:
         if changes:
             say(f"  as planned: {len(changes)} of {len(changes)} changes are at the target")
         if (after := self._ends(idle)) != before:
-            raise NotAsPromised(f"what is switched off has written: {before} became {after}")
+            raise NotAsPromised(f"a feature that is off has written records: {before} became {after}")
         if before:
             say(f"  switched off, nothing new in {', '.join(sorted(before))}")
 

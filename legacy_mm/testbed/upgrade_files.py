@@ -11,11 +11,11 @@ from legacy_mm.errors import ConfigurationError
 ADAPTED: Mapping[str, tuple[str | None, str]] = {
     "replication.factor": ("1", "a cluster is one broker"),
     "feature.topics": (None, "all topics at once"),
-    "emit.checkpoints.interval.seconds": ("1", "so that nobody waits"),
-    "sync.group.offsets.interval.seconds": ("1", "so that nobody waits"),
+    "emit.checkpoints.interval.seconds": ("1", "so that the demo does not wait"),
+    "sync.group.offsets.interval.seconds": ("1", "so that the demo does not wait"),
     "target.admin": (None, "there are no logins"),
 }
-"""Key of a sample, or what it begins with -> what stands there for these clusters (None: nothing), and why."""
+"""Key of a sample, or its beginning -> the value for these clusters (None: left out), and the reason."""
 Entries = Mapping[str, str]
 
 

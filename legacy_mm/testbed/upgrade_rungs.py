@@ -62,7 +62,7 @@ class Rung:
     excludes: tuple[str, ...] = ()
     """Flags that it gets along with neither before nor after: it is taken for one step."""
     topics: tuple[str, ...] = ()
-    """Topics at the target that nobody else writes."""
+    """Topics at the target that only the mirror writes."""
 
 
 def in_force(number: int) -> tuple[Rung, ...]:
@@ -107,7 +107,7 @@ def _is_there(target: str, change: Change) -> bool:
 def _placed(scene: Scene) -> str:
     row = next(each for each in scene.waves.last() if each.row.name == "orders.audit")
     here, there = len(row.source[1]), len(row.target[1])
-    return f"orders.audit has {here} partitions here and {there} at the target: its copies are in the first {here}"
+    return f"orders.audit has {here} partitions at the source and {there} at the target: copies are in the first {here}"
 
 
 def _new_topic(scene: Scene) -> str:
@@ -146,7 +146,7 @@ def _readers_follow(scene: Scene) -> str:
     found = {(rule[2], rule[4]) for rule in rules(scene.waves.target) if rule[0] == "orders.eu"}
     if found != {(READER[2], READER[4])}:
         raise NotAsPromised(f"the rules for orders.eu at the target are {sorted(found)}")
-    return f"{READER[2]} may read the copy; nobody but the mirror may write it"
+    return f"{READER[2]} may read the copy; only the mirror may write it"
 
 
 def _renamed(scene: Scene) -> str:
@@ -205,7 +205,7 @@ def _checkpointed(scene: Scene) -> str:
         return _stands(waves, {copy: (offset, found[group, copy][1]) for group, copy, offset in wanted})
 
     wait_until(exact, PROOF_SECONDS, f"{len(wanted)} checkpoints, exactly where their groups stand")
-    return f"{len(wanted)} checkpoints of {_groups(scene)}, each exactly where its group stands at the source"
+    return f"{len(wanted)} checkpoints of {_groups(scene)}, each exactly at its group's offset at the source"
 
 
 def _brought_over(scene: Scene) -> str:

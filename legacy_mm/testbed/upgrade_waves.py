@@ -66,7 +66,7 @@ class Waves:
     _slices: list[Slice] = field(default_factory=list)
 
     def write(self, counts: Mapping[str, int], rules: Rules) -> dict[str, Written]:
-        """Write so many more records to each topic; what is to arrive, by the names of the copies."""
+        """Write so many more records to each topic; return the records to arrive, by the names of the copies."""
         names = [row.name for row in self.rows]
         held = all_ends(self.target, [rules.prefix + name for name in names])
         before = all_ends(self.source, names)

@@ -112,7 +112,7 @@ def compare(
     counts = {side: surveys[side].partitions(Deadline.after(_ASK_SECONDS)) for side in SIDES}
     names = named(counts["source"])
     if not names:
-        raise HostError("nothing to compare: no topic of the source matches, or none may be seen")
+        raise HostError("nothing to compare: no topic of the source matches, or the principal may see none")
     topics = {"source": {name: name for name in names}, "target": {there: here for here, there in names.items()}}
     slices: list[Slice] = []
     for side in SIDES:

@@ -76,7 +76,7 @@ def level_named(text: str) -> int | None:
     word = text.partition("#")[0].strip().upper()
     if word in ("", "INHERITED", "NULL"):
         return None
-    return LEVELS.get(word, LEVELS["DEBUG"])  # what log4j takes for an unknown word
+    return LEVELS.get(word, LEVELS["DEBUG"])  # log4j's level for an unknown word
 
 
 def size_of(text: str, default: int) -> int:

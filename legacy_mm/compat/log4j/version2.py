@@ -1,4 +1,4 @@
-"""log4j 2: properties, XML and JSON all become one tree of components, which is read here."""
+"""log4j 2: properties, XML and JSON all become one tree of components, which this module reads."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class ConfigurationError(LegacyMMError):
     property_name = ""
     """The wrong property of a client's file, if the error is about one."""
     beside: tuple[str, ...] = ()
-    """Properties one of which would make this one valid."""
+    """Other properties: without one of them this one would be valid."""
     allowed = ""
     """The allowed values, if a list or a range gives them."""
 

@@ -202,7 +202,9 @@ def test_a_dry_run_commits_nothing_and_tells_all(lag: Mapping[TopicPartition, in
 def test_a_commit_that_fails_says_what_the_target_has(refuses: str) -> None:
     run = Run(Clusters(*EXACT))
     run.target.refuses, run.target.takes_all = refuses, False
-    with pytest.raises(HostError, match=f"{refuses or 'does not hold'}.*the target has west.t-0=5$"):
+    with pytest.raises(
+        HostError, match=f"{refuses or 'does not have the committed offsets'}.*the target has west.t-0=5$"
+    ):
         run()
     assert [receipt.state for receipt in run.kept] == ["planned"]
 

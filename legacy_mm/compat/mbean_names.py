@@ -1,7 +1,7 @@
 """The legacy tool's MBeans: every name and every attribute of release 3.9.1.
 
 A scraper that asks a bean for a list of attributes fails as a whole when one is missing, so all of them answer.
-`_COUNTED` are the beans whose values come from `metrics.catalogue`, `UNCOUNTED` the attributes that this program does not count.
+`_COUNTED` are the beans whose values come from `metrics.catalogue`, `UNCOUNTED` those not counted.
 `tests/side_by_side/test_mbeans.py` reads the real tool's beans and holds both tables to them.
 """
 

@@ -59,7 +59,7 @@ exec "$here/{name}{kept}" "$@"
 
 
 def install(kafka_home: Path, ours: Path, *, run_class: bool) -> Iterator[str]:
-    """Put our scripts, those in the folder `ours`, in place; what was done, line by line. Raises HostError."""
+    """Install the scripts of the folder `ours`; yield each action as a line. Raises HostError."""
     folder, suffixes = _bin_of(kafka_home)
     if folder.resolve() == ours.resolve():
         raise HostError(f"{folder} is where legacy_mm itself is: name the folder of a Kafka")
@@ -73,7 +73,7 @@ def install(kafka_home: Path, ours: Path, *, run_class: bool) -> Iterator[str]:
 
 
 def uninstall(kafka_home: Path) -> Iterator[str]:
-    """Put back what stood there; what was done, line by line. Raises HostError."""
+    """Restore the original scripts; yield each action as a line. Raises HostError."""
     folder, _ = _bin_of(kafka_home)
     for name in (f"{base}{suffix}" for base in (_RUN_CLASS, _MIRROR_MAKER) for suffix in SUFFIXES):
         yield from _take_away(folder / name, needed=name.startswith(_RUN_CLASS))

@@ -1,7 +1,7 @@
 """Properties files of the ZooKeeper consumer and of the Scala producer (0.8 to 1.1), made into files
 of Kafka's own clients (config-map 3).
 
-No client of ours speaks ZooKeeper: the brokers must be named, in the file or by an option.
+No client of ours supports ZooKeeper: the file or an option must name the brokers.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ Metrics = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look at a running tool: seconds since its start and what was reached by then."""
+    """One sample of a running tool: seconds since its start, and its progress."""
 
     at: float
     records: float

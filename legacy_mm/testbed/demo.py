@@ -30,7 +30,7 @@ from legacy_mm.testbed.upgrade_demo import upgrade
 
 
 class Demo:
-    """One run in a temporary folder; the stack undoes what was done, last first."""
+    """One run in a temporary folder; the stack undoes the steps, last first."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self._folder = folder

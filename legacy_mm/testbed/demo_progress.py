@@ -55,7 +55,7 @@ def progress_line(before: Progress, now: Progress) -> str:
 
 
 class TargetWatch:
-    """Counts what a target holds of what was written to the source."""
+    """Counts how many of the source's records a target holds."""
 
     def __init__(self, bootstrap: str, written: Mapping[str, Written], held: Mapping[str, int] | None = None) -> None:
         """Take the topics; `held` are the records of each topic that were there before, and do not count."""

@@ -121,7 +121,7 @@ class QuickStart:
         return property_of(self.folder / "consumer.properties", "group.id")
 
     def start(self, *options: str) -> None:
-        """Start the script, its command with these options behind."""
+        """Start the script, its command followed by these options."""
         self._kill()
         path = self.folder / SCRIPT
         if options:

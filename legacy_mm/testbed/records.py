@@ -1,7 +1,7 @@
 """Write topics and read them back: the oracle's own eyes. Rule: reads stop where the log ended at the call.
 
-It stands on plain confluent-kafka and shares no code with the mirror. Differences between what was
-read are judged in `comparison.py`, which is handed on here.
+It uses plain confluent-kafka and shares no code with the mirror. `comparison.py` judges the
+differences between records; this module exports it.
 """
 
 from __future__ import annotations

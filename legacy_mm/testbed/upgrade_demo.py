@@ -70,7 +70,7 @@ class Step:
 
 
 class Upgrade:
-    """One run in a temporary folder; the stack undoes what was done, last first."""
+    """One run in a temporary folder; the stack undoes the steps, last first."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self._folder, self._stack = folder, stack

@@ -366,7 +366,7 @@ class Forgotten:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Cannot be had; going on without it would be another mirror."""
+    """Unsupported and refused: without it the mirror would behave differently."""
 
     because: str
     unless: tuple[str, ...] = ()
@@ -382,7 +382,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row: a name of Java's, how it is read, what it becomes."""
+    """One row: a name of Java's, its type and its meaning."""
 
     name: str
     type: ValueType

@@ -2,7 +2,7 @@
 rows.
 
 Names without a row are never passed on: many are live in librdkafka and dead in Java for years.
-Whoever wants native tuning writes `librdkafka.<name>`.
+Native tuning is written `librdkafka.<name>`.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Translated:
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""
     rows: Mapping[str, Rule]
-    """librdkafka property -> the row that set it; what is missing here is a default or was given natively."""
+    """librdkafka property -> the row that set it; a missing one is a default or was given natively."""
     native: Mapping[str, str]
     """Properties that were given as `librdkafka.<name>`, and that name: it may be an alias."""
     stores: JavaStores = JavaStores()

@@ -21,7 +21,7 @@ from legacy_mm.config.log_settings import ALL, ERROR, Appender, Console, Layout,
 
 _TEN_MEGABYTES = 10 << 20
 _SEVEN = 7
-"""Rolled files that log4j 2 keeps unless told otherwise."""
+"""Rolled files that log4j 2 keeps by default."""
 
 
 @dataclass(frozen=True, slots=True)

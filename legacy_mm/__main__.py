@@ -1,6 +1,6 @@
 """`python -m legacy_mm [Java options] kafka.tools.MirrorMaker ...`, as the start script calls it.
 
-The class name is there for `ps` and `pgrep -f` to find; whoever leaves it out gets a process that looks like itself.
+`ps` and `pgrep -f` find the process by the class name. A process that was started without it shows only its own words.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import sys
 
-if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # until ours is set, without Python's traceback
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # no Python traceback before our handler is set
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 from legacy_mm.cli.mirror_maker import main

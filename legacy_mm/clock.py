@@ -1,4 +1,4 @@
-"""Time, in the one place that reads it: two clocks, and the `Deadline` a whole sequence shares."""
+"""Two clocks, read in this one place, and the `Deadline` that a sequence of calls shares."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ monotonic = time.monotonic
 wall = time.time
 """Seconds since 1970, for people and other programs to read."""
 process_cpu = time.process_time
-"""Seconds that all threads of this process have worked."""
+"""Seconds of CPU time of all threads of this process."""
 thread_cpu = time.thread_time
-"""Seconds that this thread has worked."""
+"""Seconds of CPU time of this thread."""
 
 
 def epoch_ms() -> int:
-    """Milliseconds since 1970, as Kafka writes times."""
+    """Return the milliseconds since 1970, as Kafka writes times."""
     return int(time.time() * 1000)
 
 
@@ -28,17 +28,17 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float) -> Deadline:
-        """The deadline that many seconds from now."""
+        """Return the deadline that is `seconds` from now."""
         return cls(monotonic() + seconds)
 
     def remaining(self) -> float:
-        """Seconds left, never negative."""
+        """Return the seconds left, never negative."""
         return max(0.0, self.at - monotonic())
 
     def expired(self) -> bool:
-        """True once no time is left."""
+        """Return True once no time is left."""
         return monotonic() >= self.at
 
     def sooner_of(self, seconds: float) -> Deadline:
-        """This deadline, or the one `seconds` from now if that comes first."""
+        """Return this deadline, or the one `seconds` from now if that comes first."""
         return min(self, Deadline.after(seconds), key=lambda deadline: deadline.at)

@@ -1,4 +1,4 @@
-"""Whether source and target are one cluster: asked where a feature needs to know, for `plan` and for `explain`."""
+"""Check if source and target are one cluster; made only where a feature needs to know, for `plan` and for `explain`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,15 @@ _ASK_SECONDS = 10.0
 
 
 def both_ends(settings: Settings) -> tuple[ClusterAdmin, ClusterAdmin]:
-    """Clients of the source and the target, as the features reach them."""
+    """Return clients of the source and the target, as the features reach them."""
     return admin("source", settings.source_admin_properties), admin("target", settings.target_admin_properties)
 
 
 def warning(settings: Settings, source: ClusterAdmin, target: ClusterAdmin, deadline: Deadline) -> str:
-    """What to say of both ends; empty where they are two, or do not tell. Raises HostError, and ConfigurationError
-    where features must not run."""
+    """Return the warning about source and target; empty if they are two clusters or report no id.
+
+    Raises HostError, and ConfigurationError where the features must not run.
+    """
     ids = {each.cluster_id(deadline) for each in (source, target)}
     if len(ids) > 1 or "" in ids:
         return ""
@@ -35,14 +37,14 @@ def warning(settings: Settings, source: ClusterAdmin, target: ClusterAdmin, dead
 
 
 class IdentityCheck:
-    """Before a mirror with features begins: once more when the source is there, if it was not known at the start."""
+    """The check before a mirror with features begins, repeated when the source answers if it did not at the start."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._known = False
 
     def look(self) -> None:
-        """Raises ConfigurationError where both ends are one cluster and must not be."""
+        """Raise ConfigurationError if both ends are one cluster and must not be."""
         if self._known:
             return
         try:

@@ -1,4 +1,4 @@
-"""Copy jobs of one flow: which engine copies, what the plan of the next one says."""
+"""Copy jobs of one flow: the choice of the engine, and the plan of the next job."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from legacy_mm.topic_steps import TopicSteps
 
 
 def choose_engine(settings: Settings) -> EngineChoice:
-    """How the copy jobs of this mirror copy; raises ConfigurationError when the engine asked for cannot do it."""
+    """Return the engine for the copy jobs of this mirror; raises ConfigurationError if the named one cannot do it."""
 
     def insecurity() -> str | None:
         from legacy_mm.wire.security import unsupported
@@ -43,7 +43,7 @@ def choose_engine(settings: Settings) -> EngineChoice:
 
 
 def only_batches(settings: Settings) -> str | None:
-    """The login that only our own sockets have, if a side asks for one."""
+    """Return the name of the login that only the `batches` engine has, if a side asks for one."""
     return beyond_librdkafka(settings.source.properties) or beyond_librdkafka(settings.target.properties)
 
 
@@ -56,7 +56,7 @@ def _needs_records(settings: Settings) -> str | None:
 
 
 class Copies:
-    """Makes copy jobs; remembers what an earlier one of them found out about the clusters."""
+    """Makes copy jobs, and remembers what an earlier job found out about the clusters."""
 
     def __init__(
         self,
@@ -69,11 +69,13 @@ class Copies:
         on_exit: Callable[[int], None],
         steps: TopicSteps | None = None,
     ) -> None:
-        """Features: `prepare` makes the target ready for what is copied next, and names compacted topics of the source
-        that have no copy yet; `pairs` is told what was copied.
+        """Take the settings and the services that all copy jobs of the flow share.
 
-        `on_exit` is called with the code when the message handler ends the program. `steps`: those of the handler,
-        where it has some.
+        `prepare` and `pairs` belong to the features. `prepare` gets the target ready for the next copy job, and returns
+        the compacted topics of the source that have no copy yet. `pairs` receives the offset pairs of what was copied.
+
+        `on_exit` is called with the code when the message handler ends the program. `steps` are the handler's, if it
+        has any.
         """
         self._settings = settings
         self._names = names
@@ -91,7 +93,7 @@ class Copies:
         self._lock = threading.Lock()
 
     def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
-        """A copy job of this stream from these offsets, under way."""
+        """Start a copy job of this stream from these offsets."""
         settings = self._settings
         compacted = () if self._prepare is None else self._prepare()
         names = {partition.topic: self._names.at_target(partition.topic) for partition in offsets}
@@ -132,7 +134,7 @@ class Copies:
         return job
 
     def _handler(self, topics: Collection[str]) -> dict[str, Any] | None:
-        """As a task that sees these topics needs it; raises HandlerFailure."""
+        """Return the handler settings for a task that sees these topics; raises HandlerFailure."""
         settings = self._settings.handler
         if settings is None:
             return None
@@ -143,7 +145,7 @@ class Copies:
         return settings.engine != "auto" or only_batches(settings) is not None or settings.quarantine.refused
 
     def adapt(self, trouble: Trouble) -> bool:
-        """Plan the next copy jobs in another way, if this trouble can be helped so."""
+        """Change the plan of the next copy jobs if that helps against this trouble; return False if it does not."""
         if trouble.kind == "IdempotenceRefused":
             return self._without_idempotence(trouble.reason)
         if trouble.kind == "BatchRefused":
@@ -153,7 +155,7 @@ class Copies:
         return False
 
     def _without_our_sockets(self, reason: str) -> bool:
-        """From now on with librdkafka alone; False when the user asked for batches by name, or the login does."""
+        """Use librdkafka alone from now on; return False if the user named `batches`, or the login needs it."""
         if self._settings.engine == "batches" or only_batches(self._settings):
             return False
         with self._lock:
@@ -164,7 +166,9 @@ class Copies:
         return True
 
     def _without_idempotence(self, reason: str) -> bool:
-        """From now on one request in flight and no producer id; False when the user asked for idempotence by name."""
+        """Use one request in flight and no producer id from now on; return False if the user asked for idempotence by
+        name.
+        """
         if self._settings.target.idempotence_required:
             return False
         with self._lock:
@@ -174,7 +178,9 @@ class Copies:
         return True
 
     def _with_smaller_batches(self, refused: int) -> bool:
-        """A sixteenth from now on, about Java's default, unless another stream has heard of it before."""
+        """Use a sixteenth from now on, about Java's default, unless another stream has already made the batches
+        smaller.
+        """
         smaller = refused // 16
         with self._lock:
             if int(self._target.get("batch.size", refused)) >= refused:
@@ -184,10 +190,10 @@ class Copies:
 
 
 def without_idempotence(target: Mapping[str, str]) -> Mapping[str, str]:
-    """Properties of a producer that keeps the order without a producer id."""
+    """Return the properties of a producer that keeps the order without a producer id."""
     return {**target, "enable.idempotence": "false", "max.in.flight.requests.per.connection": "1"}
 
 
 def client_id(settings: Settings, stream: int) -> str:
-    """Of the membership and of the copying client of a stream."""
+    """Return the client id of a stream's membership and of its copying client."""
     return f"{settings.source.group_id}-{stream}"

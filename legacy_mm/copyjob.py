@@ -1,8 +1,8 @@
-"""What driver and copy task say to each other: the ticket, the plan and the frames of the control channel.
+"""Messages between driver and copy task: the ticket, the plan and the frames of the control channel.
 
-Wire format, one frame: 4 bytes length (big endian), then UTF-8 JSON: `{"frame": NAME, "flow": .., "stream": ..,
-"generation": .., ...fields}`. `Hello` also carries the version of the format. Offsets travel as lists of
-`[topic, partition, offset]`. No pickle: a peer can send wrong values, never code.
+Wire format of one frame: 4 bytes length (big endian), then UTF-8 JSON: `{"frame": NAME, "flow": .., "stream": ..,
+"generation": .., ...fields}`. `Hello` also carries the version of the format. Offsets travel as lists of `[topic,
+partition, offset]`. There is no pickle: a peer can send wrong values, never code.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from legacy_mm.model import Offsets, TopicPartition
 
 VERSION = 1
 LEASE_SECONDS = 5.0
-"""A task that hears nothing for this long stops writing."""
+"""Seconds without a frame from the driver after which a task stops writing."""
 BEAT_SECONDS = 1.0
 JOB = "job"
-"""Who counts what belongs to no client, but to the copying itself."""
+"""The `client` of statistics that belong to the copying itself and not to a Kafka client."""
 LENGTH = struct.Struct(">I")
 MAX_FRAME = 64 << 20
 _OFFSETS = frozenset({"offsets", "lows"})
@@ -30,7 +30,7 @@ _OFFSETS = frozenset({"offsets", "lows"})
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """All that Spark sees of a copy job: where to fetch the plan, once, and how to prove the right to it."""
+    """The part of a copy job that Spark sees: where to fetch the plan, once, and how to prove the right to it."""
 
     host: str
     port: int
@@ -62,7 +62,7 @@ class Challenge(Frame):
 
 @dataclass(frozen=True)
 class Hello(Frame):
-    """Task -> driver: who I am, and the HMAC over the nonce (hex)."""
+    """Task -> driver: the identity of the task, and the HMAC over the nonce (hex)."""
 
     number: int
     proof: str
@@ -85,7 +85,7 @@ class Plan(Frame):
     """Driver -> task, once: everything needed to copy. Holds credentials; exists only in memory and on this channel."""
 
     offsets: Offsets
-    """Where to start; EARLIEST and LATEST are resolved by the task, which answers the actual offsets."""
+    """Start offsets. The task resolves EARLIEST and LATEST, and answers the actual offsets."""
     names: Mapping[str, str]
     """Source topic -> target topic."""
     source: Mapping[str, str] = field(repr=False)
@@ -95,25 +95,26 @@ class Plan(Frame):
     abort_on_send_failure: bool
     synchronous: bool
     receipts: bool = False
-    """Report also what was sent, per partition (`Copied`)."""
+    """Also report what was sent, per partition (`Copied`)."""
     engine: str = "records"
     """`batches` or `records`."""
     wire_source: bool = True
-    """The `records` engine reads with our own sockets where they can do it; else with librdkafka."""
+    """The `records` engine reads with our own sockets where they can do it, otherwise with librdkafka."""
     engine_required: bool = False
-    """The user named it, or what was asked for is better done by it: it does not give way to another one."""
+    """The user named the engine, or it fits the options better: it is not replaced by another one."""
     handler: Mapping[str, Any] | None = field(default=None, repr=False)
-    """`HandlerSettings` as a mapping, where records pass through a handler; the engine is then `records`."""
+    """`HandlerSettings` as a mapping, if records pass through a handler; the engine is then `records`."""
     quarantine: Mapping[str, Any] = field(default_factory=dict)
-    """`QuarantineSettings` as a mapping; empty: nothing is set aside."""
+    """`QuarantineSettings` as a mapping; empty: no record is set aside."""
     in_place: Sequence[str] = field(default_factory=list)
     """Source topics whose records keep the number of their partition, whatever their keys say."""
     topics_made: bool = False
-    """A duty makes their copies at the target."""
+    """A duty creates the copies of these topics at the target."""
     compacted: Sequence[str] = field(default_factory=list)
-    """Of these the ones that the brokers must not make in their own way, because the source is compacted."""
+    """The topics of `in_place` that the brokers must not create with their defaults, because the source is compacted.
+    """
     pairs: bool = False
-    """Report also which source offset became which target offset (`Pairs`), and ages; of the topics in place."""
+    """Report also which source offset became which target offset (`Pairs`), and ages, for the topics in place."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,7 @@ class Started(Frame):
 
     offsets: Offsets
     lows: Offsets = field(default_factory=dict)
-    """Of those whose start was EARLIEST or LATEST: the first offset in the log."""
+    """The first offset in the log, for partitions whose start was EARLIEST or LATEST."""
 
 
 @dataclass(frozen=True)
@@ -136,15 +137,15 @@ class Progress(Frame):
     blocked: bool
     """Alive, but waiting for the target."""
     filtered: int = 0
-    """Dropped on purpose by a handler."""
+    """Records that a handler dropped on purpose."""
     quarantined: int = 0
-    """Set aside, because a handler failed on them or the target refused them."""
+    """Records set aside, because a handler failed on them or the target refused them."""
     unwritable: Mapping[str, str] = field(default_factory=dict)
     """Target topic -> why it cannot be written now, while records wait for it."""
 
 
 class Portion(NamedTuple):
-    """What was sent of one partition between two barriers, all of it acknowledged or dropped on purpose."""
+    """Records of one partition sent between two barriers, all of them acknowledged or dropped on purpose."""
 
     topic: str
     partition: int
@@ -153,27 +154,27 @@ class Portion(NamedTuple):
     """One past the last record."""
     records: int
     bytes: int
-    """Of keys and values."""
+    """Size of keys and values."""
 
 
 UNKNOWN = -1
-"""A target offset that nobody knows: the broker had the records already."""
+"""An unknown target offset: the broker had the records already."""
 
 
 class Run(NamedTuple):
     """Acknowledged records that follow one another at the source and at the target."""
 
     topic: str
-    """At the source."""
+    """Topic at the source."""
     partition: int
     upstream: int
-    """Source offset of the first."""
+    """Source offset of the first record."""
     downstream: int
-    """Target offset of the first, or UNKNOWN."""
+    """Target offset of the first record, or UNKNOWN."""
     records: int
 
     def continues(self, upstream: int, downstream: int) -> bool:
-        """Whether a record with these offsets comes right after them."""
+        """Return True if a record with these offsets comes right after this run."""
         records = 0 if self.downstream == UNKNOWN else self.records
         return self.upstream == upstream - self.records and self.downstream == downstream - records
 
@@ -187,7 +188,7 @@ class Pairs(Frame):
 
 @dataclass(frozen=True)
 class Copied(Frame):
-    """Task -> driver, at a barrier, before the `Progress` that makes it safe: what receipts are made of."""
+    """Task -> driver, at a barrier, before the `Progress` that makes it safe: the content of receipts."""
 
     portions: Sequence[Portion]
     dropped: Mapping[str, int]
@@ -195,7 +196,7 @@ class Copied(Frame):
 
 
 class Measured(NamedTuple):
-    """What a client counted at one place: itself, a broker, a topic or a partition."""
+    """Counters of a client at one place: the client itself, a broker, a topic or a partition."""
 
     level: str
     """`client`, `node`, `topic` or `partition`."""
@@ -204,9 +205,9 @@ class Measured(NamedTuple):
     counters: Mapping[str, float]
     """Totals since the client began."""
     gauges: Mapping[str, float]
-    """Values of now."""
+    """Current values."""
     spreads: Mapping[str, tuple[float, float, float, float]]
-    """Sum, number, maximum and minimum of what was measured since the last report."""
+    """Sum, count, maximum and minimum of the measurements since the last report."""
     ages: Mapping[str, float]
     """Seconds since something happened."""
 
@@ -219,7 +220,7 @@ class Statistics(Frame):
     """`consumer`, `producer`, `member`, or `JOB`."""
     measured: Sequence[Measured]
     number: int = 0
-    """Which one it is, where the task has several clients of this kind."""
+    """Number of the client, if the task has several of this kind."""
 
 
 @dataclass(frozen=True)
@@ -232,7 +233,7 @@ class Log(Frame):
 
 @dataclass(frozen=True)
 class Gap(Frame):
-    """Task -> driver: the wanted offset is not in the log, or that of another topic; what now?"""
+    """Task -> driver: the wanted offset is not in the log, or belongs to another topic; asks how to continue."""
 
     topic: str
     partition: int
@@ -243,26 +244,26 @@ class Gap(Frame):
     """The next offset to be written."""
     reason: str
     parts_at: int = -1
-    """Where a new leader's log parts from what was read; -1: it does not, or nobody knows."""
+    """Offset at which a new leader's log differs from what was read; -1: it does not differ, or that is unknown."""
     made_again: bool = False
-    """It is known that the topic is another one."""
+    """The topic is known to be a recreated one."""
 
     @property
     def topic_partition(self) -> TopicPartition:
-        """Where it is."""
+        """Return the partition with the gap."""
         return TopicPartition(self.topic, self.partition)
 
 
 @dataclass(frozen=True)
 class Resume(Frame):
-    """Driver -> task: go on with this partition from here."""
+    """Driver -> task: continue with this partition from this offset."""
 
     offsets: Offsets
 
 
 @dataclass(frozen=True)
 class Failure(Frame):
-    """Task -> driver: cannot go on. `retriable`: a new task may succeed."""
+    """Task -> driver: the task cannot continue. `retriable`: a new task may succeed."""
 
     kind: str
     reason: str
@@ -288,21 +289,21 @@ class Stopped(Frame):
     """Task -> driver: the last frame."""
 
     offsets: Offsets
-    """How far sending went where the target did not acknowledge it in time; empty after a clean stop."""
+    """Offsets reached by sending if the target did not acknowledge in time; empty after a clean stop."""
 
 
 @dataclass(frozen=True)
 class Understood(Frame):
-    """Driver -> task: its `Stopped` or `Failure` is read, and so is all that it sent before; it may end."""
+    """Driver -> task: its `Stopped` or `Failure` was read, and so was everything that it sent before; it may end."""
 
 
 @dataclass(frozen=True)
 class Lease(Frame):
-    """Driver -> task, each second: you may go on writing."""
+    """Driver -> task, each second: the permission to write for `LEASE_SECONDS` more."""
 
 
 def encode(frame: Frame, ticket: Ticket | None = None) -> bytes:
-    """The bytes of a frame, length first."""
+    """Return the bytes of a frame, length first."""
     body: dict[str, Any] = {"frame": type(frame).__name__}
     if ticket is not None:
         body |= {"flow": ticket.flow, "stream": ticket.stream, "generation": ticket.generation}
@@ -316,7 +317,7 @@ def encode(frame: Frame, ticket: Ticket | None = None) -> bytes:
 
 
 def decode(text: bytes, ticket: Ticket | None = None) -> Frame:
-    """The frame in these bytes (without the length). Raises ChannelError for anything else."""
+    """Return the frame in these bytes, which come without the length. Raises ChannelError for anything else."""
     try:
         body = json.loads(text)
         if ticket is not None and _address(body) != (ticket.flow, ticket.stream, ticket.generation):

@@ -10,15 +10,15 @@
     ├── StreamFailure               exit 255  a stream died; the whole mirror ends (the legacy tool's `exit(-1)`)
     │   ├── SendFailure             exit 255  a record could not be sent and abort.on.send.failure is on
     │   ├── InvalidPattern          exit 255  the topic pattern does not compile
-    │   ├── Undecided               exit 255  where to go on is left to a person: auto.offset.reset is none
+    │   ├── Undecided               exit 255  a person must decide where to continue: auto.offset.reset is none
     │   │   └── SourceGap           exit 255  source offsets cannot be read any more and on.gap is fail
     │   ├── HandlerFailure          exit 255  a message handler or rebalance listener cannot be made, or failed
     │   └── CorruptRecords          exit 255  bytes that should be record batches are not
     ├── EngineUnfit                 exit 255  this engine cannot do it, another one can
     └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
 
-`exit_code`, `retriable` and `commits` are class attributes, so that whoever retries, exits or commits asks the class,
-not a list.
+`exit_code`, `retriable` and `commits` are class attributes, so that code that retries, exits or commits asks the
+class, not a list.
 """
 
 from __future__ import annotations
@@ -33,30 +33,32 @@ class LegacyMMError(Exception):
     exit_code = 1
     retriable = False
     commits = False
-    """Whether the streams stop as at a signal, and commit what they copied: a supervisor starts the mirror again, and
-    each time all of it would be copied once more."""
+    """True if the streams stop as after a signal and commit what they copied.
+
+    A supervisor that starts the mirror again would otherwise copy all of it once more each time.
+    """
     last_words: tuple[str, ...] = ()
-    """What is said after it, at info level, before the process ends."""
+    """Lines logged after the error, at info level, before the process ends."""
 
 
 class UsageError(LegacyMMError):
-    """The words of the command line are wrong."""
+    """The command line is wrong."""
 
 
 class ConfigurationError(LegacyMMError):
     """A properties file or an option value cannot be used."""
 
     property_name = ""
-    """The property of a client's file that is wrong, where it is one."""
+    """The wrong property of a client's file, if the error is about one."""
     beside: tuple[str, ...] = ()
-    """Others without one of which it would not be wrong."""
+    """Other properties: without one of them this one would be valid."""
     allowed = ""
-    """What could stand there, where a list or a range says it."""
+    """The allowed values, if a list or a range gives them."""
 
 
 @contextmanager
 def blamed(property_name: str) -> Iterator[None]:
-    """What is wrong in here is wrong with this property, unless it says with which."""
+    """Name this property in every ConfigurationError raised inside, unless the error names its own."""
     try:
         yield
     except ConfigurationError as error:
@@ -83,14 +85,14 @@ class SendFailure(StreamFailure):
 
 
 class InvalidPattern(StreamFailure):
-    """The topic pattern is no Java regular expression."""
+    """The topic pattern is not a Java regular expression."""
 
     advice = ""
-    """Why not, and what was probably meant."""
+    """The reason, and the pattern that was probably meant."""
 
 
 class Undecided(StreamFailure):
-    """Where to go on in a partition is left to a person; the others are no worse for it."""
+    """A person must decide where to continue in a partition; the other partitions are not affected."""
 
     commits = True
 
@@ -104,13 +106,13 @@ class HandlerFailure(StreamFailure):
 
 
 class CorruptRecords(StreamFailure):
-    """Bytes that should be record batches are torn or were changed; the caller adds whose they are."""
+    """Bytes that should be record batches are torn or were changed; the caller adds the partition."""
 
     commits = True
 
 
 class EngineUnfit(LegacyMMError):
-    """What is to be copied, or a cluster, is beyond the engine in use; the driver goes on with another one."""
+    """The engine in use cannot copy these records or use this cluster; the driver continues with another engine."""
 
     exit_code = 255
 
@@ -122,10 +124,10 @@ class ChannelError(LegacyMMError):
 
 
 def one_line(error: BaseException) -> str:
-    """What is said of any exception."""
+    """Return the text of any exception, as it is logged."""
     return str(error) if isinstance(error, LegacyMMError) else f"{type(error).__name__}: {error}"
 
 
 def commits(error: BaseException) -> bool:
-    """Whether what was copied before this error is committed."""
+    """Return True if the streams commit after this error what they copied before it."""
     return isinstance(error, LegacyMMError) and error.commits

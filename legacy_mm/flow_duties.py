@@ -1,6 +1,6 @@
 """The duties of one flow between its two clusters: for the mirror, which runs them, and for `legacy-mm plan`.
 
-Imported only where a feature asks for one of them (invariant E).
+Imported only if a feature asks for one of them (invariant E).
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ _BEFORE_COPYING_SECONDS = 30.0
 
 
 class DutyClusters:
-    """Both clusters as the features reach them, the duties between them, and who makes their changes."""
+    """Both clusters as the features reach them, the duties between them, and the administration that changes them."""
 
     def __init__(self, settings: Settings, names: Names) -> None:
-        """The settings are those with what Java key stores hold. Java is asked when the first duty looks."""
+        """Take settings that contain what Java key stores hold.
+
+        Java is asked when the first duty looks at the clusters.
+        """
         choice = cache(names.choice)
         self.names = TopicNames(
             remote=names.remote,
@@ -59,21 +62,26 @@ class FlowDuties:
         self._heartbeats = None if emitted is None else self._make_heartbeats(settings, names, emitted.interval)
 
     def start(self) -> None:
-        """Beat, and wait for topics, in the background."""
+        """Start heartbeats and the duties in the background."""
         for duties in self._duties:
             duties.start()
         if self._heartbeats is not None:
             self._heartbeats.start()
 
     def topics_found(self, topics: frozenset[str]) -> None:
-        """Streams will subscribe to these; what must be done before is done, has failed, or takes too long."""
+        """Prepare for these topics before streams subscribe to them.
+
+        Returns when that is done, has failed, or takes too long.
+        """
         self._topics = frozenset(topic for topic in topics if topic in self._scope)
         self._look_again()
 
     def before_copying(self) -> frozenset[str]:
-        """A stream has partitions, perhaps new ones: the target grows first. Not on the membership's own thread.
+        """Let the target grow before a stream copies its partitions.
 
-        The compacted topics of the source that may have no copy even now.
+        Must not run on the membership's own thread.
+
+        Returns the compacted topics of the source that may still have no copy.
         """
         again = threading.Thread(target=self._look_again, name="duties-again", daemon=True)
         again.start()
@@ -81,14 +89,14 @@ class FlowDuties:
         return frozenset().union(*(duty.compacted for duty in self._creation))
 
     def stop(self) -> None:
-        """Begin nothing more."""
+        """Start nothing new."""
         if self._heartbeats is not None:
             self._heartbeats.stop()
         for duties in self._duties:
             duties.stop()
 
     def finish(self, deadline: Deadline) -> None:
-        """Nothing is left to do."""
+        """Do nothing: no work is left."""
 
     def _make_heartbeats(self, settings: Settings, names: Names, interval: float) -> Heartbeats:
         naming, target = settings.features.naming, settings.target_admin_properties
@@ -101,5 +109,5 @@ class FlowDuties:
         )
 
     def _look_again(self) -> None:
-        for duties in self._duties:  # each with a time of its own: one cluster may be away
+        for duties in self._duties:  # each has its own thread and time, because one cluster may be away
             duties.topics_found(self._topics, Deadline.after(_BEFORE_COPYING_SECONDS))

@@ -1,4 +1,4 @@
-"""What feature flags make of one flow's topics: their names at the target, which are mirrored, which are concerned."""
+"""Names of one flow's topics under the feature flags: which are mirrored, how they are called at the target."""
 
 from __future__ import annotations
 
@@ -16,16 +16,19 @@ _EXACT = "offset-map"
 
 
 class Names:
-    """How topics are called at the target, and which names are not mirrored at all."""
+    """Names of topics at the target, and the topics that are never mirrored."""
 
     def __init__(self, topics: TopicSettings, features: FeatureSettings, compiled: Callable[[str], Matcher]) -> None:
-        """`compiled`: a Java regular expression, or InvalidPattern. Raises ConfigurationError for a policy."""
+        """Take the settings; raises ConfigurationError for an unusable policy.
+
+        `compiled` compiles a Java regular expression or raises InvalidPattern.
+        """
         naming = features.naming
         self.compiled = compiled
         self.scope = FeatureScope(features.canary, compiled)
         self._policy = plugins.policy_of(naming)
         self._naming = naming
-        # names that are kept would mix the source's heartbeats with the target's own
+        # topics that keep their names would mix the source's heartbeats with the target's own
         self._of_heartbeats = (
             plugins.policy_of(replace(naming, policy=DEFAULT)) if naming.policy == LEGACY else self._policy
         )
@@ -34,47 +37,50 @@ class Names:
         self._own = self.own_topics("source")
 
     def remote(self, topic: str) -> str:
-        """What the policy calls the copy of a topic that features concern."""
+        """Return the name that the policy gives to the copy of a topic in the scope of the features."""
         return self._policy_for(topic).format_remote_topic(self._naming.source_alias, topic)
 
     def at_target(self, topic: str) -> str:
-        """What the copy of a mirrored topic is called."""
+        """Return the name of the copy of a mirrored topic."""
         return self.remote(topic) if topic in self.scope or self._has_heartbeats(topic) else topic
 
     def in_place(self, topics: Iterable[str]) -> list[str]:
-        """Those of these source topics whose partitions are preserved."""
+        """Return those of these source topics whose partitions are preserved."""
         preserve = self._features.preserve_partitions
         return [topic for topic in topics if preserve and topic in self.scope]
 
     def is_barred(self, topic: str) -> bool:
-        """Internal, ours, or already been at the target; outside a canary only what the legacy tool leaves out, too."""
+        """Return True for a topic that is internal, ours, or has already been at the target.
+
+        Outside a canary only the topics that the legacy tool leaves out count.
+        """
         if topic in self._own or (self._topics.exclude_internal and is_broker_internal(topic)):
             return True
-        # asked last: who knows the canary's expression may have to be started
+        # asked last, because the canary's expression may need a Java process
         return self._is_barred_by_policy(topic) and (self._has_heartbeats(topic) or bool(self.scope.of([topic])))
 
     def brings_heartbeats(self, topic: str) -> bool:
-        """Whether it is mirrored whatever the pattern says, because it holds heartbeats; of any depth of copies."""
+        """Return True if the topic holds heartbeats, of any depth of copies: no pattern can exclude it."""
         return self._has_heartbeats(topic) and not self.is_barred(topic)
 
     def offset_syncs_topic(self, location: str) -> str:
-        """Where pairs of offsets are written, named after the cluster at the other end."""
+        """Return the topic for offset pairs, named after the cluster at the other end."""
         return self._policy.offset_syncs_topic(self._other_end(location))
 
     def exact_offsets_topic(self, location: str) -> str:
-        """Where all pairs are written, for ourselves."""
+        """Return the topic for all offset pairs, which only this program reads."""
         return f"mm2-{_EXACT}.{self._other_end(location)}.internal"
 
     def heartbeats_topic(self) -> str:
-        """Where heartbeats are written at the target."""
+        """Return the topic for heartbeats at the target."""
         return self._policy.heartbeats_topic()
 
     def checkpoints_topic(self) -> str:
-        """Where checkpoints are written at the target."""
+        """Return the topic for checkpoints at the target."""
         return self._policy.checkpoints_topic(self._naming.source_alias)
 
     def own_topics(self, place: str) -> dict[str, int]:
-        """The topics that this flow writes for itself at the source or the target -> replication factor."""
+        """Return the topics that this flow writes for itself at the source or the target -> replication factor."""
         found: dict[str, int] = {}
         syncs, checkpoints = self._features.offset_syncs, self._features.checkpoints
         heartbeats = self._features.heartbeats
@@ -91,7 +97,10 @@ class Names:
         return self._naming.target_alias if location == "source" else self._naming.source_alias
 
     def choice(self) -> TopicChoice:
-        """Raises InvalidPattern for the old pattern, ConfigurationError for one of a list."""
+        """Return the choice of topics.
+
+        Raises InvalidPattern for the old pattern, ConfigurationError for one of a list.
+        """
         topics, lists = self._topics, self._lists
         pattern = self.compiled(topics.pattern)
         accepted = frozenset if lists is None else TopicFilter(lists.include, lists.exclude, self.compiled).accepted

@@ -1,6 +1,6 @@
-"""Offsets of one flow: where records went is written down, translated for groups, and brought over to the target.
+"""Offsets of one flow: records where records went, translates them for groups, and moves them to the target.
 
-Imported only where a feature asks for it (invariant E).
+Imported only if a feature asks for it (invariant E).
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _CLIENT_ID = "legacy_mm-offsets"
 
 
 class FlowOffsets:
-    """Everything about offsets for one flow that runs."""
+    """The offset syncs, checkpoints and group offsets of one running flow."""
 
     def __init__(self, settings: Settings, names: Names, syncs: OffsetSyncSettings, registry: Registry) -> None:
-        """The settings are those with what Java key stores hold."""
+        """Take settings that contain what Java key stores hold."""
         source, target = settings.source_admin_properties, settings.target_admin_properties
         at = source if syncs.location == "source" else target
         topic, exact_topic = names.offset_syncs_topic(syncs.location), names.exact_offsets_topic(syncs.location)
@@ -53,18 +53,18 @@ class FlowOffsets:
         )
 
     def start(self) -> None:
-        """Begin; returns at once."""
+        """Start pairs and checkpoints; returns at once."""
         self.pairs.start()
         if self._checkpoints is not None:
             self._checkpoints.start()
 
     def stop(self) -> None:
-        """Emit no more checkpoints; pairs are taken until `finish`."""
+        """Emit no more checkpoints; pairs are accepted until `finish`."""
         if self._checkpoints is not None:
             self._checkpoints.stop()
 
     def finish(self, deadline: Deadline) -> None:
-        """The streams have ended: write down the last pairs."""
+        """Write down the last pairs, after the streams have ended."""
         self.pairs.finish(deadline)
 
     def _make_checkpoints(
@@ -90,12 +90,15 @@ class FlowOffsets:
 
 
 def _ends_of(target: Mapping[str, str]) -> Callable[[Collection[TopicPartition], Deadline], Offsets]:
-    """Tells none where only librdkafka can log in: there checkpoints are believed, as by MirrorMaker 2."""
+    """Return a function for the log ends at the target.
+
+    Where only librdkafka can log in, it returns no ends, and checkpoints are trusted as MirrorMaker 2 does.
+    """
     return partial(ends, target) if unsupported(target) is None else lambda partitions, deadline: {}
 
 
 def accepted_groups(asked: CheckpointSettings, settings: Settings, names: Names) -> Callable[[str], bool]:
-    """Return whether a group has checkpoints: not the mirror's own, whose offsets mean nothing to a consumer."""
+    """Return a function that accepts the groups with checkpoints. The mirror's own group is left out."""
     include = in_list(asked.groups.include, names.compiled)
     exclude = in_list(asked.groups.exclude, names.compiled)
     own = settings.source.group_id
@@ -103,7 +106,7 @@ def accepted_groups(asked: CheckpointSettings, settings: Settings, names: Names)
 
 
 class _Outcomes:
-    """What became of the records for a topic. Why it takes none is said once, until it has taken one."""
+    """Outcomes of the records for a topic. A refusal is logged once, until the topic has taken a record again."""
 
     def __init__(self, topic: str) -> None:
         self._topic = topic
@@ -111,7 +114,7 @@ class _Outcomes:
 
     def __call__(self, _: bytes, reason: str | None) -> None:
         if reason is not None and not self._failing:
-            lost = f"topic {self._topic}: {reason}; what it does not take is not written again"
+            lost = f"topic {self._topic}: {reason}; records that it refuses are not written again"
             events.emit(events.OFFSETS_LOST, reason=lost)
         self._failing = reason is not None
 

@@ -1,4 +1,4 @@
-"""What a membership of a consumer group is to the control plane, whichever client keeps it."""
+"""A consumer group membership as the control plane sees it, whichever client keeps it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from legacy_mm.model import Offsets, TopicPartition
 
 
 class CommitProblem(Enum):
-    """What a failed offset commit means for the stream."""
+    """Consequence of a failed offset commit for the stream."""
 
     RETRY = "the coordinator did not answer; keep the offsets and try again"
     REJOINING = "the generation is over; keep the offsets until the next assignment"
@@ -28,26 +28,26 @@ class MembershipListener(Protocol):
     """Called inside `poll()` and `close()`, on the membership's thread."""
 
     def assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        """These came; with a cooperative assignor, in addition to what is owned."""
+        """Take over these partitions; with a cooperative assignor, in addition to those owned."""
 
     def revoked(self, partitions: frozenset[TopicPartition]) -> None:
-        """These go to somebody else once this returns."""
+        """Give up these partitions; another member gets them once this returns."""
 
     def lost(self, partitions: frozenset[TopicPartition]) -> None:
-        """These belong to somebody else already."""
+        """Drop these partitions; another member owns them already."""
 
     def committed(self, offsets: Offsets, failed: Failed) -> None:
-        """Outcome of a commit: offsets that are durable, and partitions whose commit failed."""
+        """Receive the outcome of a commit: offsets that are durable, and partitions whose commit failed."""
 
 
 class RebalanceListener(Protocol):
-    """The user's own, in whatever language; called on a stream's thread. Raises StreamFailure."""
+    """The user's rebalance listener, in Python or Java; called on a stream's thread. Raises StreamFailure."""
 
     def assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        """These came."""
+        """Receive the partitions that were assigned."""
 
     def revoked(self, partitions: frozenset[TopicPartition]) -> None:
-        """These go."""
+        """Receive the partitions that are revoked."""
 
 
 class Member(Protocol):
@@ -56,16 +56,22 @@ class Member(Protocol):
     name: str
 
     def subscribe(self, topics: Collection[str]) -> None:
-        """Ask for these topics from the next rebalance on; none leaves the subscription."""
+        """Ask for these topics from the next rebalance on; no topic leaves the subscription."""
 
     def poll(self, timeout: float) -> None:
-        """Serve the membership for at most `timeout` seconds. Raises StreamFailure when the group refuses us."""
+        """Serve the membership for at most `timeout` seconds.
+
+        Raises StreamFailure when the group refuses this member.
+        """
 
     def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
-        """Committed offsets of the group; partitions without one are left out. Raises TimeoutError, StreamFailure."""
+        """Return the committed offsets of the group; partitions without one are left out.
+
+        Raises TimeoutError, StreamFailure.
+        """
 
     def commit(self, offsets: Offsets) -> None:
-        """Commit without waiting; the outcome comes to the listener out of a later `poll()`."""
+        """Commit without waiting; a later `poll()` gives the outcome to the listener."""
 
     def close(self) -> None:
         """Leave the group."""
@@ -73,7 +79,7 @@ class Member(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PartitionView:
-    """What the source says of one partition."""
+    """One partition as the source reports it."""
 
     committed: int | None
     low: int
@@ -85,19 +91,19 @@ class TopicLister(Protocol):
     """Names of all topics of a cluster that the principal may see."""
 
     def topics(self) -> list[str]:
-        """All topic names; raises HostError when there is no answer in time."""
+        """Return all topic names; raises HostError if there is no answer in time."""
 
     def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
-        """The id of each topic, which a topic that is made again does not keep; brokers before 2.8 have none."""
+        """Return the id of each topic, which changes when a topic is recreated; brokers before 2.8 have no ids."""
 
 
 class Survey(Protocol):
-    """Questions to the source cluster, for `explain`. Each raises HostError where there is no answer in time."""
+    """Questions to the source cluster, for `explain`. Each raises HostError if there is no answer in time."""
 
     def partitions(self, deadline: Deadline) -> dict[str, int]:
-        """Topic -> number of partitions, of all topics the principal may see."""
+        """Return topic -> number of partitions, for all topics the principal may see."""
 
     def views(
         self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
     ) -> dict[TopicPartition, PartitionView]:
-        """Committed offset and log ends of each partition."""
+        """Return the committed offset and the log ends of each partition."""

@@ -1,4 +1,4 @@
-"""What one process has once, however many flows run in it: the JVM, the Spark application, the control channel."""
+"""Services that a process has once, however many flows run in it: JVM, Spark application and control channel."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ _PRELOADED = {
     "records": "legacy_mm.dataplane.records_engine",
     "batches": "legacy_mm.dataplane.batches_engine legacy_mm.protocol.records:warm_up",
 }
-"""What the workers' daemon imports, and calls, before it forks the first of them."""
+"""Modules that the workers' daemon imports, and functions that it calls, before it forks the first worker."""
 _WIRE_READER = "legacy_mm.dataplane.wire_reader legacy_mm.protocol.record_fields:warm_up"
-"""Besides, for `records` where it is embedded: its libraries do not travel to workers."""
+"""Preloaded also for `records` in an embedded Spark: its libraries do not travel to workers."""
 _CLOSE_SECONDS = 1.0
 
 
 class Host:
-    """JVM, Spark application, control channel and metrics of this process; starting, while the caller goes on."""
+    """JVM, Spark application, control channel and metrics of this process; they start while the caller continues."""
 
     def __init__(self, settings: Settings, streams: int, beans: Iterable[Bean], *, quiet: bool) -> None:
-        """`settings` are those that all mirrors of the process share."""
+        """Take the settings that all mirrors of the process share, and begin to start Spark."""
         self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
         self.registries: list[Registry] = []
         self.exits: queue.SimpleQueue[int] = queue.SimpleQueue()
-        """Codes with which message handlers end the program."""
+        """Exit codes of message handlers that end the program."""
         self.phase = Phase.STARTING
         self.engine = choose_engine(settings)
         self._endpoint = self._serve_metrics(settings.metrics)
@@ -68,12 +68,12 @@ class Host:
         return f"{preload} {_WIRE_READER}" if engine == "records" and settings.spark.embedded else preload
 
     def with_stores(self, settings: Settings) -> Settings:
-        """The settings with what their Java key stores hold; the host is closed when one cannot be read."""
+        """Return the settings with the content of their Java key stores; close the host if one cannot be read."""
         with self.closed_on_error():
             return stores.with_stores(settings, lambda: self.spark.jvm)
 
     def with_plugins(self, settings: Settings) -> Settings:
-        """The settings with a handler that can be made; the host is closed when it cannot."""
+        """Return the settings with a handler that can be made; close the host if it cannot."""
         if settings.handler is None:
             return settings
         with self.closed_on_error():
@@ -81,7 +81,7 @@ class Host:
         return replace(settings, handler=ready if self.spark.embedded else plugins.on_workers(ready))
 
     def listener(self, settings: ListenerSettings | None) -> RebalanceListener | None:
-        """The rebalance listener of all streams; the host is closed when it cannot be made."""
+        """Return the rebalance listener of all streams; close the host if it cannot be made."""
         if settings is None:
             return None
         with self.closed_on_error():
@@ -89,7 +89,7 @@ class Host:
 
     @contextmanager
     def closed_on_error(self) -> Iterator[None]:
-        """What cannot be made for a mirror ends the host, too."""
+        """Close the host if anything raises inside."""
         try:
             yield
         except BaseException:
@@ -97,13 +97,13 @@ class Host:
             raise
 
     def failure(self) -> BaseException | None:
-        """Why Spark cannot run any more, or None."""
+        """Return the reason why Spark cannot run any more, or None."""
         if self._context.done() and (error := self._context.exception()) is not None:
             return error
         return None if self.spark.jvm.alive() else StreamFailure("the Java process for Spark has ended")
 
     def close(self, deadline: Deadline) -> None:
-        """End Spark, the channel and the metrics; what does not end by the deadline is killed."""
+        """End Spark, the channel and the metrics; kill what has not ended by the deadline."""
         self._publisher.stop()
         if self.receipts is not None:
             self.receipts.close()
@@ -130,7 +130,7 @@ class Host:
         return [registry.snapshot() for registry in self.registries]
 
     def _serve_metrics(self, settings: MetricsSettings) -> Endpoint | None:
-        """Invariant E: the server and its library are there only when asked for."""
+        """Start the metrics server, only if it was asked for (invariant E)."""
         if settings.port is None:
             return None
         from legacy_mm.metrics.prometheus import Endpoint

@@ -1,9 +1,9 @@
-"""Start, wait, stop: signals, the one deadline, and which exit code a run earns.
+"""Start, wait and stop of a run: signals, the one deadline, and the exit code.
 
-Only the main process reacts to signals; handlers do nothing but note the number. The main thread owns the deadline:
-whatever a stream is stuck in, the process ends `_GRACE_SECONDS` after it at the latest. Whatever the main thread itself
-is stuck in (a start that hangs, a log pipe that nobody reads), another thread ends the process `_OVERDUE_SECONDS` after
-the deadline: the JVM and the workers' daemon end then, too, because their standard input closes.
+Only the main process reacts to signals; the handlers only note the number. The main thread owns the deadline: wherever
+a stream is stuck, the process ends at most `_GRACE_SECONDS` after it. If the main thread itself is stuck (a start that
+hangs, a log pipe without a reader), another thread ends the process `_OVERDUE_SECONDS` after the deadline. The JVM and
+the workers' daemon then end too, because their standard input closes.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class Signals:
     """The first of TERM, INT, HUP that arrives; one that was ignored when we started stays ignored (nohup).
 
-    One that arrives during the start waits for its end, for an orderly stop, but no longer than a stop may take.
+    A signal during the start waits until the start is over, for an orderly stop, but no longer than a stop may take.
     """
 
     def __init__(self, shutdown_timeout: float, end: Callable[[int], object] = os._exit) -> None:
-        """`end` is called with the exit code when the process has not ended in time."""
+        """Install the handlers; `end` is called with the exit code when the process has not ended in time."""
         self.arrived: queue.SimpleQueue[int] = queue.SimpleQueue()
         self.shutdown_timeout = shutdown_timeout
         self._codes: queue.SimpleQueue[int] = queue.SimpleQueue()
@@ -53,7 +53,7 @@ class Signals:
         self.limit(128 + number)
 
     def limit(self, code: int) -> None:
-        """The process is to end with this code: from now on, the first time, it has the shutdown timeout for that."""
+        """Limit the time in which the process must end with this code: the first call starts the shutdown timeout."""
         self._codes.put(code)
 
     def _end_overdue(self, end: Callable[[int], object]) -> None:
@@ -68,11 +68,11 @@ class CleanStop:
 
     code: int
     by_handler: bool = False
-    """The message handler ends the program; else a signal does."""
+    """True if the message handler ends the program, False if a signal does."""
 
 
 def run(first: Sequence[Mirror], host: Host, signals: Signals) -> int:
-    """Run the mirrors until a signal, a failure of any, or the handler's end; the exit code of the legacy tool."""
+    """Run the mirrors until a signal, a failure of any, or the handler's end; return the legacy tool's exit code."""
     mirrors, shutdown_timeout = list(first), signals.shutdown_timeout
     for mirror in mirrors:
         mirror.start()
@@ -92,7 +92,7 @@ def run(first: Sequence[Mirror], host: Host, signals: Signals) -> int:
     if commit:
         _report_uncommitted(mirrors)
         while isinstance(ending, CleanStop) and ending.by_handler and not host.exits.empty():
-            code = host.exits.get()  # Java tells it only when it has ended
+            code = host.exits.get()  # Java reports it only when it has ended
     if not complete:
         events.emit(events.STOP_OVERDUE, seconds=shutdown_timeout, what="a stream that does not come back")
     events.emit(events.CLOSING)
@@ -139,7 +139,7 @@ def _renew(mirrors: list[Mirror], signals: Signals) -> None:
 
 
 def _make_room(mirror: Mirror, signals: Signals) -> bool:
-    """Stop the mirror as a signal does, with all that was copied committed; False when it is not to be replaced."""
+    """Stop the mirror as a signal does, with all that was copied committed; return False if it must not be replaced."""
     seconds = signals.shutdown_timeout
     deadline = Deadline.after(seconds)
     mirror.stop(deadline, commit=True)
@@ -154,7 +154,7 @@ def _make_room(mirror: Mirror, signals: Signals) -> bool:
 
 
 def _bury_orphans(jvm: int) -> None:
-    """As PID 1 of a container we inherit the children of processes that ended, and nobody else waits for them."""
+    """Reap orphans: as PID 1 of a container we inherit the children of processes that ended."""
     if os.getpid() != 1:
         return
     with suppress(ChildProcessError):

@@ -1,4 +1,4 @@
-"""What a log line looks like: log4j's conversion patterns, JSON, and Java's date patterns."""
+"""Layouts of a log line: log4j's conversion patterns, JSON, and Java's date patterns."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Line:
     number: int
     function: str
     detail: str = ""
-    """What follows the line: the cause in the legacy tool's way, a traceback at debug level."""
+    """Text that follows the line: the cause in the legacy tool's form, a traceback at debug level."""
     event: str = ""
     fields: Mapping[str, object] = field(default_factory=dict)
     thrown: tuple[str, str] | None = None
@@ -44,17 +44,17 @@ class Line:
 
     @property
     def level_name(self) -> str:
-        """As log4j writes it."""
+        """Return the level's name as log4j writes it."""
         return _LEVEL_NAMES.get(self.level, str(self.level))
 
 
 def formatter(layout: Layout) -> Callable[[Line], str]:
-    """What turns a line into text, line end included."""
+    """Return the function that turns a line into text, line end included."""
     return _json if layout.json else _Pattern(layout.pattern)
 
 
 def formatted_traceback(thrown: Thrown) -> str:
-    """An exception with its traceback, without a line end."""
+    """Return an exception with its traceback, without a line end."""
     return "".join(traceback.format_exception(*thrown)).rstrip("\n")
 
 
@@ -82,7 +82,7 @@ _STYLES = "highlight style clr black blue cyan green magenta red white yellow"
 _CHANGES = "replace equals equalsIgnoreCase notEmpty varsNotEmpty variablesNotEmpty maxLen maxLength encode enc"
 _ARGUMENT = r"\{((?:[^{}]|\{[^{}]*\})*)\}"
 _AROUND = re.compile(rf"%(?:{'|'.join(f'{_STYLES} {_CHANGES}'.split())}){_ARGUMENT}(?:{_ARGUMENT})*")
-"""What log4j 2 does with a part of the line: the part stays, as it is."""
+"""Modifications that log4j 2 applies to a part of the line: the part is printed unchanged."""
 _MODIFIER = re.compile(r"(?P<left>-?)(?P<least>[0-9]*)(?:\.(?P<end>-?)(?P<most>[0-9]+))?")
 _GMT = re.compile(r"GMT([+-])([01]?\d|2[0-3])(?::?([0-5]\d))?")
 _Render = Callable[[Line], str]
@@ -112,7 +112,7 @@ class _Pattern:
             self._parts.append(lambda _: text)
 
     def _word(self, word: re.Match[str]) -> None:
-        # log4j takes the longest name it knows: %pid is one word, %mX is %m and an X
+        # log4j takes the longest name that it knows: %pid is one word, %mX is %m and an X
         name = next((word["name"][:end] for end in range(len(word["name"]), 0, -1) if word["name"][:end] in _WORDS), "")
         if not name:
             self._literal(word.group())
@@ -126,7 +126,7 @@ class _Pattern:
 
 
 def _modified(modifier: str, render: _Render) -> _Render:
-    """`%-5.10x`: at least five characters, filled at the right, at most ten, the last ones."""
+    """Apply a modifier: `%-5.10x` fills to five characters at the right, and keeps the last ten at most."""
     if not modifier or not (found := _MODIFIER.fullmatch(modifier)):
         return render
     least, most = int(found["least"] or 0), int(found["most"] or 0)
@@ -150,7 +150,7 @@ def _date(options: list[str]) -> _Render:
 
 
 def _zone(name: str) -> tzinfo:
-    """A zone as Java names it: also `GMT+8` and `GMT-03:30`, which no database has. An unknown one is GMT."""
+    """Return a zone by Java's name, also `GMT+8` and `GMT-03:30`, which no database has. An unknown one is GMT."""
     if found := _GMT.fullmatch(name):
         offset = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
         return timezone(offset if found[1] == "+" else -offset, f"GMT{found[1]}{found[2]:>02}:{found[3] or '00'}")
@@ -170,7 +170,7 @@ def _logger(options: list[str]) -> _Render:
 
 
 def _abbreviated(logger: str, length: int) -> str:
-    """`{1.}`: every part but the last is cut to one character."""
+    """Abbreviate a logger's name: `{1.}` cuts every part but the last to one character."""
     *above, last = logger.split(".")
     return ".".join([*(part[:length] for part in above), last])
 
@@ -250,7 +250,7 @@ _DATE_LETTERS: Mapping[str, Callable[[datetime, int], str]] = {
 
 
 def java_date(pattern: str, time: datetime) -> str:
-    """A time by a pattern of `java.text.SimpleDateFormat`; an unknown letter stays."""
+    """Format a time by a pattern of `java.text.SimpleDateFormat`; an unknown letter stays."""
 
     def replaced(found: re.Match[str]) -> str:
         quoted, letter = found[1], found[2]
@@ -265,7 +265,7 @@ def java_date(pattern: str, time: datetime) -> str:
 
 
 def rolled_path(pattern: str, time: datetime, number: int) -> Path:
-    """The path of a rolled file: `%d{...}` by the time, `%i` by the number."""
+    """Return the path of a rolled file: `%d{...}` becomes the time, `%i` the number."""
     dated = re.sub(
         r"%d(?:ate)?(?:\{([^{}]*)\})?(?:\{[^{}]*\})?",
         lambda found: java_date(_NAMED_DATES.get(found[1] or "", found[1] or "yyyy-MM-dd"), time),

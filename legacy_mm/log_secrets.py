@@ -1,4 +1,4 @@
-"""What no line may show: known values, in every form they may come in, and whatever looks like a credential."""
+"""Hides secrets in log lines: known values, in every form they may come in, and text that looks like a credential."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import quote
 HIDDEN = "[hidden]"
 _LEAST_PART = 8
 _SHORT = 6
-"""A shorter secret is hidden as a word of its own only: a password `a` would hide every letter a."""
+"""Length below which a secret is hidden only as a whole word: a password `a` would otherwise hide every letter a."""
 _LOOKS_SECRET = (
     (re.compile(r"-----BEGIN ([A-Z ]*PRIVATE KEY)-----.*?(-----END \1-----|\Z)", re.DOTALL), HIDDEN),
     (re.compile(r"(?<=://)[^/\s@]+(?=@)"), HIDDEN),
@@ -22,11 +22,11 @@ _LOOKS_SECRET = (
         rf"\1{HIDDEN}",
     ),
 )
-"""The net below the list: a line of a library may quote what we never knew to be a secret."""
+"""Second protection after the known values: a library's line may quote a secret that we never knew."""
 
 
 class Secrets:
-    """Values that are hidden wherever they turn up."""
+    """Values that are hidden wherever they occur."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known: set[str] = set()
@@ -40,7 +40,7 @@ class Secrets:
             self._pattern = re.compile("|".join(map(_pattern, sorted(self._known, key=len, reverse=True))))
 
     def hidden(self, text: str) -> str:
-        """The text without a secret."""
+        """Return the text with its secrets hidden."""
         if self._pattern is not None:
             text = self._pattern.sub(HIDDEN, text)
         for pattern, replacement in _LOOKS_SECRET:

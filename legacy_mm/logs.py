@@ -1,7 +1,7 @@
 """Logging: events in the legacy tool's words, each line to the appenders of its logger, secrets never printed.
 
-One handler on Python's root logger does what log4j does: the level and the appenders of a line are those of the
-logger its *wording* names, so that `log4j.logger.kafka.tools=INFO` in an old file means what it always meant.
+One handler on Python's root logger does the work of log4j: the level and the appenders of a line are those of the
+logger that its *wording* names. So `log4j.logger.kafka.tools=INFO` in an old file keeps its meaning.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from legacy_mm.log_layouts import Line, formatted_traceback, formatter, rolled_p
 from legacy_mm.log_secrets import Secrets
 
 _LOUD = ("py4j", "pyspark")
-"""Packages whose debug lines nobody asked for, whatever the root level is."""
+"""Packages whose debug lines are not printed, whatever the root level is."""
 JAVA = "org.apache.spark"
 """The logger of lines that Spark's Java process and its workers print."""
 _THREADS = {"MainThread": "main", "stream-": "mirrormaker-thread-"}
-"""How the names of ours begin, and the legacy tool's."""
+"""Beginnings of our thread names -> the legacy tool's."""
 _own = logging.getLogger("legacy_mm")
 
 
@@ -48,7 +48,7 @@ class Wording:
 
 
 def configure(settings: LogSettings, wording: Mapping[Event, Wording], secrets: Iterable[str] = ()) -> None:
-    """Log by these settings from now on; an appender that cannot be opened is said, and is not fatal."""
+    """Log by these settings from now on; an appender that cannot be opened is reported and left out."""
     root = logging.getLogger()
     for handler in root.handlers:
         if isinstance(handler, _Router):
@@ -64,7 +64,7 @@ def configure(settings: LogSettings, wording: Mapping[Event, Wording], secrets: 
 
 
 def silence() -> None:
-    """No line at all, pyspark's included: for commands that print their own answer."""
+    """Print no line at all, pyspark's included, for commands that print their own answer."""
     configure(LogSettings().with_root_level(OFF), {})
 
 
@@ -81,14 +81,14 @@ def loggers() -> list[str]:
 
 
 def hide(secrets: Iterable[str]) -> None:
-    """Never print these from now on."""
+    """Hide these secrets from now on."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler, _Router):
             handler.secrets.add(secrets)
 
 
 def catch_strays() -> None:
-    """One line for what Python itself would print: warnings, and exceptions that nobody caught."""
+    """Log in one line what Python itself would print: warnings, and uncaught exceptions."""
     warnings.showwarning = lambda message, category, *_: _own.warning("%s: %s", category.__name__, message)
     threading.excepthook = lambda stray: _say_stray(stray.exc_type, stray.exc_value, stray.exc_traceback)
     sys.unraisablehook = lambda stray: _say_stray(stray.exc_type, stray.exc_value, stray.exc_traceback)
@@ -99,7 +99,7 @@ def _say_stray(kind: type[BaseException], error: BaseException | None, where: An
 
 
 class _Route(NamedTuple):
-    """What one logger does."""
+    """Level and appenders of one logger."""
 
     level: int
     handlers: tuple[logging.Handler, ...]
@@ -120,13 +120,13 @@ class _Router(logging.Handler):
         for appender in wanted.values():
             self._open(appender)
         silenced = bool(wanted) and not self.problems
-        # log4j is silent when it has no appender; a mirror must not be, unless that was asked for
+        # log4j is silent without an appender; a mirror must not be, unless the user asked for that
         self._fallback = None if self._handlers or silenced else _open(settings.fallback)
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say it, if its logger speaks at this level."""
+        """Print the record, if its logger prints this level."""
         if Path(record.pathname).parent.name == "py4j":
-            return  # that Java is gone is said by an event of ours, or is a clean stop
+            return  # an event of ours reports that Java is gone, or the stop is a clean one
         event = getattr(record, "event", None)
         wording = self._wording.get(event) if event is not None else None
         level, logger = (wording.level, wording.logger) if wording else (record.levelno, record.name)
@@ -139,7 +139,7 @@ class _Router(logging.Handler):
                 handler.handle(record)
 
     def close(self) -> None:
-        """Close the files."""
+        """Close the log files."""
         for handler in self._handlers.values():
             if isinstance(handler, logging.FileHandler):
                 with suppress(OSError):  # a full disk
@@ -166,7 +166,7 @@ class _Router(logging.Handler):
         hidden = self.secrets.hidden
         fields = {name: _plain(value, hidden) for name, value in getattr(record, "fields", {}).items()}
         said = wording or event
-        # a fixed text holds no secret: what is hidden in it is a word that a password happens to be
+        # a fixed text holds no secret: a hidden word in it would only be equal to a password by chance
         message = said.text.format(**fields) if said else hidden(record.getMessage())
         details = [wording.detail(fields)] if wording and wording.detail else []
         details += [hidden(detail)] if (detail := getattr(record, "detail", None)) else []
@@ -201,19 +201,19 @@ def _plain(value: object, hidden: Callable[[str], str]) -> object:
 
 
 class _Formatter(logging.Formatter):
-    """A layout behind the interface of Python's handlers."""
+    """A layout with the interface of Python's formatters."""
 
     def __init__(self, render: Callable[[Line], str]) -> None:
         super().__init__()
         self._render = render
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line that `_Router` put on the record."""
+        """Return the line that `_Router` put on the record."""
         return self._render(vars(record)["line"])
 
 
 def _open(appender: Appender) -> logging.Handler:
-    """A handler of Python's for an appender; raises OSError."""
+    """Return a Python handler for an appender; raises OSError."""
     target = appender.target
     handler: logging.StreamHandler[Any]
     if isinstance(target, LogFile):
@@ -228,7 +228,7 @@ def _open(appender: Appender) -> logging.Handler:
 
 
 def _complaint(name: str, what: str) -> Callable[..., None]:
-    """What to do when a line cannot be written, or a file not be rolled: say so once, go on."""
+    """Return a function that reports once that a line cannot be written or a file not be rolled; logging continues."""
     said = threading.Event()
 
     def complain(_: logging.LogRecord | None = None) -> None:
@@ -255,10 +255,10 @@ def _open_file(file: LogFile, complain: Callable[[], None]) -> logging.FileHandl
 
 
 class _LastingFile(logging.FileHandler):
-    """Made again, with its folder, when somebody removes it."""
+    """A log file that is recreated, with its folder, when another program removes it."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write the line where it can be read; a file that cannot be made again is no trouble of who logs."""
+        """Write the line to the file at its path; a file that cannot be recreated does not disturb the caller."""
         try:
             if self.stream and not os.fstat(self.stream.fileno()).st_nlink:
                 self.stream.close()
@@ -273,8 +273,11 @@ class _LastingFile(logging.FileHandler):
 
 
 class _SizedFile(_LastingFile, RotatingFileHandler):
-    """Rolled when it is full. Where that fails it goes on, and is tried again when as much has been added: each try
-    moves the older files."""
+    """A log file that is rolled when it is full.
+
+    After a failure it keeps growing, and rolling is tried again when as much has been added: each try moves the older
+    files.
+    """
 
     def __init__(self, path: str, mode: str, size: int, backups: int, complain: Callable[[], None]) -> None:
         super().__init__(path, mode, size, backups, encoding="utf-8")
@@ -293,9 +296,9 @@ class _SizedFile(_LastingFile, RotatingFileHandler):
 
 
 class _DatedFile(_LastingFile, BaseRotatingHandler):
-    """Rolled when the name that its date pattern makes of the present time changes, as log4j does it.
+    """A log file that is rolled when the name from its date pattern and the current time changes, as log4j does it.
 
-    Where that fails it goes on, and is tried again at the end of the new period.
+    After a failure it keeps growing, and rolling is tried again at the end of the new period.
     """
 
     def __init__(self, path: str, mode: str, rolled: str, complain: Callable[[], None]) -> None:
@@ -307,7 +310,7 @@ class _DatedFile(_LastingFile, BaseRotatingHandler):
         self._name = self._name_at(begun)
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802 - Python's name
-        """True with the first line of a new period."""
+        """Return True for the first line of a new period."""
         return self._name_at(record.created) != self._name
 
     def doRollover(self) -> None:  # noqa: N802 - Python's name
@@ -325,7 +328,7 @@ class _DatedFile(_LastingFile, BaseRotatingHandler):
 
 
 def _move(source: str, destination: str) -> None:
-    """Rename, or compress where the name ends in .gz; a missing source is no matter."""
+    """Rename a file, or compress it if the new name ends in .gz; do nothing if the source is missing."""
     if not Path(source).exists():
         return
     Path(destination).parent.mkdir(parents=True, exist_ok=True)
@@ -334,7 +337,7 @@ def _move(source: str, destination: str) -> None:
             with Path(source).open("rb") as plain, gzip.open(destination, "wb") as packed:
                 shutil.copyfileobj(plain, packed)
         except OSError:
-            Path(destination).unlink(missing_ok=True)  # a part of it, on a full disk
+            Path(destination).unlink(missing_ok=True)  # a partial file, on a full disk
             raise
         Path(source).unlink()
     else:

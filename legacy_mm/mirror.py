@@ -1,8 +1,11 @@
-"""One flow: source cluster -> target cluster. Read this first.
+"""One flow: source cluster -> target cluster.
 
-A record's way: a `Stream` joins the consumer group; what the group assigns to it becomes a `CopyJob`, one Spark task
-that reads the source and sends to the target; the task reports safe offsets over the control channel; the stream
-commits them to the group. `TopicWatch` keeps the subscription true to the pattern. Nothing here copies a record.
+Read this module first.
+
+The path of a record: a `Stream` joins the consumer group. The partitions that the group assigns to it become a
+`CopyJob`, one Spark task that reads the source and sends to the target. The task reports safe offsets over the control
+channel, and the stream commits them to the group. `TopicWatch` keeps the subscription in line with the pattern. Nothing
+in this module copies a record.
 """
 
 from __future__ import annotations
@@ -24,16 +27,16 @@ OnFailure = Callable[[int, BaseException], None]
 
 
 class Background(Protocol):
-    """Something that goes on beside the streams."""
+    """Work that runs beside the streams."""
 
     def start(self) -> None:
-        """Returns at once."""
+        """Start the work; returns at once."""
 
     def stop(self) -> None:
-        """The streams are about to stop: begin nothing more; returns at once."""
+        """Begin nothing more, because the streams are about to stop; returns at once."""
 
     def finish(self, deadline: Deadline) -> None:
-        """The streams have ended, or their time is over: do what is left, within this time."""
+        """Do the remaining work within this time, after the streams have ended or their time is over."""
 
 
 class StoreChange(Background, Protocol):
@@ -41,16 +44,16 @@ class StoreChange(Background, Protocol):
 
     @property
     def renewed(self) -> object | None:
-        """What was read of them, None while they are what they were."""
+        """The content of the changed stores; None while they have not changed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
-    """How a mirror takes up changed key stores: another one takes its place."""
+    """Replacement of a mirror whose key stores have changed by another mirror."""
 
     watch: StoreChange
     successor: Callable[[], Mirror]
-    """With what `watch` has read; asked for once this mirror has stopped."""
+    """Makes the mirror with the content that `watch` has read; called once this mirror has stopped."""
 
 
 class Mirror:
@@ -63,7 +66,7 @@ class Mirror:
         background: Sequence[Background] = (),
         renewal: Renewal | None = None,
     ) -> None:
-        """`background` is what features do beside the copying."""
+        """Build the streams and the topic watch; `background` is the features' work beside the copying."""
         self.failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self._streams = streams(self._failed)
         self._watch = watch(self._failed)
@@ -84,21 +87,21 @@ class Mirror:
             stream.subscribe(topics)
 
     def made_again(self, topic: str) -> None:
-        """This topic was deleted, and another one has its name."""
+        """Tell all streams that this topic was deleted and recreated."""
         for stream in self._streams:
             stream.made_again(topic)
 
     def existing_topics(self) -> frozenset[str] | None:
-        """All topics the source showed at the last look."""
+        """Return all topics that the source showed at the last look."""
         return self._watch.existing_topics()
 
     def successor(self) -> Callable[[], Mirror] | None:
-        """Makes the mirror that is to take this one's place; None as long as there is no reason for another one."""
+        """Return the maker of the mirror that takes this one's place; None while no replacement is needed."""
         renewal = self._renewal
         return None if renewal is None or renewal.watch.renewed is None else renewal.successor
 
     def stop(self, deadline: Deadline, *, commit: bool) -> None:
-        """Tell all streams to stop, side by side; returns at once."""
+        """Order all streams to stop, in parallel; returns at once."""
         self._watch.stop()
         for each in self._background:
             each.stop()
@@ -107,11 +110,11 @@ class Mirror:
             stream.stop(deadline, commit=commit)
 
     def stopped(self) -> bool:
-        """True once every stream has come to its end."""
+        """Return True once every stream has ended."""
         return not any(stream.is_alive() for stream in self._streams)
 
     def join(self, deadline: Deadline) -> bool:
-        """True when every stream came to its end before the deadline."""
+        """Wait for the streams; return True if every one ended before the deadline."""
         last = Deadline(deadline.at + _LAST_WORDS_SECONDS)
         for stream in self._streams:
             stream.join(last.remaining())
@@ -122,14 +125,14 @@ class Mirror:
         return self.stopped()
 
     def uncommitted(self) -> Offsets:
-        """Copied but not durably committed, over all streams."""
+        """Return the offsets that were copied but not durably committed, over all streams."""
         pending: dict[TopicPartition, int] = {}
         for stream in self._streams:
             pending |= stream.uncommitted()
         return pending
 
     def report_failure(self, error: BaseException) -> BaseException:
-        """Say what ended the mirror from outside its streams; the same error back."""
+        """Log the failure that ended the mirror from outside its streams; return the same error."""
         _say_failure(0, error)
         return error
 
@@ -150,9 +153,11 @@ _AFTER_FAILURE = (
 
 
 def _say_failure(stream: int, error: BaseException) -> None:
-    """What ended the stream, and the end of its life as the legacy tool told it; one that commits tells that itself."""
+    """Log why the stream ended, then the end of its life as the legacy tool did; a stream that commits logs that
+    itself.
+    """
     if isinstance(error, SendFailure):
-        events.emit(events.SENDING_ENDED)  # the record has had its own line
+        events.emit(events.SENDING_ENDED)  # the record had its own line before
     else:
         events.emit(events.STREAM_FAILED, error=error, stream=stream, reason=one_line(error))
     for event in (events.STREAM_EXITED,) if commits(error) else _AFTER_FAILURE:

@@ -1,4 +1,4 @@
-"""Values every layer speaks. Frozen, without behaviour beyond their own meaning."""
+"""Values that every layer uses. Frozen, without behaviour beyond their own meaning."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class TopicPartition(NamedTuple):
 
 
 Offsets = Mapping[TopicPartition, int]
-"""Per partition the *next* offset to read: one past the last one that counts."""
+"""Partition -> the *next* offset to read: one past the last one that counts."""
 
 
 class OffsetPair(NamedTuple):
@@ -40,31 +40,31 @@ class OffsetRun(NamedTuple):
 
     @property
     def end(self) -> OffsetPair:
-        """One past its last record."""
+        """One past the last record of the run."""
         return OffsetPair(self.upstream + self.length, self.downstream + self.length)
 
 
 class OffsetMapChunk(NamedTuple):
-    """A part of what was ever added to an offset map, in that order."""
+    """A part of everything that was ever added to an offset map, in that order."""
 
     number: int
     copied_until: int
-    """What had been copied at most before it: one past the greatest source offset."""
+    """Source offset up to which records had been copied before the chunk: one past the greatest."""
     follows: OffsetRun | None
     """The last run of the chunk before; None: nothing before counts any more."""
     runs: tuple[OffsetRun, ...]
-    """One of length 0: what lies between it and the next one was copied from there on, but not known where to."""
+    """A run of length 0 marks a stretch until the next run that was copied to unknown offsets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """A batch of source records, turned: one sequence per field, all of the same length."""
+    """A batch of source records by column: one sequence per field, all of the same length."""
 
     topics: Sequence[str]
     partitions: Sequence[int]
     offsets: Sequence[int]
     timestamp_types: Sequence[int]
-    """0 none, 1 the producer's, 2 the broker's."""
+    """Kind of each timestamp: 0 none, 1 the producer's, 2 the broker's."""
     timestamps: Sequence[int]
     keys: Sequence[bytes | None]
     values: Sequence[bytes | None]
@@ -72,12 +72,12 @@ class Columns:
 
     @classmethod
     def of(cls, rows: Sequence[tuple[Any, ...]]) -> Columns:
-        """From one tuple for each record, with the fields in this order."""
+        """Make columns from one tuple for each record, with the fields in this order."""
         return cls(*zip(*rows, strict=True)) if rows else NO_RECORDS
 
     @classmethod
     def joined(cls, parts: Sequence[Columns]) -> Columns:
-        """The records of all of these, one after the other."""
+        """Join the records of all parts, one after the other."""
         if len(parts) == 1:
             return parts[0]
         return cls(*(list(chain.from_iterable(map(attrgetter(name), parts))) for name in cls.__slots__))
@@ -86,25 +86,28 @@ class Columns:
         return len(self.topics)
 
     def rows(self) -> Iterator[tuple[Any, ...]]:
-        """As `of` takes them."""
+        """Return the records as tuples, in the form that `of` takes."""
         return zip(*(getattr(self, name) for name in self.__slots__), strict=True)
 
     def part(self, begin: int, end: int | None = None) -> Columns:
-        """The records from one number to before another."""
+        """Return the records from number `begin` to before `end`."""
         if begin == 0 and end in (None, len(self)):
             return self
         return Columns(*(getattr(self, name)[begin:end] for name in self.__slots__))
 
     def of_one_topic(self) -> bool:
-        """Whether all are of the same one."""
+        """Return True if all records are of the same topic."""
         return self.topics.count(self.topics[0]) == len(self.topics)
 
     def of_one_partition(self) -> bool:
-        """Whether all are of the same one, as nearly always: they are fetched partition by partition."""
+        """Return True if all records are of the same partition.
+
+        Nearly all are: they are fetched partition by partition.
+        """
         return self.of_one_topic() and self.partitions.count(self.partitions[0]) == len(self.partitions)
 
     def by_partition(self) -> Iterator[tuple[TopicPartition, Columns]]:
-        """The records of each partition, in their order."""
+        """Yield the records of each partition, in their order."""
         if not self.topics:
             return
         if self.of_one_partition():
@@ -117,7 +120,10 @@ class Columns:
             yield partition, Columns.of(found)
 
     def next_offsets(self) -> dict[TopicPartition, int]:
-        """One past the last of these records, per partition. Loops in C: 0.01 us a record where all are of one."""
+        """Return one past the last of these records, per partition.
+
+        The loops run in C: 0.01 us a record if all are of one partition.
+        """
         if self.topics and self.of_one_partition():
             return {TopicPartition(self.topics[0], self.partitions[0]): self.offsets[-1] + 1}
         last = dict(zip(zip(self.topics, self.partitions, strict=True), self.offsets, strict=True))
@@ -136,10 +142,10 @@ LATEST = -1
 
 
 def describe_partitions(partitions: Iterable[TopicPartition]) -> str:
-    """`[orders-0, orders-1]`, sorted, as Kafka's log lines have it."""
+    """Return `[orders-0, orders-1]`, sorted, as Kafka's log lines have it."""
     return "[" + ", ".join(str(partition) for partition in sorted(partitions)) + "]"
 
 
 def describe_offsets(offsets: Offsets) -> str:
-    """`{orders-0=17, orders-1=4}`, sorted."""
+    """Return `{orders-0=17, orders-1=4}`, sorted."""
     return "{" + ", ".join(f"{partition}={offsets[partition]}" for partition in sorted(offsets)) + "}"

@@ -1,6 +1,7 @@
 """Message handlers, rebalance listeners and replication policies made ready, before a stream joins its group.
 
-A handler is only looked at here and made in the copy tasks; the others are made here, once for all streams.
+A handler is only checked in the driver, and made in the copy tasks. The others are made in the driver, once for all
+streams.
 """
 
 from __future__ import annotations
@@ -43,19 +44,21 @@ _POLICIES: dict[str, type[ReplicationPolicy]] = {
 
 
 class OneAtATime:
-    """Calls a listener on a thread of its own: calls of several streams never overlap, and a membership's thread
-    speaks to no JVM."""
+    """Calls a listener on a thread of its own.
+
+    Calls of several streams never overlap, and the membership's thread never calls the JVM.
+    """
 
     def __init__(self, listener: RebalanceListener) -> None:
         self._listener = listener
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rebalance-listener")
 
     def assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        """Tell it and wait; raises HandlerFailure."""
+        """Call the listener and wait; raises HandlerFailure."""
         self._call(self._listener.assigned, partitions)
 
     def revoked(self, partitions: frozenset[TopicPartition]) -> None:
-        """Tell it and wait; raises HandlerFailure."""
+        """Call the listener and wait; raises HandlerFailure."""
         self._call(self._listener.revoked, partitions)
 
     def _call(self, method: Callable[[frozenset[TopicPartition]], None], partitions: frozenset[TopicPartition]) -> None:
@@ -68,7 +71,7 @@ class OneAtATime:
 
 
 def ready_handler(settings: HandlerSettings, jvm: Callable[[], Jvm]) -> HandlerSettings:
-    """The settings with all jars that are needed; raises HandlerFailure for a handler that cannot be made."""
+    """Return the settings with all jars that are needed; raises HandlerFailure for a handler that cannot be made."""
     if not settings.name and settings.steps:
         TopicSteps(settings.steps, jvm)
         return settings
@@ -81,7 +84,7 @@ def ready_handler(settings: HandlerSettings, jvm: Callable[[], Jvm]) -> HandlerS
 
 
 def shipment(settings: HandlerSettings) -> tuple[list[Work], dict[str, Path]]:
-    """What the archive for workers has to hold for a handler: work, and name in it -> file or folder."""
+    """Return the content of the archive for workers with a handler: work, and name in it -> file or folder."""
     if not settings.name:
         return [], {}
     python = is_python(settings.name, settings.class_path)
@@ -95,7 +98,7 @@ def shipment(settings: HandlerSettings) -> tuple[list[Work], dict[str, Path]]:
 
 
 def on_workers(settings: HandlerSettings) -> HandlerSettings:
-    """A handler that is ready, by the paths that its code has in a worker's task."""
+    """Return the settings of a ready handler with the paths that its code has in a worker's task."""
     name, places = settings.name, [_place(entry, number) for number, entry in enumerate(settings.class_path)]
     if script := script_of(name):
         name = name.replace(script, f"{UNPACKED}/{_place(script)}", 1)
@@ -108,7 +111,7 @@ def _place(path: str, number: int | None = None) -> str:
 
 
 def make_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> RebalanceListener:
-    """The listener; raises ConfigurationError (exit 1, as the legacy tool) when it cannot be made."""
+    """Return the listener; raises ConfigurationError (exit 1, as the legacy tool) if it cannot be made."""
     try:
         if is_python(settings.name, settings.class_path):
             return OneAtATime(load_listener(settings.name, settings.argument, settings.class_path))
@@ -132,7 +135,7 @@ def check_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> None:
 
 
 def policy_of(naming: NamingSettings) -> ReplicationPolicy:
-    """The replication policy, built in or the user's; raises ConfigurationError for one that cannot be made."""
+    """Return the replication policy, built in or the user's; raises ConfigurationError for one that cannot be made."""
     name = naming.policy
     try:
         found = _POLICIES.get(name) or cast(type[ReplicationPolicy], load_class(name, ReplicationPolicy))

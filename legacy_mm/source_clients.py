@@ -1,4 +1,4 @@
-"""The driver's clients of the source, and the features' of both ends: librdkafka's, or ours where its logins end."""
+"""The driver's clients of the source and the features' of both ends: librdkafka's, or ours for logins it lacks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def member(
     on_statistics: Callable[[Statistics], None],
     timeout: float,
 ) -> Member:
-    """A group membership; `timeout` is for one question to the cluster."""
+    """Return a group membership; `timeout` is for one question to the cluster."""
     if beyond_librdkafka(properties) is None:
         return LibrdkafkaMember(properties, client_id, listener, on_statistics)
     from legacy_mm.wire.membership import WireMember
@@ -29,7 +29,7 @@ def member(
 
 
 def topic_lister(properties: Mapping[str, str], timeout: float) -> TopicLister:
-    """Who asks for the names of all topics."""
+    """Return the client that lists the names of all topics."""
     if beyond_librdkafka(properties) is None:
         return LibrdkafkaTopicLister(properties, timeout)
     from legacy_mm.wire.survey import WireTopicLister
@@ -38,7 +38,10 @@ def topic_lister(properties: Mapping[str, str], timeout: float) -> TopicLister:
 
 
 def admin(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
-    """Who asks for more than the legacy tool did, and changes it, at the cluster of this name in errors: either end."""
+    """Return an admin client of a cluster for the features, which ask more than the legacy tool did and make changes.
+
+    `name` is the cluster's name in errors.
+    """
     if beyond_librdkafka(properties) is None:
         from legacy_mm.kafka.admin import LibrdkafkaAdmin
 
@@ -49,7 +52,7 @@ def admin(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
 
 
 def survey(properties: Mapping[str, str]) -> Survey:
-    """Who asks for topics and offsets without joining the group."""
+    """Return the client that asks for topics and offsets without joining the group."""
     if beyond_librdkafka(properties) is None:
         return LibrdkafkaSurvey(properties)
     from legacy_mm.wire.survey import WireSurvey

@@ -1,7 +1,7 @@
-"""Key and trust stores of a flow's clients: what they hold becomes client properties, at the start and after a change.
+"""Key and trust stores of a flow's clients: their content becomes client properties, at the start and after a change.
 
-librdkafka reads a key once, when a client is made. So changed stores come into use by new clients: the mirror gives way
-to a successor that has read them (`lifecycle`), once the clusters have let somebody in with them.
+librdkafka reads a key once, when a client is made. So changed stores come into use by new clients: a successor that has
+read them replaces the mirror (`lifecycle`), once the clusters have accepted a login with them.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ AnySide = SourceSettings | TargetSettings | AdminSettings
 
 
 def with_stores(settings: Settings, java: Callable[[], Jvm]) -> Settings:
-    """All sides with what their stores hold; raises ConfigurationError, of Java's stores in Java's words.
+    """Return all sides with the content of their stores; raises ConfigurationError, for Java's stores in Java's words.
 
-    `java` is asked for where there are stores that it has to read.
+    `java` is called only if there are stores that Java has to read.
     """
     source, target = with_store(settings.source, java), with_store(settings.target, java)
     admins = (settings.source_admin, settings.target_admin)
@@ -42,12 +42,12 @@ def with_stores(settings: Settings, java: Callable[[], Jvm]) -> Settings:
 
 
 def with_store(side: Side, java: Callable[[], Jvm]) -> Side:
-    """One side."""
+    """Return one side with the content of its stores."""
     return replace(side, properties={**keystore.read(side.stores, java), **_logins(side, java), **_pem(side.pem)})
 
 
 def _logins(side: AnySide, java: Callable[[], Jvm]) -> Mapping[str, str]:
-    """The properties with the address of tokens in the place of the user's class that gives them."""
+    """Return the properties with the address of the token keeper in place of the user's class that gives tokens."""
     properties = dict(side.properties)
     if (asked := properties.pop(tokens.LOGIN_CLASS, None)) is None:
         return properties
@@ -59,7 +59,8 @@ def _logins(side: AnySide, java: Callable[[], Jvm]) -> Mapping[str, str]:
 def check_pem(settings: Settings) -> None:
     """Raise ConfigurationError for PEM that cannot be used, as Java's clients do at the start.
 
-    Else it would be found when a client is made: at the target with the first partitions, which a standby has not.
+    Without this check the error would appear when a client is made: at the target with the first partitions, which a
+    standby does not have.
     """
     for side in (settings.source, settings.target, settings.source_admin, settings.target_admin):
         if side is None:
@@ -72,17 +73,17 @@ def check_pem(settings: Settings) -> None:
 
 
 def files(settings: Settings) -> frozenset[str]:
-    """The files whose change the clients would not notice."""
+    """Return the files whose change the clients would not notice."""
     return frozenset(name for side in _sides(settings) for name in _files(side))
 
 
 def contents(settings: Settings) -> list[tuple[Mapping[str, str], list[bytes]]]:
-    """Everything that the clients' keys and trust come from, to be compared; raises ConfigurationError."""
+    """Return all sources of the clients' keys and trust, for comparison; raises ConfigurationError."""
     return [(side.properties, list(map(_bytes, sorted(_native_files(side))))) for side in _sides(settings)]
 
 
 def try_out(settings: Settings) -> None:
-    """Raise HostError where a cluster does not let new clients in."""
+    """Raise HostError if a cluster refuses new clients."""
     for side in _sides(settings):
         seconds = min(_TRY_SECONDS, settings.source.api_timeout)
         source_clients.topic_lister(side.properties, seconds).topics()

@@ -1,4 +1,4 @@
-"""What Spark is given to run, pickled by reference: the driver imports no engine, and a worker no driver."""
+"""The functions that Spark runs, pickled by reference: the driver imports no engine, and a worker no driver."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ TASK_MODULE = "legacy_mm.dataplane.task"
 
 
 def copy(tickets: Any) -> Any:
-    """One ticket, one copy job."""
+    """Run one copy job for one ticket."""
     return importlib.import_module(TASK_MODULE).run(tickets)
 
 
 def wake(_: object) -> None:
-    """The work of an empty job, which makes Spark ask for the Python daemon."""
+    """Wake Spark's Python daemon: the work of an empty job."""

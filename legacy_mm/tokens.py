@@ -1,4 +1,4 @@
-"""Tokens for SASL/OAUTHBEARER that librdkafka cannot fetch by itself.
+"""Tokens for SASL/OAUTHBEARER that librdkafka cannot fetch itself.
 
 A client's properties ask for them by properties of ours, which `client_properties` exchanges for the callback.
 """
@@ -20,18 +20,21 @@ from legacy_mm.clock import wall
 MSK_IAM = "sasl.legacy_mm.msk.iam"
 """Property of ours: log in to Amazon MSK by IAM. Its value is JSON: `region`, and `profile` or `role` and `session`."""
 GIVEN = "sasl.legacy_mm.token"
-"""Property of ours: a token that somebody else has fetched."""
+"""Property of ours: a token that was fetched elsewhere."""
 METADATA_SERVICE = "sasl.legacy_mm.metadata.service.token.urls"
 """Property of ours: addresses of Confluent's metadata service, which gives a token to `sasl.username`."""
 LOGIN_CLASS = "sasl.legacy_mm.token.class"
-"""Property of ours: a Java class of the user's gives tokens. Its value is JSON: `class`, `class_path`, `module`,
-`options` (of the login module), `configs` (of the client). Before a client is made `KEEPER` takes its place."""
+"""Property of ours: a Java class of the user's that gives tokens.
+
+Its value is JSON: `class`, `class_path`, `module`, `options` (of the login module), `configs` (of the client). `KEEPER`
+replaces it before a client is made.
+"""
 KEEPER = "sasl.legacy_mm.token.keeper"
 """Property of ours: the address on loopback where the tokens of such a class are given."""
 PROPERTIES = (MSK_IAM, GIVEN, METADATA_SERVICE, LOGIN_CLASS, KEEPER)
 MSK_SIGNER = "aws_msk_iam_sasl_signer"
 Fetch = Callable[[Any], tuple[str, float]]
-"""librdkafka's `oauth_cb`: a token, and when it ends in seconds of the epoch."""
+"""librdkafka's `oauth_cb`: returns a token, and its end in seconds since 1970."""
 _MILLISECONDS = 1000
 _CLIENT_REFUSED = re.compile(r'"error"\s*:\s*"(?:invalid_|unauthorized_client|unsupported_grant_type)')
 _LOGIN = "/security/1.0/authenticate"
@@ -40,20 +43,20 @@ _UNAUTHORIZED, _NOT_FOUND = 401, 404
 _DIRECTLY = build_opener(ProxyHandler({}))
 """Loopback is reached without the host's proxy."""
 _WITHOUT_END_SECONDS = 365 * 86_400.0
-"""So long a token is used that does not tell its end."""
+"""Time for which a token without an end is used."""
 
 
 class ClientRefused(OSError):
-    """The token service gives this client none."""
+    """The token service refuses a token to this client."""
 
 
 def refuses_the_client(answer: str) -> bool:
-    """True where a token service says, in the words of RFC 6749, that this client gets no token."""
+    """Return True if a token service says, in the words of RFC 6749, that this client gets no token."""
     return _CLIENT_REFUSED.search(answer) is not None
 
 
 def source(properties: Mapping[str, str]) -> Fetch | None:
-    """Return how a client with these properties gets its tokens; None where librdkafka or nobody fetches them."""
+    """Return the function that fetches tokens; None if librdkafka fetches them or none are needed."""
     if asked := properties.get(MSK_IAM):
         return msk_iam(asked)
     if given := properties.get(GIVEN):
@@ -68,14 +71,14 @@ def source(properties: Mapping[str, str]) -> Fetch | None:
 
 
 def claims(token: str) -> dict[str, Any]:
-    """Return what a JSON web token says; raises ValueError or IndexError when it is none."""
+    """Return the claims of a JSON web token; raises ValueError or IndexError if it is not one."""
     body = token.split(".")[1]
     found: dict[str, Any] = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
     return found
 
 
 def end_of(token: str) -> float:
-    """Return when a token ends, in seconds of the epoch; a year from now where it does not say so."""
+    """Return the end of a token in seconds since 1970; a year from now if it names none."""
     try:
         return float(claims(token)["exp"])
     except (ValueError, IndexError, KeyError, TypeError):
@@ -83,7 +86,7 @@ def end_of(token: str) -> float:
 
 
 def basic(user_and_password: str) -> str:
-    """Return the header of HTTP that says who asks."""
+    """Return the HTTP header value for basic authentication."""
     return f"Basic {base64.b64encode(user_and_password.encode()).decode()}"
 
 
@@ -106,7 +109,7 @@ def msk_iam(options: str) -> Fetch:
 
 
 def _of_keeper(address: str) -> tuple[str, float]:
-    """Ask this host's own keeper; raises ClientRefused, OSError with the class's reason."""
+    """Ask this host's own keeper; raises ClientRefused, or OSError with the class's reason."""
     try:
         with _DIRECTLY.open(address, timeout=_SECONDS) as response:
             answer = json.load(response)
@@ -133,7 +136,7 @@ def _of_metadata_service(
                 answer = json.load(response)
             return str(answer["auth_token"]), wall() + float(answer["expires_in"])
         except HTTPError as refused:
-            with refused:  # it holds the connection
+            with refused:  # the error holds the connection
                 if refused.code in (_UNAUTHORIZED, 403):
                     raise ClientRefused(f"HTTP status {refused.code}") from None
             last = refused

@@ -1,4 +1,4 @@
-"""What a name of a topic may be, as brokers have it."""
+"""Brokers' rules for the name of a topic."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _LONGEST = 249
 
 
 def has_legal_letters(text: str) -> bool:
-    """True for what may stand somewhere in a name."""
+    """Return True if the text may occur in a topic's name."""
     return _LEGAL.fullmatch(text) is not None
 
 
 def why_no_topic(name: object) -> str:
-    """Why no topic can have this name; empty for one that a topic can have."""
+    """Return the reason why no topic can have this name; empty for a legal name."""
     if not isinstance(name, str) or not name:
         return "a name is a text that is not empty"
     if name in (".", ".."):

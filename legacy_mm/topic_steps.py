@@ -1,6 +1,6 @@
-"""Built-in handlers that go by the names of topics, decided where Java is: in the driver, for the topics of a copy job.
+"""Built-in handlers that depend on topic names, resolved in the driver, which has Java, for the topics of a copy job.
 
-Its tasks get the same steps with names instead of expressions.
+The copy tasks get the same steps with names instead of expressions.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _MAP, _FILTER = "rename.map", "filter.topic"
 
 
 class _Step(Protocol):
-    """What a step does to names."""
+    """Effect of a step on topic names."""
 
     def renamed(self, names: Collection[str]) -> Mapping[str, str]:
-        """Name -> what it becomes, without those that are dropped."""
+        """Return name -> new name, without dropped topics."""
 
     def exact(self, names: Collection[str]) -> str:
-        """The step for a task that sees records of these topics only."""
+        """Return the step for a task that sees records of these topics only."""
 
 
 class _Map:
@@ -58,7 +58,7 @@ class _Filter:
 
 
 class _Other:
-    """Affixes, and what does not look at names."""
+    """An affix step, or a step that ignores names."""
 
     def __init__(self, text: str) -> None:
         made = step(text)
@@ -77,11 +77,14 @@ class TopicSteps:
     """The steps of a line, one after the other."""
 
     def __init__(self, steps: Sequence[str], java: Java) -> None:
-        """Raises ConfigurationError for a step that cannot be made; `java` is asked where there are expressions."""
+        """Build the steps; raises ConfigurationError for one that cannot be made.
+
+        `java` is called only if there are expressions.
+        """
         self._steps = [_made(text, java) for text in steps]
 
     def exact(self, topics: Collection[str]) -> list[str]:
-        """The steps with names for expressions; raises HandlerFailure for a name that no topic can have."""
+        """Return the steps with names in place of expressions; raises HandlerFailure for an illegal name."""
         self.names(topics)
         texts, names = [], set(topics)
         for each in self._steps:
@@ -90,7 +93,7 @@ class TopicSteps:
         return texts
 
     def names(self, topics: Collection[str]) -> dict[str, str]:
-        """Topic -> what it becomes, without those that are dropped; raises HandlerFailure."""
+        """Return topic -> new name, without dropped topics; raises HandlerFailure."""
         found = {topic: topic for topic in topics}
         for each in self._steps:
             made = each.renamed(set(found.values()))
@@ -115,5 +118,5 @@ def _made(text: str, java: Java) -> _Step:
 def _check_letters(made: str) -> None:
     if not has_legal_letters(made):
         raise ConfigurationError(
-            f"{made!r} cannot stand in the name of a topic, which has letters, digits, dots, dashes and _ only"
+            f"{made!r} is not legal in the name of a topic, which has letters, digits, dots, dashes and _ only"
         )

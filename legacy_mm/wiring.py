@@ -1,4 +1,4 @@
-"""Construction: `Settings` -> a ready `Mirror` on a `Host`, which the command line makes and hands in."""
+"""Construction: `Settings` -> a ready `Mirror` on a `Host`, which the command line makes and passes in."""
 
 from __future__ import annotations
 
@@ -36,14 +36,17 @@ _BEFORE_MAX_POLL_SECONDS = 5.0
 
 
 def check_addresses(settings: Settings) -> None:
-    """Raise ConfigurationError when a bootstrap list resolves to nothing: no JVM is started for it."""
+    """Raise ConfigurationError if a bootstrap list resolves to nothing, before a JVM is started."""
     require_resolvable("producer", settings.target.properties["bootstrap.servers"])
     require_resolvable("consumer", settings.source.properties["bootstrap.servers"])
 
 
 def check_logins(settings: Settings) -> None:
-    """Raise ConfigurationError where a login that librdkafka does not have meets what only librdkafka can do, and for
-    keys and certificates that no client could be made of."""
+    """Raise ConfigurationError for a login or key that cannot work.
+
+    A login that librdkafka lacks must not be combined with what only librdkafka can do. No client can be made of broken
+    keys and certificates.
+    """
     stores.check_pem(settings)
     if login := only_batches(settings):
         choose_engine(settings)
@@ -51,7 +54,7 @@ def check_logins(settings: Settings) -> None:
             raise ConfigurationError(f"{login} is not possible with --spark.master: its tickets are on this host")
     source = settings.source.properties
     if (login := beyond_librdkafka(source)) and (wanted := membership_obstacle(source)):
-        raise ConfigurationError(f"{login} is not possible with {wanted}, but with range and roundrobin")
+        raise ConfigurationError(f"{login} is not possible with {wanted}; use range or roundrobin")
     if settings.source.new_from_earliest and (reason := _beyond_our_sockets(source)):
         raise ConfigurationError(f"--new.topics.from earliest is not possible: {reason}")
     admins = (settings.source_admin_properties, settings.target_admin_properties)
@@ -59,7 +62,7 @@ def check_logins(settings: Settings) -> None:
     for properties in admins if features.heartbeats is not None or features.offset_syncs is not None else ():
         if login := beyond_librdkafka(properties):
             raise ConfigurationError(
-                f"{login} is not possible with heartbeats, offset syncs and what stands on them: give the features "
+                f"{login} is not possible with heartbeats, offset syncs and the features that need them: give these "
                 "another login by source.admin.* and target.admin.*, or leave these out"
             )
 
@@ -71,8 +74,12 @@ def _beyond_our_sockets(properties: Mapping[str, str]) -> str | None:
 
 
 def build_mirror(written: Settings, host: Host, listener: RebalanceListener | None = None) -> Mirror:
-    """The mirror of one flow, as its settings are written: stores and plug-ins are read here, stores again whenever
-    they change. The rebalance listener is that of all flows."""
+    """Build the mirror of one flow from its settings as written.
+
+    The rebalance listener is that of all flows.
+
+    Stores and plug-ins are read here; stores are read again whenever they change.
+    """
     used = stamps(stores.files(written))
     first = host.with_plugins(host.with_stores(written))
     with host.closed_on_error():
@@ -93,7 +100,7 @@ def build_mirror(written: Settings, host: Host, listener: RebalanceListener | No
 
 
 def _store_watch(written: Settings, settings: Settings, host: Host, used: Stamps) -> StoreWatch[Settings] | None:
-    """Invariant E: none without stores that may change."""
+    """Return the watch of changing stores; None if there are none (invariant E)."""
     files = stores.files(written)
     if not files:
         return None
@@ -177,7 +184,7 @@ def _duties(settings: Settings, names: Names, registry: Registry) -> FlowDuties 
 
 
 def _mirror_names(settings: Settings, names: Names) -> MirrorNames | None:
-    """Without offset syncs the metrics are the legacy tool's alone."""
+    """Return the names for the metrics; None without offset syncs, where the metrics are the legacy tool's alone."""
     if settings.features.offset_syncs is None:
         return None
     naming = settings.features.naming
@@ -194,7 +201,7 @@ def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffset
 
 
 def _identity(settings: Settings) -> IdentityCheck | None:
-    """Invariant E: none without a feature that must know it. Raises ConfigurationError."""
+    """Return the identity check; None if no feature needs it (invariant E). Raises ConfigurationError."""
     if not settings.features.concern_both_ends:
         ends = settings.source.properties, settings.target.properties
         if text := same_addresses(*(each["bootstrap.servers"] for each in ends)):
@@ -277,7 +284,7 @@ def _facts() -> dict[str, str | int]:
 
 
 def member_properties(settings: Settings, stream: int) -> dict[str, str]:
-    """librdkafka properties of one membership; several streams need a `group.instance.id` each."""
+    """Return librdkafka's properties of one membership; several streams need a `group.instance.id` each."""
     properties = dict(settings.source.properties)
     instance = settings.source.group_instance_id
     if instance is not None:

@@ -1,16 +1,16 @@
-"""MirrorMaker 2's client in Python: what has come from where, and where a consumer group goes on after a fail-over.
+"""MirrorMaker 2's client in Python: which copies come from which cluster, and where a group continues after a
+fail-over.
 
 ::
 
     from legacy_mm.client import RemoteClusterUtils
-
     backup = {"bootstrap.servers": "backup:9092"}
     offsets = RemoteClusterUtils.translate_offsets(backup, "primary", "my-group", timeout=30)
     for (topic, partition), offset in offsets.items():
         ...  # assign, seek, commit
 
 It reads what MirrorMaker 2 and this project's mirror have written; both write the same bytes. Times are seconds unless
-a name says otherwise. What goes wrong is a `legacy_mm.errors.LegacyMMError`: a `ConfigurationError` for properties that
+a name says otherwise. Every error is a `legacy_mm.errors.LegacyMMError`: a `ConfigurationError` for properties that
 cannot be used, a `HostError` for a cluster that refuses or does not answer.
 """
 

@@ -1,4 +1,4 @@
-"""Records of MirrorMaker 2's internal topics as lines: what its three formatters make the console consumer print."""
+"""Records of MirrorMaker 2's internal topics as lines, as its three formatters print them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from legacy_mm.protocol.mirror_records import Checkpoint, Heartbeat, OffsetSync
 
 
 def heartbeat_line(record: Heartbeat) -> str:
-    """As HeartbeatFormatter, without the end of the line; the timestamp is milliseconds since 1970."""
+    """Format like HeartbeatFormatter, without the end of the line; the timestamp is milliseconds since 1970."""
     return (
         f"Heartbeat{{sourceClusterAlias={record.source}, targetClusterAlias={record.target}, "
         f"timestamp={record.timestamp}}}"
@@ -15,7 +15,7 @@ def heartbeat_line(record: Heartbeat) -> str:
 
 
 def checkpoint_line(record: Checkpoint) -> str:
-    """As CheckpointFormatter, without the end of the line."""
+    """Format like CheckpointFormatter, without the end of the line."""
     place = TopicPartition(record.topic, record.partition)
     return (
         f"Checkpoint{{consumerGroupId={record.group}, topicPartition={place}, upstreamOffset={record.upstream}, "
@@ -24,7 +24,7 @@ def checkpoint_line(record: Checkpoint) -> str:
 
 
 def offset_sync_line(record: OffsetSync) -> str:
-    """As OffsetSyncFormatter, without the end of the line."""
+    """Format like OffsetSyncFormatter, without the end of the line."""
     place = TopicPartition(record.topic, record.partition)
     offsets = f"upstreamOffset={record.upstream}, downstreamOffset={record.downstream}"
     return f"OffsetSync{{topicPartition={place}, {offsets}}}"

@@ -24,34 +24,36 @@ _TIMEOUT_SECONDS = 60.0
 
 
 class OffsetAndMetadata(NamedTuple):
-    """Where a group goes on: the offset of the next record to read, and what the group has noted with it."""
+    """Offset at which a group continues (that of the next record to read), and the group's metadata of the commit."""
 
     offset: int
     metadata: str
 
 
 GroupOffsets = dict[TopicPartition, OffsetAndMetadata]
-"""Partition of this cluster -> where one group goes on in it."""
+"""Partition of this cluster -> offset at which one group continues."""
 
 
 R = TypeVar("R")
 
 
 class MirrorClient:
-    """Java's `MirrorClient`. A context manager; any thread may call it.
+    """Java's `MirrorClient`.
 
-    The questions about names list the cluster's topics each time and raise HostError where it does not answer within
-    60 s. Those that read records take `timeout`, in seconds, for the whole call (Java's may last twice as long): at
-    its end they answer with what they have read, and log a WARN line; HostError only where the cluster refuses, or did
-    not answer at all. A topic that is not there is an empty one. Records that cannot be read are passed over with a
-    WARN line, and a null value takes back what was said before under its key (Java's client fails on it). Like Java's,
-    it also reads what an open or aborted transaction wrote.
+    A context manager; any thread may call it.
+
+    The questions about names list the cluster's topics each time and raise HostError if it does not answer within 60 s.
+    Those that read records take `timeout`, in seconds, for the whole call (Java's may last twice as long). When it is
+    over they return what they have read, and log a WARN line; HostError only if the cluster refuses, or did not answer
+    at all. A missing topic counts as an empty one. Records that cannot be read are skipped with a WARN line, and a null
+    value deletes the earlier record of its key (Java's client fails on it). Like Java's, it also reads records of open
+    or aborted transactions.
     """
 
     def __init__(self, properties: Mapping[str, str]) -> None:
-        """`properties`: a MirrorMaker 2 client's, in Java's spelling, see `legacy_mm.client.properties`.
+        """Read the properties of a MirrorMaker 2 client, in Java's spelling, see `legacy_mm.client.properties`.
 
-        Nothing is connected yet. Raises ConfigurationError. Key stores of Java take the 2 s that a Java process needs.
+        Connects to nothing yet. Raises ConfigurationError. Key stores of Java take the 2 s that a Java process needs.
         """
         settings = client_properties.read(properties)
         self._policy = policy_of(settings.naming)
@@ -60,27 +62,30 @@ class MirrorClient:
         self._closed = False
 
     def replication_policy(self) -> ReplicationPolicy:
-        """What names mean here."""
+        """Return the replication policy, which gives names their meaning."""
         return self._policy
 
     def replication_hops(self, source_cluster_alias: str) -> int:
-        """The smallest number of hops from that cluster, as names of heartbeats topics tell: -1 for none."""
+        """Return the smallest number of hops from that cluster, read from names of heartbeats topics: -1 for none."""
         return upstream.replication_hops(self._policy, self._topics(), source_cluster_alias)
 
     def heartbeat_topics(self) -> set[str]:
-        """All topics with heartbeats: `heartbeats` itself, and copies of any depth."""
+        """Return all topics with heartbeats: `heartbeats` itself, and copies of any depth."""
         return upstream.heartbeat_topics(self._policy, self._topics())
 
     def checkpoint_topics(self) -> set[str]:
-        """All topics with checkpoints."""
+        """Return all topics with checkpoints."""
         return upstream.checkpoint_topics(self._policy, self._topics())
 
     def upstream_clusters(self) -> set[str]:
-        """Aliases of all clusters from which heartbeats have come, directly or not."""
+        """Return the aliases of all clusters from which heartbeats have come, directly or not."""
         return upstream.upstream_clusters(self._policy, self._topics())
 
     def remote_topics(self, source: str | None = None) -> set[str]:
-        """All copies that are not internal, those of heartbeats included; with `source`, those whose last hop it is."""
+        """Return all copies that are not internal, those of heartbeats included.
+
+        With `source`, only copies from there.
+        """
         return upstream.remote_topics(self._policy, self._topics(), source)
 
     @overload
@@ -94,10 +99,10 @@ class MirrorClient:
     def remote_consumer_offsets(
         self, group: str | re.Pattern[str], remote_cluster_alias: str, timeout: float
     ) -> GroupOffsets | dict[str, GroupOffsets]:
-        """Where a group of that cluster goes on in this one, by the last checkpoint of each of its partitions.
+        """Return the offsets at which a group of that cluster continues in this one, from its last checkpoints.
 
-        With a compiled pattern: the same of every group whose whole id it matches, by group id (as in Java since 4.3).
-        Nothing known is an empty dict. Raises HostError.
+        With a compiled pattern: the same for every group whose whole id it matches, by group id (as in Java since 4.3).
+        An unknown group has an empty dict. Raises HostError.
         """
         if not isinstance(group, str | re.Pattern):
             raise TypeError(f"a group is asked for by its id or a compiled pattern, not by {group!r}")
@@ -111,7 +116,7 @@ class MirrorClient:
         return found.get(group, {}) if isinstance(group, str) else found
 
     def checkpoints(self, remote_cluster_alias: str, timeout: float = _TIMEOUT_SECONDS) -> list[Checkpoint]:
-        """The last checkpoint of each group and partition of that cluster. Raises HostError."""
+        """Return the last checkpoint of each group and partition of that cluster. Raises HostError."""
 
         def decode(key: bytes | None, value: bytes | None) -> Checkpoint:
             record = Checkpoint.decode(key, value)
@@ -122,11 +127,11 @@ class MirrorClient:
         return self._last(self._policy.checkpoints_topic(remote_cluster_alias), "checkpoints", decode, timeout)
 
     def heartbeats(self, topic: str, timeout: float = _TIMEOUT_SECONDS) -> list[Heartbeat]:
-        """The last heartbeat of each flow in one of the `heartbeat_topics()`. Raises HostError."""
+        """Return the last heartbeat of each flow in one of the `heartbeat_topics()`. Raises HostError."""
         return self._last(topic, "heartbeats", Heartbeat.decode, timeout)
 
     def close(self) -> None:
-        """Disconnect; it answers no more questions."""
+        """Disconnect; later questions raise HostError."""
         self._closed, self._lister = True, None
 
     def __enter__(self) -> Self:
@@ -145,7 +150,7 @@ class MirrorClient:
     def _last(
         self, topic: str, kind: str, decode: Callable[[bytes | None, bytes | None], R], timeout: float
     ) -> list[R]:
-        """The last record under each key; what cannot be read leaves what was there before."""
+        """Return the last record under each key; an unreadable record does not replace the one before."""
         self._check_open()
         last: dict[bytes, R] = {}
         skipped: list[int] = []

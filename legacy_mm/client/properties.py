@@ -24,7 +24,7 @@ _KINDS = ("admin.", "consumer.", "producer.")
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """librdkafka's properties of both connections, and how topics are called."""
+    """librdkafka's properties of both connections, and the naming of topics."""
 
     admin: ClientProperties = field(repr=False)
     consumer: ClientProperties = field(repr=False)
@@ -32,9 +32,9 @@ class ClientSettings:
 
 
 def read(properties: Mapping[str, str]) -> ClientSettings:
-    """What these properties come to; Java is started only where a key store has to be read by it.
+    """Read the properties; Java is started only if it has to read a key store.
 
-    Raises ConfigurationError, and HostError where Java is needed and there is none.
+    Raises ConfigurationError, and HostError if Java is needed and missing.
     """
     with java_when_asked(None) as java:
 

@@ -10,32 +10,34 @@ from legacy_mm.client.mirror_client import GroupOffsets, MirrorClient
 
 
 class RemoteClusterUtils:
-    """Java's `RemoteClusterUtils`. Each call makes a `MirrorClient` of the properties, asks it, and closes it.
+    """Java's `RemoteClusterUtils`.
 
-    What they take, answer and raise stands there; the constructor's errors come from here, too.
+    Each call makes a `MirrorClient` of the properties, asks it, and closes it.
+
+    See `MirrorClient` for arguments, answers and errors; the errors of its constructor are raised, too.
     """
 
     @staticmethod
     def replication_hops(properties: Mapping[str, str], source_cluster_alias: str) -> int:
-        """The smallest number of hops from that cluster to the one of the properties; -1 for none."""
+        """Return the smallest number of hops from that cluster to the one of the properties; -1 for none."""
         with MirrorClient(properties) as client:
             return client.replication_hops(source_cluster_alias)
 
     @staticmethod
     def heartbeat_topics(properties: Mapping[str, str]) -> set[str]:
-        """All topics with heartbeats."""
+        """Return all topics with heartbeats."""
         with MirrorClient(properties) as client:
             return client.heartbeat_topics()
 
     @staticmethod
     def checkpoint_topics(properties: Mapping[str, str]) -> set[str]:
-        """All topics with checkpoints."""
+        """Return all topics with checkpoints."""
         with MirrorClient(properties) as client:
             return client.checkpoint_topics()
 
     @staticmethod
     def upstream_clusters(properties: Mapping[str, str]) -> set[str]:
-        """Aliases of all clusters from which heartbeats have come."""
+        """Return the aliases of all clusters from which heartbeats have come."""
         with MirrorClient(properties) as client:
             return client.upstream_clusters()
 
@@ -55,7 +57,7 @@ class RemoteClusterUtils:
     def translate_offsets(
         properties: Mapping[str, str], remote_cluster_alias: str, group: str | re.Pattern[str], timeout: float
     ) -> GroupOffsets | dict[str, GroupOffsets]:
-        """Where a group of the remote cluster goes on in the one of the properties: partition -> offset, metadata.
+        """Return the offsets at which a group of the remote cluster continues: partition -> offset, metadata.
 
         With a compiled pattern: group id -> that, for every group whose whole id matches. `timeout` is in seconds.
         """

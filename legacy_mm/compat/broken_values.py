@@ -1,5 +1,6 @@
-"""Explains a value that the legacy tool refuses: one line with the file, the line, the key, what is allowed there,
-and today's word for an old one. It quotes a value only where the value is such a word.
+"""Explains a value that the legacy tool refuses: one line with file, line, key, allowed values and today's word.
+
+It quotes a value only if the value is an old word.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _WITHOUT_BROKERS = (
         "is not read by this release; add the line bootstrap.servers with the same addresses to the file",
     ),
 )
-"""What stands in files that name their brokers in another way."""
+"""Hints for files that name their brokers in another way."""
 
 
 @contextmanager
@@ -55,7 +56,7 @@ def _hint(error: ConfigurationError, file: PropertiesFile) -> str:
 
 
 def _without_brokers(file: PropertiesFile) -> str:
-    """What to do about a file that names its brokers in another way only."""
+    """Return advice about a file that names its brokers only in another way."""
     if BOOTSTRAP_SERVERS not in file.lines:
         for other, text in _WITHOUT_BROKERS:
             if other in file.lines:

@@ -1,4 +1,4 @@
-"""Where the user's Java classes are: handlers, listeners, login classes."""
+"""Class path of the user's Java classes: handlers, listeners, login classes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from legacy_mm.config.catalogue import OwnOptions
 from legacy_mm.config.validate import runs_on_cluster
 
 _OLD_KAFKA = {"libs": "kafka_2.*-[0-3].*.jar", "share/java/kafka": "kafka_2.*-[0-7].*.jar"}
-"""Where Apache's and Confluent's installations have their jars -> the jar by which a Kafka before 4 is known."""
+"""Folders of jars in Apache's and Confluent's installations -> the jar that identifies a Kafka before 4."""
 
 
 def class_path(environment: Environment, options: OwnOptions) -> tuple[str, ...]:
-    """CLASSPATH, `--handler.classpath`, the old Kafka's jars; as in Java, `folder/*` means its jars and no word the
-    present folder, but for a cluster: what is named travels to its workers."""
+    """Return the entries of CLASSPATH, `--handler.classpath` and the old Kafka's jars.
+
+    As in Java, `folder/*` means its jars, and an empty word the current folder; not for a cluster, to whose workers all
+    named files travel.
+    """
     here = "" if runs_on_cluster(options.spark_master) else "."
     words = [environment.jvm.class_path, options.handler_classpath, _libs(environment.kafka_home)]
     entries = (entry or here for word in words if word for entry in word.split(os.pathsep))
@@ -23,7 +26,7 @@ def class_path(environment: Environment, options: OwnOptions) -> tuple[str, ...]
 
 
 def _libs(kafka_home: str) -> str:
-    """Where the old Kafka had its jars, and people put theirs; those of Kafka 4 do not know the old interfaces."""
+    """Return the folders of the old Kafka's jars, where users put theirs; jars of Kafka 4 lack the old interfaces."""
     folders = {Path(kafka_home, folder): jar for folder, jar in _OLD_KAFKA.items()} if kafka_home else {}
     return os.pathsep.join(f"{folder}/*" for folder, jar in folders.items() if any(folder.glob(jar)))
 

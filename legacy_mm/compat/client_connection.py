@@ -1,4 +1,4 @@
-"""How to reach a cluster, out of a Java client's properties: for our own commands and clients, which are no mirror."""
+"""The connection to a cluster from a Java client's properties, for our own commands and clients that are no mirror."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Connection(NamedTuple):
 
 
 def read(path: str, java: JvmSettings | None = None) -> dict[str, str]:
-    """The properties, for a command that starts no Java; raises ConfigurationError."""
+    """Return the properties for a command that starts no Java; raises ConfigurationError."""
     connection = translated(java_properties(path, java))
     if connection.stores != JavaStores():
         raise ConfigurationError(
@@ -34,15 +34,17 @@ def read(path: str, java: JvmSettings | None = None) -> dict[str, str]:
 
 
 def java_properties(path: str, java: JvmSettings | None = None) -> dict[str, str]:
-    """What the file says, with the login of the file that Java's options name, those of KAFKA_OPTS unless others are
-    given; raises ConfigurationError."""
+    """Return the file's properties, with the login of the file that Java's options name; raises ConfigurationError.
+
+    Java's options are those of KAFKA_OPTS unless others are given.
+    """
     java = java or environment.read(os.environ).jvm
     file = properties_file.load(path).properties
     return jaas.with_login(file, java.system_property(jaas.LOGIN_FILE), system_properties(java.options))
 
 
 def translated(properties: Mapping[str, str]) -> Connection:
-    """The connection that these Java properties describe; raises ConfigurationError."""
+    """Return the connection that these Java properties describe; raises ConfigurationError."""
     read = apply("consumer", properties)
     if login := beyond_librdkafka(read.properties):
         raise ConfigurationError(f"this command has no login by {login}")

@@ -29,7 +29,7 @@ class ClientFile:
     """The side, with the path where it has several files."""
     entries: Sequence[Entry] = ()
     client: Translated | None = None
-    """How it was translated, where the line would run."""
+    """The translation, if the line would run."""
 
     @property
     def lines(self) -> dict[str, int]:
@@ -42,23 +42,23 @@ class ClientFile:
         return {entry.name: entry.text for entry in self.entries}
 
     def row(self, name: str) -> Rule | None:
-        """The rule for a property of this file."""
+        """Return the rule for a property of this file."""
         return _ROWS[self.side].get(name)
 
     def is_secret(self, name: str) -> bool:
-        """True for a property whose value no line may show."""
+        """Return True for a property whose value no line may show."""
         row = self.row(name)
         return isinstance(row.type, Secret) if row else looks_secret(name) or is_secret_setting(name)
 
     def secrets(self) -> set[str]:
-        """Texts that no line may show."""
+        """Return texts that no line may show."""
         logins = [entry.text for entry in self.entries if entry.name == "sasl.jaas.config"]
         found = {entry.text for entry in self.entries if self.is_secret(entry.name)}
         return found | {text for login in logins for text in _login_secrets(login)}
 
 
 def read(given: Mapping[str, Sequence[str]], grammar: Grammar, run: Run | None) -> Iterator[ClientFile]:
-    """The files that a release would read, consumers first; `run` is there where the line would run."""
+    """Yield the files that a release would read, consumers first; `run` is present if the line would run."""
     consumers = distinct(given.get("consumer.config", ()))[: None if grammar.consumer == "zookeeper" else 1]
     sides: Sequence[tuple[Side, Sequence[str], Sequence[Translated]]] = (
         ("consumer", consumers, run.consumers if run else ()),

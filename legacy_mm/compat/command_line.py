@@ -56,29 +56,29 @@ class ParsedLine:
     """Our own options as `--name=value`, for `cli.parser`."""
 
     def has(self, name: str) -> bool:
-        """True if the option was given."""
+        """Return True if the option was given."""
         return name in self.given
 
     def values(self, name: str) -> list[str]:
-        """All its values, in order."""
+        """Return all its values, in order."""
         return self.given.get(name, [])
 
     def value(self, name: str) -> str | None:
-        """The one value, or the default; raises OptionError when it was given more than once."""
+        """Return the one value, or the default; raises OptionError if it was given more than once."""
         values = self.values(name)
         if len(values) > 1:
             raise self.grammar.joptsimple.multiple_arguments(name)
         return values[0] if values else self.grammar.options[name].default
 
     def integer(self, name: str) -> int:
-        """The value as Java's `Integer.valueOf` reads it; all of them are read before there are too many."""
+        """Parse the value as Java's `Integer.valueOf` does; all values are parsed before their number is checked."""
         for text in self.values(name):
             if not _INTEGER.fullmatch(text) or int(text) not in _INTEGER_RANGE:
                 raise self.grammar.joptsimple.not_an_integer(name, text)
         return int(self.value(name) or 0)
 
     def boolean(self, name: str) -> bool:
-        """The value as Scala's `toBoolean` reads it: no trimming, any case."""
+        """Parse the value as Scala's `toBoolean` does: no trimming, any case."""
         text = self.value(name) or ""
         if text.lower() not in ("true", "false"):
             raise OptionError(f'java.lang.IllegalArgumentException: For input string: "{text}"')
@@ -86,7 +86,7 @@ class ParsedLine:
 
 
 def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The old command itself with what stands before it, such as Java options, and its arguments."""
+    """Split a line into the old command with the words before it, such as Java options, and its arguments."""
     for position, word in enumerate(words):
         if PurePath(word).name in _LAUNCHERS:
             return words[: position + 1], words[position + 1 :]
@@ -94,12 +94,12 @@ def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def variables_of(launcher: Sequence[str], environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment, with what stands before the old command as `NAME=value`, as behind `env`."""
+    """Return the environment with the `NAME=value` words before the old command, as after `env`."""
     return {**environment, **{found[1]: found[2] for word in launcher if (found := _ASSIGNMENT.fullmatch(word))}}
 
 
 def early_value(name: str, argv: Sequence[str], environment: Mapping[str, str]) -> str | None:
-    """An option of ours that must be known before the words are parsed, wherever it stands."""
+    """Return an option of ours that must be known before the words are parsed, wherever it is."""
     words = iter(argv)
     for word in words:
         if word == "--":
@@ -114,7 +114,7 @@ def early_value(name: str, argv: Sequence[str], environment: Mapping[str, str]) 
 
 
 def grammar_asked_for(argv: Sequence[str], environment: Mapping[str, str]) -> Grammar:
-    """The grammar that `--legacy.release` or its variable names; raises ConfigurationError."""
+    """Return the grammar that `--legacy.release` or its variable names; raises ConfigurationError."""
     release = early_value("legacy.release", argv, environment)
     return releases.grammar_of(release) if release else CURRENT
 
@@ -138,7 +138,7 @@ class _Reader:
         self._line = ParsedLine(grammar)
 
     def read(self) -> ParsedLine:
-        """Everything up to the end or to `--`."""
+        """Read everything up to the end or to `--`."""
         for word in self._words:
             if word == "--":
                 self._seen += [Word(word, "ignored"), *(Word(rest, "after --") for rest in self._words)]
@@ -164,7 +164,7 @@ class _Reader:
         return self._line
 
     def _recognised(self, name: str) -> LegacyOption | None:
-        """The option of that name, or where names may be cut short, the only one that begins so."""
+        """Return the option of that name, or, where names may be cut short, the only one with that beginning."""
         options = dict(self._grammar.options)
         if self._grammar.joptsimple.lists_stray_words:
             options[_STRAY_WORDS.name] = _STRAY_WORDS
@@ -188,7 +188,7 @@ class _Reader:
         self._line.own_words.append(f"--{option.name}={as_pair(written, value)}")
 
     def _take_cluster(self, word: str, name: str) -> None:
-        """`-abc`: options of one letter, the last of which may have its value in the same word."""
+        """Read `-abc`: options of one letter, the last of which may have its value in the same word."""
         letters = word[1:]
         options: list[LegacyOption] = []
         for place, letter in enumerate(letters):

@@ -1,7 +1,8 @@
-"""`config.providers`: values that a file only names, as `${provider:path:key}`, looked up as Kafka's clients do, which
-here, and only here, keep blanks around names.
+"""`config.providers`: values that a file only names, as `${provider:path:key}`, looked up as Kafka's clients do.
 
-What no declared provider knows stays as it is written. A value that was looked up is a secret.
+Only for these references Kafka's clients keep blanks around names.
+
+A reference to an undeclared provider stays as it is written. A value that was looked up is a secret.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ ZOOKEEPER_CONSUMER_DEFAULTS = (
 
 
 def override_notes(defaults: tuple[Default, ...], properties: Mapping[str, str]) -> tuple[Note, ...]:
-    """One line per default whose text differs: `acks=-1` counts as different."""
+    """Return one line per default whose text differs: `acks=-1` counts as different."""
     return tuple(
         Note(
             logging.INFO,

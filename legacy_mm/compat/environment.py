@@ -33,7 +33,7 @@ _JMX_DEFAULT = f"{_JMX}=true {_JMX}.authenticate=false {_JMX}.ssl=false"
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What the variables ask for."""
+    """The settings from the variables."""
 
     jvm: JvmSettings = JvmSettings()
     notes: tuple[Note, ...] = ()
@@ -42,11 +42,11 @@ class Environment:
     secrets: tuple[str, ...] = field(default=(), repr=False)
     """Values of `-D` properties that no line may show."""
     kafka_home: str = ""
-    """The installation that this one stands before: its jars were on the legacy tool's class path."""
+    """The installation whose script this one replaces: its jars were on the legacy tool's class path."""
 
 
 def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment:
-    """The settings for Java; `words` are Java options that stood before the class name."""
+    """Return the settings for Java; `words` are Java options from before the class name."""
     debugging = _debug_options(variables)
     asked = [word for word in java_words(variables, words) if not word.startswith(_LOGGING)]
     asked, class_path = _without_class_path(asked)
@@ -82,17 +82,17 @@ def java_words(variables: Mapping[str, str], words: Sequence[str] = ()) -> list[
 
 
 def kafka_home(variables: Mapping[str, str]) -> str:
-    """The installation that this one stands before; empty if none is named."""
+    """Return the installation that this one replaces; empty if none is named."""
     return variables.get("LEGACY_MM_KAFKA_HOME") or variables.get("KAFKA_HOME", "")
 
 
 def _quoted_words(text: str) -> list[str]:
-    """Of a variable that Java itself read: quotes of both kinds keep words together, and nothing is escaped."""
+    """Split a variable that Java itself read: quotes of both kinds keep words together, and nothing is escaped."""
     words = shlex.shlex(text, posix=True, punctuation_chars=False)
     words.whitespace_split, words.commenters, words.escape = True, "", ""
     try:
         return list(words)
-    except ValueError:  # a quote that is not closed, with which Java did not start
+    except ValueError:  # a quote is not closed; Java did not start with it
         return text.split()
 
 
@@ -113,7 +113,7 @@ def _debug_options(variables: Mapping[str, str]) -> str:
 
 
 def _without_class_path(asked: Sequence[str]) -> tuple[list[str], str]:
-    """The other options, and the last class path among them: ours, on which Spark is, must not be replaced."""
+    """Return the other options, and the last class path among them: ours, with Spark, must not be replaced."""
     options, class_path = [], ""
     words = iter(asked)
     for word in words:

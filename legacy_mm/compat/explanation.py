@@ -1,4 +1,4 @@
-"""How a command line, its environment and its two files are understood; nothing is contacted.
+"""Explains how a command line, its environment and its two files are understood; contacts nothing.
 
 Start with `explain`. Every part is a frozen row of texts without a secret, so that text and JSON are only two ways to
 print an `Explanation`.
@@ -100,16 +100,14 @@ class SettingRow:
 
 
 _MIRRORS_OWN = (
-    SettingRow(
-        "consumer", "client.id", "{group}-<stream>", "ours", "as the legacy tool has it, whatever the file says"
-    ),
+    SettingRow("consumer", "client.id", "{group}-<stream>", "ours", "as in the legacy tool, whatever the file says"),
     SettingRow("consumer", "auto.offset.reset", "error", "ours", "the mirror itself resets, as the file says"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A row of the ledger that matters here."""
+    """A row of the ledger that concerns this line."""
 
     id: str
     legacy: str
@@ -132,17 +130,17 @@ class Explanation:
     pattern: str = ""
     """The topics to mirror, as Java compiles it."""
     engine: str = ""
-    """How the records are copied, and why so."""
+    """The engine that copies the records, and the reason."""
     unknown: tuple[str, ...] = ()
-    """What could not be found out, and why."""
+    """Facts that could not be found out, and the reasons."""
     warnings: tuple[str, ...] = ()
-    """What the start would say at WARN, or what else may surprise."""
+    """Warnings at the start, and other surprises."""
     permissions: tuple[Permission, ...] = ()
     differences: tuple[Difference, ...] = ()
 
 
 class Explained(NamedTuple):
-    """The explanation, and what is needed to ask the source as well."""
+    """The explanation, and the settings with which to ask the source as well."""
 
     explanation: Explanation
     flows: tuple[Settings, ...]
@@ -150,7 +148,7 @@ class Explained(NamedTuple):
     veil: Veil
 
     def refused(self, error: LegacyMMError) -> Explanation:
-        """The explanation, once it has turned out that the line cannot start."""
+        """Return the explanation of a line that turned out to be unable to start."""
         said = "\n".join([str(error), *getattr(error, "__notes__", ())])
         outcome = self.veil.over_known(f"{_REFUSED}{said}")
         return replace(self.explanation, exit_code=error.exit_code, outcome=outcome)
@@ -158,7 +156,7 @@ class Explained(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """How our own options are read: `cli.parser` has the parser, which this layer may not know."""
+    """Reader of our own options: `cli.parser` has the parser, which this layer may not know."""
 
     typed: ReadOwnOptions
     rows: Callable[[Sequence[str]], Iterable[tuple[str, str, str]]]
@@ -167,7 +165,7 @@ class Reader:
 
 @dataclass
 class _Facts:
-    """What was found out, as far as the line could be read."""
+    """Facts that were found out, as far as the line could be read."""
 
     words: list[Word] = field(default_factory=list)
     given: dict[str, list[str]] = field(default_factory=dict)
@@ -182,12 +180,12 @@ class _Facts:
         return self.result if isinstance(self.result, Run) else None
 
     def of(self, side: Side) -> list[ClientFile]:
-        """The files of one side."""
+        """Return the files of one side."""
         return [file for file in self.files if file.side == side]
 
 
 def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -> Explained:
-    """All that can be said of a command line in this environment without asking a cluster."""
+    """Explain a command line in this environment without asking a cluster."""
     launcher, argv = command_line.called(words)
     facts = _find_out(launcher, argv, environment, own)
     veil = Veil(_secrets(facts))
@@ -235,7 +233,7 @@ def _find_out(launcher: Sequence[str], argv: Sequence[str], environment: Mapping
     except LegacyMMError as error:
         facts.result = error
         return facts
-    # what fails here fails in `translate` too, which keeps the old order of checks
+    # a failure here is a failure in `translate` too, which keeps the old order of checks
     with suppress(ConfigurationError):
         line = command_line.parse(argv, grammar, facts.words)
         facts.options += [OptionRow(*row) for row in own.rows(line.own_words)]
@@ -250,7 +248,7 @@ def _find_out(launcher: Sequence[str], argv: Sequence[str], environment: Mapping
 
 
 def _given(words: Iterable[Word]) -> dict[str, list[str]]:
-    """Option -> its values, in order."""
+    """Return option -> its values, in order."""
     given: dict[str, list[str]] = {}
     for word in words:
         _, inline, value = word.text.partition("=")
@@ -300,7 +298,7 @@ def _property_rows(file: ClientFile, veil: Veil) -> Iterator[PropertyRow]:
 
 
 def _decided(client: Translated | None) -> dict[str, dict[str, str]]:
-    """Java property -> the librdkafka properties that it decides, with their values."""
+    """Return Java property -> the librdkafka properties that it decides, with their values."""
     decided: dict[str, dict[str, str]] = {}
     if client is None:
         return decided
@@ -340,7 +338,7 @@ def _permissions(flows: Iterable[Settings], veil: Veil) -> Iterable[Permission]:
 
 
 def _surprises(facts: _Facts, log: Found) -> Iterator[str]:
-    """What the start says at WARN; the legacy tool's own plain lines, which everybody has, are no surprise."""
+    """Yield the WARN lines of the start; the legacy tool's own plain lines are no surprise."""
     yield from log.problems
     yield from (note.text for note in facts.notes if note.logger and note.level >= logging.WARNING)
 

@@ -20,7 +20,7 @@ from legacy_mm.errors import ConfigurationError
 LOGIN_FILE = "java.security.auth.login.config"
 """The system property that names a login file."""
 ENTRY = "KafkaClient"
-"""What a client is called in such a file."""
+"""Name of a client's entry in such a file."""
 LOGIN = "sasl.jaas.config"
 _NOT_READ = "java.lang.SecurityException: java.io.IOException: "
 _FLAGS = ("REQUIRED", "REQUISITE", "SUFFICIENT", "OPTIONAL")
@@ -37,7 +37,7 @@ _TOKEN = re.compile(
 )
 _ESCAPE = re.compile(r"\\([0-3][0-7]{0,2}|[4-7][0-7]?|.)", re.DOTALL)
 _REFERENCE = re.compile(r"\$\{(?:(?P<kept>\{.*?\}\}|\{.*)|(?P<name>[^}]*)\})", re.DOTALL)
-"""Of a system property; what begins with two braces stays as it is."""
+"""References to system properties; one that begins with two braces stays as it is."""
 _LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
 Kind = Literal["text", "number", "sign"]
@@ -59,7 +59,7 @@ class LoginModule:
 
 
 def parse(text: str) -> LoginModule:
-    """The login module; raises ConfigurationError where Kafka would, without a word of the text."""
+    """Parse the login module; raises ConfigurationError where Kafka would, without a word of the text."""
     tokens = list(_tokens(text))
     if not tokens:
         raise _error("it names no login module")
@@ -88,7 +88,7 @@ def parse(text: str) -> LoginModule:
 
 
 def with_login(properties: Mapping[str, str], path: str | None, system: Mapping[str, str]) -> dict[str, str]:
-    """The properties of a client, with the login file's entry where they want SASL and name no login themselves.
+    """Return a client's properties, with the login file's entry if they want SASL and name no login themselves.
 
     `system` are Java's system properties.
     """
@@ -104,7 +104,7 @@ def with_login(properties: Mapping[str, str], path: str | None, system: Mapping[
 
 
 def no_entry(path: str | None) -> str:
-    """What Kafka says when neither the property nor the file holds a login."""
+    """Return Kafka's message for a login that neither the property nor the file holds."""
     return (
         f"java.lang.IllegalArgumentException: Could not find a '{ENTRY}' entry in the JAAS configuration. "
         f"System property '{LOGIN_FILE}' is {path or 'not set'}"
@@ -117,7 +117,7 @@ def _wants_login(properties: Mapping[str, str]) -> bool:
 
 
 def _entry(text: str, path: str, system: Mapping[str, str]) -> str:
-    """The entry's content, written as a `sasl.jaas.config`."""
+    """Return the entry's content in the form of a `sasl.jaas.config`."""
     tokens = list(_tokens(text))
     opening, closing = Token("sign", "{"), Token("sign", "}")
     for position, token in enumerate(tokens[:-1]):
@@ -129,8 +129,8 @@ def _entry(text: str, path: str, system: Mapping[str, str]) -> str:
 
 
 def _expanded(tokens: Sequence[Token], system: Mapping[str, str]) -> Iterator[Token]:
-    """The tokens with the system properties that values refer to."""
-    names = (Token("text", ""), Token("text", ""), *tokens)  # a value's name stands two before it
+    """Expand the system properties that values refer to."""
+    names = (Token("text", ""), Token("text", ""), *tokens)  # a value's name is two tokens before it
     for name, equals, token in zip(names, names[1:], tokens, strict=False):
         is_value = token.kind == "text" and equals == Token("sign", "=")
         yield Token("text", _expand(token.text, name.text, system)) if is_value else token

@@ -48,6 +48,6 @@ _WORDS = {
 
 
 def java_error(fields: Mapping[str, object]) -> str:
-    """The line of the exception below the legacy tool's line; librdkafka's own text for an error without a row."""
+    """Return the exception line below the legacy tool's line; librdkafka's own text for an error without a row."""
     reason = str(fields["reason"])
     return _JAVA.get(str(fields["code"]), "{reason}").format(**{**fields, "reason": _WORDS.get(reason, reason)})

@@ -1,6 +1,6 @@
 """Makes this process look like the old one: its name is `java`, and `jps` lists it as `kafka.tools.MirrorMaker`.
 
-The words that `ps` shows are true already; the name is where the start script found a Python called java. For `jps`:
+`ps` shows the right words already; the name is where the start script found a Python called java. For `jps`:
 every JVM keeps a file of counters in `/tmp/hsperfdata_<user>`, named after its process id, and `jps` reads there what
 command runs. Ours holds just that, for the one process that handles signals; Spark's JVM keeps none. As with Java, a
 folder that cannot be written is no error.
@@ -32,9 +32,9 @@ _STRING, _UNITS_STRING, _CONSTANT = ord("B"), 5, 1
 
 
 def take_on() -> None:
-    """The command name becomes `java`, where a process may choose; `kill -3` prints all stacks on stdout.
+    """Change the command name to `java`, if the process may choose; `kill -3` prints all stacks on stdout.
 
-    As many files may be open as the hard limit allows: service managers leave the soft one low, and HotSpot raises it.
+    The limit of open files becomes the hard limit: service managers leave the soft one low, and HotSpot raises it.
     """
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(_PR_SET_NAME, _NAME)
@@ -46,7 +46,7 @@ def take_on() -> None:
 
 @contextmanager
 def listed(words: Sequence[str], java_options: Sequence[str]) -> Iterator[None]:
-    """While the block runs, `jps -lmv` shows the class, its words and the Java options."""
+    """Let `jps -lmv` show the class, its words and the Java options while the block runs."""
     file: Path | None = None
     descriptor = -1
     with suppress(OSError, KeyError):
@@ -54,10 +54,10 @@ def listed(words: Sequence[str], java_options: Sequence[str]) -> Iterator[None]:
         folder.mkdir(mode=0o755, exist_ok=True)
         if not folder.is_symlink() and folder.stat().st_uid == os.getuid():
             file = folder / str(os.getpid())
-            file.unlink(missing_ok=True)  # of a process that had our number before
+            file.unlink(missing_ok=True)  # left by an earlier process with our process id
             descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW, 0o600)
             os.write(descriptor, _counters(" ".join([CLASS_NAME, *words]), " ".join(java_options)))
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # tells a starting JVM that the owner lives
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # shows a starting JVM that the owner is alive
     try:
         yield
     finally:

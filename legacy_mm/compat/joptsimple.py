@@ -29,7 +29,7 @@ class LegacyOption:
     name: str
     description: str
     argument: str | None = None
-    """What the usage calls the value; None: a flag."""
+    """Name of the value in the usage; None: a flag."""
     type: str = "String"
     default: str | None = None
 
@@ -59,33 +59,33 @@ class Joptsimple:
     """The columns are as wide as they may be, not as their longest line."""
 
     def unrecognized(self, name: str) -> OptionError:
-        """There is no such option."""
+        """Return the error for an unknown option."""
         text = f"{self.unknown.format(name)} is not a recognized option"
         return OptionError(f"{_PACKAGE}UnrecognizedOptionException: {text}")
 
     def illegal_cluster(self, letter: str) -> OptionError:
-        """An option with a value stands behind other letters."""
+        """Return the error for an option with a value after other letters."""
         text = f"Option cluster containing '{letter}' is illegal"
         return OptionError(f"{_PACKAGE}IllegalOptionClusterException: {text}")
 
     def missing_argument(self, name: str) -> OptionError:
-        """The words end where a value should be."""
+        """Return the error for words that end where a value should be."""
         text = f"Option {self.known.format(name)} requires an argument"
         return OptionError(f"{_PACKAGE}OptionMissingRequiredArgumentException: {text}")
 
     def multiple_arguments(self, name: str) -> OptionError:
-        """One value is wanted and there are more."""
+        """Return the error for several values where one is wanted."""
         text = f"Found multiple arguments for option {self.known.format(name)}, but you asked for only one"
         return OptionError(f"{_PACKAGE}MultipleArgumentsForOptionException: {text}")
 
     def not_an_integer(self, name: str, value: str) -> OptionError:
-        """Java's `Integer.valueOf` refuses the text."""
+        """Return the error for a text that Java's `Integer.valueOf` refuses."""
         text = self.conversion.format(value=value, option=self.known.format(name))
         causes = [f'\nCaused by: {cause}For input string: "{value}"' for cause in self.conversion_causes]
         return OptionError(f"{_PACKAGE}OptionArgumentConversionException: {text}{''.join(causes)}")
 
     def option_table(self, options: Sequence[LegacyOption]) -> str:
-        """The two columns of the help, padding included."""
+        """Return the two columns of the help, padding included."""
         rows = [("Option", "Description"), ("------", "-----------")]
         rows += [(self._synopsis(row), _described(row)) for row in sorted(options, key=lambda row: row.name)]
         lines: list[tuple[str, str]] = []
@@ -107,7 +107,7 @@ def _described(row: LegacyOption) -> str:
 
 
 def _wrap(text: str) -> list[str]:
-    """A word counts with its blank; later lines are indented."""
+    """Wrap a text. A word counts with its blank; later lines are indented."""
     lines: list[str] = []
     current = ""
     for word in re.findall(r"\S+\s*", text):

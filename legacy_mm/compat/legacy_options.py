@@ -158,5 +158,5 @@ ROWS = (
 
 
 def options_of(release: Version) -> dict[str, LegacyOption]:
-    """The options of a release by name."""
+    """Return the options of a release by name."""
     return {row.option.name: row.option for row in ROWS if row.since <= release < row.until}

@@ -1,7 +1,7 @@
 """The legacy tool's MBeans: every name and every attribute of release 3.9.1.
 
 A scraper that asks a bean for a list of attributes fails as a whole when one is missing, so all of them answer.
-`_COUNTED` are the beans whose values come from `metrics.catalogue`, `UNCOUNTED` the attributes that nobody counts here.
+`_COUNTED` are the beans whose values come from `metrics.catalogue`, `UNCOUNTED` those not counted.
 `tests/side_by_side/test_mbeans.py` reads the real tool's beans and holds both tables to them.
 """
 
@@ -16,7 +16,7 @@ from legacy_mm.metrics.registry import Fact
 
 
 def _client(side: str, group: str, keys: str, names: str, level: str | None = None) -> Bean:
-    """A bean of Kafka's clients, whose attributes are the catalogue's names with dashes."""
+    """Return a bean of Kafka's clients, whose attributes are the catalogue's names with dashes."""
     attributes = tuple(Attribute(name, name.replace("-", "_")) for name in names.split())
     return Bean(level or side, f"kafka.{side}:type={group},client-id={{client_id}}{keys}", attributes)
 
@@ -105,7 +105,7 @@ _COUNTED = (
 
 @dataclass(frozen=True, slots=True)
 class Uncounted:
-    """Attributes of the legacy tool's beans that nobody counts here, and what they answer."""
+    """Attributes of the legacy tool's beans that this program does not count, and their answers."""
 
     beans: str
     """Object names without the values of their labels, blanks between several."""
@@ -211,7 +211,7 @@ def family(pattern: str) -> str:
 
 
 def _complete(bean: Bean) -> Bean:
-    """Return the bean with the attributes that nobody counts here."""
+    """Return the bean with the attributes that this program does not count."""
     uncounted = [
         Attribute(name, "", row.java_class, row.declared, row.value)
         for row in UNCOUNTED

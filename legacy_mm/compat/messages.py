@@ -1,9 +1,7 @@
-"""What the legacy tool printed: a table from our events to its levels, logger names and words
-(contract 6.1).
+"""The lines of the legacy tool: a table from our events to its levels, logger names and words (contract 6.1).
 
-`logs.configure` is handed `WORDING` at start. Fields are those of the event; `{stream}` is the
-number of the old thread. Events without a row are printed in our own words under our own
-logger.
+`logs.configure` gets `WORDING` at the start. Fields are those of the event; `{stream}` is the number of the old thread.
+Events without a row are printed in our own words under our own logger.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from legacy_mm.events import Event
 from legacy_mm.logs import Wording
 
 OWN = "legacy_mm"
-"""The logger of what the legacy tool had no line for."""
+"""The logger of lines that the legacy tool did not have."""
 TOOL = "kafka.tools.MirrorMaker$"
 THREAD = "kafka.tools.MirrorMaker$MirrorMakerThread"
 PRODUCER_CONFIG = "org.apache.kafka.clients.producer.ProducerConfig"
@@ -48,7 +46,7 @@ HOOK = (
     "Closing producer.",
     "Kafka mirror maker shutdown successfully",
 )
-"""What the shutdown hook says when there are no threads."""
+"""Lines of the shutdown hook if there are no threads."""
 
 _ASSIGNMENT_WARNING = (
     "WARNING: The default partition assignment strategy of the {}mirror maker will change from "
@@ -142,6 +140,6 @@ WORDING: Mapping[Event, Wording] = {
 
 
 def wording(fatal: int) -> Mapping[Event, Wording]:
-    """The table for a release whose fatal lines have this level."""
+    """Return the table for a release whose fatal lines have this level."""
     rows = {event: replace(WORDING[event], level=fatal) for event in (events.STREAM_FAILED, events.STREAM_EXITED)}
     return {**WORDING, **rows}

@@ -12,13 +12,13 @@ from legacy_mm.errors import ConfigurationError
 
 _SERVERS = ".bootstrap.servers"
 _CLIENTS = ("consumer", "producer", "admin", "source.admin", "target.admin", "remote.admin", "librdkafka")
-"""What may stand before a client's servers without being the alias of a cluster."""
+"""Prefixes of a client's servers that are not the alias of a cluster."""
 _CONNECTOR = "org.apache.kafka.connect.mirror.Mirror"
 _LONGEST = 1_000_000
 
 
 def named_in(words: Iterable[str]) -> Iterator[str]:
-    """What to say about each of these words that is, or that holds, the path of such a file."""
+    """Yield a message for each of these words that is, or holds, the path of such a file."""
     paths = dict.fromkeys(text for word in words for text in (word, word.partition("=")[2]) if text)
     for path in paths:
         with suppress(OSError, ValueError, ConfigurationError):
@@ -28,13 +28,13 @@ def named_in(words: Iterable[str]) -> Iterator[str]:
 
 
 def about(path: str, entries: Iterable[Entry]) -> str:
-    """The one line; empty for any other file."""
+    """Return the one line; empty for any other file."""
     sign = next((each for each in entries if _is_sign(each)), None)
     if sign is None:
         return ""
     return (
         f"{path} is a file of MirrorMaker 2 (line {sign.line}: {sign.name}): this command copies from one source to "
-        "one target, by a consumer file and a producer file; docs/from-mirror-maker-2.md says how to make them of it"
+        "one target, by a consumer file and a producer file; docs/from-mirror-maker-2.md says how to make them from it"
     )
 
 

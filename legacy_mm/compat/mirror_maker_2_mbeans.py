@@ -1,10 +1,10 @@
-"""The MBeans of MirrorMaker 2, with the names that it has since release 4.0; there only with its offset features on.
+"""The MBeans of MirrorMaker 2, with the names of release 4.0 and later; only present with its offset features on.
 
-What is otherwise than there: all are up to 7 s old, and a plain age or latency is NaN, not 0, until there is one. Of
-compressed batches that go on as they are, no more are opened than a tenth of the CPU can: sizes of the others are
-estimates, their ages those of their first and newest records, and `/metrics` tells how many bytes that concerns
-(`mirror_partition_estimated_byte_count`). A group's checkpoint-latency is its own (there, one acknowledgement updates
-the beans of all groups); of more than 1,000 partitions of groups those are shown that had a checkpoint last.
+Differences from MirrorMaker 2: all values are up to 7 s old, and a plain age or latency is NaN, not 0, until there is
+one. Of compressed batches that are copied unchanged, at most a tenth of the CPU opens some: sizes of the others are
+estimates, their ages those of their first and newest records, and `/metrics` counts the bytes concerned
+(`mirror_partition_estimated_byte_count`). A group's checkpoint-latency is its own (in MirrorMaker 2 one acknowledgement
+updates the beans of all groups). Of more than 1,000 partitions of groups, those with the last checkpoints are shown.
 `kafka-metrics-count` is absent: it counts objects inside the Java client.
 """
 

@@ -1,6 +1,6 @@
-"""Names that nobody reads and that look like one of ours: which was probably meant, wherever it is written.
+"""Names without an effect that look like one of ours, with the name that was probably meant, wherever they are written.
 
-Keys of other people are no slip of ours: those of every Kafka client, of the old clients, of brokers.
+Keys of other programs are not reported: those of every Kafka client, of the old clients, of brokers.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from legacy_mm.config.option import ENVIRONMENT_PREFIX, environment_variable
 _FLAGS = (*BY_NAME, *WITHOUT_EFFECT)
 _OPTIONS = (*(row.name for row in ALL_OPTIONS), *BY_NAME)
 _OTHER_PEOPLES = ("offsets.topic.replication.factor", "offset.storage.replication.factor", "topic.creation.enable")
-"""Of brokers and of Kafka Connect."""
+"""Names of brokers and of Kafka Connect."""
 
 
 @cache
@@ -32,7 +32,7 @@ def _of_clients() -> frozenset[str]:
 
 
 def in_file(file: PropertiesFile, grammar: Grammar) -> Iterator[str]:
-    """What to say about the keys of a client's file."""
+    """Yield a message for each misspelt key of a client's file."""
     for name in file.properties:
         if name in _of_clients() or is_flag(name) or unbuilt.is_unbuilt(name) or name.startswith(NATIVE_PREFIX):
             continue
@@ -44,7 +44,7 @@ def in_file(file: PropertiesFile, grammar: Grammar) -> Iterator[str]:
 
 
 def in_variables(variables: Mapping[str, str]) -> Iterator[str]:
-    """What to say about variables of ours that no option has."""
+    """Yield a message for each variable of ours that no option has."""
     options = [environment_variable(name) for name in _OPTIONS]
     known = {*options, *(row.name for row in VARIABLES)}
     for name in sorted(variables):
@@ -53,13 +53,13 @@ def in_variables(variables: Mapping[str, str]) -> Iterator[str]:
 
 
 def option(name: str, legacy: Iterable[str]) -> str:
-    """What to say about an option that is none of the legacy tool's and none of ours; empty for nothing."""
+    """Return a message about an option that is neither the legacy tool's nor ours; empty if no name is similar."""
     probably = meant(name, (*legacy, *_OPTIONS))
     return f"--{name} is no option: --{probably} was probably meant." if probably else ""
 
 
 def in_options_file(name: str, legacy: Iterable[str]) -> str:
-    """The same about a key of `--features.config`."""
+    """Return a message about a key of `--features.config`."""
     if name in legacy:
         return f"{name} is an option of the legacy tool, which belongs on the command line: --{name}"
     probably = meant(name, _OPTIONS)

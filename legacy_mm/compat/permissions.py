@@ -12,8 +12,8 @@ from legacy_mm.config.features import FEATURES
 from legacy_mm.config.settings import Settings
 
 _SYNCS = "emit.offset-syncs.enabled"
-"""Its rights are needed where its topics are."""
-_WHETHER_IT_ARRIVED = "only to see whether old records arrived whose answer was lost; without it they may come twice"
+"""The feature whose rights are needed at the cluster of its topics."""
+_WHETHER_IT_ARRIVED = "only to find out if records arrived whose answer was lost; without it they may come twice"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class Permission:
 
 
 def permissions(settings: Settings) -> list[Permission]:
-    """What the two principals must be allowed, and why."""
+    """Return the permissions that the two principals need, and the reasons."""
     source = settings.source.name
     topics, naming = f"Topic: each that matches {settings.topics.pattern}", settings.features.naming
     renamed = naming.policy not in (LEGACY, IDENTITY) or settings.handler is not None
@@ -36,11 +36,11 @@ def permissions(settings: Settings) -> list[Permission]:
     group = f"Group: {settings.source.group_id}"
     idempotent = settings.target.properties.get("enable.idempotence") == "true"
     return [
-        Permission(source, topics, "Describe", "a topic that may not be described is not seen"),
+        Permission(source, topics, "Describe", "a topic without this right is not seen"),
         Permission(source, topics, "Read", "records"),
         Permission(source, group, "Read", "membership and commits; it includes Describe"),
         Permission("target", copies, "Write", "records; it includes Describe"),
-        Permission("target", copies, "Create", "only where a topic is missing and brokers create topics by themselves"),
+        Permission("target", copies, "Create", "only if a topic is missing and the brokers create topics"),
         *_for_quarantine(settings),
         *(
             [Permission("target", copies, "Read", _WHETHER_IT_ARRIVED), _idempotent_write(settings)]
@@ -57,7 +57,7 @@ def _switched_on(settings: Settings) -> list[Feature]:
 
 
 def _for_feature(feature: Feature, settings: Settings) -> Iterator[Permission]:
-    """Each `OPERATION on RESOURCE` of the row, with this flow's aliases in the names of topics."""
+    """Yield each `OPERATION on RESOURCE` of the row, with this flow's aliases in the names of topics."""
     naming, syncs = settings.features.naming, settings.features.offset_syncs
     clusters = (settings.source.name, "target")
     for place, cluster, text in zip(("source", "target"), clusters, feature.rights, strict=True):
@@ -79,10 +79,10 @@ def _for_quarantine(settings: Settings) -> list[Permission]:
 
 def _idempotent_write(settings: Settings) -> Permission:
     required = settings.target.idempotence_required
-    otherwise = "the mirror ends" if required else "it goes on without idempotence"
+    otherwise = "the mirror ends" if required else "the mirror continues without idempotence"
     return Permission(
         "target",
         "Cluster: kafka-cluster",
         "IdempotentWrite",
-        f"only brokers before 2.8, later ones are content with Write; if refused, {otherwise}",
+        f"only brokers before 2.8, later ones need only Write; if refused, {otherwise}",
     )

@@ -13,7 +13,7 @@ from legacy_mm.errors import ConfigurationError
 
 
 def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
-    """What records pass through; raises ConfigurationError when two things are asked for at once."""
+    """Return the handler of the records; raises ConfigurationError for options that exclude each other."""
     line, options = start.line, start.options
     steps = tuple(options.handler_step)
     if features.detect_loops:
@@ -43,8 +43,10 @@ def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:
 
 
 def quarantine(options: OwnOptions) -> QuarantineSettings:
-    """Which records are set aside, and where; a file by its whole path, as a script. Raises ConfigurationError for a
-    file that would lie on a worker of a cluster."""
+    """Return which records are set aside, and where; a file and a script by its whole path.
+
+    Raises ConfigurationError for a file that would be on a worker of a cluster.
+    """
     made = QuarantineSettings(
         failed=options.handler_on_error == "quarantine",
         refused=options.send_on_error == "quarantine",
@@ -55,13 +57,13 @@ def quarantine(options: OwnOptions) -> QuarantineSettings:
         asked = "--send.on.error" if made.refused else "--handler.on.error"
         raise ConfigurationError(
             f"{asked} quarantine is not possible with --spark.master {options.spark_master}: the quarantine file would "
-            "be on a worker, and gone with it (--handler.on.error with --quarantine.topic needs no file)"
+            "be on a worker, and lost with it (--handler.on.error with --quarantine.topic needs no file)"
         )
     return made
 
 
 def listener(start: Start) -> ListenerSettings | None:
-    """Who is told about rebalances."""
+    """Return the rebalance listener, if one is named."""
     line = start.line
     if not line.has("consumer.rebalance.listener"):
         return None
@@ -73,7 +75,7 @@ def listener(start: Start) -> ListenerSettings | None:
 
 
 def _name(text: str) -> str:
-    """A script by its whole path: a copy task may have another folder."""
+    """Return a script by its whole path: a copy task may have another folder."""
     path, end, name = text.partition(".py")
     is_script = end and (not name or name.startswith(":"))
     return f"{Path(path + end).absolute()}{name}" if is_script else text

@@ -20,7 +20,7 @@ import jproperties
 from legacy_mm.errors import ConfigurationError
 
 _ENCODING = "iso-8859-1"
-"""Of a stream in Java; a reader has its own."""
+"""Encoding of a stream in Java; a reader has its own."""
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _BLANK = " \t\f"
 _ESCAPE = re.compile(
@@ -40,7 +40,7 @@ class MalformedFile(ConfigurationError):
 
 
 class Entry(NamedTuple):
-    """One property where it stands in the file."""
+    """One property with its line in the file."""
 
     line: int
     """The first line of it, counted from 1."""
@@ -50,24 +50,24 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PropertiesFile:
-    """The properties of a file, and where each of them stands."""
+    """The properties of a file, and the line of each."""
 
     path: str = ""
     properties: Mapping[str, str] = field(default_factory=dict, repr=False)
     lines: Mapping[str, int] = field(default_factory=dict)
 
     def place(self, name: str) -> str:
-        """`consumer.properties:7`; nothing for a property that is not in the file."""
+        """Return `consumer.properties:7`; empty for a property that is not in the file."""
         return f"{self.path}:{self.lines[name]}" if name in self.lines else ""
 
     def entries(self) -> list[Entry]:
-        """Those that count."""
+        """Return the entries that count."""
         return [Entry(self.lines[name], name, text) for name, text in self.properties.items()]
 
 
 @dataclass(frozen=True, slots=True)
 class FileErrors:
-    """What Java says of a file that it cannot read; `{}` is the path."""
+    """Java's messages for a file that it cannot read; `{}` is the path."""
 
     missing: str
     directory: str
@@ -92,18 +92,18 @@ PATH_ERRORS = FileErrors(
 
 
 def load(path: str, errors: FileErrors = PATH_ERRORS) -> PropertiesFile:
-    """A file and what it says at last; raises ConfigurationError with the legacy tool's words."""
+    """Load a file with the last value of each property; raises ConfigurationError with the legacy tool's words."""
     entries = load_entries(path, errors)
     return PropertiesFile(path, _last_ones(entries), {entry.name: entry.line for entry in entries})
 
 
 def loads(content: bytes, encoding: str = _ENCODING) -> dict[str, str]:
-    """Properties of a file's bytes; raises UnicodeDecodeError where they are not of the encoding."""
+    """Parse a file's bytes; raises UnicodeDecodeError if they are not of the encoding."""
     return _last_ones(parse(content, encoding))
 
 
 def load_entries(path: str, errors: FileErrors = PATH_ERRORS) -> list[Entry]:
-    """As `load`, with line numbers and with the entries that a later one of the same name replaces."""
+    """Load a file with line numbers, and with entries that a later one of the same name replaces."""
     if not path:
         raise ConfigurationError(errors.empty_path)
     try:
@@ -125,7 +125,7 @@ def load_entries(path: str, errors: FileErrors = PATH_ERRORS) -> list[Entry]:
 
 
 def parse(content: bytes, encoding: str = _ENCODING) -> list[Entry]:
-    """Every entry of a file's bytes, in order."""
+    """Parse every entry of a file's bytes, in order."""
     entries = []
     for number, line in _logical_lines(content.decode(encoding)):
         reader = jproperties.Properties()
@@ -142,7 +142,7 @@ def _last_ones(entries: list[Entry]) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines joined at their backslashes, with the number of the first; comments and blank lines are left out."""
+    """Join lines at their backslashes, with the number of the first; comments and blank lines are left out."""
     joined, first = "", 0
     continued = False
     for number, line in enumerate(_LINE_END.split(text), 1):
@@ -165,7 +165,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _plain(line: str) -> str:
-    """A logical line that jproperties reads as Java does."""
+    """Return a logical line that jproperties reads as Java does."""
     plain = _ESCAPE.sub(_checked, line) or "="
     return "\\" + plain if plain[0] in "#!" else plain
 

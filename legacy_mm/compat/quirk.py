@@ -13,11 +13,11 @@ class Quirk:
 
     id: str
     legacy: str
-    """What the legacy tool does."""
+    """Behaviour of the legacy tool."""
     ours: str
-    """What we do."""
+    """Our behaviour."""
     reason: str
     test: str
     """`tests/...::name`."""
     applies: Applies = always
-    """Which command lines it matters to."""
+    """The command lines that it concerns."""

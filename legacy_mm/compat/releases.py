@@ -27,8 +27,9 @@ from legacy_mm.errors import ConfigurationError
 
 Step = Literal["topics", "numbers", "consumer", "producer", "pattern"]
 ConsumerChoice = Literal["zookeeper", "flag", "file", "kafka"]
-"""Which consumer: the ZooKeeper one; that one unless --new.consumer; that one if the file names
-zookeeper.connect; Kafka's."""
+"""Choice of the consumer: the ZooKeeper one; that one unless --new.consumer; that one if the file names
+zookeeper.connect. Kafka's.
+"""
 VersionAnswer = Literal["unknown", "script", "commit", "plain"]
 
 RELEASES: dict[Version, str] = {
@@ -67,15 +68,15 @@ RELEASES: dict[Version, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """How one release read its command line and what it said about it."""
+    """Rules of one release for reading its command line, and its messages about it."""
 
     since: Version
     joptsimple: Joptsimple
     steps: tuple[Step, ...]
-    """What follows the parsing, in order."""
+    """Steps after the parsing, in order."""
     consumer: ConsumerChoice
     topics_missing: str
-    """Said when Kafka's consumer is used and no topics are named."""
+    """Message if Kafka's consumer is used and no topics are named."""
     release: Version = ()
     options: Mapping[str, LegacyOption] = field(default_factory=dict)
     abbreviations: bool = True
@@ -114,17 +115,17 @@ class Grammar:
 
     @property
     def version_text(self) -> str:
-        """What `--version` prints."""
+        """Output of `--version`."""
         if self.version == "plain":
             return self.name
         return f"{self.name} (Commit:{RELEASES.get(self.release) or 'unknown'})"
 
     def option_table(self) -> str:
-        """The options as the help shows them."""
+        """Return the options as the help shows them."""
         return self.joptsimple.option_table(tuple(self.options.values()))
 
     def usage(self) -> str:
-        """What follows a call without words."""
+        """Return the output for a call without words."""
         return f"{self.about}\n{self.option_table()}"
 
 
@@ -198,7 +199,7 @@ _CHANGES: tuple[tuple[Version, Mapping[str, Any]], ...] = (
     ((3,), {"topics_missing": messages.INCLUDE_MISSING, "deprecated": True, "dns_lookup_default": False}),
     ((3, 5), {"version": "plain"}),
 )
-"""What changed with which release; `_OLDEST` is what was there first."""
+"""Changes by release; `_OLDEST` is the state before the first of them."""
 
 
 def _eras() -> tuple[Grammar, ...]:
@@ -212,12 +213,12 @@ ERAS = _eras()
 
 
 def dotted(version: Version) -> str:
-    """`(2, 8, 2)` as Kafka writes it."""
+    """Format `(2, 8, 2)` as Kafka writes it."""
     return ".".join(map(str, version))
 
 
 def find_release(text: str) -> Version:
-    """The release that `3.9`, `0.8.2.1` or `2` names; a line of releases names its last patch."""
+    """Return the release that `3.9`, `0.8.2.1` or `2` names; a line of releases names its last patch."""
     words = text.split(".")
     wanted = tuple(map(int, words)) if all(word.isascii() and word.isdigit() for word in words) else ()
     for newest in reversed(RELEASES):
@@ -232,7 +233,7 @@ def find_release(text: str) -> Version:
 
 
 def grammar_of(text: str) -> Grammar:
-    """The grammar of the release that this text names; raises ConfigurationError."""
+    """Return the grammar of the release that this text names; raises ConfigurationError."""
     release = find_release(text)
     era = [era for era in ERAS if era.since <= release][-1]
     return replace(era, release=release, options=legacy_options.options_of(release))
@@ -242,7 +243,7 @@ CURRENT = grammar_of(messages.VERSION)
 
 
 def option_was_in(name: str, before: Version) -> Version | None:
-    """The last release before this one that had the option; None if none had."""
+    """Return the last release before this one that had the option; None if none had it."""
     for release in reversed(RELEASES):
         if release < before and name in legacy_options.options_of(release):
             return release

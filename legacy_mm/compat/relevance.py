@@ -22,7 +22,7 @@ class Command:
     refused: bool = False
     """It cannot start."""
     notes: Sequence[str] = ()
-    """What is said at the start, at any level."""
+    """Messages at the start, at any level."""
 
     @property
     def files(self) -> Sequence[Mapping[str, str]]:
@@ -35,57 +35,57 @@ _KAFKA_PACKAGE = "org.apache.kafka."
 
 
 def always(_: Command) -> bool:
-    """It is so with every mirror that runs."""
+    """Return True: it is so with every mirror that runs."""
     return True
 
 
 def refused(command: Command) -> bool:
-    """The mirror cannot start."""
+    """Return True if the mirror cannot start."""
     return command.refused
 
 
 def several_streams(command: Command) -> bool:
-    """There is more than one stream."""
+    """Return True if there is more than one stream."""
     return command.streams > 1
 
 
 def several_consumer_files(command: Command) -> bool:
-    """`--consumer.config` is given again."""
+    """Return True if `--consumer.config` is given again."""
     return len(command.options.get("consumer.config", ())) > 1
 
 
 def option(*names: str) -> Applies:
-    """One of these options is given."""
+    """Match a line with one of these options."""
     return lambda command: any(name in command.options for name in names)
 
 
 def consumer(name: str, *values: str) -> Applies:
-    """A consumer file has it; with one of these values, where any are named."""
+    """Match a line whose consumer files have the property; with one of these values, if any are named."""
     return lambda command: any(_has(file, name, values) for file in command.consumers)
 
 
 def producer(name: str, *values: str) -> Applies:
-    """The producer file has it; with one of these values, where any are named."""
+    """Match a line whose producer file has the property; with one of these values, if any are named."""
     return lambda command: _has(command.producer, name, values)
 
 
 def idempotent(command: Command) -> bool:
-    """The producer is idempotent, by name or by default."""
+    """Return True if the producer is idempotent, by name or by default."""
     return command.idempotent
 
 
 def either_file(*names: str) -> Applies:
-    """One of these properties is in one of the files."""
+    """Match a line with one of these properties in one of the files."""
     return lambda command: any(name in file for file in command.files for name in names)
 
 
 def begins_at_the_end(command: Command) -> bool:
-    """A consumer file leaves `auto.offset.reset` at latest, or says it in the words of any release."""
+    """Return True if a consumer file leaves `auto.offset.reset` at latest, or sets it in the words of any release."""
     return any(file.get("auto.offset.reset", "latest").strip() in {"latest", "largest"} for file in command.consumers)
 
 
 def login_of_our_own(command: Command) -> bool:
-    """A file logs in as librdkafka cannot: by Kerberos, which is Java's default, or with a delegation token."""
+    """Return True for a login that librdkafka lacks: Kerberos, which is Java's default, or a delegation token."""
     return any(
         file.get("security.protocol", "").strip().upper().startswith("SASL_")
         and (
@@ -96,7 +96,7 @@ def login_of_our_own(command: Command) -> bool:
 
 
 def foreign_class(*names: str) -> Applies:
-    """One of these properties names Java code that is not Kafka's own."""
+    """Match a line in which one of these properties names Java code that is not Kafka's own."""
 
     def applies(command: Command) -> bool:
         values = [file.get(name, "") for file in command.files for name in names]
@@ -107,37 +107,37 @@ def foreign_class(*names: str) -> Applies:
 
 
 def family(prefix: str) -> Applies:
-    """A property of this family is in one of the files."""
+    """Match a line with a property of this family in one of the files."""
     return lambda command: any(name.startswith(prefix) for file in command.files for name in file)
 
 
 def said(words: str) -> Applies:
-    """The start says this about a property."""
+    """Match a line whose start prints these words about a property."""
     return lambda command: any(words in note for note in command.notes)
 
 
 def producer_default(name: str) -> Applies:
-    """The producer file, where it could be read, leaves it out."""
+    """Match a line whose producer file could be read and does not set the property."""
     return lambda command: bool(command.producer) and name not in command.producer
 
 
 def producer_other_than(name: str, value: str) -> Applies:
-    """The producer file has it, with another value."""
+    """Match a line whose producer file sets another value."""
     return lambda command: command.producer.get(name, value).strip() != value
 
 
 def both(one: Applies, other: Applies) -> Applies:
-    """One and the other."""
+    """Match if both match."""
     return lambda command: one(command) and other(command)
 
 
 def any_of(*several: Applies) -> Applies:
-    """At least one."""
+    """Match if at least one matches."""
     return lambda command: any(applies(command) for applies in several)
 
 
 def by_meaning(name: str, default: int, below: int) -> Applies:
-    """A producer property that only tunes is below this number, and the number is not taken literally."""
+    """Match a tuning property of the producer below this number, unless the number is taken literally."""
 
     def applies(command: Command) -> bool:
         text = command.producer.get(name, str(default)).strip()

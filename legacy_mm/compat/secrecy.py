@@ -1,4 +1,4 @@
-"""What `explain` may show: values that are secret, or look so, become `[hidden]`."""
+"""Hides secrets in `explain`: values that are secret, or look so, become `[hidden]`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PAIR = re.compile(rf"([\w.-]*(?:{_WORDS})[\w.-]*\s*[=:]).+", re.IGNORECASE | re
 
 
 def looks_secret(name: str) -> bool:
-    """True for the name of a property that nobody knows and that may hold a secret."""
+    """Return True for the name of an unknown property that may hold a secret."""
     return _LOOKS_SECRET.search(name) is not None
 
 
@@ -24,19 +24,19 @@ class Veil:
         self._secrets = Secrets(secrets)
 
     def over_known(self, text: str) -> str:
-        """A sentence of ours, which may quote the user."""
+        """Hide secrets in a sentence of ours, which may quote the user."""
         return self._secrets.hidden(text)
 
     def over(self, text: str) -> str:
-        """A text of the user's: one value, one word."""
+        """Hide secrets in a text of the user's: one value, one word."""
         return _PAIR.sub(rf"\1{HIDDEN}", self.over_known(text))
 
     def over_words(self, text: str) -> str:
-        """Several words between blanks, such as the options of a JVM."""
+        """Hide secrets in several words between blanks, such as the options of a JVM."""
         return " ".join(map(self.over, self.over_known(text).split(" ")))
 
     def over_line(self, words: Sequence[str]) -> Iterator[str]:
-        """The words of a command line: the value of an option whose name looks secret is one."""
+        """Yield the words of a command line; the value of an option whose name looks secret is hidden."""
         for before, word in zip(("", *words), words, strict=False):
             is_value = before.startswith("-") and "=" not in before and looks_secret(before)
             yield HIDDEN if is_value else self.over(word)

@@ -26,14 +26,14 @@ _SCRIPT = """\
 #!/bin/sh
 {mark}. `legacy-mm uninstall --kafka-home DIR` takes it away again.
 #
-# What stood here before, if anything did, is beside it:
+# The script that was here before, if there was one, is kept beside it:
 #
 #     {name}{kept}
 #
 # {what}
 #
-# It may be copied and linked to under other names: it knows where legacy_mm is, and asks where it stands itself.
-# LEGACY_MM_KAFKA_HOME is the Kafka that other classes and jars are taken from, such as those of message handlers.
+# It may be copied and linked to under other names: it contains the path of legacy_mm, and looks up its own path.
+# LEGACY_MM_KAFKA_HOME is the Kafka with other classes and jars, such as those of message handlers.
 #
 # Image builds and roles patch Kafka's script by line number: line 16 was, and is, before the first command.
 #
@@ -59,7 +59,7 @@ exec "$here/{name}{kept}" "$@"
 
 
 def install(kafka_home: Path, ours: Path, *, run_class: bool) -> Iterator[str]:
-    """Put our scripts, those in the folder `ours`, in place; what was done, line by line. Raises HostError."""
+    """Install the scripts of the folder `ours`; yield each action as a line. Raises HostError."""
     folder, suffixes = _bin_of(kafka_home)
     if folder.resolve() == ours.resolve():
         raise HostError(f"{folder} is where legacy_mm itself is: name the folder of a Kafka")
@@ -73,20 +73,20 @@ def install(kafka_home: Path, ours: Path, *, run_class: bool) -> Iterator[str]:
 
 
 def uninstall(kafka_home: Path) -> Iterator[str]:
-    """Put back what stood there; what was done, line by line. Raises HostError."""
+    """Restore the original scripts; yield each action as a line. Raises HostError."""
     folder, _ = _bin_of(kafka_home)
     for name in (f"{base}{suffix}" for base in (_RUN_CLASS, _MIRROR_MAKER) for suffix in SUFFIXES):
         yield from _take_away(folder / name, needed=name.startswith(_RUN_CLASS))
 
 
 def _bin_of(kafka_home: Path) -> tuple[Path, list[str]]:
-    """The folder, and how its scripts end: `.sh` as in Apache's archives, nothing as in packages of vendors."""
+    """Return the folder, and how its scripts end: `.sh` as in Apache's archives, nothing as in packages of vendors."""
     folder = kafka_home / "bin"
     if not folder.is_dir():
         raise HostError(f"{kafka_home} is not a Kafka: it has no folder bin")
     suffixes = [suffix for suffix in SUFFIXES if os.path.lexists(folder / f"{_RUN_CLASS}{suffix}")]
     if not suffixes:
-        raise HostError(f"{folder} is not that of a Kafka: it has no {_RUN_CLASS}.sh")
+        raise HostError(f"{folder} is not the bin folder of a Kafka: it has no {_RUN_CLASS}.sh")
     if not os.access(folder, os.W_OK):
         raise HostError(f"cannot write to {folder}: run it as the user who owns it")
     return folder, suffixes
@@ -142,7 +142,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _same(path: Path, kept: Path) -> bool:
-    """Whether two originals are one; what cannot be compared is taken for two."""
+    """Return True if two originals are the same; files that cannot be compared count as different."""
     try:
         return filecmp.cmp(path, kept, shallow=False)
     except OSError:
@@ -158,7 +158,10 @@ def _numbered(kept: Path) -> Iterator[Path]:
 
 
 def _keep(path: Path, kept: Path) -> None:
-    """Under a second name, so that the first is never missing; renamed where the file system has no hard links."""
+    """Keep the original under a second name, so that the first is never missing.
+
+    Rename it if hard links are unsupported.
+    """
     try:
         os.link(path, kept, follow_symlinks=False)
     except OSError:
@@ -166,7 +169,7 @@ def _keep(path: Path, kept: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    """Whole or not at all, also for who starts it at this moment."""
+    """Write the script completely or not at all, also for a process that starts it at this moment."""
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
     new = Path(name)
     try:

@@ -1,4 +1,4 @@
-"""What the legacy tool prints when it does not come to mirror, in the manner of its release."""
+"""Messages of the legacy tool when no mirror starts, in the form of its release."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def report(error: LegacyMMError, grammar: Grammar) -> int:
 
 
 def report_nothing_to_do() -> None:
-    """There was no stream to start, so the hook that ends the process is all there is."""
+    """Print the hook's lines: there was no stream to start, so the hook that ends the process is all there is."""
     _say_last(messages.HOOK)
 
 
@@ -51,7 +51,7 @@ def _say_last(texts: Iterable[str]) -> None:
 
 
 def _report_thread(error: StreamFailure, grammar: Grammar) -> None:
-    """The first thread would have ended at once, and the tool with it."""
+    """Report the error as the first thread would, which would have ended at once, and the tool with it."""
     cause: object = error
     if isinstance(error, InvalidPattern):
         _log(logging.ERROR, messages.TOOL, str(error))

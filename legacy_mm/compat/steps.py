@@ -1,5 +1,6 @@
-"""What the legacy tool did between parsing its words and running, step by step; each release has its own
-order of steps (`Grammar.steps`), so the first thing that is wrong is the one that is said.
+"""Steps of the legacy tool between parsing its words and running.
+
+Each release has its own order of steps (`Grammar.steps`), so the first thing that is wrong is the one that is reported.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _NO_EFFECT = {
 }
 _DNS_LOOKUP = "client.dns.lookup"
 _OFFSETS_IN_ZOOKEEPER = (
-    "Offsets that the group has in ZooKeeper are not seen: where Kafka has none for it, auto.offset.reset decides."
+    "The group's offsets in ZooKeeper are ignored: if Kafka has none for it, auto.offset.reset decides."
 )
 
 
@@ -45,7 +46,7 @@ Hide = Callable[[Iterable[str]], None]
 
 @dataclass
 class Start:
-    """What the steps have found so far."""
+    """Results of the steps so far."""
 
     line: ParsedLine
     options: OwnOptions
@@ -55,27 +56,27 @@ class Start:
     files: dict[str, PropertiesFile] = field(default_factory=dict)
     """Every file as it was written, by path."""
     consumer_files: dict[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
-    """What counts of each consumer file, by path, in the order of the command line."""
+    """Effective properties of each consumer file, by path, in the order of the command line."""
     producer_file: Mapping[str, str] = field(default_factory=dict, repr=False)
     written: Translated | None = field(default=None, repr=False)
     """The producer's side, translated."""
     abort: bool = True
     interval_ms: int = 60_000
     streams: int = 1
-    """Of each consumer file."""
+    """Streams of each consumer file."""
     pattern: str = ""
     inverted: bool = False
     hook: bool = False
     """From here on, the legacy tool had a shutdown hook."""
 
     def last_words(self) -> tuple[str, ...]:
-        """What the hook says if the tool ends now: its end only if there was a producer to close."""
+        """Return the hook's lines if the tool ends now; its last line only if there was a producer to close."""
         if not self.hook:
             return ()
         return HOOK if self.written is not None else HOOK[:-1]
 
     def client(self, side: Side, properties: Mapping[str, str], streams: int, *, literal: bool = False) -> Translated:
-        """A client's properties, with the login and the Kerberos realms that files named in KAFKA_OPTS have for it."""
+        """Translate a client's properties, with the login and the Kerberos realms from files named in KAFKA_OPTS."""
         named, system = self.environment.jvm.system_property, system_properties(self.environment.jvm.options)
         if self.line.grammar.dns_lookup_default and properties.get(_DNS_LOOKUP, "").strip() == "default":
             properties = {**properties, _DNS_LOOKUP: "use_all_dns_ips"}
@@ -99,14 +100,14 @@ class Start:
             raise
         if LOGIN_CLASS in read.properties and runs_on_cluster(self.options.spark_master):
             raise ConfigurationError(
-                "sasl.login.callback.handler.class names Java code that gives tokens on this host, where the workers "
+                "sasl.login.callback.handler.class names Java code that gives tokens on this host only: the workers "
                 f"of --spark.master {self.options.spark_master} cannot ask for them"
             )
         return replace(read, properties=kerberos.with_realms(read.properties, named(kerberos.REALMS)))
 
     @property
     def class_path(self) -> tuple[str, ...]:
-        """Where the user's Java classes are."""
+        """Class path of the user's Java classes."""
         return class_path(self.environment, self.options)
 
     @property
@@ -117,7 +118,7 @@ class Start:
 
     @property
     def all_streams(self) -> int:
-        """Of the whole process; at least one, also before the consumer file is read."""
+        """Streams of the whole process; at least one, also before the consumer file is read."""
         return max(self.streams, 1) * max(len(self.consumer_files), 1)
 
     @property
@@ -134,12 +135,12 @@ class Start:
                 return False
 
     def note(self, level: int, text: str, logger: str) -> None:
-        """A line to print in its place."""
+        """Add a line to print in its place."""
         self.notes.append(Note(level, logger, text))
 
 
 def run(start: Start) -> None:
-    """All steps of the release; raises the error of the first that fails."""
+    """Run all steps of the release; raises the error of the first that fails."""
     for step in start.line.grammar.steps:
         _STEPS[step](start)
 
@@ -159,7 +160,7 @@ def _consumer(start: Start) -> None:
 
 
 def distinct(paths: Iterable[str]) -> list[str]:
-    """The first path to each file."""
+    """Return the first path to each file."""
     found: dict[str, str] = {}
     for path in paths:
         found.setdefault(os.path.realpath(path), path)
@@ -243,7 +244,7 @@ def _pattern(start: Start) -> None:
 
 
 def translated_consumers(start: Start) -> dict[str, Translated]:
-    """The consumer's side, by path, with what is said of it; only a tool that has streams comes so far."""
+    """Translate the consumer's side, by path, and note its messages; only a tool with streams comes so far."""
     grammar = start.line.grammar
     if start.zookeeper:
         if grammar.consumer != "zookeeper":
@@ -268,7 +269,7 @@ def _use_zookeeper_files(start: Start) -> None:
     for path, file in start.consumer_files.items():
         start.notes += defaults.override_notes(start.line.grammar.zookeeper_defaults, file)
         with blamed_on(start.files[path]):
-            named = start.line.grammar.consumer != "zookeeper"  # since 0.9 by the tool
+            named = start.line.grammar.consumer != "zookeeper"  # since 0.9 the tool names it
             start.consumer_files[path] = zookeeper_files.consumer(file, servers, client_named=named)
         if not file.get(zookeeper_files.BOOTSTRAP_SERVERS):
             clusters.add(file[zookeeper_files.ZOOKEEPER_CONNECT])

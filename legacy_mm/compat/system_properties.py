@@ -10,7 +10,10 @@ from pathlib import Path
 
 
 def system_properties(options: Iterable[str]) -> dict[str, str]:
-    """What a JVM with these options has, as far as files that it reads may refer to it; of two the later one holds."""
+    """Return the properties of a JVM with these options, as far as files may refer to them.
+
+    Of two the later one counts.
+    """
     name, home = _user()
     found = {
         "user.name": name,

@@ -7,17 +7,17 @@ from __future__ import annotations
 from legacy_mm.config.settings import TopicSettings
 
 _JAVA_BLANKS = "".join(map(chr, range(0x21)))
-"""What `String.trim` cuts."""
+"""Characters that `String.trim` cuts."""
 _QUOTES = "\"'"
 
 
 def rewrite(text: str) -> str:
-    """`"foo, bar.*"` becomes `foo|bar.*`; commas inside braces too, as the legacy tool had it."""
+    """Rewrite `"foo, bar.*"` to `foo|bar.*`; commas inside braces too, as the legacy tool did."""
     return text.strip(_JAVA_BLANKS).replace(",", "|").replace(" ", "").strip(_QUOTES)
 
 
 def topic_settings(text: str, *, exclude_internal: bool, cleaned: bool = True, inverted: bool = False) -> TopicSettings:
-    """The pattern, with the user's own text for messages."""
+    """Return the settings of a pattern, with the user's own text for messages."""
     return TopicSettings(
         pattern=rewrite(text) if cleaned else text,
         pattern_text=text,

@@ -1,7 +1,7 @@
 """A command line of some release of the legacy tool becomes `Settings`, in that release's order of checks
 (contract 1.4, 1.6).
 
-What the legacy tool printed before a check failed is printed here too: notes are added to the
+Lines that the legacy tool printed before a check failed are printed, too: notes are added to the
 caller's list as they come up, so they are there when an error is raised.
 """
 
@@ -83,7 +83,7 @@ class Run:
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""
     consumers: tuple[Translated, ...] = field(repr=False)
-    """How the consumer files were read; `explain` asks where each client property comes from."""
+    """Translations of the consumer files; `explain` asks where each client property comes from."""
     producer: Translated = field(repr=False)
 
 
@@ -99,7 +99,7 @@ def translate(
     hide: Hide = lambda secrets: None,
     environment: Environment = _EMPTY,
 ) -> Translation:
-    """The outcome of a command line; raises LegacyMMError with the old words and exit code."""
+    """Return the outcome of a command line; raises LegacyMMError with the old words and exit code."""
     if grammar.version == "script" and "--version" in argv:
         return Version(grammar.version_text)
     if not argv and grammar.usage_without_words:
@@ -203,7 +203,7 @@ def _translate_run(start: Start) -> Translation:
 
 
 def _flags(start: Start) -> list[list[feature_flags.Given]]:
-    """The sources of flags in the order of their precedence, for each consumer file."""
+    """Return the sources of flags in the order of their precedence, for each consumer file."""
     files = (start.producer_file, *start.consumer_files.values())
     for text in feature_flags.without_effect(start.options.features, *files):
         start.note(logging.INFO, text, OWN)
@@ -212,7 +212,7 @@ def _flags(start: Start) -> list[list[feature_flags.Given]]:
 
 
 def _admins(start: Start, features: FeatureSettings, path: str) -> tuple[Translated | None, Translated | None]:
-    """The clients of the features, at the source and at the target, where they have properties of their own."""
+    """Return the features' clients at the source and at the target, if they have properties of their own."""
     start.hide(known_secrets({**features.source_admin, **features.target_admin}))
     sides: tuple[tuple[Side, Mapping[str, str], Mapping[str, str]], ...] = (
         ("consumer", start.consumer_files[path], features.source_admin),
@@ -240,7 +240,7 @@ def _refuse_group(reading: Reading, grammar: Grammar) -> None:
 
 
 def _topics(start: Start, reading: Reading) -> TopicSettings:
-    """The topics; raises InvalidPattern for what the consumer refuses when a stream subscribes."""
+    """Return the topics; raises InvalidPattern for what the consumer refuses when a stream subscribes."""
     grammar = start.line.grammar
     topics = topic_pattern.topic_settings(
         start.pattern,
@@ -258,7 +258,7 @@ def _topics(start: Start, reading: Reading) -> TopicSettings:
 
 
 def _is_synchronous(producer_file: Mapping[str, str]) -> bool:
-    # compared as it stands in the file: a blank behind the word makes it asynchronous
+    # compared without trimming: a blank after the word makes it asynchronous
     return producer_file.get("producer.type") == "sync"
 
 
@@ -298,7 +298,7 @@ def _target(written: Translated, *, abort: bool, synchronous: bool) -> TargetSet
 
 
 def _commit_interval(reading: Reading, interval_ms: int, notes: list[Note]) -> float:
-    """Seconds between two commits; negative and zero mean as often as possible."""
+    """Return the seconds between two commits; negative and zero mean as often as possible."""
     if reading.boolean("enable.auto.commit", False):
         interval_ms = min(interval_ms, reading.integer("auto.commit.interval.ms", 5_000))
         notes.append(

@@ -1,7 +1,7 @@
 """Properties files of the ZooKeeper consumer and of the Scala producer (0.8 to 1.1), made into files
 of Kafka's own clients (config-map 3).
 
-No client of ours speaks ZooKeeper: the brokers must be named, in the file or by an option.
+No client of ours supports ZooKeeper: the file or an option must name the brokers.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BROKER_LIST = "metadata.broker.list"
 BOOTSTRAP_SERVERS = "bootstrap.servers"
 GROUP_ID = "group.id"
 _LETTERS = re.compile("[a-zA-Z0-9._-]*")
-"""Of the names of groups and clients: they were parts of ZooKeeper's paths, and of MBeans."""
+"""Letters of the names of groups and clients: they were parts of ZooKeeper's paths, and of MBeans."""
 _CONSUMER_NAMES = {
     "fetch.message.max.bytes": "max.partition.fetch.bytes",
     "fetch.wait.max.ms": "fetch.max.wait.ms",
@@ -40,7 +40,7 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
     "compression.type": {"0": "none", "1": "gzip", "2": "snappy", "3": "lz4"},
 }
 _VENDORS_WORDS: Mapping[str, Mapping[str, str]] = {"security.protocol": {"PLAINTEXTSASL": "SASL_PLAINTEXT"}}
-"""Of Hortonworks' Kafka before 0.10."""
+"""Words of Hortonworks' Kafka before 0.10."""
 NAMES = frozenset(
     {
         *_CONSUMER_NAMES,
@@ -61,13 +61,13 @@ NAMES = frozenset(
         ZOOKEEPER_CONNECT,
     }
 )
-"""Those of these files that today's clients do not have, as far as they look like anything of ours."""
+"""Names of these files that today's clients do not have, if they look like a name of ours."""
 _OTHER_SENSE = ("partitioner.class", "queue.buffering.max.messages", "client.id")
 """Names of the Scala producer that mean something else, or another class, in Kafka's own."""
 
 
 def consumer(properties: Mapping[str, str], servers: str, *, client_named: bool) -> dict[str, str]:
-    """A file of the ZooKeeper consumer as one of Kafka's; `servers` stands in where it names none.
+    """Convert a file of the ZooKeeper consumer to one of Kafka's; `servers` is used if it names none.
 
     `client_named`: the tool gave the client its name, whatever the file said.
     """
@@ -95,24 +95,24 @@ def consumer(properties: Mapping[str, str], servers: str, *, client_named: bool)
 
 
 def producer(properties: Mapping[str, str]) -> dict[str, str]:
-    """A file of the Scala producer as one of Kafka's."""
+    """Convert a file of the Scala producer to one of Kafka's."""
     _require(properties, BROKER_LIST)
     kept = {name: text for name, text in properties.items() if name not in _OTHER_SENSE}
     return _renamed(kept, _PRODUCER_NAMES)
 
 
 def old_names(name: str) -> tuple[str, ...]:
-    """What a property was called in these files, where it was called otherwise."""
+    """Return the old names of a property in these files, if they differ."""
     return tuple(old for old, new in (_CONSUMER_NAMES | _PRODUCER_NAMES).items() if new == name)
 
 
 def new_name(name: str) -> str:
-    """Today's name of a property of these files, where it is another one."""
+    """Return today's name of a property of these files, if it differs."""
     return (_CONSUMER_NAMES | _PRODUCER_NAMES).get(name, "")
 
 
 def todays_word(name: str, text: str) -> str:
-    """What an old value of a property is called today."""
+    """Return today's word for an old value of a property."""
     return {**_VALUES, **_VENDORS_WORDS}.get(name, {}).get(text.strip(), "")
 
 
@@ -124,7 +124,7 @@ def _require(properties: Mapping[str, str], name: str) -> None:
 
 
 def _require_letters(name: str, text: str, written: str) -> None:
-    """`written`: the property of the file that decides it."""
+    """Require legal letters; `written` is the property of the file that decides the name."""
     if _LETTERS.fullmatch(text):
         return
     error = ConfigurationError(

@@ -1,1 +1,1 @@
-"""What runs in the driver: memberships, commits, copy jobs, the topic watch. Start with `stream.py`."""
+"""The part that runs in the driver: memberships, commits, copy jobs, the topic watch. Start with `stream.py`."""

@@ -1,4 +1,4 @@
-"""The duty that brings the source's access rules for topics to the target."""
+"""The duty that copies the source's access rules for topics to the target."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from legacy_mm.policies.changes import CreateAcl, DeleteAcl, Look
 
 
 class TopicAcls:
-    """`topic-acls`: rules that the target lacks are added; none is changed, and only what we added is ever removed."""
+    """`topic-acls`: rules that the target lacks are added.
+
+    None is changed, and only rules that we added are ever removed.
+    """
 
     name = "topic-acls"
 
@@ -29,10 +32,11 @@ class TopicAcls:
         prefixed: bool,
         made: MadeRules | None,
     ) -> None:
-        """`concerned`: which of these names, of topics or not, are to have their rules brought over.
+        """Take both clusters and how rules are chosen, read and noted.
 
-        `read`: all rules of the cluster that is called so and reached so; it raises NoAuthorizer.
-        `made`: rules that we added go with the source's; None: they stay.
+        `concerned` returns the names, of topics or not, whose rules are to be copied. `read` returns all rules of the
+        cluster with this name and these properties; it raises NoAuthorizer. `made` holds the rules that we added, which
+        are removed with the source's; None: they stay.
         """
         self._source, self._target = source, target
         self._remote_name = remote_name
@@ -42,14 +46,14 @@ class TopicAcls:
         self._made = made
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
-        """Which rules the target lacks, and which it must lose; raises HostError.
+        """Find the rules that the target lacks, and those it must lose; raises HostError.
 
-        The target is not asked when the source keeps none.
+        The target is not asked if the source has no authorizer.
         """
         try:
             rules = self._rules(self._source, deadline)
         except NoAuthorizer as error:
-            return Look(notes=(f"{error}, so there are no access rules to bring over",))
+            return Look(notes=(f"{error}, so there are no access rules to copy",))
         wanted = set(acl_rules.copies(rules, self._remote_name, self._concerned, topics, prefixed=self._prefixed))
         made = self._made_before(deadline)
         present = self._rules(self._target, deadline) if wanted or made else frozenset()

@@ -1,4 +1,4 @@
-"""What duties ask of a cluster and change at it, whichever client does it."""
+"""The requests of duties to a cluster, whichever client sends them."""
 
 from __future__ import annotations
 
@@ -21,36 +21,39 @@ class ClusterAdmin(Protocol):
     """One cluster. Any thread may call it. A request that fails as a whole raises HostError."""
 
     name: str
-    """Tells the clusters apart in errors."""
+    """Name of the cluster in errors."""
 
     @property
     def connection(self) -> Mapping[str, str]:
-        """How any other client reaches the cluster."""
+        """Return the properties with which any other client reaches the cluster."""
 
     def topics(self, deadline: Deadline) -> dict[str, int]:
-        """Topic -> number of partitions, of all topics the principal may see."""
+        """Return topic -> number of partitions, for all topics the principal may see."""
 
     def cluster_id(self, deadline: Deadline) -> str:
-        """What tells the cluster from all others; empty for brokers of before 0.10.1."""
+        """Return the id of the cluster; empty for brokers before 0.10.1."""
 
     def properties(
         self, topics: Collection[str], deadline: Deadline
     ) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:
-        """The properties of each topic, and of those that are not told, why."""
+        """Return the properties of each topic, and topic -> reason for topics whose properties could not be read."""
 
     def broker_properties(self, deadline: Deadline) -> dict[str, str]:
-        """The properties of one of its brokers; none where they are not told."""
+        """Return the properties of one of the brokers; none if they cannot be read."""
 
     def create_topics(
         self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool = False
     ) -> Iterator[Outcome]:
-        """Make these topics; in a `trial` none is made."""
+        """Create these topics; a `trial` creates none."""
 
     def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
-        """Let these topics grow."""
+        """Add these partitions."""
 
     def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False) -> Iterator[Outcome]:
-        """Set and remove these properties and no others; of one topic all or none; in a `trial` none."""
+        """Set and remove these properties and no others.
+
+        For one topic either all changes are made or none; a `trial` makes none.
+        """
 
     def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
         """Add these access rules."""

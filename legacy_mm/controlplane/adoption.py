@@ -1,8 +1,7 @@
-"""The mirror's own group gets the offsets at which another mirror has stopped; nothing else is touched.
+"""Gives the mirror's own group the offsets at which another mirror has stopped; nothing else is touched.
 
-`Adoption.run`: (1) the group has no members; (2) every partition that the mirror would copy is told, with where it
-begins; (3) offsets that the group has already, other ones, stop everything unless they may be replaced; (4) commit;
-(5) read back.
+`Adoption.run`: (1) require that the group has no members; (2) list every partition that the mirror would copy, with its
+start; (3) stop if the group has other offsets already, unless they may be replaced; (4) commit; (5) read back.
 """
 
 from __future__ import annotations
@@ -24,16 +23,19 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class AdoptionOptions:
-    """What the user chose."""
+    """The user's choices."""
 
     known_only: bool = False
-    """Partitions without an offset get none; else those that the group has none of, either, begin with their log."""
+    """Partitions without an offset get none.
+
+    Otherwise those for which the group has none either begin with their log.
+    """
     replace: bool = False
     dry_run: bool = False
 
 
 class Adoption:
-    """Of one group at the source."""
+    """The adoption of offsets for one group at the source."""
 
     def __init__(self, groups: GroupAdmin, group: str, say: Say) -> None:
         self._groups = groups
@@ -41,7 +43,12 @@ class Adoption:
         self._say = say
 
     def run(self, stands: Offsets, log_starts: Mapping[TopicPartition, int], options: AdoptionOptions) -> bool:
-        """`log_starts`: of every partition that the mirror copies. False: nothing was changed. Raises LegacyMMError."""
+        """Adopt the offsets; return False if nothing was changed.
+
+        Raises LegacyMMError.
+
+        `log_starts` has every partition that the mirror copies.
+        """
         members = members_of(self._groups, self._group)
         if members:
             self._say(f"members: group {self._group} is in use; stop {members}")
@@ -61,7 +68,7 @@ class Adoption:
                 self._say(f"{place} at {start}; no offset is known: the log's beginning")
         others = [place for place in wanted if place in before and before[place].offset != wanted[place]]
         if others and not options.replace:
-            self._say(f"not done: the group has other offsets of {len(others)} partitions; --replace commits over them")
+            self._say(f"not done: the group has other offsets for {len(others)} partitions; --replace overwrites them")
         ready = not members and (options.replace or not others)
         if options.dry_run:
             self._say("dry run: nothing was committed")
@@ -76,5 +83,5 @@ class Adoption:
         found = offsets_of(self._groups, self._group, Deadline.after(_ASK_SECONDS))
         other = [place for place, offset in offsets.items() if found.get(place) != offset]
         if other:
-            raise HostError(f"group {self._group} does not hold what was committed of {other[0]}")
+            raise HostError(f"group {self._group} does not have the offset committed for {other[0]}")
         self._say(f"committed for group {self._group}, and read back: {len(offsets)} partitions")

@@ -1,8 +1,9 @@
-"""Checkpoints: where each group of the source would go on at the target. A thread looks, translates and writes.
+"""Checkpoints: the offsets at which each group of the source would continue at the target.
 
-Each process of a mirror emits those of the partitions that it copies, so none is emitted twice. What MirrorMaker 2
-never takes back is never taken back here: the checkpoints that are there already are read first. Only what stands
-behind the end of the target's log is void: the topic was made again, and whoever began there would miss records.
+A thread looks, translates and writes. Each process of a mirror emits the checkpoints of the partitions that it copies,
+so none is emitted twice. A checkpoint never goes back, as in MirrorMaker 2: the existing checkpoints are read first.
+Only a checkpoint beyond the end of the target's log is void: the topic was recreated, and a consumer that began there
+would miss records.
 """
 
 from __future__ import annotations
@@ -35,19 +36,22 @@ Known = Mapping[str, Mapping[TopicPartition, Checkpoint]]
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRounds:
-    """When checkpoints are emitted; seconds."""
+    """Intervals at which checkpoints are emitted, in seconds."""
 
     interval: float
     sync_groups: float | None
-    """None: groups at the target are left alone."""
+    """Interval of the group offset sync; None: groups at the target are not touched."""
 
 
 class SourceGroups:
     """The groups of the source that have checkpoints, and what they have committed."""
 
     def __init__(self, admin: GroupAdmin, accepted: Callable[[str], bool], refresh: float | None) -> None:
-        """`accepted`: whether a group of this name has checkpoints; `refresh`: seconds between two looks for groups;
-        None: they are looked for once."""
+        """Take the group admin and the choice of groups.
+
+        `accepted` returns True for a group that has checkpoints. `refresh` is the number of seconds between two
+        searches for groups; None: one search only.
+        """
         self._admin = admin
         self._accepted = accepted
         self._refresh = refresh
@@ -56,11 +60,14 @@ class SourceGroups:
         self._look_at = 0.0
 
     def __contains__(self, group: str) -> bool:
-        """Whether the last look found it."""
+        """Return True if the last look found the group."""
         return self._groups is not None and group in self._groups
 
     def offsets(self, deadline: Deadline) -> tuple[Mapping[str, GroupOffsets], Mapping[str, str]]:
-        """What each has committed, and of those that are not told, why; raises LegacyMMError."""
+        """Return the committed offsets of each group, and group -> reason for groups that could not be read.
+
+        Raises LegacyMMError.
+        """
         if self._groups is None or (self._refresh is not None and monotonic() >= self._look_at):
             found = frozenset(self._admin.groups(deadline))
             self._groups = frozenset(filter(self._accepted, found))
@@ -69,7 +76,7 @@ class SourceGroups:
         return self._admin.offsets(self._groups, deadline)
 
     def _tell_left_out(self, groups: frozenset[str]) -> None:
-        """Name each group once that has no checkpoints, whatever it commits."""
+        """Log once the name of each group that has no checkpoints, whatever it commits."""
         new, self._left_out = sorted(groups - self._left_out), self._left_out | groups
         if new:
             more = f" and {len(new) - _MOST_NAMES} more" if len(new) > _MOST_NAMES else ""
@@ -78,7 +85,7 @@ class SourceGroups:
 
 
 class Emitter:
-    """Writes the checkpoints that are due, and knows the last one of each group and partition."""
+    """Writes the checkpoints that are due, and remembers the last one of each group and partition."""
 
     def __init__(
         self, known: InternalLog, writer: Callable[[OnResult], InternalTopicWriter], metrics: OffsetMetrics
@@ -92,24 +99,26 @@ class Emitter:
         self._known: defaultdict[str, dict[TopicPartition, Checkpoint]] = defaultdict(dict)
 
     def known(self) -> Known:
-        """The last ones."""
+        """Return the last checkpoints."""
         return self._known
 
     def read(self, deadline: Deadline) -> None:
-        """What others have written, and what was there before; raises HostError."""
+        """Read the checkpoints of other processes, and earlier ones; raises HostError."""
         for checkpoint in decoded(self._log.read(deadline), Checkpoint.decode):
             self._note(checkpoint)
 
     def forget_beyond(self, ends: Offsets) -> None:
-        """Those behind these ends of the target's logs count no more."""
+        """Forget checkpoints beyond these ends of the target's logs."""
         for known in self._known.values():
             for checkpoint in [each for each in known.values() if _is_beyond(each, ends)]:
                 del known[_place(checkpoint)]
 
     def emit(self, found: Iterator[Checkpoint], asked_at: float, deadline: Deadline) -> int:
-        """Those of these that are due; how many. Raises HostError when not all of them could be written.
+        """Write those checkpoints that are due; return their number.
 
-        `asked_at`: when the groups' offsets were asked for.
+        Raises HostError if not all could be written.
+
+        `asked_at` is the time at which the groups' offsets were asked for.
         """
         written = []
         self._asked_at = asked_at
@@ -131,7 +140,7 @@ class Emitter:
         taken = self._writer.flush(deadline)
         refused, self._refused = self._refused, ""
         if refused or not taken:
-            raise HostError(f"the target does not take checkpoints: {refused or 'no answer in time'}")
+            raise HostError(f"the target did not accept all checkpoints: {refused or 'no answer in time'}")
 
     def _result(self, key: bytes, reason: str | None) -> None:
         self._refused = self._refused or reason or ""
@@ -144,7 +153,7 @@ class Emitter:
 
 
 class Checkpoints(threading.Thread):
-    """Emits checkpoints, and brings groups at the target to them where that is asked for."""
+    """Emits checkpoints, and moves groups at the target to them if that was asked for."""
 
     def __init__(
         self,
@@ -157,9 +166,10 @@ class Checkpoints(threading.Thread):
         held: Callable[[], frozenset[TopicPartition]],
         target_ends: Callable[[Collection[TopicPartition], Deadline], Offsets],
     ) -> None:
-        """`remote`: a source topic's name at the target; `held`: the partitions that are copied here.
+        """Take the collaborators of a round.
 
-        `target_ends`: where logs of the target end, of those that are told; it may raise HostError.
+        `remote` gives a source topic's name at the target; `held` the partitions that this process copies.
+        `target_ends` gives the ends of logs at the target, as far as they are known; it may raise HostError.
         """
         super().__init__(name="checkpoints", daemon=True)
         self._rounds = rounds
@@ -180,7 +190,7 @@ class Checkpoints(threading.Thread):
         self._stopping.set()
 
     def run(self) -> None:
-        """Round after round; what fails is told, and tried again in the next one."""
+        """Run round after round; log failures, and try again in the next round."""
         sync_at = monotonic() + (self._rounds.sync_groups or 0.0)
         self._told("checkpoints", self._begin)
         while not self._stopping.wait(self._rounds.interval):
@@ -197,18 +207,18 @@ class Checkpoints(threading.Thread):
         offsets, untold = self._groups.offsets(deadline)
         found = tuple(self._found(offsets))
         self._name_left_out(offsets, found)
-        ends = self._ends_of(found, deadline)  # asked last: what was copied before is not behind them
+        ends = self._ends_of(found, deadline)  # asked last, so that what was copied before is not beyond them
         self._emitter.emit((each for each in found if not _is_beyond(each, ends)), asked_at, deadline)
         raise_untold(untold)
 
     def _begin(self) -> None:
-        """Before what is copied next has filled a topic that was made again up to its old checkpoints."""
+        """Read known checkpoints before copying fills a recreated topic up to its old checkpoints."""
         deadline = Deadline.after(RUN_SECONDS)
         self._emitter.read(deadline)
         self._ends_of((), deadline)
 
     def _ends_of(self, found: Collection[Checkpoint], deadline: Deadline) -> Offsets:
-        """Where the logs end that have checkpoints, or get these; known ones behind that are forgotten."""
+        """Return the log ends of partitions with checkpoints, old or new; forget known checkpoints beyond them."""
         places = {place for known in self._emitter.known().values() for place in known}.union(map(_place, found))
         ends = self._target_ends(places, deadline) if places else {}
         self._emitter.forget_beyond(ends)
@@ -229,7 +239,7 @@ class Checkpoints(threading.Thread):
                     yield Checkpoint(group, remote, partition.partition, offset, translated, metadata)
 
     def _name_left_out(self, committed: Mapping[str, GroupOffsets], found: Collection[Checkpoint]) -> None:
-        """A line for each group that has no checkpoint for some partitions, once that was so in two rounds."""
+        """Log each group that has had no checkpoint for some partitions in two rounds."""
         have = {(each.group, *_place(each)) for each in found}
         held, before, self._left_out = self._held(), self._left_out, {}
         for group, offsets in committed.items():
@@ -243,7 +253,7 @@ class Checkpoints(threading.Thread):
                     events.emit(events.GROUP_LEFT_OUT, group=group, count=len(lasting), places=places)
 
     def _mine(self) -> Known:
-        """The checkpoints of partitions that are copied here; none of groups that were excluded or deleted since."""
+        """Return the checkpoints of partitions that this process copies, without groups excluded or deleted since."""
         held = {TopicPartition(self._remote(topic), number) for topic, number in self._held()}
         return {
             group: {place: found[place] for place in found.keys() & held}
@@ -255,8 +265,8 @@ class Checkpoints(threading.Thread):
         try:
             run()
             self._said.pop(duty, None)
-        except Exception as error:  # noqa: BLE001 - told; it never ends the mirror
-            if not self._stopping.is_set():  # what it asks ends with the mirror
+        except Exception as error:  # noqa: BLE001 - logged; it never ends the mirror
+            if not self._stopping.is_set():  # its requests end with the mirror
                 self._say(duty, one_line(error))
 
     def _say(self, duty: str, reason: str) -> None:

@@ -1,4 +1,4 @@
-"""When offsets are committed, which, and what each failure means; one object per stream, used on its thread only.
+"""Decides when and which offsets are committed, and what each failure means; one object per stream, on its thread only.
 
 Invariant B: within one assignment the offsets given to `note` never go back. A commit is asynchronous: its outcome
 comes later through `settled`, so no commit can hold up the group membership.
@@ -16,11 +16,11 @@ from legacy_mm.model import Offsets, TopicPartition, describe_offsets
 
 _RETRY_SECONDS = 0.1
 _REJOIN_SECONDS = 3.0
-"""How long offsets wait for the next assignment before they are tried anyway: its news may have come first."""
+"""Time that offsets wait for the next assignment before they are tried anyway: its news may have come first."""
 
 
 class Commits:
-    """Safe offsets of the present assignment on their way to the group coordinator."""
+    """Safe offsets of the current assignment on their way to the group coordinator."""
 
     def __init__(
         self,
@@ -45,32 +45,33 @@ class Commits:
         self._last_success_ms = -1
 
     def note(self, offsets: Offsets) -> None:
-        """These offsets are safe now."""
+        """Take over offsets that have become safe."""
         for partition, offset in offsets.items():
             before = self._safe.get(partition, -1)
             assert offset >= before, f"invariant B: {partition} went back from {before} to {offset}"
             self._safe[partition] = offset
 
     def restart(self, offsets: Offsets) -> None:
-        """These partitions go on elsewhere after a gap: what was safe before is no bound any more."""
+        """Forget old offsets of partitions that continue elsewhere after a gap: they are no lower bound any more."""
         for partition in offsets:
             self._safe.pop(partition, None)
             self._durable.pop(partition, None)
 
     def pending(self) -> dict[TopicPartition, int]:
-        """Safe offsets that are not known to be durable at the coordinator."""
+        """Return the safe offsets that are not known to be durable at the coordinator."""
         return {p: offset for p, offset in self._safe.items() if self._durable.get(p, -1) != offset}
 
     def chosen(self, offsets: Offsets) -> None:
-        """Copying goes on here by a policy: commit it at the next tick.
+        """Commit at the next tick the offsets that a policy has chosen.
 
-        A restart would choose anew, and lose what came meanwhile; where a log was cut it may hold the old offset again.
+        Otherwise a restart would choose again and lose what came meanwhile. After a truncation the log may hold the old
+        offset again.
         """
         self.note(offsets)
         self._last = float("-inf")
 
     def tick(self) -> None:
-        """Commit when the interval is over or a retry is due; to be called often."""
+        """Commit when the interval is over or a retry is due; must be called often."""
         now = monotonic()
         if self._retry_at is not None:
             if now >= self._retry_at:
@@ -79,7 +80,7 @@ class Commits:
             self.commit()
 
     def commit(self) -> None:
-        """Send what is pending, without waiting."""
+        """Send the pending offsets, without waiting."""
         self._last, self._retry_at = monotonic(), None
         offsets = {p: offset for p, offset in self.pending().items() if self._sent.get(p) != offset}
         if offsets:
@@ -88,17 +89,20 @@ class Commits:
             self._send(offsets)
 
     def waiting(self) -> bool:
-        """True while an outcome is outstanding or a retry is due."""
+        """Return True while an outcome is outstanding or a retry is due."""
         return bool(self._sent) or self._retry_at is not None
 
     def settled(
         self, done: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]
     ) -> CommitProblem | None:
-        """The outcome of a commit; LOST is for the caller to act on. Raises StreamFailure for a hopeless one."""
+        """Process the outcome of a commit; the caller must act on LOST.
+
+        Raises StreamFailure if no later try can succeed.
+        """
         for partition in failed:
             self._sent.pop(partition, None)
         for partition, offset in done.items():
-            if self._sent.get(partition) == offset:  # else a newer commit is under way
+            if self._sent.get(partition) == offset:  # otherwise a newer commit is under way
                 del self._sent[partition]
         self._durable |= {partition: offset for partition, offset in done.items() if partition in self._safe}
         if done:
@@ -111,18 +115,18 @@ class Commits:
         return self._on_failure(failed)
 
     def assigned(self) -> None:
-        """A new generation began: what was kept for it goes out."""
+        """Retry at once in the new generation what was kept for it."""
         if self._retry_at is not None:
             self._retry_at = monotonic()
 
     def forget(self, partitions: frozenset[TopicPartition]) -> None:
-        """These are not ours any more. What is still under way for them is the coordinator's to judge."""
+        """Forget partitions that this stream has lost. The coordinator decides about commits still under way."""
         for partition in partitions:
             for offsets in (self._safe, self._durable, self._sent):
                 offsets.pop(partition, None)
 
     def position(self, partition: TopicPartition) -> int | None:
-        """The safe offset, where a new copy job of this assignment starts."""
+        """Return the safe offset, at which a new copy job of this assignment starts."""
         return self._safe.get(partition)
 
     def _on_failure(self, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]) -> CommitProblem:
@@ -157,7 +161,7 @@ class Commits:
         )
 
     def _forget_vanished_topics(self) -> None:
-        """As the legacy tool: offsets of topics that are not listed any more would be refused for ever."""
+        """Forget offsets of topics that no longer exist, as the legacy tool does: they would be refused for ever."""
         existing = self._existing_topics()
         if existing is None:
             events.emit(events.TOPICS_UNKNOWN)

@@ -1,8 +1,8 @@
-"""The driver's hold on one copy job: its ticket, what its task reported, and when it is really over.
+"""The driver's side of one copy job: its ticket, the reports of its task, and the proof that it is over.
 
-Invariant D: a copy job is over when its `Stopped` came and its worker is gone; or, embedded, when the driver has
-killed the worker and seen it gone; or, on a cluster, when the channel is dead and the lease has run out twice over.
-The end of the Spark job proves nothing. Frames arrive on the channel's thread, questions come from the stream's.
+Invariant D: a copy job is over when its `Stopped` came and its worker is gone; or, embedded, when the driver has killed
+the worker and seen it gone; or, on a cluster, when the channel is dead and the lease has run out twice over. The end of
+the Spark job proves nothing. Frames arrive on the channel's thread, questions come from the stream's.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from legacy_mm.spark.channel import ChannelServer, Peer, process_start
 from legacy_mm.spark.runner import SparkRunner
 
 _HELLO_SECONDS, _CLUSTER_HELLO_SECONDS = 30.0, 150.0
-"""The second where a cluster may have to make its executors first: pods whose image is still to be pulled."""
+"""Seconds until a task must report. The second value is for clusters that may have to start executors first."""
 _NO_ROOM = ": the cluster has no free core, too little memory, or a master that has forgotten this application"
 _PROGRESS_SECONDS = 10.0
 _EXIT_SECONDS = 2.0
@@ -54,7 +54,7 @@ _LOOK_SECONDS = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Why a copy job cannot go on. `fatal`: a new one would not help."""
+    """The reason why a copy job cannot continue. `fatal`: a new one would not help."""
 
     kind: str
     reason: str
@@ -62,20 +62,20 @@ class Trouble:
 
 
 class PairSink(Protocol):
-    """Who is told where records went. Called on the channel's thread, or the stream's; must not block."""
+    """Receiver of offset pairs. Called on the channel's thread or the stream's; must not block."""
 
     def started(self, offsets: Offsets) -> None:
-        """These partitions are copied from here on, in this process; told again after a gap."""
+        """Note that this process copies these partitions from these offsets; called again after a gap."""
 
     def copied(self, runs: Sequence[Run]) -> None:
-        """Acknowledged records."""
+        """Receive acknowledged records."""
 
     def ended(self, partitions: Collection[TopicPartition]) -> None:
-        """These are not copied here any more."""
+        """Note that this process does not copy these partitions any more."""
 
 
 class CopyJob:
-    """One Spark job with one task that copies one assignment from given offsets until it is told to stop."""
+    """One Spark job with one task that copies one assignment from given offsets until it gets a stop order."""
 
     def __init__(
         self,
@@ -90,17 +90,18 @@ class CopyJob:
         on_exit: Callable[[int], None] = lambda code: None,
         unattended_seconds: float = float("inf"),
     ) -> None:
-        """`on_exit` is called with the code when the message handler ends the program.
+        """Take the ticket, the plan and the services of the driver.
 
-        `unattended_seconds`: so long after the stream's thread has last looked after it the task must end.
+        `on_exit` is called with the code when the message handler ends the program. `unattended_seconds` is the time
+        after the stream's thread last looked at which the task must end.
         """
         self.ticket = ticket
         self.partitions = frozenset(plan.offsets)
         self.outlives_topics = plan.engine == "records"
-        """librdkafka believes in the leader of a topic that is no more until the next one's epoch is as high."""
+        """librdkafka trusts the leader of a deleted topic until the epoch of the recreated one is as high."""
         self.worker = "not started"
         self.hello_seconds = _HELLO_SECONDS if embedded else _CLUSTER_HELLO_SECONDS
-        """So long its task may take to report."""
+        """Seconds that the task may take to report."""
         self.unacknowledged: dict[TopicPartition, int] = {}
         self._plan = plan
         self._channel = channel
@@ -124,14 +125,14 @@ class CopyJob:
         self._trouble: Trouble | None = None
 
     def start(self, description: str) -> None:
-        """Make the ticket good and give it to Spark."""
+        """Make the ticket valid and give it to Spark."""
         self._channel.expect(self)
         self._runner.submit(self.ticket, description, self._spark_ended)
 
-    # --- what the channel's thread tells
+    # --- called by the channel's thread
 
     def admit(self, peer: Peer, hello: Hello) -> Plan | None:
-        """Give the plan out, once."""
+        """Return the plan, once."""
         with self._changed:
             if self._peer is not None or self._refusing:
                 return None
@@ -142,7 +143,7 @@ class CopyJob:
             return self._plan
 
     def received(self, frame: Frame) -> None:
-        """Note what the task reports."""
+        """Process a report of the task."""
         if isinstance(frame, Log):
             if (event := events.BY_NAME.get(frame.event)) is not None:
                 events.emit(event, **frame.fields)
@@ -178,13 +179,16 @@ class CopyJob:
             self._tell(Understood())
 
     def closed(self) -> None:
-        """The task's channel is closed."""
+        """Note that the task's channel is closed."""
         with self._changed:
             self._closed, self._closed_at = True, monotonic()
             self._changed.notify_all()
 
     def attended(self) -> bool:
-        """Invariant D: a stream that hangs loses its partitions, and could not stop the task that copies them."""
+        """Return True while the stream's thread looks after the job.
+
+        Invariant D: a stream that hangs loses its partitions, and could not stop the task that copies them.
+        """
         return monotonic() - self._attended < self._unattended_seconds
 
     def _spark_ended(self, reason: str) -> None:
@@ -194,28 +198,28 @@ class CopyJob:
                 self._trouble = Trouble("SparkJob", reason, fatal=False)
             self._changed.notify_all()
 
-    # --- what the stream's thread asks
+    # --- called by the stream's thread
 
     def take_started(self) -> list[Started]:
-        """Actual start offsets reported since the last call (also after gaps)."""
+        """Return the actual start offsets reported since the last call, also after gaps."""
         with self._changed:
             started, self._started = self._started, []
             return started
 
     def take_gaps(self) -> list[Gap]:
-        """Gaps that wait for an answer."""
+        """Return the gaps that wait for an answer."""
         with self._changed:
             gaps, self._gaps = self._gaps, []
             return gaps
 
     def take_copied(self) -> list[Copied]:
-        """What receipts are made of, reported since the last call."""
+        """Return the content of receipts reported since the last call."""
         with self._changed:
             copied, self._copied = self._copied, []
             return copied
 
     def take_safe(self) -> dict[TopicPartition, int]:
-        """Safe offsets that moved since the last call."""
+        """Return the safe offsets that moved since the last call."""
         with self._changed:
             safe, self._safe = self._safe, {}
             return safe
@@ -225,7 +229,7 @@ class CopyJob:
         self._tell(Resume(offsets))
 
     def trouble(self) -> Trouble | None:
-        """Why it cannot go on, or None while all is well."""
+        """Return the reason why the job cannot continue, or None."""
         self._attended = monotonic()
         with self._changed:
             if self._trouble is not None:
@@ -237,7 +241,7 @@ class CopyJob:
                     reason = f"no worker reported within {self.hello_seconds:g} s"
                     return Trouble("Stalled", reason if self._embedded else reason + _NO_ROOM, fatal=False)
             elif monotonic() - self._heard > _PROGRESS_SECONDS:
-                return Trouble("Stalled", f"its worker said nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
+                return Trouble("Stalled", f"its worker reported nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
             return None
 
     def stop(self, deadline: Deadline) -> None:
@@ -247,7 +251,7 @@ class CopyJob:
         self._tell(Stop(max(0.0, deadline.remaining() - _EXIT_SECONDS)))
 
     def is_over(self) -> bool:
-        """Invariant D: true when nothing of this job can reach the target by its own will any more."""
+        """Return True when nothing of this job can reach the target any more (invariant D)."""
         with self._changed:
             if self._peer is None:
                 return self._refusing
@@ -258,7 +262,7 @@ class CopyJob:
             return self._closed and monotonic() - self._closed_at > 2 * LEASE_SECONDS
 
     def wait_over(self, deadline: Deadline) -> bool:
-        """Wait until it is over or the deadline; kills the worker of a task that does not end by itself."""
+        """Wait until the job is over or the deadline; kill the worker of a task that does not end itself."""
         exit_by: Deadline | None = None
         while not self.is_over() and not deadline.expired():
             self._attended = monotonic()
@@ -275,7 +279,9 @@ class CopyJob:
         return self.is_over()
 
     def kill(self) -> None:
-        """End it without flushing: SIGKILL where the worker is ours, else its channel closes and its lease runs out."""
+        """End the job without flushing: SIGKILL if the worker is ours, otherwise its channel closes and its lease runs
+        out.
+        """
         with self._changed:
             self._refusing = True
             lives = self._embedded and self._worker_lives()
@@ -288,7 +294,7 @@ class CopyJob:
         self._runner.cancel(self.ticket)
 
     def release(self) -> None:
-        """Over and done: its ticket is refused from now on, and its clients are gone."""
+        """Refuse the ticket of the finished job from now on, and drop its clients."""
         self._metrics.copy_ended()
         if self._pairs is not None:
             self._pairs.ended(self.partitions)
@@ -308,4 +314,4 @@ class CopyJob:
 
 
 StartCopy = Callable[[int, Offsets], CopyJob]
-"""(generation, start offsets) -> a copy job that is under way."""
+"""(generation, start offsets) -> a copy job that is running."""

@@ -1,10 +1,10 @@
-"""A group is taken to the target, step by step; offsets at the source are never touched.
+"""Moves a group to the target, step by step; offsets at the source are never touched.
 
-`Cutover.run`: (1) the group has no members, at the source and at the target; (2) wait until the mirror has copied what
-the group's topics held when the wait began, and has written down where to; (3) the final translation, and members are
-looked for again; (4) a receipt of what is going to be committed; (5) commit, never backwards; (6) read back, and note
-that in the receipt. Up to the commit nothing has changed; after it, what the target says is told, partition by
-partition.
+`Cutover.run`: (1) require that the group has no members, at the source and at the target; (2) wait until the mirror has
+copied the records that the group's topics held when the wait began, and has written their offset pairs; (3) translate
+finally, and look for members again; (4) write a receipt of what is going to be committed; (5) commit, never backwards;
+(6) read back, and note that in the receipt. Up to the commit nothing has changed; after it, every partition's offset at
+the target is printed.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class CutoverOptions:
-    """What the user chose."""
+    """The user's choices."""
 
     timeout: float
-    """Seconds to wait for the mirror, in all."""
+    """Seconds to wait for the mirror, in total."""
     settle: float
-    """Seconds of these to wait for the mirror to write down where the last records went."""
+    """Seconds of these to wait until the mirror has written the offset pairs of the last records."""
     partial: bool = False
-    """Partitions whose offsets nobody can tell are left out; else they stop everything."""
+    """Partitions whose offsets are unknown are left out; otherwise they stop everything."""
     dry_run: bool = False
     from_first: bool = False
-    """Where nobody can tell, the group begins at the copy's first record."""
+    """The group begins at the copy's first record where its offset is unknown."""
     interval: float = 60.0
     """Seconds between two commits of the mirror."""
 
 
 class Cutover:
-    """Of one group."""
+    """The cut-over of one group."""
 
     def __init__(self, translation: GroupTranslation, group: str, flow: str, target_cluster: str, say: Say) -> None:
         self._translation = translation
@@ -56,7 +56,7 @@ class Cutover:
         self._patience = threading.Event()
 
     def run(self, options: CutoverOptions, keep: Callable[[CutoverReceipt], None]) -> bool:
-        """False: the group is not ready, and nothing was changed. Raises LegacyMMError."""
+        """Move the group; return False if it is not ready and nothing was changed. Raises LegacyMMError."""
         unused = self._unused()
         if not unused and not options.dry_run:
             return False
@@ -79,7 +79,7 @@ class Cutover:
         return True
 
     def _unused(self) -> bool:
-        """Step 1."""
+        """Require a group without members: step 1."""
         unused = True
         for cluster in (self._translation.source.groups, self._translation.target.groups):
             if members := members_of(cluster, self._group):
@@ -90,7 +90,7 @@ class Cutover:
         return unused
 
     def _copied(self, options: CutoverOptions) -> bool:
-        """Step 2; in a dry run a single look."""
+        """Wait until the records are copied: step 2. A dry run looks once."""
         ends = self._translation.ends(self._group, _patience())
         end = Deadline.after(0 if options.dry_run else options.timeout)
         said: Offsets | None = None
@@ -98,19 +98,19 @@ class Cutover:
             if lag != said:
                 said = lag
                 self._say(
-                    f"copied: {sum(lag.values())} offsets are missing yet: {_places(lag)}; what is copied counts when "
-                    f"the mirror has committed it, every {options.interval:g} s"
+                    f"copied: {sum(lag.values())} offsets are still missing: {_places(lag)}; copied records count "
+                    f"when the mirror has committed them, every {options.interval:g} s"
                 )
             if end.expired():
                 when = "yet" if options.dry_run else f"within {options.timeout:g} s"
                 self._say(f"not ready: not copied {when}; is the mirror running?")
                 return False
             self._patience.wait(min(_PAUSE_SECONDS, end.remaining()))
-        self._say(f"copied: all that {len(ends)} partitions held")
+        self._say(f"copied: all records of {len(ends)} partitions")
         return True
 
     def _settled(self, options: CutoverOptions) -> list[Position]:
-        """Step 3; while the mirror has not written down the last pairs, it is asked again."""
+        """Translate: step 3. Ask again while the mirror has not written the last pairs."""
         seconds = 0 if options.dry_run else min(options.settle, options.timeout)
         end = Deadline.after(seconds)
         waited: list[str] = []
@@ -122,7 +122,7 @@ class Cutover:
             if not waited:
                 waited = behind
                 self._say(
-                    f"translated: for up to {seconds:g} s it is waited for what the mirror writes down of "
+                    f"translated: waiting up to {seconds:g} s until the mirror has written the offset pairs of "
                     f"{', '.join(behind)}"
                 )
             self._patience.wait(min(_PAUSE_SECONDS, end.remaining()))
@@ -166,25 +166,25 @@ class Cutover:
         return CutoverReceipt(self._group, self._flow, self._target_cluster, now, "planned", tuple(moved))
 
     def _commit(self, moved: Sequence[MovedPartition]) -> None:
-        """Steps 5 and 6; raises HostError that says what the target has."""
+        """Commit and read back: steps 5 and 6. Raises HostError with the offsets that the target has."""
         wanted = {each.target: each.after for each in moved if each.changed}
         admin = self._translation.target.groups
         failed = _tried(lambda: admin.commit({self._group: wanted}, _patience()).get(self._group)) if wanted else ""
         try:
             found = offsets_of(admin, self._group, _patience())
         except LegacyMMError as error:
-            told = failed or "no word against it"
+            told = failed or "no error reported"
             raise HostError(f"committed for {self._group}: {told}; it cannot be read back: {error}") from error
         held = {place: found[place].offset for place in wanted if place in found}
         lower = [place for place, after in wanted.items() if held.get(place, -1) < after.offset]
         if failed or lower:
-            why = failed or "it does not hold what was committed"
+            why = failed or "it does not have the committed offsets"
             raise HostError(f"committing for {self._group} failed: {why}; the target has {_places(held) or 'nothing'}")
         self._say(f"committed, and read back: {_places(held) or 'nothing, all was there already'}")
 
 
 def undo(receipt: CutoverReceipt, target: GroupAdmin, cluster: str, say: Say) -> bool:
-    """Give the group at the target what it had before; False: it has members there. Raises LegacyMMError."""
+    """Give the group at the target its earlier offsets; return False if it has members there. Raises LegacyMMError."""
     if cluster != receipt.target_cluster:
         raise HostError(f"the receipt is of cluster {receipt.target_cluster}, the target is {cluster}")
     if members := members_of(target, receipt.group):
@@ -206,7 +206,7 @@ def undo(receipt: CutoverReceipt, target: GroupAdmin, cluster: str, say: Say) ->
     _check_undone(receipt.group, former, new, offsets_of(target, receipt.group, _patience()), failed)
     for each in changed:
         say(f"{each.target}: back at {'no offset' if each.before is None else each.before.offset}")
-    say("consumers at the source go on where they were: offsets there were never touched")
+    say("consumers at the source continue at their offsets, which were never changed")
     return True
 
 
@@ -225,7 +225,7 @@ def _check_undone(
 
 
 def _tried(request: Callable[[], str | None]) -> str:
-    """Why it failed, or nothing: what was done of it is read back."""
+    """Return the reason of a failure, or nothing: what was committed is read back anyway."""
     try:
         return request() or ""
     except LegacyMMError as error:
@@ -233,7 +233,7 @@ def _tried(request: Callable[[], str | None]) -> str:
 
 
 def members_of(cluster: GroupAdmin, group: str) -> str:
-    """Who is in the group; nothing for one without members."""
+    """Return the members of the group as text; empty if it has none."""
     states, untold = cluster.states([group], _patience())
     raise_untold(untold)
     if states[group] in (EMPTY, DEAD):

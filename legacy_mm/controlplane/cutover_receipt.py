@@ -1,4 +1,4 @@
-"""What a cut-over did, as one JSON file of mode 0600: enough to go back."""
+"""The receipt of a cut-over, one JSON file of mode 0600 with all that is needed to go back."""
 
 from __future__ import annotations
 
@@ -24,33 +24,33 @@ class MovedPartition:
     source_offset: int
     target: TopicPartition
     before: CommittedOffset | None
-    """At the target; None: nothing was committed."""
+    """Offset at the target; None: nothing was committed."""
     after: CommittedOffset
     how: str
 
     @property
     def changed(self) -> bool:
-        """Whether anything is committed for it."""
+        """True if anything is committed for the partition."""
         return self.before != self.after
 
 
 @dataclass(frozen=True, slots=True)
 class CutoverReceipt:
-    """A group that goes on at the target."""
+    """The move of one group to the target."""
 
     group: str
     flow: str
     target_cluster: str
-    """Its id."""
+    """Id of the target cluster."""
     time: str
-    """In UTC, ISO 8601."""
+    """Time in UTC, ISO 8601."""
     state: str
     """`planned` until what was committed has been read back, then `committed`."""
     partitions: tuple[MovedPartition, ...]
 
 
 def save(receipt: CutoverReceipt, file: Path) -> None:
-    """Write it, in the place of an earlier one at once; raises HostError."""
+    """Write the receipt, replacing an earlier one atomically; raises HostError."""
     fresh = file.with_name(f"{file.name}.new")
     document = {"format": _FORMAT, **asdict(receipt), "partitions": [_row(each) for each in receipt.partitions]}
     try:
@@ -66,7 +66,7 @@ def save(receipt: CutoverReceipt, file: Path) -> None:
 
 
 def load(file: Path) -> CutoverReceipt:
-    """Read it back; raises HostError, and ConfigurationError for what is no receipt."""
+    """Read a receipt back; raises HostError, and ConfigurationError for a file that is no receipt."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
         known = document.pop("format") == _FORMAT

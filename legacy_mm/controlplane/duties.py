@@ -1,8 +1,8 @@
-"""Periodic work beside the copying: one thread runs the duties at their intervals and applies what they find.
+"""Periodic work beside the copying: one thread runs the duties at their intervals and applies the changes they find.
 
-A duty only looks: it compares both clusters and says what must change, so `legacy-mm plan` prints exactly what the
-mirror would do. What is already so is not sent again. A duty that fails is told and tried again, at its next interval
-or, if copying waits for it, soon; the mirror goes on.
+A duty only looks: it compares both clusters and returns what must change, so `legacy-mm plan` prints exactly what the
+mirror would do. A property that is already right is not sent again. A duty that fails is logged and tried again, at its
+next interval or, if copying waits for it, soon; the mirror continues.
 """
 
 from __future__ import annotations
@@ -32,45 +32,45 @@ from legacy_mm.policies.changes import (
 )
 
 RUN_SECONDS = 60.0
-"""One run of a duty, as MirrorMaker 2's `admin.timeout.ms`."""
+"""Limit of one run of a duty, as MirrorMaker 2's `admin.timeout.ms`."""
 _AGAIN_SECONDS = 10.0
-"""So soon again is what should be done before copying, and could not: a target that is back must not copy first."""
+"""Pause before a failed duty is repeated that belongs before copying: a target that is back must not copy first."""
 Count = Callable[[str, int, int], None]
-"""Told after each run: the duty, how many changes were made, how many failed."""
+"""Called after each run with the duty, the number of changes made and the number that failed."""
 
 
 class Duty(Protocol):
-    """Looks at both clusters; changes nothing."""
+    """Compares both clusters; changes nothing."""
 
     @property
     def name(self) -> str:
-        """As logs and metrics call it."""
+        """Return the name in logs and metrics."""
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
-        """What must change for these topics of the source; raises LegacyMMError when it cannot be found out."""
+        """Find what must change for these topics of the source; raises LegacyMMError if that cannot be found out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A duty and when it is due."""
+    """A duty and its schedule."""
 
     duty: Duty
     interval: float
-    """Seconds; infinite: only before copying, and until it has succeeded."""
+    """Seconds; infinite: only before copying, until it has succeeded."""
     before_copying: bool = False
-    """Also when topics are found, before their first record is copied."""
+    """Run also when topics are found, before their first record is copied."""
 
 
 class Applier:
     """Makes changes at the target."""
 
     def __init__(self, target: ClusterAdmin, made: MadeRules | None = None) -> None:
-        """`made`: where it is noted which access rules are ours."""
+        """Take the target; `made` notes which access rules are ours."""
         self._target = target
         self._made = made
 
     def apply(self, changes: Sequence[Change], deadline: Deadline) -> Iterator[Outcome]:
-        """Make these, topics before what concerns them; raises HostError when the target cannot be reached."""
+        """Make these changes, topics first; raises HostError if the target cannot be reached."""
         target = self._target
         yield from target.create_topics([each for each in changes if isinstance(each, CreateTopic)], deadline)
         yield from target.add_partitions([each for each in changes if isinstance(each, AddPartitions)], deadline)
@@ -79,8 +79,11 @@ class Applier:
         yield from self._noted(target.delete_rules([each for each in changes if isinstance(each, DeleteAcl)], deadline))
 
     def _create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
-        """First what forbids: where that is refused nothing is allowed, or a copy would be open to whom the source
-        refuses."""
+        """Add rules that forbid first.
+
+        Where one of them is refused nothing is allowed: a copy would otherwise be open to a principal that the source
+        refuses.
+        """
         refused: list[AclRule] = []
         for outcome in self._target.create_rules([each for each in changes if each.rule.forbids], deadline):
             if outcome.error and isinstance(outcome.change, CreateAcl):
@@ -93,7 +96,10 @@ class Applier:
             yield Outcome(each, "not added, because the target refuses a rule that forbids something for this topic")
 
     def _altered(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
-        """A property that is refused is told by itself, and keeps no other one back."""
+        """Alter properties.
+
+        Try a refused one again alone, so that it holds no other one back and gets its own error.
+        """
         several = {topic for topic, changes in by_topic(wanted).items() if len(changes) > 1}
         for outcome in self._target.alter(wanted, deadline):
             if outcome.error and outcome.change.topic in several:  # type: ignore[union-attr]
@@ -115,7 +121,7 @@ class Applier:
 
 @dataclass(slots=True)
 class _Run:
-    """One duty as it is run: what has been said of it, and when it is due again."""
+    """The state of one duty: what was logged about it, and when it is due again."""
 
     scheduled: Scheduled
     due: float = 0.0
@@ -137,10 +143,10 @@ class Duties(threading.Thread):
         self._stopping = threading.Event()
 
     def topics_found(self, topics: frozenset[str], deadline: Deadline) -> None:
-        """These topics are mirrored from now on; what must be done before their first record is done, or has failed.
+        """Perform the duties that belong before the first record of these topics.
 
-        Call it before streams subscribe to them, or the brokers make the missing ones in their own way. A duty that
-        is just at work may make it wait until the deadline.
+        Call it before streams subscribe to the topics, or the brokers create the missing ones with their defaults. A
+        duty that is running already may make it wait until the deadline.
         """
         self._topics = topics
         for run in self._runs:
@@ -149,20 +155,20 @@ class Duties(threading.Thread):
         self._topics_known.set()
 
     def perform(self, duty: str, deadline: Deadline) -> bool:
-        """See to this duty now, in the caller's thread, whether or not topics are known; False when it failed.
+        """Perform this duty now, in the caller's thread, whether or not topics are known; return False if it failed.
 
-        A change that is refused is told like any other, and counts as seen to.
+        A change that the target refuses is logged like any other, and does not count as a failure.
         """
         return all(self._perform(run, deadline) for run in self._runs if run.scheduled.duty.name == duty)
 
     def stop(self) -> None:
-        """Begin nothing more; what is under way may still take its time."""
+        """Begin nothing more; work under way may still take its time."""
         self._stopping.set()
         self._topics_known.set()
         self._wake.set()
 
     def run(self) -> None:
-        """Wait for topics, then for what is due."""
+        """Wait for topics, then run each duty when it is due."""
         self._topics_known.wait()
         while not self._stopping.is_set():
             run = min(self._runs, key=lambda each: each.due)
@@ -171,7 +177,7 @@ class Duties(threading.Thread):
             self._wake.clear()
 
     def _perform(self, run: _Run, deadline: Deadline) -> bool:
-        """Look, change, tell. A run that is under way in another thread is waited for, until the deadline."""
+        """Look, change and log. Wait for a run that is under way in another thread, until the deadline."""
         if not run.lock.acquire(timeout=deadline.remaining()):
             return False
         try:
@@ -192,12 +198,12 @@ class Duties(threading.Thread):
             look = duty.look(self._topics, deadline)
             for outcome in self._applier.apply(look.changes, deadline):
                 outcomes.append(outcome)
-        except Exception as error:  # noqa: BLE001 - told; a duty never ends the mirror
+        except Exception as error:  # noqa: BLE001 - logged; a duty never ends the mirror
             failure = one_line(error)
         return look, outcomes, failure
 
     def _tell(self, run: _Run, look: Look, outcomes: Sequence[Outcome], failure: str) -> None:
-        """Each change; each trouble and note that the run before did not have."""
+        """Log each change, and each trouble and note that the run before did not have."""
         duty = run.scheduled.duty.name
         done = [outcome.change for outcome in outcomes if not outcome.error and not outcome.already]
         for change in done:
@@ -209,7 +215,7 @@ class Duties(threading.Thread):
         refused = [f"{outcome.change.text}: {outcome.error}" for outcome in outcomes if outcome.error]
         troubles = [*look.troubles, *refused, *([failure] if failure else [])]
         for trouble in troubles:
-            if trouble not in run.said and not self._stopping.is_set():  # what is asked ends with the mirror
+            if trouble not in run.said and not self._stopping.is_set():  # requests end with the mirror
                 events.emit(events.DUTY_FAILED, duty=duty, reason=trouble)
         for note in look.notes:
             if note not in run.said:

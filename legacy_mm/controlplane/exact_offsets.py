@@ -1,7 +1,7 @@
-"""Every pair of offsets of the partitions that are copied here, in runs, kept in a compacted topic of our own.
+"""Every offset pair of the partitions that this process copies, in runs, kept in a compacted topic of our own.
 
-What was copied before another process took a partition over is read from there. Where that process could not write
-its last runs the map has a hole, and says so; offset syncs answer then.
+The pairs of records that another process copied before are read from there. If that process could not write its last
+runs, the map has a hole and reports it; offset syncs answer then.
 """
 
 from __future__ import annotations
@@ -25,27 +25,27 @@ _ROOM_SECONDS = 5.0
 
 
 class StoredMaps:
-    """The maps that were written down, by whatever process."""
+    """The maps that all processes have written."""
 
     def __init__(self, log: InternalLog) -> None:
         self._log = log
         self._chunks: defaultdict[TopicPartition, dict[int, OffsetMapChunk]] = defaultdict(dict)
 
     def refresh(self, deadline: Deadline) -> None:
-        """Read what is new; raises HostError. What is no chunk of a map is passed over."""
+        """Read new chunks; raises HostError. A record that is no chunk of a map is ignored."""
         for record in decoded(self._log.read(deadline), OffsetMapRecord.decode):
             self._chunks[TopicPartition(record.topic, record.partition)][record.place] = record.chunk
 
     def of(self, partition: TopicPartition) -> OffsetMap:
-        """The map of a partition, empty if there is none."""
+        """Return the map of a partition, empty if there is none."""
         return OffsetMap(self._chunks[partition].values())
 
 
 class ExactOffsets:
-    """For one thread, but for `nearest`, which any thread may ask."""
+    """Maps for use by one thread; any thread may call `nearest`."""
 
     def __init__(self, stored: StoredMaps, writer: InternalTopicWriter) -> None:
-        """Both of the same topic."""
+        """Take the reader and the writer of the same topic."""
         self._stored = stored
         self._writer = writer
         self._maps: dict[TopicPartition, OffsetMap] = {}
@@ -53,7 +53,7 @@ class ExactOffsets:
         self._lock = threading.Lock()
 
     def started(self, offsets: Offsets) -> None:
-        """These partitions are copied here from these offsets on, without a gap from there."""
+        """Begin the maps of partitions that this process copies from these offsets, without a gap from there."""
         self._unread |= offsets.keys() - self._maps.keys()
         try:
             self.read()
@@ -64,9 +64,10 @@ class ExactOffsets:
                 self._maps[partition].start(offsets[partition])
 
     def read(self) -> None:
-        """Read what others wrote down of partitions that began here; raises HostError.
+        """Read what other processes wrote about partitions that began here; raises HostError.
 
-        Until that succeeded nothing is noted of them: a map that does not follow on theirs would hide it.
+        Until that succeeds no pair of them is noted: a map that does not continue the other process's map would hide
+        it.
         """
         if not self._unread:
             return
@@ -76,7 +77,7 @@ class ExactOffsets:
         self._unread.clear()
 
     def copied(self, runs: Sequence[Run]) -> None:
-        """Acknowledged records, in the order of each partition."""
+        """Add acknowledged records, in the order of each partition."""
         with self._lock:
             for run in runs:
                 found = self._maps.get(TopicPartition(run.topic, run.partition))
@@ -88,20 +89,20 @@ class ExactOffsets:
                     found.add(OffsetRun(run.upstream, run.downstream, run.records))
 
     def ended(self, partitions: Collection[TopicPartition]) -> None:
-        """These are copied elsewhere from now on."""
+        """Drop the maps of partitions that this process does not copy any more."""
         self._unread.difference_update(partitions)
         with self._lock:
             for partition in partitions:
                 self._maps.pop(partition, None)
 
     def nearest(self, partition: TopicPartition, offset: int) -> Nearest:
-        """What is known here of an offset of the source."""
+        """Return the known pairs next to an offset of the source."""
         with self._lock:
             found = self._maps.get(partition)
             return Nearest() if found is None else found.nearest(offset)
 
     def save(self, partitions: Collection[TopicPartition]) -> None:
-        """Write down what is new of these."""
+        """Write down what is new in the maps of these partitions."""
         for partition in self._maps.keys() & partitions:
             for place, chunk in self._maps[partition].changed():
                 record = OffsetMapRecord(*partition, place, chunk).encode()
@@ -109,5 +110,5 @@ class ExactOffsets:
                     self._writer.flush(Deadline.after(_ROOM_SECONDS))
 
     def flush(self, deadline: Deadline) -> None:
-        """Wait for what is being written."""
+        """Wait until the records under way are written."""
         self._writer.flush(deadline)

@@ -20,27 +20,27 @@ from legacy_mm.policies.config_filter import ConfigPropertyFilter
 
 @dataclass(frozen=True, slots=True)
 class TopicNames:
-    """What the duties of a flow must know about names."""
+    """Names of topics for the duties of a flow."""
 
     remote: Callable[[str], str]
     """Source topic -> its name at the target."""
     concerned: Callable[[frozenset[str]], frozenset[str]]
-    """Which of these names the features concern, whether or not there are such topics."""
+    """Selects those of these names in the scope of the features, whether or not there are such topics."""
     in_list: Callable[[Sequence[str]], Callable[[str], bool]]
-    """Whether a name is in this list of Java regular expressions."""
+    """Returns a function that accepts the names in this list of Java regular expressions."""
     brings_heartbeats: Callable[[str], bool] = lambda name: False
-    """Whether a topic is mirrored for its heartbeats, in whatever scope."""
+    """Returns True for a topic that is mirrored for its heartbeats, in any scope."""
     own_at_source: Mapping[str, int] = field(default_factory=dict)
-    """The topics that the features keep there for themselves -> replication factor."""
+    """The features' own topics at the source -> replication factor."""
     own_at_target: Mapping[str, int] = field(default_factory=dict)
 
 
 def feature_duties(
     features: FeatureSettings, source: ClusterAdmin, target: ClusterAdmin, names: TopicNames, watch_interval: float
 ) -> tuple[list[Scheduled], Applier]:
-    """What is switched on, when it is due, and who makes the changes that it finds.
+    """Return the duties that are switched on, with their schedules, and the applier of their changes.
 
-    `watch_interval` is how often the legacy tool looks for topics.
+    `watch_interval` is the interval at which the legacy tool looks for topics.
     """
 
     def properties(settings: ConfigFilterSettings) -> ConfigPropertyFilter:
@@ -78,6 +78,6 @@ def feature_duties(
 
 
 def source_duties(source: ClusterAdmin, names: TopicNames) -> list[Scheduled]:
-    """What is to be done at the source: its administrator may have to allow that."""
+    """Return the duties at the source, whose administrator may have to allow them."""
     wanted = names.own_at_source
     return [Scheduled(InternalTopics(source, wanted), math.inf, before_copying=True)] if wanted else []

@@ -1,4 +1,4 @@
-"""Groups without members at the target get the translated offsets, and never go back."""
+"""Gives groups without members at the target the translated offsets, never backwards."""
 
 from __future__ import annotations
 
@@ -26,32 +26,33 @@ class TargetGroups:
         self._metrics = metrics
 
     def follow(self, known: Mapping[str, Mapping[TopicPartition, Checkpoint]], deadline: Deadline) -> None:
-        """Bring the groups to their checkpoints; raises LegacyMMError, also where it failed for some."""
+        """Move the groups to their checkpoints; raises LegacyMMError, also if it failed only for some."""
         committed, untold = self._committed([group for group, found in known.items() if found], deadline)
         wanted = {group: _wanted(committed[group], known[group]) for group in committed}
         wanted = {group: offsets for group, offsets in wanted.items() if offsets}
         refused = self._admin.commit(wanted, deadline) if wanted else {}
         for group in wanted.keys() - refused.keys():
             places = ", ".join(f"{place}={committed.offset}" for place, committed in sorted(wanted[group].items()))
-            events.emit(events.DUTY_CHANGED, duty="group-offsets", change=f"group {group} goes on at {places}")
+            events.emit(events.DUTY_CHANGED, duty="group-offsets", change=f"group {group} continues at {places}")
         self._metrics.groups_synced(len(wanted.keys() - refused.keys()))
         raise_untold({**untold, **refused})
 
     def _committed(self, groups: list[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
-        """What those without members have committed; group -> why it could not be told.
+        """Return the committed offsets of groups without members, and group -> reason for groups that could not be
+        read.
 
-        MirrorMaker 2 takes a group that it could not describe, or saw in use, for one that does not exist, and
-        rewinds it when it has become empty meanwhile; here such a group waits for the next look.
+        MirrorMaker 2 takes a group that it could not describe, or saw in use, for one that does not exist, and rewinds
+        it when it has become empty meanwhile. This class leaves such a group until the next look.
         """
         states, untold = self._admin.states(groups, deadline)
-        # of those that no broker has listed, too: theirs may be away, and only a coordinator knows that there is none
+        # also groups that no broker has listed: their broker may be away, and only a coordinator knows that none exists
         idle = [group for group, state in states.items() if state in _IDLE]
         offsets, unread = self._admin.offsets(idle, deadline)
         return {group: offsets.get(group, _NONE) for group in idle if group not in unread}, {**untold, **unread}
 
 
 def raise_untold(untold: Mapping[str, str]) -> None:
-    """Raise HostError for groups that were not told, or not taken."""
+    """Raise HostError for groups that could not be read or committed."""
     if untold:
         told = "; ".join(f"group {group}: {why}" for group, why in sorted(untold.items())[:_TOLD])
         raise HostError(told if len(untold) <= _TOLD else f"{told}; and {len(untold) - _TOLD} more")

@@ -1,8 +1,8 @@
-"""The first start of a group with `latest`, made durable before anything is read: `--new.topics.from earliest`.
+"""The first start of a group with `latest`, made durable before any read: `--new.topics.from earliest`.
 
-A group that has committed nothing yet begins at the end of each log, and after a kill at the new end: what came between
-is skipped (KAFKA-2759). So the ends are committed first, for all partitions in one request that only a group without
-members may make. From then on a partition without an offset is a new one, and begins at its first record.
+A group that has committed nothing yet begins at the end of each log, and after a kill at the new end: records between
+the two are skipped (KAFKA-2759). So the ends are committed first, for all partitions in one request that only a group
+without members may make. From then on a partition without an offset is a new one, and begins at its first record.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from legacy_mm.wire import failures
 from legacy_mm.wire.groups import CommittedOffset, GroupAdmin
 
 LogEnds = Mapping[TopicPartition, tuple[int, int]]
-"""First offset and the next to be written."""
+"""First offset, and the next offset to be written."""
 
 
 class GroupStart:
-    """Where one group begins with the topics that are there before its first member."""
+    """Start offsets of one group for the topics that exist before its first member."""
 
     def __init__(
         self,
@@ -32,7 +32,10 @@ class GroupStart:
         guard: GapGuard,
         timeout: float,
     ) -> None:
-        """`log_ends`: of the partitions of these topics; raises HostError, StreamFailure."""
+        """Take the group and its services; `log_ends` returns the log ends of the partitions of these topics.
+
+        `log_ends` raises HostError, StreamFailure.
+        """
         self._group = group
         self._admin = admin
         self._log_ends = log_ends
@@ -40,8 +43,10 @@ class GroupStart:
         self._timeout = timeout
 
     def keep(self, topics: Collection[str]) -> None:
-        """(1) A group with an offset for one of these topics has started before. (2) Look where their logs end. (3)
-        Commit that; a group with members refuses it, and has started, too. (4) Say what is skipped.
+        """Commit the log ends as the group's first offsets, unless it has started before.
+
+        (1) A group with an offset for one of these topics has started before. (2) Read the ends of their logs. (3)
+        Commit them; a group with members refuses that, and has started, too. (4) Log what is skipped.
 
         Raises HostError, to be tried again, and StreamFailure.
         """
@@ -66,7 +71,7 @@ class GroupStart:
             self._guard.begun(partition, low, high)
 
     def _require_told(self, untold: Mapping[str, str]) -> None:
-        """A right that is missing ends the mirror, as it would when the group is joined."""
+        """Raise StreamFailure if a right is missing, as joining the group would."""
         if (why := untold.get(self._group)) and failures.forbids(why):
             raise StreamFailure(f"group {self._group} cannot be started: {why}")
         raise_untold(untold)

@@ -1,4 +1,4 @@
-"""A group's offsets at the source, and where it would go on at the target. Nothing is written."""
+"""A group's offsets at the source, and the offsets at which it would continue at the target. Nothing is written."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from legacy_mm.wire.groups import CommittedOffset, GroupAdmin, GroupOffsets
 
 _SCANS = 8
 Ends = Mapping[TopicPartition, tuple[int, int]]
-"""First offset, and the next to be written."""
+"""First offset, and the next offset to be written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,16 +36,16 @@ class Source(ClusterView):
     """The cluster that is mirrored."""
 
     properties: Mapping[str, str]
-    """Of the mirror's consumers."""
+    """Properties of the mirror's consumers."""
     mirror: str
     """The mirror's own group."""
     committed_only: bool
-    """The mirror copies no record of a transaction that was aborted."""
+    """True if the mirror copies no record of an aborted transaction."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the mirror has written down."""
+    """Offset syncs, maps and checkpoints that the mirror has written."""
 
     syncs: StoredSyncs
     maps: StoredMaps
@@ -54,19 +54,19 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A group in one partition."""
+    """The position of a group in one partition."""
 
     source: TopicPartition
     committed: CommittedOffset
     target: TopicPartition
-    """Where the copy would be, if there is one."""
+    """Partition of the copy, if there is one."""
     answer: Answer
     left: int | None = None
-    """How many offsets of the target would be read then; records, where nothing is compacted."""
+    """Number of offsets of the target left to read from there; records, if nothing is compacted."""
 
 
 class GroupTranslation:
-    """For one thread."""
+    """Translation of group offsets, for use by one thread."""
 
     def __init__(
         self,
@@ -75,22 +75,26 @@ class GroupTranslation:
         known: Known,
         copies: Callable[[Collection[str]], Mapping[str, str]],
     ) -> None:
-        """`copies`: those of some source topics that are mirrored with offset syncs -> their names at the target."""
+        """Take both clusters and what the mirror has written.
+
+        `copies` returns those of some source topics that are mirrored with offset syncs -> their names at the target.
+        """
         self.source = source
         self.target = target
         self._known = known
         self._copies = copies
 
     def refresh(self, deadline: Deadline) -> None:
-        """Read what the mirror has written down since the last time; raises HostError."""
+        """Read what the mirror has written since the last time; raises HostError."""
         self._known.syncs.refresh(deadline)
         self._known.maps.refresh(deadline)
         self._known.checkpoints.refresh(deadline)
 
     def positions(self, group: str, deadline: Deadline, *, from_first: bool = False) -> list[Position]:
-        """Of each partition that the group has committed; raises LegacyMMError, also when there is none.
+        """Return the position of each partition that the group has committed; raises LegacyMMError, also if there is
+        none.
 
-        `from_first`: where nobody can tell, the group begins at the copy's first record.
+        `from_first`: the group begins at the copy's first record where its offset is unknown.
         """
         committed = offsets_of(self.source.groups, group, deadline)
         if not committed:
@@ -104,7 +108,7 @@ class GroupTranslation:
         }
         target_ends = self.target.topics.log_ends(
             there.values(), deadline
-        )  # before what is known, and before the source's
+        )  # read before the known offsets, and before the source's
         self.refresh(deadline)
         source_ends = self.source.topics.log_ends(there, deadline)
 
@@ -126,7 +130,9 @@ class GroupTranslation:
                 found = Answer(How.AT_THE_END, there_ends[1])
             if from_first and found.how in (How.UNKNOWN, How.TOO_OLD):
                 found = Answer(How.FIRST_RECORD, there_ends[0], behind=found.behind)
-            if found.offset is not None and found.offset > there_ends[1]:  # copied since, or never there
+            if (
+                found.offset is not None and found.offset > there_ends[1]
+            ):  # copied after the ends were read, or never there
                 there_ends = self.target.topics.log_ends([target], deadline)[target]
                 found = found if found.offset <= there_ends[1] else Answer(How.COPY_MADE_AGAIN, behind=True)
             left = None if found.offset is None else max(0, there_ends[1] - found.offset)
@@ -136,7 +142,7 @@ class GroupTranslation:
             return list(pool.map(position, sorted(committed)))
 
     def ends(self, group: str, deadline: Deadline) -> Ends:
-        """Of all partitions of those topics that the group has committed and that are mirrored."""
+        """Return the log ends of all partitions of the mirrored topics that the group has committed."""
         committed = offsets_of(self.source.groups, group, deadline)
         return self._ends_of(self._copies({place.topic for place in committed}), deadline)
 
@@ -146,8 +152,11 @@ class GroupTranslation:
         return self.source.topics.log_ends(places, deadline)
 
     def _read_to_the_end(self, topics: Collection[str], committed: GroupOffsets, deadline: Deadline) -> set[str]:
-        """Those of these source topics with a partition of which nothing is known, where a group that stands here and
-        the mirror have left no record of any partition: before partitions were preserved a record may be in any."""
+        """Return the source topics that the group and the mirror have read completely, with an unknown partition.
+
+        Before partitions were preserved a record may be in any partition, so no partition of such a topic may have
+        records left.
+        """
         unknown = {place.topic for place in committed if place.topic in topics and not self._is_known(place)}
         ends = self._ends_of(sorted(unknown), deadline) if unknown else {}
         mirrored = offsets_of(self.source.groups, self.source.mirror, deadline) if ends else {}
@@ -155,7 +164,7 @@ class GroupTranslation:
         def has_left(place: TopicPartition) -> bool:
             low, end = ends[place]
             read, copied = (group[place].offset if place in group else 0 for group in (committed, mirrored))
-            # what the source has removed since may still be at the target
+            # records that the source has removed since may still be at the target
             return read < low or self._has_records(place, min(read, max(low, copied)), end)
 
         with ThreadPoolExecutor(_SCANS) as pool:
@@ -166,7 +175,10 @@ class GroupTranslation:
         return bool(self._map(place).runs or self._known.syncs.of(place))
 
     def lag(self, ends: Ends, deadline: Deadline) -> Offsets:
-        """What of the source has not been copied of each partition up to its end; without those that have no lag."""
+        """Return the number of source offsets of each partition not copied up to its end.
+
+        Partitions without lag are left out.
+        """
         self.refresh(deadline)
         committed = offsets_of(self.source.groups, self.source.mirror, deadline)
 
@@ -188,11 +200,11 @@ class GroupTranslation:
             self._known.syncs.of(place),
             lambda begin, until: self._has_records(place, max(begin, low), until),
         )
-        # what the source has removed since may still be at the target
+        # records that the source has removed since may still be at the target
         all_read = offset >= end or first == next_offset
         if found.how is How.UNKNOWN and all_read and not self._has_records(place, low, end):
             return Answer(How.NOTHING_TO_READ, next_offset)
-        # compaction, or a transaction that was aborted, may have left nothing before the first record
+        # compaction, or an aborted transaction, may have left nothing before the first record
         if found.how is How.TOO_OLD and pairs.runs and low <= offset:
             first_run = pairs.runs[0]
             if not self._has_records(place, offset, first_run.upstream):
@@ -209,12 +221,12 @@ class GroupTranslation:
 
 
 def offsets_of(admin: GroupAdmin, group: str, deadline: Deadline) -> GroupOffsets:
-    """What a group has committed, without offsets that were taken away; raises LegacyMMError."""
+    """Return the committed offsets of a group, without deleted ones; raises LegacyMMError."""
     found, untold = admin.offsets([group], deadline)
     raise_untold(untold)
     return {place: committed for place, committed in found.get(group, {}).items() if committed.offset >= 0}
 
 
 def untranslated(positions: Iterable[Position]) -> list[Position]:
-    """Those whose offset nobody can tell."""
+    """Return the positions whose offset is unknown."""
     return [each for each in positions if each.answer.offset is None]

@@ -1,4 +1,4 @@
-"""The duty that makes the topics which copies of the source's heartbeats go to: no pattern of the user's names them."""
+"""The duty that creates the topics for copies of the source's heartbeats: no pattern of the user's names them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from legacy_mm.policies.config_filter import TopicProperty
 
 
 class HeartbeatCopies:
-    """`heartbeat-copies`: those that are missing. One that is there stays as it is."""
+    """`heartbeat-copies`: creates missing topics. An existing one stays as it is."""
 
     name = "heartbeat-copies"
 
@@ -22,16 +22,16 @@ class HeartbeatCopies:
         remote_name: Callable[[str], str],
         are_brought: Callable[[str], bool],
     ) -> None:
-        """`are_brought`: whether a topic of the source is mirrored for its heartbeats."""
+        """Take both clusters; `are_brought` returns True for a source topic that is mirrored for its heartbeats."""
         self._source, self._target = source, target
         self._remote_name = remote_name
         self._are_brought = are_brought
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
-        """What must be made, whichever topics a canary has; raises HostError.
+        """Find the topics to create, whichever topics a canary has; raises HostError.
 
-        A topic of the user's may be called like a copy of heartbeats: none is compacted but those that are so at the
-        source.
+        A topic of the user's may be named like a copy of heartbeats: only those that are compacted at the source are
+        compacted.
         """
         brought = {
             topic: partitions for topic, partitions in self._source.topics(deadline).items() if self._are_brought(topic)
@@ -48,5 +48,5 @@ class HeartbeatCopies:
 
 
 def _cleanup(properties: Iterable[TopicProperty]) -> dict[str, str]:
-    """How the source removes old records; nothing where it does not tell."""
+    """Return how the source removes old records; empty if that is unknown."""
     return {row.name: row.value for row in properties if row.name == "cleanup.policy" and row.value is not None}

@@ -1,7 +1,7 @@
-"""Heartbeats: a record at the target says again and again that the flow is alive (MirrorMaker 2's MirrorHeartbeatTask).
+"""Heartbeats: records at the target that show the flow is alive (MirrorMaker 2's MirrorHeartbeatTask).
 
-Each process of a group beats: the key is the flow's, so compaction keeps one record, and the flow is alive while any of
-them is.
+Each process of a group sends heartbeats. The key is the flow's, so compaction keeps one record, and the flow is alive
+while any process is.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _AGAIN_SECONDS = 10.0
 
 
 class Heartbeats(threading.Thread):
-    """The heartbeats of one flow. One that is not written yet keeps the next one back, so none pile up."""
+    """The heartbeats of one flow. The next one is sent only after the last was written, so none pile up."""
 
     def __init__(
         self,
@@ -29,7 +29,10 @@ class Heartbeats(threading.Thread):
         prepare: Callable[[], bool],
         writer: Callable[[OnResult], InternalTopicWriter],
     ) -> None:
-        """`prepare` sees to the topic and tells, by False, that the target did not answer. `interval`: seconds."""
+        """Take the aliases and the writer; `interval` is in seconds.
+
+        `prepare` creates the topic, and returns False if the target did not answer.
+        """
         super().__init__(name="heartbeats", daemon=True)
         self._aliases = source_alias, target_alias
         self._interval = interval
@@ -39,11 +42,11 @@ class Heartbeats(threading.Thread):
         self._stopping = threading.Event()
 
     def stop(self) -> None:
-        """Beat no more; returns at once."""
+        """Send no more heartbeats; returns at once."""
         self._stopping.set()
 
     def run(self) -> None:
-        """See to the topic, then wait and beat."""
+        """Create the topic, then send heartbeats."""
         while not self._prepare():
             if self._stopping.wait(_AGAIN_SECONDS):
                 return
@@ -59,7 +62,7 @@ class Heartbeats(threading.Thread):
         writer.close()
 
     def _result(self, _: bytes, reason: str | None) -> None:
-        """Say when heartbeats begin to fail, and when they come through again."""
+        """Log when heartbeats begin to fail, and when they reach the target again."""
         if reason is not None and not self._failing:
             events.emit(events.HEARTBEATS_FAILED, reason=reason)
         elif reason is None and self._failing:

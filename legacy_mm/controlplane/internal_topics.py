@@ -1,4 +1,4 @@
-"""The duty that makes the topics which features keep for themselves, as MirrorMaker 2 makes its own."""
+"""The duty that creates the features' own topics, as MirrorMaker 2 creates its own."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.policies.changes import CreateTopic, Look
 
 COMPACTED = {"cleanup.policy": "compact"}
-"""Only the newest record of each key counts."""
+"""Topic properties that keep only the newest record of each key."""
 
 
 class InternalTopics:
-    """`internal-topics`: those that are missing on one cluster. One that is there stays as it is."""
+    """`internal-topics`: creates missing topics on one cluster. An existing one stays as it is."""
 
     name = "internal-topics"
 
     def __init__(self, cluster: ClusterAdmin, wanted: Mapping[str, int]) -> None:
-        """`wanted`: topic -> replication factor."""
+        """Take the cluster; `wanted` is topic -> replication factor."""
         self._cluster = cluster
         self._wanted = wanted
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
-        """What must be made, whatever is mirrored; raises HostError."""
+        """Find the topics to create, whatever is mirrored; raises HostError."""
         present = self._cluster.topics(deadline)
         missing = (topic for topic in self._wanted if topic not in present)
         return Look(tuple(CreateTopic(topic, 1, self._wanted[topic], COMPACTED) for topic in missing))

@@ -1,7 +1,8 @@
-"""Which access rules this host has added at a target, in a file that outlives the process: no others are ever removed.
+"""The access rules that this host has added at a target, in a file: no others are ever removed.
 
-A rule is noted when the target has acknowledged it, so one that was there before is never ours; one that was added just
-before a crash is not known to be ours, and stays. Each pair of clusters, and each way of naming topics, has a file.
+The file outlives the process. A rule is noted when the target has acknowledged it, so a rule that existed before is
+never ours. A rule that was added just before a crash is not known to be ours, and stays. Each pair of clusters, and
+each way of naming topics, has a file.
 """
 
 from __future__ import annotations
@@ -18,25 +19,30 @@ from legacy_mm.policies.acl_rules import AclRule
 
 
 def state_folder() -> Path:
-    """`$XDG_STATE_HOME/legacy_mm`, else `~/.local/state/legacy_mm`."""
+    """Return `$XDG_STATE_HOME/legacy_mm`, or `~/.local/state/legacy_mm`."""
     base = os.environ.get("XDG_STATE_HOME")
     return (Path(base) if base else Path.home() / ".local" / "state") / "legacy_mm"
 
 
 class MadeRules:
-    """The rules of one flow, as its files have them. Used by one thread at a time."""
+    """The rules of one flow, as its files hold them. Used by one thread at a time."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._path: Path | None = None
 
     def between(self, source: str, target: str, naming: str) -> frozenset[AclRule]:
-        """Ours at `target`, from `source` (cluster ids); `naming` tells ways of naming apart. Raises HostError."""
+        """Return our rules at `target` that come from `source` (cluster ids).
+
+        Raises HostError.
+
+        `naming` distinguishes ways of naming topics.
+        """
         self._path = self._folder / f"access-rules-{quote(f'{source}-{target}-{naming}', safe='')}.json"
         return self._read()
 
     def note(self, added: Iterable[AclRule], removed: Iterable[AclRule]) -> None:
-        """These came and went; raises HostError. Nothing is noted before `between` was asked."""
+        """Note rules that were added and removed; raises HostError. Nothing is noted before `between` was called."""
         added, removed = frozenset(added), frozenset(removed)
         if self._path is None or not added | removed:
             return
@@ -57,4 +63,6 @@ class MadeRules:
         except OSError as error:
             raise HostError(f"{self._path} cannot be read: {error.strerror}") from error
         except (ValueError, TypeError) as error:
-            raise HostError(f"{self._path} does not hold access rules: remove it, and what it knew stays") from error
+            raise HostError(
+                f"{self._path} holds no access rules: remove the file; the rules in it then stay at the target"
+            ) from error

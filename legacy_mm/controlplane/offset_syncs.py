@@ -1,8 +1,8 @@
-"""Offset syncs of what is copied, as MirrorMaker 2 emits them, and the exact pairs of offsets beside them.
+"""Offset syncs of copied records, as MirrorMaker 2 emits them, and the exact offset pairs beside them.
 
-A thread of its own takes what the copy jobs tell, so that no stream and no channel waits for a topic. Pairs become
-syncs as they come, about once a second, a selection of those that are due; at each flush the newest pair of every
-partition becomes one, too.
+A thread of its own takes the reports of the copy jobs, so that no stream and no channel waits for a topic. Pairs become
+syncs as they come, about once a second, a selection of those that are due. At each flush the newest pair of every
+partition becomes a sync, too.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _ROUND_SECONDS = 1.0
 
 
 class OffsetSyncs(threading.Thread):
-    """Told by copy jobs where records went (`PairSink`); any thread may tell it."""
+    """Receives the offset pairs of copy jobs (`PairSink`); any thread may call it."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class OffsetSyncs(threading.Thread):
         flush_interval: float,
         exact: ExactOffsets,
     ) -> None:
-        """`writer` is that of the topic of offset syncs; `flush_interval` seconds."""
+        """Take the writer for the topic of offset syncs; `flush_interval` is in seconds."""
         super().__init__(name="offset-syncs", daemon=True)
         self._writer = writer
         self._lag_max = lag_max
@@ -48,50 +48,50 @@ class OffsetSyncs(threading.Thread):
         self._over = False
 
     def started(self, offsets: Offsets) -> None:
-        """These partitions are copied from here on."""
+        """Begin partitions that this process copies from these offsets."""
         self._tell(lambda: self._start(offsets))
 
     def copied(self, runs: Sequence[Run]) -> None:
-        """Acknowledged records."""
+        """Receive acknowledged records."""
         self._tell(lambda: self._take(runs))
 
     def ended(self, partitions: Collection[TopicPartition]) -> None:
-        """These are not copied here any more: what is known of them is written down."""
+        """Write down what is known of partitions that this process does not copy any more."""
         self._tell(lambda: self._let_go(partitions))
 
     def held(self) -> frozenset[TopicPartition]:
-        """The partitions that are copied here."""
+        """Return the partitions that this process copies."""
         return frozenset(self._held)
 
     def run(self) -> None:
-        """Until `finish`; what should not happen is told and ends the pairs, never the mirror."""
+        """Run until `finish`; an unexpected error is logged and ends the pairs, never the mirror."""
         try:
             self._work()
-        except Exception as error:  # noqa: BLE001 - told
+        except Exception as error:  # noqa: BLE001 - logged
             reason = f"{type(error).__name__}: {error}; no more pairs are written before a restart"
             events.emit(events.OFFSETS_LOST, reason=reason)
         finally:
             self._over = True
 
     def _work(self) -> None:
-        """Take, send, and at each flush promote."""
+        """Take reports, send syncs, and at each flush promote pairs."""
         flush_at = monotonic() + self._flush_interval
         while self._end is None:
             self._take_told(_ROUND_SECONDS)
             if monotonic() >= flush_at:
                 flush_at = monotonic() + self._flush_interval
-                with suppress(HostError):  # said when it failed first
+                with suppress(HostError):  # logged when it failed first
                     self._exact.read()
                 self._note(self._held)
             self._send_pending(self._held)
-            self._writer.waiting()  # tells what became of them
+            self._writer.waiting()  # reports the outcomes
         self._take_told(0)
         self._let_go(tuple(self._held))
         self._writer.flush(self._end)
         self._exact.flush(self._end)
 
     def finish(self, deadline: Deadline) -> None:
-        """All copying is over: write down the rest, within this time."""
+        """Write down the rest within this time, after all copying is over."""
         self._end = deadline
         self._told.put(lambda: None)
         self.join(deadline.remaining())
@@ -101,7 +101,7 @@ class OffsetSyncs(threading.Thread):
             self._told.put(news)
 
     def _take_told(self, seconds: float) -> None:
-        """What was told up to now, or within these seconds if that is nothing."""
+        """Process the reports up to now, or the first within these seconds if there are none."""
         try:
             self._told.get(timeout=seconds)()
             while True:
@@ -132,7 +132,10 @@ class OffsetSyncs(threading.Thread):
         self._exact.save(tuple(held))
 
     def _send_pending(self, held: Mapping[TopicPartition, PartitionSyncs]) -> None:
-        """Those that find no room wait for the next round, where they are selected from once more."""
+        """Send pending syncs.
+
+        Pairs that find no room wait for the next round, where they are selected from once more.
+        """
         for partition, syncs in held.items():
             if pairs := syncs.take_pending():
                 self._unsent[partition] = selected([*self._unsent.get(partition, ()), *pairs])

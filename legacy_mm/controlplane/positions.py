@@ -1,4 +1,4 @@
-"""Where a copy job starts, and where it goes on after a gap."""
+"""Start offsets of a copy job, and offsets to continue from after a gap."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class PositionStore(Protocol):
     """Proposes start offsets for newly assigned partitions."""
 
     def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """A start offset, or EARLIEST or LATEST, for each. Raises TimeoutError, StreamFailure."""
+        """Return a start offset, or EARLIEST or LATEST, for each partition. Raises TimeoutError, StreamFailure."""
 
 
 class SourceGroupPositions:
-    """The group's committed offsets at the source, else `auto.offset.reset`: what the legacy tool does."""
+    """The group's committed offsets at the source, otherwise `auto.offset.reset`, as in the legacy tool."""
 
     def __init__(self, group: str, offset_reset: OffsetReset, timeout: float) -> None:
         self._group = group
@@ -29,7 +29,7 @@ class SourceGroupPositions:
         self._timeout = timeout
 
     def propose(self, member: Member, partitions: Collection[TopicPartition]) -> dict[TopicPartition, int]:
-        """See `PositionStore`."""
+        """Return start offsets; see `PositionStore`."""
         if not partitions:
             return {}
         committed = member.committed(partitions, self._timeout)
@@ -44,9 +44,9 @@ class SourceGroupPositions:
 
 
 class GapGuard:
-    """What happens at offsets that the source cannot give any more: said, counted, passed or fatal (invariant F).
+    """Decides about offsets that the source cannot give any more: logged, counted, skipped or fatal (invariant F).
 
-    What `latest` skips where the group has no offset is said and counted, too; it is never fatal.
+    Records that `latest` skips where the group has no offset are logged and counted, too; that is never fatal.
     """
 
     def __init__(
@@ -59,7 +59,10 @@ class GapGuard:
         group: str,
         new_from_earliest: bool = False,
     ) -> None:
-        """`new_from_earliest`: whatever `latest` says, a topic that was made again is a new one."""
+        """Take the user's policies.
+
+        `new_from_earliest`: a recreated topic is read from its start, whatever `latest` says.
+        """
         self._group = group
         self._offset_reset: OffsetReset = offset_reset
         self._new_from_earliest = new_from_earliest
@@ -69,9 +72,9 @@ class GapGuard:
         self._begun: dict[TopicPartition, int] = {}
 
     def begun(self, partition: TopicPartition, low: int, start: int) -> None:
-        """A partition without a committed offset begins here; the log's first offset is `low`.
+        """Note that a partition without a committed offset begins at `start`; the log's first offset is `low`.
 
-        One that was begun before, and nothing committed since, skips only what came after that.
+        If the partition was begun before, and nothing committed since, only what came after that is skipped.
         """
         before = self._begun.get(partition, low)
         self._begun[partition] = start
@@ -81,26 +84,26 @@ class GapGuard:
             events.emit(events.SKIPPED, partition=partition, start=skipped_from, end=start, count=start - skipped_from)
 
     def after(self, gaps: Iterable[Gap]) -> dict[TopicPartition, int]:
-        """The offsets to go on from, by the user's policy; raises Undecided where that is a person's to say."""
+        """Return the offsets to continue from, by the user's policy; raises Undecided if a person must decide."""
         answers = {gap.topic_partition: self._answer(gap) for gap in gaps}
         if answers and (self._fail or self._offset_reset == "none"):
             place, offset = next(iter(answers.items()))
             kind, policy = (SourceGap, "--on.gap fail") if self._fail else (Undecided, "auto.offset.reset=none")
             raise kind(
-                f"{describe_partitions(answers)} cannot be read on, and {policy} leaves it to you where to go on: the "
+                f"{describe_partitions(answers)} cannot be read on, and {policy} leaves the decision to you: the "
                 f"lines above say what happened; {_set_offset(self._group, place, f'--to-offset {offset}')}, or start "
                 f"once without {policy}"
             )
         return answers
 
     def _answer(self, gap: Gap) -> int:
-        """Where it goes on, or what there is to be had, said and counted."""
+        """Return the offset to continue from, or the first available one; log and count the gap."""
         policy = "none" if self._fail else self._offset_reset
         if gap.made_again and self._new_from_earliest:
             policy = "earliest"
         resumed = gap.high if policy == "latest" else gap.low
         if gap.parts_at >= 0:
-            resumed = gap.parts_at  # as Java's consumer, whichever of the two the policy names
+            resumed = gap.parts_at  # as in Java's consumer, whichever of the two the policy names
         missed = _missed(gap, resumed)
         self._count(missed.removed + missed.skipped)
         events.emit(
@@ -117,18 +120,18 @@ class GapGuard:
         return resumed
 
     def recreated(self, topic: str, before: str, now: str) -> None:
-        """A topic was deleted and made again while the mirror ran; raises SourceGap where that is fatal."""
+        """Note that a topic was deleted and recreated while the mirror ran; raises SourceGap if that is fatal."""
         self._count(0)
         events.emit(events.TOPIC_RECREATED, topic=topic, before=before, now=now)
         if self._fail:
             raise SourceGap(
-                f"topic {topic} was deleted and made again, and --on.gap fail leaves it to you where to go on: "
+                f"topic {topic} was deleted and recreated, and --on.gap fail leaves the decision to you: "
                 f"{_set_offset(self._group, TopicPartition(topic, 0), '--to-earliest')}, or start once without it"
             )
 
 
 class _Missed(NamedTuple):
-    """Offsets that are not copied for good, and those that are there and are passed over; and what happened."""
+    """Offsets that are lost for good, offsets that exist and are skipped, and what happened."""
 
     removed: int
     skipped: int
@@ -137,22 +140,22 @@ class _Missed(NamedTuple):
 
 def _missed(gap: Gap, resumed: int) -> _Missed:
     if gap.parts_at >= 0:
-        return _Missed(0, 0, f"the log was truncated at {gap.parts_at} and goes on with other records")
+        return _Missed(0, 0, f"the log was truncated at {gap.parts_at} and continues with other records")
     there = resumed - gap.low
     skipped = f", {there} are there and were skipped by auto.offset.reset=latest" if there else ""
     if gap.made_again:
-        return _Missed(gap.low, there, f"the topic was deleted and made again{skipped}")
+        return _Missed(gap.low, there, f"the topic was deleted and recreated{skipped}")
     if gap.wanted < gap.low:
         removed = gap.low - gap.wanted
         return _Missed(removed, there, f"{removed} were removed by retention or a deletion of records{skipped}")
-    # of those that are there below what was read nobody knows whether they were copied before the log was cut
-    what = f"the log is not the one that was read: it was truncated, or the topic deleted and made again{skipped}"
+    # it is unknown if existing offsets below those that were read were copied before the log was truncated
+    what = f"the log is not the one that was read: it was truncated, or the topic was deleted and recreated{skipped}"
     return _Missed(0, max(0, resumed - gap.wanted), what)
 
 
 def _set_offset(group: str, place: TopicPartition, where: str) -> str:
     return (
-        "while no mirror runs, set the group's offset where to go on, for example with kafka-consumer-groups.sh "
+        "while no mirror runs, set the group's offset, for example with kafka-consumer-groups.sh "
         f"--bootstrap-server SOURCE --group {group} --topic {place.topic}:{place.partition} --reset-offsets {where} "
         "--execute"
     )

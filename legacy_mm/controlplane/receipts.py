@@ -1,8 +1,8 @@
 """Receipts: for each commit one JSON line per partition, and a summary at the end.
 
 A line is written when the group's coordinator has the offset, so its records are at the target *and* will not be copied
-again. What an engine does not know is named in `absent`; which records were dropped is known per stream, not per
-partition. A file that cannot be written any more is said once and holds up nothing.
+again. Values that an engine does not know are named in `absent`. Dropped records are counted per stream, not per
+partition. A file that cannot be written any more is reported once and holds up nothing.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ STDOUT = "-"
 _KEPT = 5
 _MODE = 0o600
 _ABSENT = ["target", "crc32c"]
-"""What the records engine does not know of a partition."""
+"""Values that the records engine does not know of a partition."""
 
 
 class Receipts:
-    """The file, for all streams of the process. Raises HostError when it cannot be opened."""
+    """The file, for all streams of the process. Raises HostError if it cannot be opened."""
 
     def __init__(self, settings: ReceiptSettings) -> None:
         self._path = None if settings.path == STDOUT else Path(settings.path)
@@ -47,11 +47,11 @@ class Receipts:
             raise HostError(f"--receipts {settings.path} cannot be written: {error.strerror}") from error
 
     def of_stream(self, flow: str, stream: int) -> StreamReceipts:
-        """The receipts of one stream."""
+        """Return the receipts of one stream."""
         return StreamReceipts(self, flow, stream)
 
     def commit(self, who: Mapping[str, object], portion: Portion) -> None:
-        """This portion is copied and committed."""
+        """Write the line of a portion that is copied and committed."""
         self._totals.update(lines=1, records=portion.records, bytes=portion.bytes)
         source = [portion.begin, portion.end]
         counted = {"records": portion.records, "bytes": portion.bytes, "absent": _ABSENT}
@@ -59,12 +59,12 @@ class Receipts:
         self._write({"receipt": "commit", **who, **place, "source": source, **counted})
 
     def dropped(self, who: Mapping[str, object], reasons: Mapping[str, int]) -> None:
-        """These could not be sent and were passed over."""
+        """Write the line of records that could not be sent and were skipped."""
         self._dropped.update(reasons)
         self._write({"receipt": "dropped", **who, "reasons": dict(reasons)})
 
     def close(self) -> None:
-        """The summary."""
+        """Write the summary and close the file."""
         names = ("lines", "records", "bytes")
         totals = {name: self._totals[name] for name in names}
         self._write({"receipt": "summary", **totals, "dropped": dict(self._dropped)})
@@ -93,7 +93,7 @@ class Receipts:
         return os.fdopen(descriptor, "a", encoding="utf-8")
 
     def _prepare(self, path: Path) -> None:
-        """Make the file again if somebody removed it, and rotate it when it is full."""
+        """Recreate the file if another program removed it, and rotate it when it is full."""
         if not os.fstat(self._out.fileno()).st_nlink:
             self._out.close()
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ class Receipts:
 
 
 class StreamReceipts:
-    """What one stream copied and has not committed yet. Used on the stream's thread only."""
+    """Records that one stream copied and has not committed yet. Used on the stream's thread only."""
 
     def __init__(self, receipts: Receipts, flow: str, stream: int) -> None:
         self._receipts = receipts
@@ -120,23 +120,23 @@ class StreamReceipts:
         self._dropped: Counter[str] = Counter()
 
     def started(self, offsets: Offsets) -> None:
-        """Copying starts here: what was copied beyond will be copied again."""
+        """Drop portions beyond the offsets where copying starts: they will be copied again."""
         for partition, offset in offsets.items():
             self._copied[partition] = [portion for portion in self._copied[partition] if portion.end <= offset]
 
     def released(self, partitions: Iterable[TopicPartition]) -> None:
-        """Not ours any more, and not committed: somebody else copies it again."""
+        """Drop portions of partitions that were lost before a commit: another member copies them again."""
         for partition in partitions:
             self._copied.pop(partition, None)
 
     def copied(self, frame: Copied) -> None:
-        """A barrier was passed."""
+        """Take the portions of a passed barrier."""
         for portion in frame.portions:
             self._copied[TopicPartition(portion.topic, portion.partition)].append(portion)
         self._dropped.update(frame.dropped)
 
     def committed(self, offsets: Offsets) -> None:
-        """The coordinator has these."""
+        """Write receipts up to the offsets that the coordinator has."""
         for partition, offset in sorted(offsets.items()):
             portions = self._copied.pop(partition, [])
             later = [portion for portion in portions if portion.end > offset]

@@ -1,7 +1,7 @@
-"""Looks each second whether key stores have changed; made only where a mirror has some.
+"""Looks each second for changed key stores; made only for a mirror that has some.
 
-A store that is still being written, cannot be read, or opens no cluster yet is waited for: the mirror goes on with what
-it has, and is told once.
+A store that is still being written, cannot be read, or opens no cluster yet is waited for: the mirror continues with
+the old one, and reports that once.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Read = TypeVar("Read")
 
 
 def stamps(files: Collection[str]) -> Stamps:
-    """What tells a file from the one that it was before: inode, size and time of the last change."""
+    """Return stamps that identify versions of files: inode, size and time of the last change."""
     return frozenset(_stamp(path) for path in files)
 
 
@@ -38,14 +38,17 @@ class StoreWatch(threading.Thread, Generic[Read]):
         try_out: Callable[[Read], bool],
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """`used` are the stamps of what was read last. `try_out` answers False where nothing is new in what `read`
-        gives; both raise LegacyMMError where it is no good yet."""
+        """Take the files; `used` are the stamps of what was read last.
+
+        `try_out` returns False if the content from `read` is not new. Both raise LegacyMMError while it cannot be used
+        yet.
+        """
         super().__init__(name="store-watch", daemon=True)
         self.renewed: Read | None = None
-        """What was read, as soon as there is something new."""
+        """The content that was read, once it has changed."""
         self._files = files
         self.used = used
-        """Of `renewed`, or of what there was before."""
+        """Stamps of `renewed`, or of the content before."""
         self._seen = used
         self._read = read
         self._try_out = try_out
@@ -60,15 +63,15 @@ class StoreWatch(threading.Thread, Generic[Read]):
         self._stopping.set()
 
     def finish(self, deadline: Deadline) -> None:
-        """Nothing is left to do."""
+        """Do nothing: no work is left."""
 
     def run(self) -> None:
-        """Look until there is something new."""
+        """Look until the content has changed."""
         while self.renewed is None and not self._stopping.wait(_LOOK_SECONDS):
             self.look()
 
     def look(self) -> None:
-        """Files that have changed are read when they are the same twice."""
+        """Read changed files once they are the same in two looks."""
         now = stamps(self._files)
         if now != self._seen:
             self._seen, self._unused, self._failures, self._again_at = now, None, 0, 0.0
@@ -79,7 +82,7 @@ class StoreWatch(threading.Thread, Generic[Read]):
         try:
             read = self._unused = self._unused or self._read()
             is_new = self._try_out(read)
-        except Exception as error:  # noqa: BLE001 - told; the mirror goes on with what it has
+        except Exception as error:  # noqa: BLE001 - logged; the mirror continues with the old content
             self._put_off(now, one_line(error))
             return
         if is_new and not self._stopping.is_set():

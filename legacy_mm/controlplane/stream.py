@@ -1,7 +1,9 @@
-"""One stream: a group membership and the copy job for what it owns. Read `run` first, then the numbered sequences.
+"""One stream: a group membership and the copy job for what it owns.
+
+Read `run` first, then the numbered sequences.
 
 Thread rule: every call on the membership's client happens on this thread; it never calls Spark's JVM and never waits
-for a thread that calls this client. Others talk to it through `orders` and read frozen snapshots.
+for a thread that calls this client. Other threads send it `orders` and read frozen snapshots.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_
 
 _POLL_SECONDS = 0.1
 _REPLAN_PAUSES = (0.0, 2.0, 4.0)
-"""One for each new try: what fails them all within a moment, such as a full /tmp, may be over then."""
+"""Pauses before each new try: the cause of quick failures, such as a full /tmp, may be over then."""
 _REPLANS_SECONDS = 300.0
 _RETRY_SECONDS = 1.0
 _EXIT_OF_LOST_SECONDS = 1.0
@@ -102,9 +104,9 @@ class Stream(threading.Thread):
         self._orders.put(order)
 
     def made_again(self, topic: str) -> None:
-        """A new copy job, where the old one would not see that it is another topic; begins as after a rebalance.
+        """Start a new copy job if the old one would not notice the recreated topic; begin as after a rebalance.
 
-        What was reached of it and not committed is copied again, if it was of the new topic.
+        Records that were copied and not committed are copied again, if they were of the new topic.
         """
 
         def order() -> None:
@@ -124,13 +126,13 @@ class Stream(threading.Thread):
         self._orders.put(order)
 
     def uncommitted(self) -> Offsets:
-        """Offsets reached but not durable at the coordinator, for the last words of a stop that failed."""
+        """Return offsets reached but not durable at the coordinator, for the report of a failed stop."""
         return self._commits.pending() | self._unacknowledged
 
     # --- the thread
 
     def run(self) -> None:
-        """Join, copy, commit; on the stop order, the shutdown sequence."""
+        """Join, copy, commit; on the stop order, run the shutdown sequence."""
         try:
             self._member = self._make_member(self)
             events.emit(events.STREAM_STARTED, stream=self.index)
@@ -145,11 +147,11 @@ class Stream(threading.Thread):
             if self._job is not None and not commits(error):
                 self._job.kill()
             self._on_failure(self.index, error)
-            with suppress(Exception):  # what ended the mirror has been told
+            with suppress(Exception):  # the cause of the mirror's end has been logged
                 self._leave_behind(commit=commits(error))
 
     def _leave_behind(self, *, commit: bool) -> None:
-        """After a failure: as at a stop; or the killed task is seen over, and nothing committed."""
+        """End the stream after a failure: by a clean stop, or wait for the killed task and commit nothing."""
         self._stop_deadline = Deadline.after(self._revoke_seconds if commit else _KILL_SECONDS)
         self._commit_at_stop = commit
         if commit:
@@ -160,8 +162,11 @@ class Stream(threading.Thread):
             self._member.close()
 
     def _shut_down(self, deadline: Deadline) -> None:
-        """Shutdown: (1) stop the task while the membership goes on polling; (2) commit and poll until the outcome or
-        the deadline; (3) listener; (4) close with nothing left to do."""
+        """Shut down in four steps.
+
+        (1) Stop the task while the membership continues to poll; (2) commit and poll until the outcome or the deadline;
+        (3) call the listener; (4) close with no work left.
+        """
         member = self._require_member()
         # (1)
         events.emit(events.FLUSHING, stream=self.index)
@@ -198,7 +203,10 @@ class Stream(threading.Thread):
     # --- rebalances; called by the membership inside poll() and close()
 
     def assigned(self, partitions: frozenset[TopicPartition]) -> None:
-        """Assigned (1): note what came; `_tend_copy` proposes offsets and starts the job once poll() has returned."""
+        """Note new partitions: step (1) of an assignment.
+
+        `_tend_copy` proposes offsets and starts the job once poll() has returned.
+        """
         self._generation += 1
         self._owned |= partitions
         self._metrics.assigned(self._owned)
@@ -210,8 +218,11 @@ class Stream(threading.Thread):
             self._say(events.ASSIGNED, partitions)
 
     def revoked(self, partitions: frozenset[TopicPartition]) -> None:
-        """Revoked: (1) Stop to the task; (2) it flushes, reports and ends; (3) commit, asynchronously, as the last act;
-        (4) listener; (5) return."""
+        """Give up partitions in five steps.
+
+        (1) Send Stop to the task; (2) it flushes, reports and ends; (3) commit, asynchronously, as the last act; (4)
+        call the listener; (5) return.
+        """
         deadline = Deadline.after(self._revoke_seconds)
         if self._stop_deadline is not None:
             deadline = min(deadline, self._stop_deadline, key=lambda each: each.at)
@@ -226,7 +237,7 @@ class Stream(threading.Thread):
             self._listener.revoked(partitions)
 
     def lost(self, partitions: frozenset[TopicPartition]) -> None:
-        """Lost: stop the task, commit nothing, no listener. An empty set means everything."""
+        """Stop the task of lost partitions; commit nothing, call no listener. An empty set means all partitions."""
         self._metrics.left_group()
         gone = partitions or self._owned
         if not gone:
@@ -238,7 +249,7 @@ class Stream(threading.Thread):
             self._receipts.released(gone)
 
     def committed(self, offsets: Offsets, failed: Mapping[TopicPartition, tuple[CommitProblem, str]]) -> None:
-        """Outcome of a commit, out of poll()."""
+        """Process the outcome of a commit, from poll()."""
         self._metrics.commit_settled()
         if self._receipts is not None:
             self._receipts.committed(offsets)
@@ -260,14 +271,14 @@ class Stream(threading.Thread):
     # --- the copy job
 
     def _tend_copy(self) -> None:
-        """Keep a job running for exactly what is owned."""
+        """Keep a job running for exactly the owned partitions."""
         if self._job is None:
             if not self._owned:
                 self._tell_assigned()
             if self._owned and monotonic() >= self._retry_at:
                 self._start_job()
             return
-        gaps = self._job.take_gaps()  # first: what was safe before a gap was reported before it
+        gaps = self._job.take_gaps()  # first, because offsets that were safe before a gap were reported before it
         self._note_reports()
         self._answer(gaps)
         trouble = self._job.trouble()
@@ -279,7 +290,10 @@ class Stream(threading.Thread):
             self._tell_assigned()
 
     def _start_job(self) -> None:
-        """Assigned (2) propose start offsets, (3) listener, (4) start the copy job; it answers its actual offsets."""
+        """Start the copy job: steps (2) to (4) of an assignment.
+
+        (2) Propose start offsets, (3) call the listener, (4) start the copy job, which answers its actual offsets.
+        """
         try:
             known = {partition: self._resume_at(partition) for partition in self._owned}
             missing = [partition for partition, offset in known.items() if offset is None]
@@ -294,7 +308,7 @@ class Stream(threading.Thread):
         self._job = self._start_copy(self._generation, offsets)
 
     def _tell_assigned(self) -> None:
-        """The user's listener hears of each assignment once, whatever comes first: the copy job or the revocation."""
+        """Call the user's listener once for each assignment, before the copy job or the revocation."""
         while self._untold and self._listener is not None:
             self._listener.assigned(self._untold.pop(0))
 
@@ -306,7 +320,7 @@ class Stream(threading.Thread):
         job = self._job
         if job is None:
             return
-        safe = job.take_safe()  # first: where a partition begins was reported before it
+        safe = job.take_safe()  # first, because the start of a partition was reported before it
         for started in job.take_started():
             self._starts |= started.offsets
             offsets = describe_offsets(started.offsets)
@@ -320,7 +334,7 @@ class Stream(threading.Thread):
         self._commits.note({p: offset for p, offset in safe.items() if p in self._owned})
 
     def _answer(self, gaps: Sequence[Gap]) -> None:
-        """Only while the job goes on: gaps of one that ends are found again by whoever copies there next."""
+        """Answer gaps, only while the job runs: gaps of a job that ends are found again by the next one."""
         if gaps and self._job is not None:
             answers = self._guard.after(gaps)
             self._commits.restart(answers)
@@ -329,7 +343,7 @@ class Stream(threading.Thread):
             self._job.resume(answers)
 
     def _note_resets(self, started: Started) -> None:
-        """Say where partitions without a committed offset begin, and what they skip."""
+        """Log where partitions without a committed offset begin, and what they skip."""
         begun = {p: offset for p, offset in started.offsets.items() if p in self._reset & self._owned}
         for partition, offset in sorted(begun.items()):
             client = self._require_member().name
@@ -340,7 +354,7 @@ class Stream(threading.Thread):
             self._commits.chosen(begun)
 
     def _end_job(self, deadline: Deadline) -> None:
-        """Stop the job and see it over; after the deadline it is killed."""
+        """Stop the job and wait until it is over; kill it after the deadline."""
         if self._job is None:
             return
         self._job.stop(deadline)
@@ -357,8 +371,10 @@ class Stream(threading.Thread):
             job.release()
 
     def _recover(self, trouble: Trouble) -> None:
-        """Stalled or lost: kill, see it over, copy again from the safe offsets; at most 3 times in 5 minutes, or as
-        long as that many workers are waited for."""
+        """Kill a stalled or lost job, wait until it is over, and copy again from the safe offsets.
+
+        That happens at most 3 times in 5 minutes, or in the time that the driver waits for that many workers.
+        """
         job = self._job
         assert job is not None
         if self._adapt(trouble):
@@ -379,7 +395,10 @@ class Stream(threading.Thread):
         self._finish_killed(job)
 
     def _finish_killed(self, job: CopyJob) -> None:
-        """Invariant D: nothing new starts before the old job is over; meanwhile the membership goes on."""
+        """Wait until the killed job is over before anything new starts (invariant D).
+
+        The membership continues meanwhile.
+        """
         job.kill()
         while not job.wait_over(Deadline.after(_POLL_SECONDS)):
             self._require_member().poll(0)

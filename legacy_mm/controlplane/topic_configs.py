@@ -12,7 +12,7 @@ from legacy_mm.policies.config_filter import ConfigPropertyFilter, not_known
 
 
 class TopicConfigs:
-    """`topic-configs`: only what differs is altered, property by property."""
+    """`topic-configs`: only properties that differ are altered, one by one."""
 
     name = "topic-configs"
 
@@ -28,7 +28,7 @@ class TopicConfigs:
         self._filter = properties
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
-        """What differs in topics that are on both sides; raises HostError."""
+        """Find the differences in topics that exist on both sides; raises HostError."""
         there, here = self._source.topics(deadline), self._target.topics(deadline)
         remote = {topic: self._remote_name(topic) for topic in sorted(topics) if topic in there}
         remote = {topic: name for topic, name in remote.items() if name in here}

@@ -1,8 +1,8 @@
-"""Which topics are mirrored: one look per `metadata.max.age.ms` for the whole process, then one order to all streams.
+"""The set of mirrored topics: one look per `metadata.max.age.ms` for the whole process, then one order to all streams.
 
-Whatever comes again with another topic id was deleted and made again in between: a gap, which the guard judges.
+A topic that reappears with another topic id was deleted and recreated in between: a gap, which the guard judges.
 
-One watch, because streams that look by their own clocks make a rebalance each for the same new topic.
+There is one watch, because streams with their own clocks would cause a rebalance each for the same new topic.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _RETRY_SECONDS = 1.0
 
 
 class TopicWatch(threading.Thread):
-    """Lists the source's topics and tells `on_change` when the matching set changed."""
+    """Lists the source's topics and calls `on_change` when the matching set has changed."""
 
     def __init__(
         self,
@@ -35,7 +35,10 @@ class TopicWatch(threading.Thread):
         guard: GapGuard,
         on_failure: Callable[[int, BaseException], None],
     ) -> None:
-        """`before_first`: what must have succeeded with the topics of the first look; a HostError is tried again."""
+        """Take the services of a look.
+
+        `before_first` must succeed with the first topics, and is repeated after a HostError.
+        """
         super().__init__(name="topic-watch", daemon=True)
         self._make_lister = lister
         self._make_choice = choice
@@ -53,7 +56,10 @@ class TopicWatch(threading.Thread):
         self._mirrored: frozenset[str] | None = None
 
     def existing_topics(self) -> frozenset[str] | None:
-        """All topics of the last look; None before the first. Whoever asks misses one: it looks again at once."""
+        """Return all topics of the last look, None before the first.
+
+        Look again at once, because the caller misses a topic.
+        """
         self._again.set()
         return self._existing
 
@@ -63,9 +69,9 @@ class TopicWatch(threading.Thread):
         self._again.set()
 
     def run(self) -> None:
-        """Look, wait."""
+        """Look and wait until stopped."""
         try:
-            # first of all: a pattern that does not compile ends the mirror, whether or not the source answers
+            # first: a pattern that does not compile ends the mirror, whether or not the source answers
             choice = self._make_choice()
             lister = self._make_lister()
             while not self._stopping.is_set():
@@ -76,7 +82,7 @@ class TopicWatch(threading.Thread):
             if error.advice:
                 events.emit(events.PATTERN_ADVICE, text=error.advice)
             self._on_failure(0, error)
-        except BaseException as error:  # noqa: BLE001 - reported, ends the mirror
+        except BaseException as error:  # noqa: BLE001 - reported; ends the mirror
             if not self._stopping.is_set():
                 self._on_failure(0, error)
 
@@ -89,7 +95,7 @@ class TopicWatch(threading.Thread):
                 self._on_made_again(topic)
 
     def _look(self, lister: TopicLister, choice: TopicChoice) -> bool:
-        """Match, tell; False where the source did not answer, or not to the end."""
+        """Match the topics and report changes; return False if the source did not answer completely."""
         try:
             topics = frozenset(lister.topics())
             found = choice.of(topics)

@@ -1,4 +1,4 @@
-"""The duty that makes missing target topics as the source's are, and lets them grow."""
+"""The duty that creates missing target topics like the source's, and adds partitions to them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ class TopicCreation:
         new: tuple[int, ConfigPropertyFilter] | None,
         grow: bool,
     ) -> None:
-        """`new`: how topics are made (replication factor, properties); None: none is. `grow`: else it is refused."""
+        """Take both clusters; `new` is how topics are created (replication factor, properties), None: none is created.
+
+        `grow`: partitions are added; otherwise a topic that is too small is refused.
+        """
         self._source, self._target = source, target
         self._remote_name = remote_name
         self._new = new
@@ -34,7 +37,7 @@ class TopicCreation:
         """Topics of the source that keep the last record of each key, and have no copy yet."""
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
-        """What must be made and what must grow for these topics of the source; raises HostError."""
+        """Find the topics of the source to create or to grow; raises HostError."""
         counts, present = self._source.topics(deadline), self._target.topics(deadline)
         remote = {topic: self._remote_name(topic) for topic in sorted(topics) if topic in counts}
         missing = [topic for topic, name in remote.items() if name not in present]
@@ -57,7 +60,7 @@ class TopicCreation:
         present: Collection[str],
         deadline: Deadline,
     ) -> tuple[list[CreateTopic], list[str], list[str]]:
-        """What is to be made, what the source does not tell, and what the target does not know."""
+        """Return topics to create, topics that the source does not describe, and properties that the target lacks."""
         if self._new is None or not topics:
             return [], [], []
         replication_factor, properties = self._new
@@ -73,9 +76,11 @@ class TopicCreation:
         return list(made.values()), [f"topic {topic}: {why}" for topic, why in untold.items()], troubles
 
     def _known(self, copies: Iterable[str], present: Collection[str], deadline: Deadline) -> set[str] | None:
-        """The properties that topics have at the target, as any of them tells; one of ours is likelier to be told.
+        """Return the names of topic properties at the target, read from any topic; one of our copies is likelier to be
+        visible.
 
-        None where there is no topic, or its properties are not told: then it refuses those that it does not know.
+        Returns None if there is no topic, or its properties cannot be read: the target then refuses properties it
+        lacks.
         """
         any_topic = next((name for name in (*copies, *present) if name in present), None)
         if any_topic is None:
@@ -90,6 +95,6 @@ def _is_compacted(properties: Iterable[TopicProperty]) -> bool:
 
 def _too_small(change: AddPartitions) -> str:
     return (
-        f"topic {change.topic} has {change.old} partitions at the target and {change.new} at the source: partitions "
-        "can only be kept when it grows"
+        f"topic {change.topic} has {change.old} partitions at the target and {change.new} at the source: records "
+        "keep their partitions only if it grows"
     )

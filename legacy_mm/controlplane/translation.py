@@ -1,4 +1,4 @@
-"""Source offsets become target offsets: by the exact pairs where they are known, else by offset syncs."""
+"""Translates source offsets to target offsets: by the exact pairs if they are known, otherwise by offset syncs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 
 
 class StoredSyncs:
-    """What the topic of offset syncs says, read again and again by one thread.
+    """The content of the topic of offset syncs, read repeatedly by one thread.
 
-    Every sync counts: all are read before an offset is asked, and known checkpoints keep it from going back.
+    Every sync counts: all are read before a translation, and known checkpoints keep it from going back.
     """
 
     def __init__(self, log: InternalLog) -> None:
@@ -25,50 +25,50 @@ class StoredSyncs:
         self._stores: defaultdict[TopicPartition, OffsetSyncStore] = defaultdict(OffsetSyncStore)
 
     def refresh(self, deadline: Deadline) -> None:
-        """Read what is new; raises HostError. What is no offset sync is passed over."""
+        """Read new syncs; raises HostError. A record that is no offset sync is ignored."""
         for sync in decoded(self._log.read(deadline), OffsetSync.decode):
             self._stores[TopicPartition(sync.topic, sync.partition)].add(sync.upstream, sync.downstream)
 
     def of(self, partition: TopicPartition) -> tuple[OffsetPair, ...]:
-        """The offset syncs that are used for a partition, the newest first; neighbours may be the same."""
+        """Return the offset syncs used for a partition, the newest first; neighbours may be the same."""
         store = self._stores.get(partition)
         return () if store is None else store.slots
 
 
 class StoredCheckpoints:
-    """What the mirror has told of groups, read again and again by one thread."""
+    """Checkpoints that the mirror has written, read repeatedly by one thread."""
 
     def __init__(self, log: InternalLog | None) -> None:
-        """None: the mirror emits none."""
+        """Take the log; None: the mirror emits no checkpoints."""
         self._log = log
         self._known: dict[tuple[str, TopicPartition], OffsetPair] = {}
 
     def refresh(self, deadline: Deadline) -> None:
-        """Read what is new; raises HostError. What is no checkpoint is passed over."""
+        """Read new checkpoints; raises HostError. A record that is no checkpoint is ignored."""
         for each in () if self._log is None else decoded(self._log.read(deadline), Checkpoint.decode):
             place = TopicPartition(each.topic, each.partition)
             self._known[each.group, place] = OffsetPair(each.upstream, each.downstream)
 
     def of(self, group: str, place: TopicPartition) -> OffsetPair | None:
-        """The last one of a group for a partition of the target."""
+        """Return the last checkpoint of a group for a partition of the target."""
         return self._known.get((group, place))
 
 
 class Translation:
-    """Where groups go on: for one thread."""
+    """Offsets at which groups continue, for use by one thread."""
 
     def __init__(self, syncs: StoredSyncs, nearest: Callable[[TopicPartition, int], Nearest]) -> None:
-        """`nearest`: what the exact map of a source partition knows of an offset."""
+        """Take the syncs; `nearest` returns what the exact map of a source partition knows of an offset."""
         self._syncs = syncs
         self._nearest = nearest
 
     def refresh(self, deadline: Deadline) -> None:
-        """Read what is new; raises HostError."""
+        """Read new syncs; raises HostError."""
         self._syncs.refresh(deadline)
 
     def of(self, partition: TopicPartition, offset: int) -> int | None:
-        """Where a group goes on that would read this offset of the source next; None: nobody can tell.
+        """Return the target offset for a group that would read this source offset next; None if it is unknown.
 
-        Nothing is missed from there; where the exact map does not know the offset some records may be read again.
+        No record is missed from there; if the exact map does not know the offset, some records may be read again.
         """
         return best(offset, self._nearest(partition, offset), self._syncs.of(partition)).offset

@@ -1,6 +1,6 @@
-"""What the target would refuse, found out by requests that change nothing.
+"""Finds out what the target would refuse, by requests that change nothing.
 
-A property that the target refuses is left out and named, the rest is done; its error is told of no other one.
+A property that the target refuses is left out and named, the rest is done. Its error is reported for no other property.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ Item = TypeVar("Item")
 
 
 class Tried(NamedTuple):
-    """What the target would take, and what is to be said of the rest."""
+    """Changes that the target would accept, and the messages about the rest."""
 
     made: list[CreateTopic]
     impossible: dict[str, str]
-    """Topic -> why it cannot be made at all."""
+    """Topic -> why it cannot be created at all."""
     left_out: list[str]
-    """Properties that are refused, in a line each."""
+    """One line for each refused property."""
     notes: list[str]
 
     @property
     def troubles(self) -> list[str]:
-        """All that would not be done, in a line each."""
-        refused = [f"topic {topic} cannot be made at the target: {why}" for topic, why in self.impossible.items()]
+        """One line for each change that would not be made."""
+        refused = [f"topic {topic} cannot be created at the target: {why}" for topic, why in self.impossible.items()]
         return [*refused, *self.left_out]
 
 
 def creations(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Deadline) -> Tried:
-    """These topics as the target would make them; raises HostError."""
+    """Return these topics as the target would create them; raises HostError."""
     errors = _creation_errors(target, wanted, deadline)
     notes: list[str] = []
     if errors and all(each.replication_factor == BROKER_DEFAULT for each in wanted):
@@ -60,7 +60,7 @@ def creations(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Dea
 def alterations(
     target: ClusterAdmin, wanted: Sequence[Alteration], deadline: Deadline
 ) -> tuple[list[Alteration], list[str]]:
-    """Those that the target would make, and what is said of the others; raises HostError."""
+    """Return the changes that the target would make, and messages about the others; raises HostError."""
     doubtful = {each.change.topic for each in target.alter(wanted, deadline, trial=True) if each.error}  # type: ignore[union-attr]
     errors: dict[tuple[str, str], str] = {}
     for some in _in_turns({topic: of for topic, of in by_topic(wanted).items() if topic in doubtful}):
@@ -76,7 +76,7 @@ def alterations(
 
 
 def _creation_errors(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Deadline) -> dict[str, str]:
-    """Topic -> why it would not be made."""
+    """Return topic -> why it would not be created."""
     if not wanted:
         return {}
     outcomes = target.create_topics(wanted, deadline, trial=True)
@@ -86,7 +86,7 @@ def _creation_errors(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadli
 def _with_a_number(
     target: ClusterAdmin, wanted: Sequence[CreateTopic], errors: dict[str, str], deadline: Deadline
 ) -> tuple[Sequence[CreateTopic], dict[str, str], list[str]]:
-    """Brokers before 2.4 take no topic without a number of replicas: the one that they would give it themselves."""
+    """Add the broker's own default replication factor, because brokers before 2.4 create no topic without a number."""
     bare = [replace(each, configs={}) for each in wanted if each.topic in errors]
     told = target.broker_properties(deadline).get(_REPLICAS, "")
     if not told or not _creation_errors(target, bare, deadline):
@@ -95,7 +95,7 @@ def _with_a_number(
     if _creation_errors(target, [replace(each, configs={}) for each in numbered], deadline).keys() >= errors.keys():
         return wanted, errors, []
     note = (
-        f"the brokers of the target are older than 2.4 and want a replication factor: topics are made with {told}, "
+        f"the brokers of the target are older than 2.4 and want a replication factor: topics are created with {told}, "
         f"their {_REPLICAS}; set replication.factor for another one"
     )
     return numbered, _creation_errors(target, numbered, deadline), [note]
@@ -104,7 +104,7 @@ def _with_a_number(
 def _refused_alone(
     target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Deadline
 ) -> defaultdict[str, dict[str, str]]:
-    """Topic -> property -> why it would be refused, each tried by itself."""
+    """Return topic -> property -> why it would be refused, each tried alone."""
     refused: defaultdict[str, dict[str, str]] = defaultdict(dict)
     alone = {
         each.topic: [replace(each, configs={name: text}) for name, text in each.configs.items()] for each in wanted
@@ -117,7 +117,7 @@ def _refused_alone(
 
 
 def _in_turns(of_topic: Mapping[str, Sequence[Item]]) -> list[list[Item]]:
-    """Requests in which each topic is named once at most."""
+    """Split requests into groups in which each topic occurs at most once."""
     most = max(map(len, of_topic.values()), default=0)
     return [[items[turn] for items in of_topic.values() if turn < len(items)] for turn in range(most)]
 

@@ -88,7 +88,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> tuple[Sequence[Profile], Sequence[str]]:
-    """Profiles at the numbers of streams asked for, and tools; with `--handler` throughput of one stream alone."""
+    """Return profiles with their numbers of streams, and tools; with `--handler` only the throughput of one stream."""
     if options.growth:
         profiles, tools = choose_profiles(options.profiles, GROWTH_PROFILES), choose_tools(options.tools, GROWTH_TOOLS)
     elif options.handler:
@@ -154,7 +154,7 @@ def _run_all(folder: Path, options: argparse.Namespace, profiles: Sequence[Profi
 
 @contextlib.contextmanager
 def _target(folder: Path, profiles: Sequence[Profile]) -> Iterator[Cluster]:
-    """The target cluster; where a profile has a round trip, with a delaying proxy before a second listener."""
+    """Return the target cluster; for a round trip, with a delaying proxy before a second listener."""
     round_trip = max((profile.round_trip_ms for profile in profiles), default=0)
     ports = Ports()
     proxies = []
@@ -223,7 +223,7 @@ def _streams(profile: Profile, chosen: str | None) -> tuple[int, ...]:
 
 
 def _start_up(folder: Path, target: Cluster, options: argparse.Namespace, tools: Sequence[str]) -> int:
-    """Seconds from the call to the first record, for the brokers' two usual rebalance delays."""
+    """Print the seconds from the call to the first record, for the brokers' two usual rebalance delays."""
     chosen = [tool for tool in tools if tool not in (MM2, LEGACY_1G)]  # mm2 joins no group
     lines = [["group.initial.rebalance.delay.ms", *(f"{tool} s" for tool in chosen)]]
     for delay in REBALANCE_DELAYS:
@@ -243,7 +243,10 @@ def _start_up(folder: Path, target: Cluster, options: argparse.Namespace, tools:
 
 
 def _memory_limit(site: Site, options: argparse.Namespace) -> int:
-    """One stream of 1 KB records in a cgroup of 768 MiB and one core: 1 when the kernel killed anything."""
+    """Copy 1 KB records with one stream in a cgroup of 768 MiB and one core.
+
+    Return 1 if the kernel killed a process.
+    """
     profile = choose_profiles("1KB")[0]
     records = profile.scaled_records(options.records_scale)
     with small_cgroup(LIMIT_MIB, LIMIT_CORES) as cgroup:

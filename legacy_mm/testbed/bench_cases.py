@@ -26,7 +26,7 @@ FAILURES = (LegacyMMError, TimeoutError, KafkaException)
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One profile at one number of streams, and who copies it."""
+    """One profile at one number of streams, and the tools that copy it."""
 
     profile: Profile
     streams: int
@@ -43,7 +43,9 @@ def run_cases(
     file: Path | None = None,
     warm: bool = False,
 ) -> tuple[list[Row], bool]:
-    """Medians of all cases, printed as they come and written to `file`, and whether any run failed.
+    """Run all cases; return their medians and True if any run failed.
+
+    Rows are printed and written to `file` as they come.
 
     `warm`: the brokers have worked before, so there is no first run that does not count.
     """
@@ -77,12 +79,12 @@ def load_data(site: Site, profile: Profile, records: int) -> None:
 
 
 def say(text: str) -> None:
-    """A line for who watches."""
+    """Print a progress line on stderr."""
     print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
 
 
 def _warm(site: Site, case: Case, latency_seconds: int) -> None:
-    """Runs of the quickest tool that are not counted: a JVM compiles what it does often, and brokers run for months."""
+    """Run the quickest tool without counting: a JVM compiles what it does often, and brokers run for months."""
     tool = OURS if OURS in case.tools else case.tools[0]
     latency_runs = WARM_LATENCY_RUNS if latency_seconds else 0
     say(f"{WARM_RUNS} + {latency_runs} runs of {tool} to warm the brokers, not counted")
@@ -95,12 +97,12 @@ def _warm(site: Site, case: Case, latency_seconds: int) -> None:
 
 
 def _run(site: Site, case: Case, repetitions: int, latency_seconds: int) -> dict[str, list[Metrics | None]]:
-    """All runs of a case by tool; None is a run that failed, which was said."""
+    """Return all runs of a case by tool; None is a failed run, which was reported."""
     tools = [*case.tools, ONE_HOP] if latency_seconds else case.tools
     found: dict[str, list[Metrics | None]] = {tool: [] for tool in tools}
     for repetition, tool in itertools.product(range(repetitions), tools):
         if tool == LEGACY_1G and repetition:
-            continue  # it is here for its memory only
+            continue  # it is in the case for its memory only
         what = f"{case.profile.name}, {case.streams} stream(s), round {repetition + 1}, {tool}"
         try:
             run = _measure(site, case, tool, latency_seconds)

@@ -57,7 +57,7 @@ Found = Mapping[str, Any]
 def run_growth(
     site: Site, profiles: Sequence[Profile], tools: Sequence[str], *, repetitions: int, scale: float, reports: Path
 ) -> bool:
-    """All cells of these profiles; the report is written anew after each profile. Whether any run failed."""
+    """Run all cells of these profiles; write the report anew after each; return True if any run failed."""
     begin = time.monotonic()
     failed = False
     rows: list[Found] = []
@@ -78,14 +78,14 @@ def run_growth(
 
 
 def write_report(folder: Path, report: Found) -> None:
-    """`growth.json`, and made of it `growth.md`."""
+    """Write `growth.json`, and `growth.md` made from it."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "growth.json").write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")
     (folder / "growth.md").write_text(rendered(report), encoding="utf-8")
 
 
 def rendered(report: Found) -> str:
-    """The tables in Markdown."""
+    """Return the tables in Markdown."""
     by_partitions = [row for row in report["rows"] if row["profile"].startswith("partitions-")]
     by_size = [row for row in report["rows"] if row["profile"].startswith("bytes-")]
     parts = [_HEAD.format(**report)]

@@ -39,7 +39,7 @@ STAMP = struct.Struct(">Id")  # number of the record, wall clock
 # Deleted topics leave the disk soon; the default is a minute. The key of the same name of a topic does not count.
 BROKER = {"log.segment.delete.delay.ms": "1000"}
 steady_cluster = partial(Cluster, jvm=("-XX:+UseG1GC",))
-"""Its brokers become as fast as Java makes them, instead of being up soon."""
+"""A cluster whose brokers become as fast as Java makes them, instead of starting quickly."""
 MM2_TOPICS = "mm2-"
 _TICKS = os.sysconf("SC_CLK_TCK")
 _JAVA_FRAME = "\tat "
@@ -47,7 +47,7 @@ _JAVA_FRAME = "\tat "
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """Where all runs take place: both clusters, and what is to be done everywhere alike."""
+    """The place of all runs: both clusters, and the settings that are the same everywhere."""
 
     source: Cluster
     target: Cluster
@@ -58,7 +58,7 @@ class Site:
     ours: tuple[str, ...] = ()
 
     def order(self, tool: str, profile: Profile, streams: int, topic: str) -> Order:
-        """The words for one run; a profile with a round trip goes through the proxy."""
+        """Return the order for one run; a profile with a round trip goes through the proxy."""
         return Order(
             folder=self.folder / f"{tool}-{profile.name}-{streams}",
             source=self.source.bootstrap,
@@ -72,7 +72,7 @@ class Site:
         )
 
     def broker_pids(self) -> list[int]:
-        """Processes of both clusters."""
+        """Return the process ids of both clusters."""
         return [broker.pid for cluster in (self.source, self.target) for broker in cluster.brokers]
 
 
@@ -84,7 +84,7 @@ def measure_throughput(
     records: int,
     started: Callable[[int], None] = lambda pid: None,
 ) -> dict[str, float | None]:
-    """One run over a loaded source topic: its steady window, start-up and peak memory."""
+    """Run once over a loaded source topic; return its steady window, start-up and peak memory."""
     order = site.order(tool, profile, streams, profile.topic)
     with _run(site, tool, order, profile.partitions) as (process, begin):
         started(process.pid)
@@ -102,14 +102,14 @@ def measure_throughput(
 
 
 def measure_start_up(site: Site, tool: str, profile: Profile) -> float:
-    """Seconds from the call to the first record on the target."""
+    """Return the seconds from the call to the first record on the target."""
     with _run(site, tool, site.order(tool, profile, 1, profile.topic), profile.partitions) as (process, begin):
         _await_first(process, TopicEnds(site.target.bootstrap, profile.topic, profile.partitions), begin)
         return time.monotonic() - begin
 
 
 def measure_latency(site: Site, tool: str, profile: Profile, streams: int, seconds: int) -> dict[str, float | None]:
-    """500 records/s for some seconds after a warm-up; from the producer's call to a target consumer."""
+    """Send 500 records/s for some seconds after a warm-up; measure from the producer's call to a target consumer."""
     with _latency_source(site, profile) as source:
         order = site.order(tool, profile, streams, source.topic)
         with _run(site, tool, order, profile.partitions) as (process, begin):
@@ -118,14 +118,14 @@ def measure_latency(site: Site, tool: str, profile: Profile, streams: int, secon
 
 
 def measure_hop(site: Site, profile: Profile, seconds: int) -> dict[str, float | None]:
-    """The same with nobody copying, to a consumer at the source: no tool can have the records earlier than that."""
+    """Measure the same without a copy, to a consumer at the source: no tool can have the records earlier than that."""
     with _latency_source(site, profile) as source:
         return _paced(source, site.source.bootstrap, profile, seconds)
 
 
 @contextlib.contextmanager
 def _latency_source(site: Site, profile: Profile) -> Iterator[_PacedSource]:
-    """A new topic at the source with record number 0."""
+    """Create a new topic at the source with record number 0."""
     topic = f"{profile.topic}-latency"
     create_topic(site.source.bootstrap, topic, profile.partitions)
     try:
@@ -150,7 +150,7 @@ def _paced(source: _PacedSource, bootstrap: str, profile: Profile, seconds: int)
 
 @contextlib.contextmanager
 def _run(site: Site, tool: str, order: Order, partitions: int) -> Iterator[tuple[ToolProcess, float]]:
-    """A started tool and the moment of its call; afterwards it is stopped and its topics are gone."""
+    """Start a tool; give the process and the moment of its call, then stop it and delete its topics."""
     create_topic(site.target.bootstrap, order.arrives_in(tool), partitions)
     try:
         begin = time.monotonic()
@@ -162,7 +162,7 @@ def _run(site: Site, tool: str, order: Order, partitions: int) -> Iterator[tuple
                     process.wait(STOP_SECONDS)
     finally:
         _remove(site.target.bootstrap, order.arrives_in(tool))
-        if tool == MM2:  # it would go on from the offsets that these hold
+        if tool == MM2:  # it would continue from the offsets in these topics
             for cluster in (site.source, site.target):
                 for name in list_topics(cluster.bootstrap):
                     if name.startswith(MM2_TOPICS):
@@ -194,7 +194,7 @@ def _await_first(process: ToolProcess, ends: TopicEnds, begin: float) -> int:
 def _watch(
     process: ToolProcess, ends: TopicEnds, *, begin: float, records: int, site: Site
 ) -> tuple[list[Sample], int]:
-    """Samples from the first record until all are copied or the time is over, and the peak of PSS."""
+    """Return samples from the first record until all are copied or the time is over, and the peak of PSS."""
     pids = site.broker_pids()
 
     def look(count: int) -> Sample:
@@ -255,7 +255,7 @@ class _PacedSource:
         self._producer.poll(0)
 
     def write_paced(self, first: int, last: int) -> None:
-        """Records `first` to `last`, each at its own point in time, so that a late one delays no other."""
+        """Write records `first` to `last`, each at its own point in time, so that a late one delays no other."""
         begin = time.monotonic()
         for number in range(first, last + 1):
             due = begin + (number - first) / LATENCY_RATE
@@ -265,7 +265,7 @@ class _PacedSource:
 
 
 def _arrivals(bootstrap: str, topic: str, partitions: int, last: int) -> dict[int, float]:
-    """Milliseconds from stamp to arrival by number, until `last` records after number 0 have come."""
+    """Return milliseconds from stamp to arrival by number, until `last` records after number 0 have come."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "bench-never-joined", "log_level": 0})
     found: dict[int, float] = {}
     try:

@@ -1,6 +1,8 @@
-"""What the bench runs: profiles of data and the tools that copy it. Rule: rows, and how to start one.
+"""Profiles of data and the tools that copy it, for the bench.
 
-Settings are those of an unchanged deployment; a profile adds only what its producer file spells out.
+Rule: rows, and how to start one.
+
+Settings are those of an unchanged deployment; a profile adds only what its producer file contains.
 """
 
 from __future__ import annotations
@@ -21,11 +23,11 @@ from legacy_mm.testbed.tools import (
 
 # The start scripts' own heaps.
 LEGACY_HEAP, MM2_HEAP = "256M", "2G"
-KEY_BYTES = len(b"key-00000000")  # what `load` writes
+KEY_BYTES = len(b"key-00000000")  # keys that `load` writes
 LEGACY, OURS, OURS_RECORDS, MM2, LEGACY_1G = "legacy", "ours", "ours-records", "mm2", "legacy-1g"
 # The order of one round. One after the other, so that noise of the host hits all alike.
 TOOLS = (LEGACY, OURS, OURS_RECORDS, MM2, LEGACY_1G)
-ONE_HOP = "one-hop"  # nobody copies: the latency to a consumer at the source, which every tool has before its own
+ONE_HOP = "one-hop"  # no copy: the latency to a consumer at the source, which every tool's latency includes
 # With a handler that renames; ratios are to the first.
 LEGACY_JAR, OURS_JAR, OURS_PYTHON = "legacy-jar", "ours-jar", "ours-python"
 HANDLER_TOOLS = (LEGACY_JAR, OURS_JAR, OURS_PYTHON)
@@ -57,7 +59,7 @@ class Profile:
 
     @property
     def one_by_one(self) -> bool:
-        """Whether partitions are filled one after the other: else batches for thousands hold two records."""
+        """Return True if partitions are filled one after the other: batches for thousands would hold two records."""
         return self.partitions >= MANY_PARTITIONS
 
     @property
@@ -72,7 +74,7 @@ class Profile:
         return {**codec, **self.producer}
 
     def scaled_records(self, scale: float) -> int:
-        """Records at `--records-scale`."""
+        """Return the number of records at `--records-scale`."""
         return max(LEAST_RECORDS, round(self.records * scale))
 
 
@@ -113,7 +115,7 @@ GROWTH_TOOLS = (LEGACY, OURS, OURS_RECORDS)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a tool is to copy: the words of its command line and the keys of its files."""
+    """A tool's task: the words of its command line and the keys of its files."""
 
     folder: Path
     source: str
@@ -126,7 +128,7 @@ class Order:
     ours: tuple[str, ...] = ()  # further words for ours, whatever the engine
 
     def arrives_in(self, tool: str) -> str:
-        """The topic at the target."""
+        """Return the topic at the target."""
         return RENAMED + self.topic if tool in HANDLER_TOOLS else self.topic
 
 
@@ -162,13 +164,13 @@ def start_tool(tool: str, order: Order) -> ToolProcess:
 
 
 def choose_profiles(names: str | None, among: Iterable[Profile] = PROFILES) -> list[Profile]:
-    """Profiles by their names, comma-separated; None means all. UsageError for an unknown name."""
+    """Return profiles by their names, comma-separated; None means all. UsageError for an unknown name."""
     known = {profile.name: profile for profile in among}
     return [known[name] for name in _chosen(names, known, "profile")]
 
 
 def choose_tools(names: str | None, among: Sequence[str] = TOOLS) -> list[str]:
-    """Tools by their names, in the order of a round; None means all."""
+    """Return tools by their names, in the order of a round; None means all."""
     chosen = _chosen(names, among, "tool")
     return [tool for tool in among if tool in chosen]
 

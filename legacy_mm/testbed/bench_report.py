@@ -26,14 +26,14 @@ Metrics = Mapping[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One look at a running tool: seconds since its start and what was reached by then."""
+    """One sample of a running tool: seconds since its start, and its progress."""
 
     at: float
     records: float
     cpu: float  # seconds, the tool's whole process tree
     brokers: float = 0.0  # CPU seconds of both clusters
     other: float = 0.0  # CPU seconds of processes that are neither the tool, nor brokers, nor bench
-    stolen: float = 0.0  # seconds that the hypervisor gave to others while something here wanted to run
+    stolen: float = 0.0  # seconds that the hypervisor gave to others while a process of this host was ready to run
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ METRICS = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one tool reached on one profile: the medians of its runs."""
+    """Results of one tool on one profile: the medians of its runs."""
 
     profile: str
     streams: int
@@ -76,16 +76,16 @@ class Row:
 
 
 def host_seconds(stat: str, ticks: int) -> tuple[float, float]:
-    """CPU seconds of the whole host, and what its hypervisor withheld from it, by the text of /proc/stat.
+    """Return the CPU seconds of the host and those that its hypervisor withheld, from the text of /proc/stat.
 
-    Interrupts count: where the kernel does not account for them, they are also in the time of whom they interrupt.
+    Interrupts count: if the kernel does not account for them, they are also in the time of the interrupted process.
     """
     user, nice, system, _, _, interrupts, soft_interrupts, stolen = map(int, stat.split(maxsplit=9)[1:9])
     return (user + nice + system + interrupts + soft_interrupts) / ticks, stolen / ticks
 
 
 def steady(samples: Sequence[Sample], record_bytes: int) -> dict[str, float | None]:
-    """Rates and CPU between 20 % and 90 % of the records that the last sample counts."""
+    """Return rates and CPU between 20 % and 90 % of the records that the last sample counts."""
     first, last = (_crossing(samples, share * samples[-1].records) for share in WINDOW)
     seconds, records = last.at - first.at, last.records - first.records
     if seconds <= 0 or records <= 0:
@@ -104,7 +104,7 @@ def steady(samples: Sequence[Sample], record_bytes: int) -> dict[str, float | No
 
 
 def _crossing(samples: Sequence[Sample], records: float) -> Sample:
-    """The moment a count was reached, on a straight line between the two samples around it."""
+    """Return the moment a count was reached, on a straight line between the two samples around it."""
     before = samples[0]
     for sample in samples:
         if sample.records >= records:
@@ -120,27 +120,27 @@ def _crossing(samples: Sequence[Sample], records: float) -> Sample:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The smallest value that at least `share` of all values do not exceed (nearest rank)."""
+    """Return the smallest value that at least `share` of all values do not exceed (nearest rank)."""
     if not values:
         raise ValueError("no values")
     return sorted(values)[max(0, math.ceil(share * len(values)) - 1)]
 
 
 def latency(milliseconds: Sequence[float]) -> dict[str, float | None]:
-    """The three percentiles; None each when nothing arrived."""
+    """Return the three percentiles; None each if nothing arrived."""
     shares = {"latency_p50_ms": 0.5, "latency_p99_ms": 0.99, "latency_p999_ms": 0.999}
     return {key: percentile(milliseconds, share) if milliseconds else None for key, share in shares.items()}
 
 
 def medians(runs: Sequence[Metrics]) -> dict[str, float | None]:
-    """The median of every key over the runs that have a value for it."""
+    """Return the median of every key over the runs that have a value for it."""
     keys = dict.fromkeys(key for run in runs for key in run)
     found = {key: [value for run in runs if (value := run.get(key)) is not None] for key in keys}
     return {key: statistics.median(values) if values else None for key, values in found.items()}
 
 
 def ratios(row: Metrics, base: Metrics) -> dict[str, float]:
-    """Each metric as a multiple of the base's, where both have one and the base's is not 0."""
+    """Return each metric as a multiple of the base's, where both have one and the base's is not 0."""
     out = {}
     for metric in METRICS:
         mine, its = row.get(metric.key), base.get(metric.key)
@@ -150,7 +150,7 @@ def ratios(row: Metrics, base: Metrics) -> dict[str, float]:
 
 
 def cautions(row: Row) -> list[str]:
-    """Why a row should not be quoted, judged by its worst run."""
+    """Return reasons not to quote a row, judged by its worst run."""
     found = []
     windows = [value for run in row.runs if (value := run.get("window_s")) is not None]
     others = [value for run in row.runs if (value := run.get("other_cores")) is not None]
@@ -171,7 +171,7 @@ def cautions(row: Row) -> list[str]:
 
 
 def json_line(row: Row, bases: Mapping[str, Row | None], extra: Mapping[str, object]) -> str:
-    """One line: the case, medians, ratios to each of `bases` by its name, cautions, and every run."""
+    """Return one JSON line: the case, medians, ratios to each of `bases` by its name, cautions, and every run."""
     found = {
         f"ratio_to_{name}": None if base is None else _rounded(ratios(row.medians, base.medians))
         for name, base in bases.items()
@@ -196,7 +196,7 @@ def _rounded(metrics: Metrics) -> dict[str, float | None]:
 
 
 def case_table(rows: Sequence[Row], bases: Sequence[Row]) -> str:
-    """The medians of all tools on one case, and below them the ratios to each of `bases`; none of an earlier one."""
+    """Return the medians of all tools on one case, and below them the ratios to each of `bases`."""
     used = [m for m in METRICS if any(row.medians.get(m.key) is not None for row in rows)]
     lines = [["", *(metric.heading for metric in used)]]
     for row in rows:
@@ -213,7 +213,7 @@ def case_table(rows: Sequence[Row], bases: Sequence[Row]) -> str:
 
 
 def table(lines: Sequence[Sequence[str]]) -> str:
-    """Columns padded to their widest cell: the first to the left, the others to the right."""
+    """Format columns padded to their widest cell: the first to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(

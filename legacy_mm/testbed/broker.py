@@ -72,7 +72,7 @@ class Broker:
             self._process = spawn(self.command, folder=self.folder, output=self.console)
 
     def wait_ready(self, *, nodes: frozenset[int] = frozenset(), timeout: float = READY_SECONDS) -> None:
-        """Until this broker answers and lists itself and all `nodes` as alive."""
+        """Wait until this broker answers and lists itself and all `nodes` as alive."""
         wanted = nodes | {self.node}
         wait_until(
             lambda: self._lists(wanted),
@@ -81,19 +81,19 @@ class Broker:
         )
 
     def kill(self) -> None:
-        """SIGKILL, and wait until it is gone."""
+        """Send SIGKILL, and wait until it is gone."""
         self._end(signal.SIGKILL)
 
     def terminate(self) -> None:
-        """SIGTERM: Kafka's controlled shutdown, and wait until it is gone."""
+        """Send SIGTERM, Kafka's controlled shutdown, and wait until it is gone."""
         self._end(signal.SIGTERM)
 
     def suspend(self) -> None:
-        """SIGSTOP: connections stay open, nothing is answered."""
+        """Send SIGSTOP: connections stay open, no request is answered."""
         os.kill(self.pid, signal.SIGSTOP)
 
     def resume(self) -> None:
-        """SIGCONT after `suspend`."""
+        """Send SIGCONT after `suspend`."""
         os.kill(self.pid, signal.SIGCONT)
 
     def restart(self) -> None:
@@ -104,7 +104,7 @@ class Broker:
 
     def _lists(self, wanted: frozenset[int]) -> bool:
         if not self.running:
-            raise HostError(f"broker {self.node} ended by itself: {self.last_words()}")
+            raise HostError(f"broker {self.node} ended unexpectedly: {self.last_words()}")
         return wanted <= live_nodes(self.port, self._metadata_version)
 
     def _end(self, number: signal.Signals) -> None:
@@ -116,7 +116,7 @@ class Broker:
         self._process = None
 
     def last_words(self) -> str:
-        """The last lines of its log and console, for an error message."""
+        """Return the last lines of its log and console, for an error message."""
         lines: list[str] = []
         for path in (self.console, self.log):
             if path.is_file():
@@ -125,7 +125,7 @@ class Broker:
 
 
 def live_nodes(port: int, version: int = METADATA_VERSION) -> frozenset[int]:
-    """Ids of the brokers that the broker at `port` calls alive, by one Metadata request; OSError if none."""
+    """Return the ids of the brokers that the broker at `port` calls alive, by one Metadata request; OSError if none."""
     since_0_11 = version >= METADATA_VERSION
     no_topics = struct.pack(">i?", 0, False) if since_0_11 else struct.pack(">i", 0)  # and no auto-creation
     answer = ask(LOOPBACK, port, METADATA, version, no_topics, ASK_SECONDS)

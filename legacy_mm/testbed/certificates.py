@@ -66,7 +66,7 @@ class Authority:
 
 
 def convert(store: Path, into: Path, kind: str, *java: str) -> Path:
-    """The content of a PKCS12 store in another format; `java` are words for keytool's JVM."""
+    """Convert a PKCS12 store to another format and return its content; `java` are words for keytool's JVM."""
     source = ("-srckeystore", store, "-srcstoretype", "PKCS12", "-srcstorepass", PASSWORD)
     target = ("-destkeystore", into, "-deststoretype", kind, "-deststorepass", PASSWORD)
     _keytool("-importkeystore", "-noprompt", *source, *target, *java)

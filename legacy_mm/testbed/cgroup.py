@@ -31,14 +31,14 @@ class Cgroup:
                 raise HostError(f"cannot move a process into {folder}: {error.strerror}") from error
 
     def killed(self) -> int:
-        """How many processes the kernel has killed in it for its memory limit."""
+        """Return the number of processes that the kernel has killed in it for its memory limit."""
         words = self.counters.read_text(encoding="ascii").split()
         return int(words[words.index("oom_kill") + 1])
 
 
 @contextlib.contextmanager
 def small_cgroup(memory_mib: int, cores: int) -> Iterator[Cgroup]:
-    """A new cgroup with these limits; HostError, with the reason, where none can be made."""
+    """Create a cgroup with these limits; HostError, with the reason, if none can be made."""
     name = f"legacy-mm-bench-{os.getpid()}"
     memory, quota = str(memory_mib << 20), cores * _PERIOD_US
     if (_ROOT / "cgroup.controllers").is_file():
@@ -58,7 +58,7 @@ def small_cgroup(memory_mib: int, cores: int) -> Iterator[Cgroup]:
         yield cgroup
     finally:
         for folder in cgroup.folders:
-            with contextlib.suppress(OSError):  # not made, or busy while a process of it is still ending
+            with contextlib.suppress(OSError):  # not created, or busy while a process in it is still ending
                 folder.rmdir()
 
 

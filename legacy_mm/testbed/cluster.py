@@ -34,9 +34,9 @@ DEFAULTS: Mapping[str, str] = {
     "share.coordinator.state.topic.num.partitions": "4",
     "log.segment.bytes": "268435456",
     "log.retention.ms": "-1",  # records with old timestamps must not vanish under a test
-    "broker.session.timeout.ms": "4000",  # 9 s by default: so long a killed broker cannot come back
+    "broker.session.timeout.ms": "4000",  # 9 s by default: a killed broker cannot come back sooner
     "broker.heartbeat.interval.ms": "500",
-    "log.cleaner.backoff.ms": "200",  # 15 s by default: compaction would be waited for
+    "log.cleaner.backoff.ms": "200",  # 15 s by default: tests would wait for compaction
     "log.cleaner.dedupe.buffer.size": "8388608",  # 128 MB by default, a quarter of the heap
 }
 
@@ -85,7 +85,7 @@ class Cluster:
         return self.bootstrap_of(MAIN)
 
     def bootstrap_of(self, listener: str) -> str:
-        """Addresses that a listener advertises, for instance of PROXIED."""
+        """Return the addresses that a listener advertises, for instance of PROXIED."""
         if listener not in self._advertised:
             raise HostError(f"the cluster in {self.folder} has no listener {listener}, or is not started")
         return ",".join(self._advertised[listener])
@@ -104,7 +104,7 @@ class Cluster:
         return self
 
     def wait_ready(self) -> None:
-        """Until every running broker lists every running broker."""
+        """Wait until every running broker lists every running broker."""
         running = [broker for broker in self.brokers if broker.running] or self.brokers
         nodes = frozenset(broker.node for broker in running)
         for broker in running:

@@ -18,14 +18,14 @@ from legacy_mm.testbed.record import LOG_APPEND_TIME, Headers, Record
 Identity = tuple[bytes | None, bytes | None, Headers, int]
 Placement = Literal["hash", "same", "any"]
 
-MOST_LINES = 20  # of differences; more helps nobody
+MOST_LINES = 20  # of differences; more do not help
 NULL_KEY_RECORDS = 1_000
 STICKY_BYTES = 16_384  # the Java producer stays on one partition for a batch of this size
 UNLIKELY = 1e-6
 
 
 def murmur2(data: bytes) -> int:
-    """`org.apache.kafka.common.utils.Utils.murmur2`, as a signed 32-bit integer."""
+    """Compute `org.apache.kafka.common.utils.Utils.murmur2`, as a signed 32-bit integer."""
     mask, m = 0xFFFFFFFF, 0x5BD1E995
     length = len(data)
     h = 0x9747B28C ^ length
@@ -43,7 +43,7 @@ def murmur2(data: bytes) -> int:
 
 @functools.lru_cache(maxsize=200_000)
 def partition_of(key: bytes, count: int) -> int:
-    """Where the Java producer puts a key: toPositive(murmur2(key)) % count."""
+    """Return the partition to which the Java producer sends a key: toPositive(murmur2(key)) % count."""
     return (murmur2(key) & 0x7FFFFFFF) % count
 
 
@@ -55,9 +55,9 @@ def same_records(
     placement: Placement = "hash",
     allow_duplicates: bool = False,
 ) -> list[str]:
-    """What differs, one line each, empty when equal; records of any number of topics at once.
+    """Return the differences, one line each, empty if equal; records of any number of topics at once.
 
-    `placement`: keyed records sit by hash, all records in the "same" partition number, or anywhere.
+    `placement`: keyed records are placed by hash, all records in the "same" partition number, or anywhere.
     `allow_duplicates`: the target may hold a record of the source more than once, after a crash.
     """
     lines: list[str] = []
@@ -148,7 +148,7 @@ def _order(
     timed: bool,
     everything: bool,
 ) -> list[str]:
-    """Source order within each pair of a source and a target partition: a subsequence of the target."""
+    """Check the source order within each pair of a source and a target partition: a subsequence of the target."""
     where: dict[tuple[object, Identity], set[int]] = defaultdict(set)
     logs: dict[int, list[Identity]] = defaultdict(list)
     for record in target:
@@ -162,7 +162,7 @@ def _order(
         for record in each:
             identity = _identity(record, timed=timed)
             places = where.get((partition if everything else None, identity), set())
-            if len(places) == 1:  # missing ones are told already; equal ones in two places prove nothing
+            if len(places) == 1:  # missing ones are reported already; equal ones in two places prove nothing
                 expected[next(iter(places))].append(identity)
         for place, sequence in sorted(expected.items()):
             broken = _first_out_of_order(sequence, logs[place])
@@ -172,7 +172,7 @@ def _order(
 
 
 def _first_out_of_order(wanted: Sequence[Identity], log: Sequence[Identity]) -> Identity | None:
-    """None when `wanted` is a subsequence of `log`: greedy matching finds it whenever there is one."""
+    """Return None if `wanted` is a subsequence of `log`: greedy matching finds it whenever there is one."""
     rest = iter(log)
     for identity in wanted:
         if identity not in rest:  # takes from `rest` until found
@@ -181,7 +181,7 @@ def _first_out_of_order(wanted: Sequence[Identity], log: Sequence[Identity]) -> 
 
 
 def _spread(topic: str, target: Sequence[Record], *, count: int) -> list[str]:
-    """Null keys reach every partition, where a sticky producer had enough batches to make that certain."""
+    """Check that null keys reach every partition, if a sticky producer had enough batches to make that certain."""
     keyless = [record for record in target if record.key is None]
     size = sum(len(record.value or b"") for record in keyless)
     batches = size // STICKY_BYTES

@@ -34,7 +34,7 @@ READER = "group.id=mirror\nauto.offset.reset=earliest\n"
 
 
 class Demo:
-    """One run in a temporary folder; the stack undoes what was done, last first."""
+    """One run in a temporary folder; the stack undoes the steps, last first."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self._folder = folder
@@ -45,7 +45,7 @@ class Demo:
         self._target = Cluster(folder / "target")
 
     def run(self) -> bool:
-        """True when the target holds exactly what it ought to and the mirror stopped as it ought to."""
+        """Return True if the target holds exactly the expected records and the mirror stopped as it should."""
         fetch_kafka()  # 1
         start_clusters(self._stack, self._source, self._target)  # 2
         written = self._fill_source()  # 3
@@ -124,7 +124,7 @@ DEMOS: Mapping[str, Callable[[Path, ExitStack], bool]] = {
 
 
 def main(words: Sequence[str]) -> int:
-    """The exit code: 0 if all is equal, 1 if not or if it could not run, 128 + n after signal n."""
+    """Return the exit code: 0 if all is equal, 1 if not or if it could not run, 128 + n after signal n."""
     start = monotonic()
     try:
         run = _chosen(words)

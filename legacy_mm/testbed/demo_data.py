@@ -47,7 +47,7 @@ class TopicRow:
 
 
 def read_rows(path: Path) -> list[TopicRow]:
-    """The rows of a sample file; ConfigurationError names what is wrong in it."""
+    """Return the rows of a sample file; ConfigurationError names the fault in it."""
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
         start: datetime = content["first_timestamp"]
@@ -63,7 +63,7 @@ def read_rows(path: Path) -> list[TopicRow]:
 
 
 def items(row: TopicRow, numbers: range | None = None) -> Iterator[Item]:
-    """The records of a topic, all or these; values tell their number, so that each is different."""
+    """Yield the records of a topic, all or these; values contain their number, so that each is different."""
     values = text_values(row.value_bytes)
     for number in range(row.records) if numbers is None else numbers:
         empty = row.tombstone_every and number % row.tombstone_every == 0

@@ -1,7 +1,9 @@
-"""How far a mirror is, asked from the target's brokers. Rule: it sees clusters, never the mirror.
+"""Progress of a mirror, asked from the target's brokers.
 
-Lag is what the target does not hold yet. The group's committed offsets would not do: the legacy tool and
-ours commit once a minute.
+Rule: it sees clusters, never the mirror.
+
+Lag is the number of records that the target does not hold yet. The group's committed offsets would not do: the legacy
+tool and ours commit once a minute.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from legacy_mm.testbed.records import all_ends
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What was written to a topic of the source: bytes of keys and values."""
+    """Records written to a topic of the source: their number, and bytes of keys and values."""
 
     records: int
     size: int
@@ -34,14 +36,14 @@ class Progress:
 
 
 def progress(written: Mapping[str, Written], arrived: Mapping[str, int], seconds: float) -> Progress:
-    """Progress out of the number of records that the target holds of each topic."""
+    """Compute the progress from the number of records that the target holds of each topic."""
     records = sum(arrived.get(topic, 0) for topic in written)
     size = sum(arrived.get(topic, 0) * each.size / each.records for topic, each in written.items())
     return Progress(seconds, records, size, sum(w.records for w in written.values()) - records)
 
 
 def progress_line(before: Progress, now: Progress) -> str:
-    """One line: where it is, and how fast it was since `before`."""
+    """Format one line: the progress, and the rate since `before`."""
     elapsed = max(now.seconds - before.seconds, 0.001)
     total = now.records + now.lag
     done = now.records / total if total else 1.0
@@ -53,10 +55,10 @@ def progress_line(before: Progress, now: Progress) -> str:
 
 
 class TargetWatch:
-    """Counts what a target holds of what was written to the source."""
+    """Counts how many of the source's records a target holds."""
 
     def __init__(self, bootstrap: str, written: Mapping[str, Written], held: Mapping[str, int] | None = None) -> None:
-        """`held`: how many records of each topic were there before, and do not count."""
+        """Take the topics; `held` are the records of each topic that were there before, and do not count."""
         self._bootstrap = bootstrap
         self._written = written
         self._held = held or {}
@@ -84,7 +86,7 @@ class ProgressDisplay:
         self._last = Progress(0.0, 0, 0.0, 0)
 
     def due(self, seconds: float) -> bool:
-        """Whether the next line is wanted at that time."""
+        """Return True if the next line is wanted at that time."""
         return seconds - self._last.seconds >= self._pause
 
     def show(self, now: Progress) -> None:
@@ -96,7 +98,7 @@ class ProgressDisplay:
         self._last = now
 
     def close(self) -> None:
-        """End the line, so that whatever follows stands on its own."""
+        """End the line, so that the next output begins a new one."""
         if self._live:
             self._out.write("\n")
             self._out.flush()

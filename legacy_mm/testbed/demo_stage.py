@@ -1,6 +1,6 @@
-"""What all demos play on: two clusters, and between them the mirror of `samples/legacy/quickstart`.
+"""The stage of all demos: two clusters, and between them the mirror of `samples/legacy/quickstart`.
 
-Rule: whatever is started here ends with the stack that was given.
+Rule: every process that is started here ends with the stack that was given.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def say(line: str) -> None:
 
 
 def fetch_kafka() -> None:
-    """Kafka's jars, if they are not there yet."""
+    """Fetch Kafka's jars, if they are not there yet."""
     find_java()
     folder = jars_folder(find_release(CURRENT))
     if not folder.is_dir():
@@ -54,7 +54,7 @@ def fetch_kafka() -> None:
 
 
 def start_clusters(stack: ExitStack, source: Cluster, target: Cluster) -> None:
-    """Both at once; they stop with the stack."""
+    """Start both clusters in parallel; they stop with the stack."""
     both = {"source": source, "target": target}
     for cluster in both.values():
         stack.callback(cluster.stop)
@@ -83,12 +83,12 @@ def judge(results: Sequence[TopicResult], how: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a mirror ended."""
+    """The end of a mirror: exit status and remaining processes."""
 
     status: int
     seconds: float
     left: Sequence[int]
-    """Its processes that still run."""
+    """Processes of the mirror that still run."""
     partitions: int
     behind: Sequence[tuple[str, int]]
     """Partitions whose committed offset is not their end offset."""
@@ -121,7 +121,7 @@ class QuickStart:
         return property_of(self.folder / "consumer.properties", "group.id")
 
     def start(self, *options: str) -> None:
-        """Start the script, its command with these options behind."""
+        """Start the script, its command followed by these options."""
         self._kill()
         path = self.folder / SCRIPT
         if options:
@@ -132,7 +132,8 @@ class QuickStart:
         self._mirror = ToolProcess([str(path)], self._output, self._environment())
 
     def watch(self, written: Mapping[str, Written], held: Mapping[str, int] | None = None, pause: float = 1.0) -> None:
-        """Until the target holds these records beside those that it `held`; raises LegacyMMError when it never does.
+        """Watch until the target holds these records beside those that it `held`; raises LegacyMMError if it never
+        does.
 
         `pause`: seconds between two lines of progress that are not for a terminal.
         """
@@ -158,7 +159,7 @@ class QuickStart:
             display.close()
 
     def stop(self, topics: Sequence[str]) -> Ending:
-        """SIGTERM; these are the topics that it copies."""
+        """Stop the mirror with SIGTERM; `topics` are those that it copies."""
         mirror, start = self._running(), monotonic()
         mirror.signal(signal.SIGTERM)
         status = mirror.wait(STOP_SECONDS)
@@ -171,21 +172,21 @@ class QuickStart:
         return Ending(status, seconds, left, len(ends), behind)
 
     def command(self, words: Sequence[str], timeout: float) -> tuple[int, str]:
-        """Another command of ours in the folder of the files: exit status and what it printed."""
+        """Run another command of ours in the folder of the files; return exit status and output."""
         command = [str(command_folder() / words[0]), *words[1:]]
         with ToolProcess(command, self.folder, self._environment()) as tool:
             return tool.wait(timeout), tool.output()
 
     def tail(self) -> str:
-        """The last different lines that the mirror printed."""
+        """Return the last different lines that the mirror printed."""
         lines = dict.fromkeys(line[:TAIL_WIDTH] for line in self._running().output().splitlines())
         return "\n".join(f"  {line}" for line in list(lines)[-TAIL_LINES:]) or "  (nothing)"
 
     def _check_running(self) -> None:
         mirror = self._running()
         if not mirror.running():
-            raise LegacyMMError(f"the mirror ended by itself, status {mirror.wait(0)}:\n{self.tail()}")
-        mirror.tree.pids()  # it remembers them, also those whose parent ends
+            raise LegacyMMError(f"the mirror ended unexpectedly, status {mirror.wait(0)}:\n{self.tail()}")
+        mirror.tree.pids()  # the tree remembers processes, also those whose parent ends
 
     def _running(self) -> ToolProcess:
         if self._mirror is None:
@@ -211,7 +212,7 @@ def point_to(path: Path, bootstrap: str) -> None:
 
 
 def property_of(path: Path, key: str) -> str:
-    """A value of a properties file without escapes, as the sample's are."""
+    """Return a value of a properties file without escapes, as the sample's are."""
     found = re.search(rf"^{re.escape(key)}=(.*)$", path.read_text(encoding="ascii"), re.MULTILINE)
     if found is None:
         raise LegacyMMError(f"{path.name} of the sample has no {key}")
@@ -223,7 +224,7 @@ def last_line(path: Path) -> str:
 
 
 def left_running(mirror: ToolProcess) -> list[int]:
-    """Processes of a mirror that has ended; its Java and workers may need a moment to follow it."""
+    """Return the processes left of an ended mirror; its Java and workers may need a moment to follow it."""
     with suppress(TimeoutError):
         wait_until(lambda: not mirror.tree.pids(), FOLLOW_SECONDS, "its processes to end")
     return mirror.tree.pids()

@@ -1,4 +1,4 @@
-"""What two clusters hold, topic by topic, as a table. Rule: pure; the judge is `comparison.py`."""
+"""The contents of two clusters, topic by topic, as a table. Rule: pure; the judge is `comparison.py`."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class TopicResult:
     """A topic on both sides; None where a cluster does not have it."""
 
     topic: str
-    mirrored: bool  # whether it ought to be on the target
+    mirrored: bool  # True if it should be on the target
     source: Contents
     target: Contents | None
     differences: Sequence[str]
 
     @property
     def right(self) -> bool:
-        """Whether the target holds exactly what it ought to."""
+        """Return True if the target holds exactly the expected records."""
         if not self.mirrored:
             return self.target is None
         return self.source == self.target and not self.differences
@@ -62,7 +62,7 @@ def contents(records: Sequence[Record]) -> Contents:
 
 
 def table(results: Sequence[TopicResult]) -> list[str]:
-    """The lines of the table, two for each topic, and below it what differs."""
+    """Return the lines of the table, two for each topic, and below it the differences."""
     rows: list[tuple[str, ...]] = [HEAD]
     for each in results:
         rows.append((each.topic, "source", *_cells(each.source), ""))

@@ -19,7 +19,7 @@ COMPILE_SECONDS = 120.0
 
 
 def compiled(sources: Iterable[Path], folder: Path, release: str = OLD) -> dict[str, Path]:
-    """One jar for each of these sources, by its class's name. Raises HostError where there is no compiler."""
+    """Compile one jar for each of these sources, by its class's name. Raises HostError if there is no compiler."""
     javac = find_java().with_name("javac")
     if not javac.exists():
         raise HostError(f"handlers are compiled by a JDK, and {javac} is not there: set JAVA_HOME to one")

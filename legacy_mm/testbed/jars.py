@@ -9,15 +9,15 @@ from legacy_mm.testbed.releases import Release, find_release
 
 
 def cache_folder() -> Path:
-    """Where everything lies that is fetched once per user."""
+    """Return the folder of everything that is fetched once per user."""
     return jars.cache_folder()
 
 
 def kafka_jars(release: str) -> Path:
-    """Folder with every jar of a release in `releases.py`; fetched at the first call of a user. Raises HostError."""
+    """Return the folder with every jar of a release in `releases.py`; the first call fetches them. Raises HostError."""
     return jars.kafka_jars(find_release(release))
 
 
 def jars_folder(row: Release) -> Path:
-    """Where the jars of a row belong."""
+    """Return the folder for the jars of a row."""
     return jars.jars_folder(row)

@@ -9,14 +9,14 @@ PATTERN = "[%d] %p %m (%c)%n"  # as in Kafka's config/tools-log4j.properties
 
 
 def write_properties(path: Path, properties: Mapping[str, str]) -> Path:
-    """A properties file as `java.util.Properties.load` reads it: ISO-8859-1 and escapes."""
+    """Write a properties file for `java.util.Properties.load`: ISO-8859-1 and escapes."""
     lines = [f"{_escape(key, is_key=True)}={_escape(text)}\n" for key, text in properties.items()]
     path.write_text("".join(lines), encoding="ascii")
     return path
 
 
 def write_log_configuration(path: Path, *, generation: int, level: str, file: Path | None) -> str:
-    """A log configuration for log4j 1 or 2, to `file` or to stderr; returns the JVM flag that names it."""
+    """Write a log configuration for log4j 1 or 2, to `file` or to stderr; return the JVM flag that names it."""
     if generation == 1:
         path.write_text(_log4j1(level, file), encoding="utf-8")
         return f"-Dlog4j.configuration=file:{path}"

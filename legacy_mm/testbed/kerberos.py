@@ -44,7 +44,7 @@ kdc_tcp_listen = {host}:{port}
 
 
 def installed() -> bool:
-    """Whether this host has a Kerberos server (Debian: krb5-kdc, krb5-admin-server)."""
+    """Return True if this host has a Kerberos server (Debian: krb5-kdc, krb5-admin-server)."""
     return all(shutil.which(tool, path=_PATH) for tool in _TOOLS)
 
 
@@ -57,7 +57,7 @@ class Realm:
         self._ports = Ports()
         self._port = self._ports.reserve()
         self.configuration = self._folder / "krb5.conf"
-        """For clients: KRB5_CONFIG, or Java's java.security.krb5.conf."""
+        """The clients' file, for KRB5_CONFIG or Java's java.security.krb5.conf."""
         words = {"realm": REALM, "host": LOOPBACK, "port": self._port, "folder": self._folder}
         self.configuration.write_text(_CLIENTS.format(**words))
         (self._folder / "kdc.conf").write_text(_SERVER.format(**words))
@@ -69,14 +69,14 @@ class Realm:
         }
 
     def keytab(self, principal: str) -> Path:
-        """The keys of a new principal."""
+        """Create a principal and return a keytab with its keys."""
         file = self._folder / f"{principal.replace('/', '-')}.keytab"
         self._run("kadmin.local", "-q", f"addprinc -randkey {principal}")
         self._run("kadmin.local", "-q", f"ktadd -norandkey -k {file} {principal}")
         return file
 
     def tickets(self, principal: str, keytab: Path, cache: Path) -> None:
-        """A cache with a ticket, as `kinit` leaves it."""
+        """Write a cache with a ticket, as `kinit` does."""
         self._run("kinit", "-k", "-t", str(keytab), "-c", str(cache), principal)
 
     def __enter__(self) -> Self:

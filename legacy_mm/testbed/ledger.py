@@ -37,7 +37,10 @@ class Entry(NamedTuple):
 
 
 class Ledger:
-    """What one run wrote to one topic. With a path, each entry goes to that file too; a file that is there goes on."""
+    """The records that one run wrote to one topic.
+
+    With a path, each entry goes to that file too; an existing file is continued.
+    """
 
     def __init__(self, topic: str, path: Path | None = None) -> None:
         self.topic = topic
@@ -58,7 +61,7 @@ class Ledger:
 
     @classmethod
     def load(cls, path: Path) -> Self:
-        """The ledger in a file, to be checked; raises HostError for anything else."""
+        """Load the ledger in a file, to be checked; raises HostError for anything else."""
         ledger = cls("")
         ledger._read(path)
         return ledger
@@ -69,18 +72,18 @@ class Ledger:
         return len(self._partitions)
 
     def identity(self, sequence: int) -> bytes:
-        """What the value of a record begins with."""
+        """Return the beginning of the value of a record."""
         return b"%s %s %d " % (_MARK, self.run.encode(), sequence)
 
     def sequence_of(self, value: bytes | None) -> int | None:
-        """The number of a record of this run, None for any other."""
+        """Return the number of a record of this run, None for any other."""
         words = (value or b"").split(b" ", 3)
         if len(words) == 4 and words[0] == _MARK and words[1] == self.run.encode() and words[2].isdigit():
             return int(words[2])
         return None
 
     def reserve(self, count: int) -> range:
-        """Numbers for records that will be sent."""
+        """Reserve numbers for records that will be sent."""
         numbers = range(self.next_sequence, self.next_sequence + count)
         self._grow(numbers.stop)
         if self._file is not None:
@@ -88,14 +91,14 @@ class Ledger:
         return numbers
 
     def note(self, entry: Entry) -> None:
-        """The source has acknowledged this record."""
+        """Note a record that the source has acknowledged."""
         self._keep(entry)
         if self._file is not None:
             headers = [[name, None if content is None else content.hex()] for name, content in entry.headers]
             self._write([*entry[:-1], headers])
 
     def entry(self, sequence: int) -> Entry | None:
-        """The record with this number, None when it was not acknowledged."""
+        """Return the record with this number, None if it was not acknowledged."""
         if not 0 <= sequence < len(self._partitions) or self._partitions[sequence] == _NOT_ACKNOWLEDGED:
             return None
         return Entry(
@@ -108,13 +111,13 @@ class Ledger:
         )
 
     def places(self) -> Iterator[tuple[int, int, int]]:
-        """(sequence, partition, offset) of every acknowledged record."""
+        """Yield (sequence, partition, offset) of every acknowledged record."""
         for sequence, partition in enumerate(self._partitions):
             if partition != _NOT_ACKNOWLEDGED:
                 yield sequence, partition, self._offsets[sequence]
 
     def close(self) -> None:
-        """Write what is still held back."""
+        """Write the entries that are still held back."""
         if self._file is not None:
             self._file.close()
 
@@ -157,7 +160,7 @@ class Ledger:
 
 
 def checksum(key: bytes | None, value: bytes | None) -> int:
-    """CRC-32 of key and value, in which null is not empty."""
+    """Compute the CRC-32 of key and value, in which null is not empty."""
     return zlib.crc32(_marked(value), zlib.crc32(_marked(key)))
 
 

@@ -36,7 +36,7 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found."""
+    """The result of a check."""
 
     acknowledged: int
     arrived: int
@@ -45,16 +45,16 @@ class Verdict:
     unacknowledged: int = 0
     """Records of the run whose acknowledgement never came: they may be there or not."""
     offsets: Mapping[Kind, Mapping[int, Sequence[int]]] = field(default_factory=dict)
-    """Kind -> partition -> offsets: of the source for what is lost, of the target for all else."""
+    """Kind -> partition -> offsets: of the source for lost records, of the target for all others."""
     alterations: Mapping[str, int] = field(default_factory=dict)
-    """What was altered (`key or value`, `headers`, `timestamp`), and how often."""
+    """Kind of alteration (`key or value`, `headers`, `timestamp`) -> number of records."""
 
     def count(self, kind: Kind) -> int:
-        """How many records of this kind."""
+        """Return the number of records of this kind."""
         return sum(map(len, self.offsets.get(kind, {}).values()))
 
     def differences(self, *, allow_duplicates: bool) -> list[str]:
-        """A line for each kind and partition; empty when the target is as it should be."""
+        """Return a line for each kind and partition; none if the target is as it should be."""
         wrong = [kind for kind in KINDS if not (allow_duplicates and kind == "duplicated")]
         return [line for kind in wrong for line in self._lines(kind)]
 
@@ -68,13 +68,13 @@ class Verdict:
 
 
 def check(ledger: Ledger, connection: Mapping[str, Any], topic: str = "") -> Verdict:
-    """Read the target, what is committed there, and judge it; the topic is the ledger's unless it was renamed."""
+    """Read the target's committed records and judge them; the topic is the ledger's unless it was renamed."""
     found = messages(connection, topic or ledger.topic, isolation="read_committed")
     return judge(ledger, (_arrival(*each) for each in found))
 
 
 def judge(ledger: Ledger, arrivals: Iterable[Arrival]) -> Verdict:
-    """The verdict on records that come in the order of each target partition."""
+    """Judge records that come in the order of each target partition."""
     offsets: dict[Kind, defaultdict[int, list[int]]] = {kind: defaultdict(list) for kind in KINDS}
     seen = bytearray(ledger.next_sequence)
     latest: dict[tuple[int, int], int] = {}
@@ -131,7 +131,7 @@ def _arrival(message: Any, partition: int, offset: int) -> Arrival:
 
 
 def _ranges(offsets: Sequence[int]) -> str:
-    """`3-5, 9`; only the first ten, with the number of the others."""
+    """Format `3-5, 9`; only the first ten, with the number of the others."""
     ranges: list[list[int]] = []
     for offset in sorted(offsets):
         if ranges and offset == ranges[-1][1] + 1:

@@ -39,7 +39,7 @@ _SETTINGS: Mapping[str, Any] = {
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """How much to write."""
+    """Number and kind of the records to write."""
 
     records: int
     size: int = 100
@@ -50,9 +50,9 @@ class Work:
     """Off for topics whose records are older than headers (before 0.11)."""
     seed: int = 7
     age_ms: int = 0
-    """How old the records say they are."""
+    """Age of the records by their timestamps."""
     transaction: Literal["", "commit", "abort"] = ""
-    """How the transaction ends that they are in; none by default. Records of an aborted one are acknowledged, too."""
+    """End of the transaction of the records; none by default. Records of an aborted one are acknowledged, too."""
 
 
 def produce(ledger: Ledger, connection: Mapping[str, Any], work: Work) -> int:

@@ -53,7 +53,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What was written: `visible` records can be read committed, `written` with aborted ones."""
+    """Numbers of records written: `visible` records can be read committed, `written` with aborted ones."""
 
     topic: str
     kind: str
@@ -105,7 +105,7 @@ def load(
 
 
 def text_values(size: int, *, seed: int = 7) -> list[bytes]:
-    """Values that compress like text: words out of 2,000."""
+    """Return values that compress like text: words out of 2,000."""
     source = random.Random(seed)
     words = [source.randbytes(6).hex() for _ in range(2_000)]
     number = max(1, min(DIFFERENT_VALUES, 50_000_000 // max(size, 1)))
@@ -138,7 +138,7 @@ def load_kinds(bootstrap: str, prefix: str, *, seed: int = 7, without: Collectio
     for codec in CODECS:
         if (name := f"codec-{codec}") not in without:
             out.append(_write(bootstrap, f"{prefix}-{name}", f"codec {codec}", _keyed(source, 1_000), codec=codec))
-            little = f"little batches, codec {codec}"
+            little = f"small batches, codec {codec}"
             items = _keyed(source, 1_000)
             out.append(_write(bootstrap, f"{prefix}-little-{codec}", little, items, codec=codec, batch_bytes=1_000))
     if "transactions" not in without:
@@ -149,7 +149,7 @@ def load_kinds(bootstrap: str, prefix: str, *, seed: int = 7, without: Collectio
 
 
 def load_compacted(bootstrap: str, topic: str, source: random.Random | None = None) -> Loaded:
-    """Batches of 60 records, some without a value, of which later batches make half obsolete; waits for the cleaner."""
+    """Load batches of 60 records, some without a value, half made obsolete by later batches; wait for the cleaner."""
     source = source or random.Random(7)
     config = {
         **NEVER_EXPIRE,
@@ -200,7 +200,7 @@ def _write(
 
 
 def _write_transactions(bootstrap: str, topic: str, source: random.Random) -> Loaded:
-    """Committed, aborted, committed, aborted: markers and dead records between the living."""
+    """Write committed, aborted, committed, aborted: markers and dead records between the living."""
     create_topic(bootstrap, topic, config=NEVER_EXPIRE)
     settings: dict[str, Setting] = {"transactional.id": f"{topic}-writer"}
     writer = _producer(bootstrap, "none", settings=settings)
@@ -209,7 +209,7 @@ def _write_transactions(bootstrap: str, topic: str, source: random.Random) -> Lo
     for number in range(4):
         writer.begin_transaction()
         count = _produce_all(writer, topic, _keyed(source, 150))
-        finish(writer)  # else an abort would purge what was not sent yet
+        finish(writer)  # an abort would purge records that were not sent yet
         written += count
         if number % 2:
             writer.abort_transaction(FLUSH_SECONDS)

@@ -25,7 +25,7 @@ class Ports:
         self._names: list[socket.socket] = []
 
     def reserve(self) -> int:
-        """A port that nobody listens on and no other testbed process has reserved."""
+        """Reserve a port without a listener that no other testbed process has reserved."""
         random_source = random.SystemRandom()
         for _ in range(TRIES):
             port = random_source.randrange(LOWEST, _first_ephemeral())

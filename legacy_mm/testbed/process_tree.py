@@ -23,7 +23,7 @@ class ProcessTree:
         self._seen: dict[int, int] = {}
 
     def pids(self) -> list[int]:
-        """Live processes of the tree, the root first."""
+        """Return live processes of the tree, the root first."""
         children: dict[int, list[int]] = {}
         starts: dict[int, int] = {}
         for pid, fields in _stats():
@@ -42,21 +42,21 @@ class ProcessTree:
         return found
 
     def names(self) -> dict[int, str]:
-        """Command names of the live processes."""
+        """Return command names of the live processes."""
         return {pid: name for pid in self.pids() if (name := _read(pid, "comm")) is not None}
 
     def cpu_seconds(self) -> float:
-        """User and system time of all live processes and of their children that ended."""
+        """Return user and system time of all live processes and of their children that ended."""
         wanted = set(self.pids())
         ticks = sum(sum(map(int, fields[11:15])) for pid, fields in _stats() if pid in wanted)
         return ticks / _TICKS
 
     def memory_bytes(self) -> int:
-        """Sum of PSS; of RSS where the kernel does not tell PSS."""
+        """Return the sum of PSS; of RSS if the kernel does not report PSS."""
         return sum(_memory(pid) for pid in self.pids())
 
     def connections(self) -> list[tuple[int, int]]:
-        """Established TCP connections of the tree as (pid, remote port)."""
+        """Return established TCP connections of the tree as (pid, remote port)."""
         remote = _remote_ports()
         found = []
         for pid in self.pids():
@@ -67,7 +67,7 @@ class ProcessTree:
 
 
 def _stats() -> Iterator[tuple[int, list[bytes]]]:
-    """(pid, fields of /proc/PID/stat from the state on)."""
+    """Yield (pid, fields of /proc/PID/stat from the state on)."""
     for entry in os.scandir(_PROC):
         if entry.name.isdigit():
             try:
@@ -106,7 +106,7 @@ def _sockets(pid: int) -> Iterator[int]:
 
 
 def _remote_ports() -> dict[int, int]:
-    """Socket inode -> remote port, established connections only."""
+    """Return socket inode -> remote port, established connections only."""
     established = "01"
     found = {}
     for table in _TCP:

@@ -77,11 +77,11 @@ class Proxy:
         self._order(lambda: setattr(self, "_stalled", True))
 
     def mute(self) -> None:
-        """Keep the answers from now on, and pass requests on; what is kept at a `cut` is never heard of."""
+        """Keep the answers from now on, and pass requests on; answers kept at a `cut` are lost."""
         self._order(lambda: setattr(self, "_muted", True))
 
     def resume(self) -> None:
-        """Go on after `stall` or `mute`; nothing was lost."""
+        """Continue after `stall` or `mute`; nothing was lost."""
 
         def resume() -> None:
             self._stalled = self._muted = False
@@ -89,7 +89,7 @@ class Proxy:
         self._order(resume)
 
     def delay(self, milliseconds: float) -> None:
-        """Another delay per direction, for what is read from now on."""
+        """Set another delay per direction, for bytes read from now on."""
         self._order(lambda: setattr(self, "_delay", milliseconds / 1000))
 
     def cut(self) -> int:
@@ -106,7 +106,7 @@ class Proxy:
         return count
 
     def connections(self) -> int:
-        """How many connections are open."""
+        """Return the number of open connections."""
         return len(self._ends) // 2
 
     def close(self) -> None:
@@ -116,7 +116,7 @@ class Proxy:
             self._open = False
             self._wake_writer.send(b"x")
             self._thread.join()
-            left = [end.socket for end in self._ends]  # that came in meanwhile
+            left = [end.socket for end in self._ends]  # sockets that came in meanwhile
             for each in (self._listener, self._wake_reader, self._wake_writer, *left):
                 each.close()
             self._selector.close()
@@ -162,7 +162,7 @@ class Proxy:
                 self._watch(end, now)
 
     def _patience(self) -> float | None:
-        """Seconds until the next delayed chunk is due; what is due already waits for its socket."""
+        """Return the seconds until the next delayed chunk is due; a chunk that is due already waits for its socket."""
         if self._stalled:
             return None
         ends = (end for end in self._ends if end.waiting and not end.interest & WRITE and not self._keeps(end))
@@ -233,7 +233,7 @@ class Proxy:
         self._set_interest(end, interest)
 
     def _keeps(self, end: _End) -> bool:
-        """Whether what waits for this end is not to pass now."""
+        """Return True if bytes that wait for this end must not pass now."""
         return self._muted and end.near
 
     def _set_interest(self, end: _End, interest: int) -> None:

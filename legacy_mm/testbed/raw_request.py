@@ -12,7 +12,7 @@ _CORRELATION_BYTES = 4
 
 
 def ask(host: str, port: int, api: int, version: int, body: bytes, seconds: float) -> bytes:
-    """What a broker answers to a request in an encoding without tagged fields; OSError if it does not."""
+    """Return a broker's answer to a request in an encoding without tagged fields; OSError if there is none."""
     message = _HEAD.pack(api, version, 1, len(_CLIENT)) + _CLIENT + body
     with socket.create_connection((host, port), timeout=seconds) as connection:
         connection.sendall(_SIZE.pack(len(message)) + message)

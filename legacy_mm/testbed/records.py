@@ -1,7 +1,7 @@
 """Write topics and read them back: the oracle's own eyes. Rule: reads stop where the log ended at the call.
 
-It stands on plain confluent-kafka and shares no code with the mirror. Differences between what was
-read are judged in `comparison.py`, which is handed on here.
+It uses plain confluent-kafka and shares no code with the mirror. `comparison.py` judges the
+differences between records; this module exports it.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ BATCH = 5_000
 
 Settings = dict[str, str | int | float | bool]
 ClientError = KafkaException
-"""What the functions of the testbed raise when a cluster refuses."""
+"""The error of the testbed's functions when a cluster refuses."""
 
 
 def read_all(bootstrap: str, topic: str, *, isolation: str = "read_uncommitted") -> list[Record]:
-    """Every record of a topic, by partition and offset, up to the ends at the time of the call.
+    """Return every record of a topic, by partition and offset, up to the ends at the time of the call.
 
     With `read_committed` the end is the last stable offset. Checksums are verified.
     """
@@ -55,7 +55,9 @@ def read_all(bootstrap: str, topic: str, *, isolation: str = "read_uncommitted")
 def messages(
     connection: Mapping[str, Any], topic: str, *, isolation: str = "read_uncommitted"
 ) -> Iterator[tuple[Message, int, int]]:
-    """Every record with its partition and offset, each partition in order, up to the ends at the time of the call."""
+    """Yield every record with its partition and offset, each partition in order, up to the ends at the time of the
+    call.
+    """
     settings: Settings = {"isolation.level": isolation, "enable.partition.eof": True, "check.crcs": True}
     consumer = _consumer({**connection, **settings})
     try:
@@ -75,12 +77,12 @@ def messages(
 
 
 def end_offsets(bootstrap: str, topic: str) -> dict[int, int]:
-    """High watermark of every partition."""
+    """Return the high watermark of every partition."""
     return {partition: high for partition, (_, high) in _log_ends(bootstrap, topic).items()}
 
 
 def all_ends(bootstrap: str, topics: Iterable[str]) -> dict[str, dict[int, int]]:
-    """`end_offsets` of those of these topics that are there, by one client."""
+    """Return `end_offsets` of those of these topics that exist, by one client."""
     consumer = _consumer(_connection(bootstrap))
     try:
         there = consumer.list_topics(timeout=REQUEST_SECONDS).topics
@@ -94,7 +96,7 @@ def all_ends(bootstrap: str, topics: Iterable[str]) -> dict[str, dict[int, int]]
 
 
 def log_starts(bootstrap: str, topic: str) -> dict[int, int]:
-    """First offset of every partition."""
+    """Return the first offset of every partition."""
     return {partition: low for partition, (low, _) in _log_ends(bootstrap, topic).items()}
 
 
@@ -107,9 +109,11 @@ def _log_ends(bootstrap: str, topic: str) -> dict[int, tuple[int, int]]:
 
 
 def committed(bootstrap: str, group: str, topics: Iterable[str]) -> dict[tuple[str, int], int]:
-    """Committed offsets of a group; partitions without a commit are absent. Does not join.
+    """Return the committed offsets of a group; partitions without a commit are absent.
 
-    A consumer asks: librdkafka's admin client crashes when the broker is not the group's coordinator any more.
+    Does not join.
+
+    A consumer asks: librdkafka's admin client crashes if the broker is not the group's coordinator any more.
     """
     consumer = _consumer({**_connection(bootstrap), "group.id": group})
     try:
@@ -139,7 +143,7 @@ def commit(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int]) -
 
 
 def members(bootstrap: str, group: str) -> int:
-    """How many members a stable group has; 0 while it rebalances or does not exist."""
+    """Return the number of members of a stable group; 0 while it rebalances or does not exist."""
     admin = AdminClient(_connection(bootstrap))
     description = admin.describe_consumer_groups([group])[group].result(REQUEST_SECONDS)
     return len(description.members) if description.state == ConsumerGroupState.STABLE else 0
@@ -197,19 +201,19 @@ def grow_topic(bootstrap: str, name: str, partitions: int) -> None:
 
 
 def leader(bootstrap: str, topic: str, partition: int) -> int:
-    """The node that leads a partition, -1 for none."""
+    """Return the node that leads a partition, -1 for none."""
     found = AdminClient(_connection(bootstrap)).list_topics(topic, timeout=REQUEST_SECONDS).topics[topic]
     return int(found.partitions[partition].leader)
 
 
 def list_topics(bootstrap: str) -> dict[str, int]:
-    """Every topic of a cluster, internal ones too, with its number of partitions."""
+    """Return every topic of a cluster, internal ones too, with its number of partitions."""
     found = AdminClient(_connection(bootstrap)).list_topics(timeout=REQUEST_SECONDS).topics
     return {name: len(topic.partitions) for name, topic in found.items()}
 
 
 def wait_for_count(bootstrap: str, topic: str, n: int, timeout: float) -> None:
-    """Until the log of a topic holds at least `n` offsets (transaction markers count as well)."""
+    """Wait until the log of a topic holds at least `n` offsets (transaction markers count as well)."""
     consumer = _consumer({**_connection(bootstrap), "topic.metadata.refresh.interval.ms": 1_000})
 
     def offsets() -> int:
@@ -241,11 +245,11 @@ def _connection(bootstrap: str) -> Settings:
 def _consumer(settings: Mapping[str, Any]) -> Consumer:
     fixed: Settings = {
         "log_level": 0,
-        "group.id": "legacy-mm-testbed",  # librdkafka demands one; it is never joined
+        "group.id": "legacy-mm-testbed",  # librdkafka demands a group; the consumer never joins it
         "enable.auto.commit": False,
         "auto.offset.reset": "error",
         "allow.auto.create.topics": False,
-        "fetch.wait.max.ms": 20,  # the end of a partition is told after this time
+        "fetch.wait.max.ms": 20,  # the end of a partition is reported after this time
         "fetch.message.max.bytes": 4 << 20,
         "queued.max.messages.kbytes": 64 << 10,
     }
@@ -304,7 +308,7 @@ def _record(message: Message, partition: int, offset: int) -> Record:
 
 
 def headers_of(message: Message) -> Headers:
-    """The headers of a message, in their order."""
+    """Return the headers of a message, in their order."""
     headers: list[tuple[str, bytes | None]] = list(message.headers() or [])  # type: ignore[arg-type]
     return tuple((name, _bytes(content)) for name, content in headers)
 

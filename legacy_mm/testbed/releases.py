@@ -25,7 +25,7 @@ _BASE_64 = "javax.xml.bind:jaxb-api:2.3.1"  # brokers of before 1.0 take it from
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What to fetch for one Kafka release: artefacts as `organisation:name:revision`."""
+    """Artefacts to fetch for one Kafka release, as `organisation:name:revision`."""
 
     version: str
     artefacts: tuple[str, ...]
@@ -62,7 +62,7 @@ RELEASES = (
 
 
 def find_release(version: str) -> Release:
-    """The row of a version; HostError for one that was never tried."""
+    """Return the row of a version; HostError for one that was never tried."""
     for row in RELEASES:
         if row.version == version:
             return row

@@ -23,7 +23,7 @@ from legacy_mm.testbed.waiting import wait_until
 
 RECORDED = CHECKOUT / "compat" / "recorded"
 STARTED = 143
-"""What a runner answers for a tool that would mirror, if it does not let it: as after SIGTERM."""
+"""Exit code of a runner for a tool that would mirror, if it does not let it: as after SIGTERM."""
 
 _FRAME = re.compile(r"\t(?:at |\.\.\. )")
 _LOG_LINE = re.compile(r"\[[^\]]*\] (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ")
@@ -56,7 +56,7 @@ class Case:
     """Ended it, after it had tried to connect."""
 
     def write_files(self, folder: Path) -> None:
-        """The files that it names."""
+        """Write the files that the case names."""
         for name, text in self.files.items():
             (folder / name).write_text(text, encoding="iso-8859-1")
 
@@ -84,7 +84,7 @@ class Different:
     """Empty: all."""
 
     def names(self, case: Case) -> bool:
-        """Whether it is one of them."""
+        """Return True if the case is one of them."""
         return case.id in self.cases and case.release in (self.releases or (case.release,))
 
 
@@ -121,7 +121,7 @@ DECIDED_BY_JAVA = ("include-invalid-regex-star", "invalid-regex-star")
 
 
 def recorded_cases() -> list[Case]:
-    """All of them, the newest release first."""
+    """Return all recorded cases, the newest release first."""
     cases = [case for path in sorted(RECORDED.glob("*.json")) for case in _read(path)]
     return sorted(cases, key=lambda case: tuple(map(int, case.release.split("."))), reverse=True)
 
@@ -143,7 +143,7 @@ def _read(path: Path) -> Iterable[Case]:
 
 
 def tool_lines(text: str) -> list[str]:
-    """What the tool itself said: its log lines without time, their exceptions, and plain lines."""
+    """Return the tool's own output: its log lines without time, their exceptions, and plain lines."""
     lines: list[str] = []
     foreign = False
     for line in text.split("\n"):
@@ -161,7 +161,7 @@ def tool_lines(text: str) -> list[str]:
 
 
 def startup_lines(lines: Sequence[str]) -> list[str]:
-    """Without what its threads and its shutdown hook said: their lines come in any order."""
+    """Remove the lines of its threads and its shutdown hook, which come in any order."""
     ends = (place for place, line in enumerate(lines) if f"({_THREAD})" in line or _HOOK in line)
     return [line for line in lines[: next(ends, len(lines))] if line]
 
@@ -223,13 +223,13 @@ def replay(cases: Iterable[Case], runner: Runner, folder: Path) -> tuple[dict[st
 
 
 def run_script(case: Case, folder: Path) -> Outcome:
-    """Our command as a process of its own; a signal is sent when it has tried to connect."""
+    """Run our command as its own process; a signal is sent when it has tried to connect."""
     environment = {"LEGACY_MM_LEGACY_RELEASE": case.release, "LEGACY_MM_LOG_LEVEL": case.level}
     return _run([str(LAUNCHER)], case, folder, environment)
 
 
 def run_old(case: Case, folder: Path) -> Outcome:
-    """The real tool of 3.9.1 itself: what it said once it must say again, or the harness is wrong."""
+    """Run the real tool of 3.9.1: it must repeat its recorded output, or the harness is wrong."""
     log = write_log_configuration(folder / "log4j.properties", generation=1, level=case.level, file=None)
     return _run([str(find_java()), log, "-cp", f"{kafka_jars(OLD)}/*", _TOOL.removesuffix("$")], case, folder, {})
 

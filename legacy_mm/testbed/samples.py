@@ -1,4 +1,4 @@
-"""Find what is shipped beside the package. Rule: a checkout comes first, then what pip has installed."""
+"""Finds the files shipped beside the package. Rule: a checkout comes first, then what pip has installed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ CHECKOUT = Path(__file__).resolve().parents[2]
 
 
 def samples_folder() -> Path:
-    """The folder `samples` of the checkout, or `share/legacy_mm/samples` of the installation."""
+    """Return the folder `samples` of the checkout, or `share/legacy_mm/samples` of the installation."""
     return _shipped("samples/demo/topics.toml", "share/legacy_mm/samples/demo/topics.toml").parents[1]
 
 
 def command_folder() -> Path:
-    """The folder that holds `kafka-mirror-maker.sh`: the checkout's `bin`, or the installation's."""
+    """Return the folder that holds `kafka-mirror-maker.sh`: the checkout's `bin`, or the installation's."""
     return _shipped("bin/kafka-mirror-maker.sh", "kafka-mirror-maker.sh").parent
 
 

@@ -1,6 +1,6 @@
 """A cluster with a listener for every kind of security, and the client properties that open them.
 
-Brokers trust whoever comes to PLAINTEXT: the tests' own eyes. Whoever else may touch any topic without ACLs.
+Brokers trust every client at PLAINTEXT, which the tests use. Other clients may use any topic without ACLs.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ _EXPIRED = ("-startdate", "-2d", "-validity", "1")
 
 @dataclass(frozen=True)
 class Stores:
-    """The files of one authority: what brokers show, what clients trust and show."""
+    """The files of one authority: keys of brokers and clients, and the clients' trust."""
 
     folder: Path
     authority: Authority
 
     def trust(self, kind: str = "JKS") -> dict[str, str]:
-        """Client properties that trust the authority."""
+        """Return client properties that trust the authority."""
         return _store("truststore", self.folder / f"trust.{kind.lower()}", kind)
 
     def identity(self, kind: str = "JKS") -> dict[str, str]:
-        """Client properties that show the key of `USER`."""
+        """Return client properties that show the key of `USER`."""
         return _store("keystore", self.folder / f"{USER}.{kind.lower()}", kind)
 
     def broker(self, name: str) -> dict[str, str]:
-        """Server properties of one listener's key."""
+        """Return server properties of one listener's key."""
         return _store("keystore", self.folder / f"{name}.p12", "PKCS12") | self.trust()
 
 
@@ -73,7 +73,7 @@ def make_stores(folder: Path) -> Stores:
 
 
 def secured_cluster(folder: Path, stores: Stores) -> Cluster:
-    """One broker with all of `LISTENERS`, an authorizer, and the user `USER` in every mechanism."""
+    """Return one broker with all of `LISTENERS`, an authorizer, and the user `USER` in every mechanism."""
     properties = dict(AUTHORIZER)
     for name, protocol in LISTENERS.items():
         own = {"ssl.client.auth": "required"} if name == "MUTUAL" else {}
@@ -89,7 +89,7 @@ def secured_cluster(folder: Path, stores: Stores) -> Cluster:
 
 
 def login(mechanism: str, password: str = USER_PASSWORD, user: str = USER) -> dict[str, str]:
-    """Client properties that log in as this user."""
+    """Return client properties that log in as this user."""
     if mechanism == "OAUTHBEARER":
         options = f'unsecuredLoginStringClaim_sub="{user}"'
     else:
@@ -98,7 +98,7 @@ def login(mechanism: str, password: str = USER_PASSWORD, user: str = USER) -> di
 
 
 def change_password(cluster: Cluster, password: str) -> None:
-    """The password of `USER` for SCRAM-SHA-256 is another one from now on."""
+    """Change the password of `USER` for SCRAM-SHA-256."""
     kind = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
     change = UserScramCredentialUpsertion(USER, kind, password.encode())
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap, "log_level": 0})
@@ -107,12 +107,12 @@ def change_password(cluster: Cluster, password: str) -> None:
 
 
 def forbid_records(cluster: Cluster, topic: str) -> None:
-    """`USER` may see the topic, and neither read nor write it."""
+    """Let `USER` see the topic, but neither read nor write it."""
     add_rules(cluster.bootstrap, [(topic, "LITERAL", f"User:{USER}", "*", "DESCRIBE", "ALLOW")])
 
 
 def login_listener(name: str) -> dict[str, str]:
-    """Server properties of a listener, SASL_PLAINTEXT or SASL_SSL, at which `USER` may log in."""
+    """Return server properties of a listener, SASL_PLAINTEXT or SASL_SSL, at which `USER` may log in."""
     return {f"listener.name.{name.lower()}.{key}": text for key, text in _logins().items()}
 
 

@@ -1,4 +1,4 @@
-"""The harmless fault scenarios on anybody's clusters: scratch topics, our own processes, the ledger's word.
+"""The harmless fault scenarios on any clusters: scratch topics, our own processes, the ledger's verdict.
 
 A scenario loads a topic of its own through a mirror of its own group while that mirror is stopped, killed or frozen.
 Nothing else on the clusters is touched, and topics and group are removed afterwards.
@@ -31,19 +31,19 @@ from legacy_mm.testbed.tools import ToolProcess
 from legacy_mm.testbed.waiting import wait_until
 
 _PARTITIONS = 4
-_START_SECONDS = 120.0  # however little patience there is with records: a busy host takes a minute
+_START_SECONDS = 120.0  # independent of the patience with records: a busy host takes a minute
 _LOAD_SECONDS = 10.0
 _STOP_SECONDS = 60.0
 _REQUEST_SECONDS = 30.0
 _STOPPED = 128 + signal.SIGTERM
 _WORKER = re.compile(r"copies from .*\(worker [^:]*:(\d+)\)")
 OWN_CONSUMER_LINES = {"auto.offset.reset": "earliest", "session.timeout.ms": "6000", "heartbeat.interval.ms": "1000"}
-"""What the mirror's consumer file says besides the user's lines: a dead process is noticed soon."""
+"""Lines of the mirror's consumer file besides the user's: a dead process is noticed soon."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """How to reach both: librdkafka's properties for us, a function that starts a mirror of a topic in a group."""
+    """Access to both clusters: librdkafka's properties, and a function that starts a mirror of a topic in a group."""
 
     source: Mapping[str, Any]
     target: Mapping[str, Any]
@@ -55,7 +55,7 @@ class Clusters:
 
 
 class Result(NamedTuple):
-    """What one scenario came to."""
+    """The result of one scenario."""
 
     name: str
     expected: str
@@ -94,7 +94,7 @@ class Stage:
         wait_until(lambda: self.ledger.acknowledged >= work.records // 3, self._clusters.patience, "records to flow")
 
     def wait_for_all(self) -> None:
-        """Until all is written and nothing is missing at the target; after the patience that is for the verdict."""
+        """Wait until all is written and nothing is missing at the target; after the patience the verdict decides."""
         assert self._loading is not None
         self._loading.join(self._clusters.patience)
         if self._refused is None:
@@ -109,14 +109,14 @@ class Stage:
             )
 
     def stop(self, tool: ToolProcess) -> None:
-        """A clean stop; raises HostError for another exit status."""
+        """Stop cleanly; raises HostError for another exit status."""
         code = tool.stop(_STOP_SECONDS)
         if code != _STOPPED:
             raise HostError(f"a clean stop ended with {code}, not {_STOPPED}")
 
     @contextlib.contextmanager
     def set_up(self) -> Iterator[None]:
-        """Topics before, nothing after."""
+        """Create the topics; delete them afterwards."""
         admins = [AdminClient(dict(side)) for side in (self._clusters.source, self._clusters.target)]
         try:
             for admin in admins:
@@ -129,7 +129,7 @@ class Stage:
     def _clean_up(self, admins: Sequence[AdminClient]) -> None:
         for tool in self._tools:
             tool.kill_tree()
-        if self._loading is not None:  # a broker may make a topic anew for who still writes to it
+        if self._loading is not None:  # a broker may recreate a topic for a client that still writes to it
             self._loading.join(_REQUEST_SECONDS)
         for admin in admins:
             with contextlib.suppress(KafkaException):
@@ -150,7 +150,7 @@ def copied(stage: Stage) -> None:
 
 
 def stopped(stage: Stage) -> None:
-    """SIGTERM under load, and a new start."""
+    """Stop the mirror with SIGTERM under load, and start it again."""
     tool = stage.mirror()
     stage.load()
     stage.stop(tool)
@@ -160,7 +160,7 @@ def stopped(stage: Stage) -> None:
 
 
 def killed(stage: Stage) -> None:
-    """SIGKILL under load, and a new start."""
+    """Kill the mirror with SIGKILL under load, and start it again."""
     tool = stage.mirror()
     stage.load()
     tool.kill_tree()
@@ -170,17 +170,17 @@ def killed(stage: Stage) -> None:
 
 
 def worker_killed(stage: Stage) -> None:
-    """SIGKILL for the process that copies."""
+    """Kill the process that copies with SIGKILL."""
     _to_worker(stage, signal.SIGKILL)
 
 
 def worker_frozen(stage: Stage) -> None:
-    """SIGSTOP for the process that copies."""
+    """Suspend the process that copies with SIGSTOP."""
     _to_worker(stage, signal.SIGSTOP)
 
 
 def handed_over(stage: Stage) -> None:
-    """A second process joins under load, and the first one leaves."""
+    """Let a second process join under load, and the first one leave."""
     first = stage.mirror()
     stage.load()
     second = stage.mirror()
@@ -201,7 +201,7 @@ SCENARIOS: Mapping[str, tuple[Callable[[Stage], None], str]] = {
 
 
 def run(name: str, clusters: Clusters, folder: Path) -> Result:
-    """Play one scenario and judge it; raises HostError or a Kafka error when it could not be played."""
+    """Run one scenario and judge it; raises HostError or a Kafka error if it could not be run."""
     act, expected = SCENARIOS[name]
     stage = Stage(clusters, folder)
     begin = time.monotonic()

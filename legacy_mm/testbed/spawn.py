@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 QUICK_JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-"""For a JVM that lives for a minute: a broker is up with half the CPU."""
+"""Options for a JVM that lives for a minute: a broker is up with half the CPU."""
 PR_SET_PDEATHSIG = 1
 DEFAULT_SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGQUIT, signal.SIGPIPE)
 
@@ -54,7 +54,7 @@ def spawn(
 
 
 def die_with_parent() -> None:
-    """SIGKILL for this process when the thread that forked it ends."""
+    """Let this process get SIGKILL when the thread that forked it ends."""
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 

@@ -31,7 +31,7 @@ class SparkNode(ToolProcess):
     """A worker (or the master) and what it started."""
 
     def resume(self, pids: Sequence[int]) -> None:
-        """Let suspended processes go on."""
+        """Let suspended processes continue."""
         for pid in pids:
             with suppress(ProcessLookupError):
                 os.kill(pid, SIGCONT)
@@ -53,11 +53,11 @@ class SparkStandalone:
         return self._nodes[1:]
 
     def applications(self) -> int:
-        """How many have run on a worker."""
+        """Return the number of applications that have run on a worker."""
         return len({path.name for path in (self._folder / "work").glob("app-*")})
 
     def environment(self) -> dict[str, str]:
-        """What a driver needs to reach this cluster: where its configuration is, and its own address."""
+        """Return a driver's variables for this cluster: the configuration folder, and the driver's address."""
         return {"SPARK_CONF_DIR": str(self._folder / "conf"), "SPARK_LOCAL_IP": "127.0.0.1"}
 
     def __enter__(self) -> Self:

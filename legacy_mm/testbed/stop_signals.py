@@ -46,7 +46,7 @@ class StopSignals:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """These signals are ignored in the block: what it undoes is undone to the end."""
+    """Ignore these signals in the block, so that its clean-up runs to the end."""
     before = {number: signal.signal(number, signal.SIG_IGN) for number in STOP_SIGNALS}
     try:
         yield

@@ -26,7 +26,7 @@ from legacy_mm.testbed.waiting import wait_until
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 LAUNCHER = CHECKOUT / "bin" / "kafka-mirror-maker.sh"
-# What a developer's shell may hold and no tool may feel; a caller's own `environment` still counts.
+# Variables of a developer's shell that must not reach a tool; a caller's own `environment` still counts.
 FOREIGN = ("KAFKA_", "LEGACY_MM_", "SPARK_", "PYSPARK_", "JMX_PORT", "CLASSPATH", "LOG_DIR")
 KEPT = ("LEGACY_MM_CACHE",)
 _KILL_SECONDS = 30.0
@@ -51,7 +51,7 @@ class ToolProcess:
         environment: Mapping[str, str] | None = None,
         working_folder: Path | None = None,
     ) -> None:
-        """It works in `folder`, too, unless another one is named."""
+        """Start the command; it also works in `folder`, unless another one is named."""
         temporary = folder / "tmp"  # so that even a killed one leaves nothing outside
         temporary.mkdir(parents=True, exist_ok=True)
         self.command = tuple(command)
@@ -68,7 +68,7 @@ class ToolProcess:
         return self._popen.pid
 
     def output(self) -> str:
-        """What it printed so far, stdout and stderr."""
+        """Return the output so far, stdout and stderr."""
         return self._output.read_text(errors="replace")
 
     def signal(self, number: signal.Signals) -> None:
@@ -76,7 +76,7 @@ class ToolProcess:
         self._popen.send_signal(number)
 
     def running(self) -> bool:
-        """False once the main process has ended."""
+        """Return False once the main process has ended."""
         return self._popen.poll() is None
 
     def wait(self, timeout: float) -> int:
@@ -88,12 +88,12 @@ class ToolProcess:
         return code if code >= 0 else 128 - code
 
     def stop(self, timeout: float) -> int:
-        """SIGTERM, and its exit status."""
+        """Send SIGTERM, and return its exit status."""
         self.signal(signal.SIGTERM)
         return self.wait(timeout)
 
     def wait_for_output(self, text: str, timeout: float) -> None:
-        """Until it has printed `text`; AssertionError with the output if it ended without."""
+        """Wait until it has printed `text`; AssertionError with the output if it ended without."""
 
         def printed() -> bool:
             ended = not self.running()  # asked first: what it printed before its end must count
@@ -106,7 +106,7 @@ class ToolProcess:
         wait_until(printed, timeout, f"{self.name} to print {text!r}")
 
     def kill_tree(self) -> None:
-        """SIGKILL for every process of the tree, and wait until they are gone."""
+        """Send SIGKILL to every process of the tree, and wait until they are gone."""
         if self.running():
             self._popen.send_signal(signal.SIGSTOP)  # or it might start a process that this list misses
         pids = self.tree.pids()
@@ -154,9 +154,9 @@ def legacy_mirror_maker(
     environment: Mapping[str, str] | None = None,
     classpath: Sequence[Path] = (),
 ) -> ToolProcess:
-    """Kafka's MirrorMaker 3.9.1, as its start script would start it and with the variables that it obeys.
+    """Start Kafka's MirrorMaker 3.9.1, as its start script would start it and with the variables that it obeys.
 
-    The process is Java itself, as behind the script's `exec`.
+    The process is Java itself, as after the script's `exec`.
     """
     variables = _tool_environment(folder, heap, log_level, environment, classpath)
     words = shlex.split(variables["KAFKA_HEAP_OPTS"])
@@ -184,7 +184,7 @@ def our_mirror_maker(
     launcher: Path = LAUNCHER,
     wrapper: Sequence[str] = (),
 ) -> ToolProcess:
-    """This project's command by its script, with the files and variables that the old one gets."""
+    """Start this project's command by its script, with the files and variables that the old one gets."""
     variables = _tool_environment(folder, heap, log_level, environment, classpath)
     return ToolProcess([*wrapper, str(launcher), *_files(folder, consumer, producer), *options], folder, variables)
 
@@ -199,7 +199,10 @@ def mirror_maker_2(
     heap: str = "1G",
     properties: Mapping[str, str] | None = None,
 ) -> ToolProcess:
-    """Kafka's MirrorMaker 2 in dedicated mode, names kept, from the beginning; `topics` as its `topics` property."""
+    """Start Kafka's MirrorMaker 2 in dedicated mode, names kept, from the beginning.
+
+    `topics` as its `topics` property.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     replication = "replication.factor checkpoints.topic.replication.factor heartbeats.topic.replication.factor "
     replication += "offset-syncs.topic.replication.factor offset.storage.replication.factor "
@@ -226,7 +229,7 @@ def mirror_maker_2(
 def checkpoint_connector(
     folder: Path, source: str, target: str, *, rest_port: int, heap: str = "512M", properties: Mapping[str, str]
 ) -> ToolProcess:
-    """MirrorMaker 2's checkpoint connector alone, on a standalone worker: no Java has copied what it translates."""
+    """Start MirrorMaker 2's checkpoint connector alone, on a standalone worker: no Java has copied the records."""
     folder.mkdir(parents=True, exist_ok=True)
     bytes_as_they_are = "org.apache.kafka.connect.converters.ByteArrayConverter"
     worker = {
@@ -254,7 +257,7 @@ def checkpoint_connector(
 
 
 def _current_java(folder: Path, heap: str) -> list[str]:
-    """A JVM with the jars of the current release, which says its warnings on stderr."""
+    """Return a JVM command with the jars of the current release, which prints its warnings on stderr."""
     log = write_log_configuration(folder / "log4j2.properties", generation=2, level="WARN", file=None)
     return [str(find_java()), f"-Xmx{heap}", *_PERFORMANCE.split(), log, "-cp", f"{kafka_jars(CURRENT)}/*"]
 
@@ -262,7 +265,7 @@ def _current_java(folder: Path, heap: str) -> list[str]:
 def _tool_environment(
     folder: Path, heap: str, log_level: str, environment: Mapping[str, str] | None, classpath: Sequence[Path]
 ) -> dict[str, str]:
-    """The variables of kafka-run-class.sh that both tools are given; a caller's own win."""
+    """Return the variables of kafka-run-class.sh for both tools; a caller's own win."""
     folder.mkdir(parents=True, exist_ok=True)
     log = write_log_configuration(folder / "log4j.properties", generation=1, level=log_level, file=None)
     variables = {"KAFKA_HEAP_OPTS": f"-Xmx{heap}", "KAFKA_LOG4J_OPTS": log, "LOG_DIR": str(folder)}

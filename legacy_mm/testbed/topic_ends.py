@@ -1,4 +1,4 @@
-"""How many records a topic has had, asked often of a cluster of one broker: cheap also for 5,000 partitions."""
+"""Number of records that a topic has had, asked often of a cluster of one broker: cheap also for 5,000 partitions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TopicEnds:
     """The sum of a topic's end offsets."""
 
     def __init__(self, address: str, topic: str, partitions: int) -> None:
-        """`address`: the broker's, as `host:port`."""
+        """Take the broker's address, as `host:port`."""
         host, _, port = address.rpartition(":")
         self._host, self._port, self._topic = host, int(port), topic
         name = topic.encode()
@@ -29,13 +29,13 @@ class TopicEnds:
         self._rows_at = _INT.size + _SHORT.size + len(name) + _INT.size
 
     def count(self) -> int:
-        """How many records the topic has had."""
+        """Return the number of records that the topic has had."""
         # A new topic may have leaders in the metadata that do not know it yet.
         ends: list[int] = wait_until(self._ends, REQUEST_SECONDS, f"end offsets of {self._topic}")
         return sum(ends)
 
     def _ends(self) -> list[int]:
-        """None while a partition has no leader."""
+        """Return the ends, or None while a partition has no leader."""
         answer = ask(self._host, self._port, _LIST_OFFSETS, _VERSION, self._request, REQUEST_SECONDS)
         rows = list(_FOUND.iter_unpack(answer[self._rows_at :]))
         return [] if any(error for _, error, _, _ in rows) else [offset for *_, offset in rows]

@@ -1,4 +1,4 @@
-"""What a cluster keeps about topics beside their records: their own properties, and access rules.
+"""The state of topics beside their records: their own properties, and access rules.
 
 A rule is (topic, pattern, principal, host, operation, permission), in Kafka's words.
 """
@@ -27,13 +27,13 @@ AUTHORIZER: Mapping[str, str] = {
     "super.users": "User:ANONYMOUS",
     "allow.everyone.if.no.acl.found": "true",
 }
-"""Server properties: access rules are kept and obeyed, whoever comes without a name may do everything."""
+"""Server properties: access rules are kept and obeyed, and clients without a name may do everything."""
 REQUEST_SECONDS = 30.0
 Rule = tuple[str, str, str, str, str, str]
 
 
 def overrides(bootstrap: str, topic: str) -> dict[str, str]:
-    """The properties that were set for the topic itself."""
+    """Return the properties that were set for the topic itself."""
     resource = ConfigResource(ResourceType.TOPIC, topic)
     admin = _admin(bootstrap)
     found = admin.describe_configs([resource])[resource].result(REQUEST_SECONDS)
@@ -47,12 +47,12 @@ def override(bootstrap: str, topic: str, properties: Mapping[str, str | None]) -
 
 
 def override_broker(bootstrap: str, node: int, properties: Mapping[str, str | None]) -> None:
-    """The same for what a broker holds for all topics."""
+    """Set or delete properties that a broker holds for all topics."""
     _alter(bootstrap, ResourceType.BROKER, str(node), properties)
 
 
 def rules(bootstrap: str) -> set[Rule]:
-    """All access rules for topics."""
+    """Return all access rules for topics."""
     anybody: Any = None
     wanted = (ResourceType.TOPIC, anybody, ResourcePatternType.ANY, anybody, anybody)
     every = AclBindingFilter(*wanted, AclOperation.ANY, AclPermissionType.ANY)
@@ -73,7 +73,7 @@ def add_rules(bootstrap: str, wanted: Iterable[Rule]) -> None:
 
 
 def forbid_rules(bootstrap: str, principal: str, operation: str = "DESCRIBE") -> None:
-    """It may not see the cluster's access rules, or not do something else with the cluster."""
+    """Forbid a principal to see the cluster's access rules, or to do another operation on the cluster."""
     words = ("kafka-cluster", "LITERAL", principal, "*", operation, "DENY")
     _add(bootstrap, [AclBinding(ResourceType.BROKER, *words)])
 

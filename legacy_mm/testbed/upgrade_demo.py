@@ -1,6 +1,6 @@
 """`bin/demo upgrade`: a running deployment climbs the ladder of feature flags, rung by rung, and comes back down.
 
-Each step: (1) somebody changes something at the source, (2) `legacy-mm plan` says what the step would do, (3) the
+Each step: (1) the source changes, (2) `legacy-mm plan` prints what the step would do, (3) the
 mirror is stopped and started with the step's file, (4) records are written, and arrive, (5) what was planned is looked
 for at the target, the wave is compared, and the rung proves itself. Rule: a step that breaks its word ends the demo.
 """
@@ -41,7 +41,7 @@ from legacy_mm.testbed.upgrade_waves import Waves
 from legacy_mm.testbed.waiting import wait_until
 
 LESS = 20
-"""So many times fewer records than `bin/demo`."""
+"""Factor by which records are fewer than in `bin/demo`."""
 WAVE = 300
 PLAN_SECONDS, THERE_SECONDS, PROGRESS_SECONDS = 300.0, 120.0, 10.0
 UNREAD = 3
@@ -61,16 +61,16 @@ NOTHING, REFUSED, CHANGES = 0, 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is in force from now on."""
+    """One step: the features in force from then on."""
 
     title: str
     rungs: tuple[Rung, ...]
     entries: Mapping[str, str]
-    """What the features file holds; nothing: there is none."""
+    """Content of the features file; empty: there is none."""
 
 
 class Upgrade:
-    """One run in a temporary folder; the stack undoes what was done, last first."""
+    """One run in a temporary folder; the stack undoes the steps, last first."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self._folder, self._stack = folder, stack
@@ -85,7 +85,7 @@ class Upgrade:
         self.commits: Mapping[str, Mapping[Place, int]] = {}
 
     def run(self) -> bool:
-        """True when both clusters are equal in the end; raises LegacyMMError when a step did not keep its word."""
+        """Return True if both clusters are equal in the end; raises LegacyMMError if a step failed its promise."""
         fetch_kafka()
         start_clusters(self._stack, self._source, self._target)
         self.waves = Waves(self._source.bootstrap, self._target.bootstrap, self._mirrored)
@@ -150,12 +150,12 @@ class Upgrade:
         if changes:
             say(f"  as planned: {len(changes)} of {len(changes)} changes are at the target")
         if (after := self._ends(idle)) != before:
-            raise NotAsPromised(f"what is switched off has written: {before} became {after}")
+            raise NotAsPromised(f"a feature that is off has written records: {before} became {after}")
         if before:
             say(f"  switched off, nothing new in {', '.join(sorted(before))}")
 
     def _plan(self, step: Step) -> list[Change]:
-        """What `legacy-mm plan` says, printed; its changes."""
+        """Print the output of `legacy-mm plan`; return its changes."""
         if step.entries:
             (self._mirror.folder / FEATURES).write_text(written(step.entries), encoding="ascii")
         status, text = self._ask(["--output", PLAN, *self._options(step)])
@@ -168,7 +168,7 @@ class Upgrade:
         return changes
 
     def _ask(self, options: Sequence[str]) -> tuple[int, str]:
-        """`legacy-mm plan`, shown as a user types it."""
+        """Run `legacy-mm plan`, shown as a user types it."""
         say(f"  $ legacy-mm plan {shlex.join(options)} -- {SAME_LINE}")
         words = ["legacy-mm", "plan", *options, "--", *shlex.split(self._mirror.line)]
         status, text = self._mirror.command(words, PLAN_SECONDS)
@@ -177,7 +177,7 @@ class Upgrade:
         return status, text
 
     def _show_refusal(self, rung: Rung) -> None:
-        """That the tool itself refuses the rung beside those before it."""
+        """Show that the tool itself refuses the rung beside those before it."""
         together = self._entries(RUNGS[: RUNGS.index(rung) + 1])
         (self._mirror.folder / FEATURES).write_text(written(together), encoding="ascii")
         status, text = self._ask(["--features.config", FEATURES])
@@ -225,7 +225,7 @@ class Upgrade:
         return judge(results, "each once, in order, the copies under both names put together")
 
     def _ends(self, topics: Iterable[str]) -> dict[str, int]:
-        """How many records were ever written to these, where they are."""
+        """Return the number of records ever written to these topics, if they exist."""
         return {topic: sum(ends.values()) for topic, ends in all_ends(self._target.bootstrap, topics).items()}
 
     def _up(self, number: int) -> Step:
@@ -247,7 +247,7 @@ class Upgrade:
 
 
 def timed(step: Step, act: Callable[[Step], None]) -> None:
-    """One step, with its time; what goes wrong in it is told with its name, as LegacyMMError."""
+    """Perform one step, and print its time; a failure is raised with the step's name, as LegacyMMError."""
     start = monotonic()
     say(f"\n{step.title}")
     try:
@@ -258,5 +258,5 @@ def timed(step: Step, act: Callable[[Step], None]) -> None:
 
 
 def upgrade(folder: Path, stack: ExitStack) -> bool:
-    """Whether both clusters are equal in the end; raises LegacyMMError when a step did not keep its word."""
+    """Return True if both clusters are equal in the end; raises LegacyMMError if a step failed its promise."""
     return Upgrade(folder, stack).run()

@@ -38,11 +38,11 @@ class NotAsPromised(LegacyMMError):
 
 
 class Scene(Protocol):
-    """What a rung sees of the demo."""
+    """The demo as a rung sees it."""
 
     @property
     def waves(self) -> Waves:
-        """What was written, and both clusters."""
+        """Return the written waves, and both clusters."""
 
     @property
     def commits(self) -> Mapping[str, Mapping[Place, int]]:
@@ -56,17 +56,17 @@ class Rung:
     flag: str
     proof: Callable[[Scene], str]
     beforehand: Callable[[Scene], str] | None = None
-    """What somebody changes at the source, so that the feature has something to do; what that was."""
+    """Changes the source so that the feature has something to do; returns a description of the change."""
     planned: frozenset[str] = frozenset()
     """Kinds of changes that the plan must consist of."""
     excludes: tuple[str, ...] = ()
     """Flags that it gets along with neither before nor after: it is taken for one step."""
     topics: tuple[str, ...] = ()
-    """Topics at the target that nobody else writes."""
+    """Topics at the target that only the mirror writes."""
 
 
 def in_force(number: int) -> tuple[Rung, ...]:
-    """The rungs that are switched on at step `number`; 0: none."""
+    """Return the rungs that are switched on at step `number`; 0: none."""
     rungs = RUNGS[:number]
     last = rungs[-1:]
     carried = [each for each in rungs[:-1] if not each.excludes]
@@ -74,7 +74,7 @@ def in_force(number: int) -> tuple[Rung, ...]:
 
 
 def rules_with(rungs: Iterable[Rung]) -> Rules:
-    """What holds for copies while these are switched on."""
+    """Return the rules for copies while these rungs are switched on."""
     flags = {each.flag for each in rungs}
     return Rules(
         f"{WEST}." if "rename.topics" in flags else "",
@@ -84,7 +84,7 @@ def rules_with(rungs: Iterable[Rung]) -> Rules:
 
 
 def missing(target: str, changes: Iterable[Change]) -> list[Change]:
-    """Planned changes that are not at the target."""
+    """Return planned changes that are not at the target."""
     return [each for each in changes if not _is_there(target, each)]
 
 
@@ -107,7 +107,7 @@ def _is_there(target: str, change: Change) -> bool:
 def _placed(scene: Scene) -> str:
     row = next(each for each in scene.waves.last() if each.row.name == "orders.audit")
     here, there = len(row.source[1]), len(row.target[1])
-    return f"orders.audit has {here} partitions here and {there} at the target: its copies are in the first {here}"
+    return f"orders.audit has {here} partitions at the source and {there} at the target: copies are in the first {here}"
 
 
 def _new_topic(scene: Scene) -> str:
@@ -146,7 +146,7 @@ def _readers_follow(scene: Scene) -> str:
     found = {(rule[2], rule[4]) for rule in rules(scene.waves.target) if rule[0] == "orders.eu"}
     if found != {(READER[2], READER[4])}:
         raise NotAsPromised(f"the rules for orders.eu at the target are {sorted(found)}")
-    return f"{READER[2]} may read the copy; nobody but the mirror may write it"
+    return f"{READER[2]} may read the copy; only the mirror may write it"
 
 
 def _renamed(scene: Scene) -> str:
@@ -195,14 +195,17 @@ def _checkpointed(scene: Scene) -> str:
         return dict(checkpoint_of(record) for record in read_all(waves.target, CHECKPOINTS))
 
     def exact() -> bool:
-        """The first one may say somewhat less, while the mirror has not heard yet where it has copied to."""
+        """Compare the offsets.
+
+        The first answer may be lower, while the mirror does not know yet where it has copied to.
+        """
         found = last()
         if any(found.get((group, copy), (-1, 0))[0] != offset for group, copy, offset in wanted):
             return False
         return _stands(waves, {copy: (offset, found[group, copy][1]) for group, copy, offset in wanted})
 
     wait_until(exact, PROOF_SECONDS, f"{len(wanted)} checkpoints, exactly where their groups stand")
-    return f"{len(wanted)} checkpoints of {_groups(scene)}, each exactly where its group stands at the source"
+    return f"{len(wanted)} checkpoints of {_groups(scene)}, each exactly at its group's offset at the source"
 
 
 def _brought_over(scene: Scene) -> str:
@@ -235,8 +238,9 @@ def _copies_of(scene: Scene) -> list[tuple[str, Place, int]]:
 
 
 def _stands(waves: Waves, offsets: Mapping[Place, tuple[int, int]]) -> bool:
-    """Whether from both offsets on, source and target, the same records are left. Raises NotAsPromised where some of
-    the source's are missing.
+    """Return True if the same records are left at source and target from both offsets on.
+
+    Raises NotAsPromised if some of the source's are missing.
     """
     exact = True
     for each in waves.last():
@@ -259,7 +263,7 @@ def _groups(scene: Scene) -> str:
 
 
 def _text(text: str) -> bytes:
-    """A string as MirrorMaker 2 writes it."""
+    """Encode a string as MirrorMaker 2 writes it."""
     return struct.pack(">h", len(text)) + text.encode()
 
 

@@ -25,13 +25,13 @@ Ends = Mapping[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What holds for the copies of a wave."""
+    """The rules for the copies of a wave."""
 
     prefix: str = ""
-    """Of their topics' names."""
+    """Prefix of their topics' names."""
     keeps_partitions: bool = False
     path: str = ""
-    """What their header mirror.path says; empty: they have none."""
+    """Value of their header mirror.path; empty: they have none."""
 
 
 @dataclass(slots=True)
@@ -66,7 +66,7 @@ class Waves:
     _slices: list[Slice] = field(default_factory=list)
 
     def write(self, counts: Mapping[str, int], rules: Rules) -> dict[str, Written]:
-        """Write so many more records to each topic; what is to arrive, by the names of the copies."""
+        """Write so many more records to each topic; return the records to arrive, by the names of the copies."""
         names = [row.name for row in self.rows]
         held = all_ends(self.target, [rules.prefix + name for name in names])
         before = all_ends(self.source, names)
@@ -85,15 +85,15 @@ class Waves:
         return {each.copy: Written(counts[each.row.name], size) for each, size in zip(self.last(), sizes, strict=True)}
 
     def held(self) -> dict[str, int]:
-        """How many records the target held of each copy before the last wave."""
+        """Return the number of records that the target held of each copy before the last wave."""
         return {each.copy: sum(each.target[0].values()) for each in self.last()}
 
     def last(self) -> list[Slice]:
-        """The wave that was written last."""
+        """Return the wave that was written last."""
         return self._slices[-len(self.rows) :]
 
     def differences(self) -> list[str]:
-        """Between the last wave, which has arrived, and its copies."""
+        """Yield differences between the last wave, which has arrived, and its copies."""
         wave = self.last()
         ends = all_ends(self.target, [each.copy for each in wave])
         for each in wave:
@@ -102,7 +102,7 @@ class Waves:
             return [line for lines in pool.map(self._differences, wave) for line in lines]
 
     def result(self, row: TopicRow) -> TopicResult:
-        """All that was ever written to a topic, beside all its copies, whatever they are called."""
+        """Return all records ever written to a topic, beside all its copies, under any name."""
         source = read_all(self.source, row.name)
         slices = [each for each in self._slices if each.row.name == row.name]
         logs = {copy: read_all(self.target, copy) for copy in sorted({each.copy for each in slices})}
@@ -136,12 +136,12 @@ def _within(log: Iterable[Record], ends: tuple[Ends, Ends]) -> list[Record]:
 
 
 def _as_source(record: Record, slice_: Slice) -> Record:
-    """The copy under its source's name and without the header that the mirror has added."""
+    """Return the copy under its source's name and without the header that the mirror has added."""
     added = bool(slice_.rules.path) and record.headers[-1:] == ((PATH, slice_.rules.path.encode()),)
     return replace(record, topic=slice_.row.name, headers=record.headers[:-1] if added else record.headers)
 
 
 def _path(record: Record) -> str:
-    """What its last header says, if that is mirror.path."""
+    """Return the value of its last header, if that is mirror.path."""
     name, value = record.headers[-1] if record.headers else ("", None)
     return (value or b"").decode() if name == PATH else ""

@@ -12,10 +12,10 @@ PAUSE_SECONDS = 0.05
 
 
 def wait_until(condition: Callable[[], T], timeout: float, what: str) -> T:
-    """The first true answer of `condition`; after `timeout` seconds TimeoutError names `what`.
+    """Return the first true answer of `condition`; after `timeout` seconds TimeoutError names `what`.
 
-    The error also tells the last answer, or the last exception: an OSError or a Kafka error counts as
-    "not yet". Other exceptions pass through at once.
+    The error also contains the last answer, or the last exception: an OSError or a Kafka error counts as "not yet".
+    Other exceptions pass through at once.
     """
     end = time.monotonic() + timeout
     last = "it was never asked"

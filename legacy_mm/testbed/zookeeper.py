@@ -52,7 +52,7 @@ class ZooKeeperCluster:
         return self._broker
 
     def start(self) -> Self:
-        """ZooKeeper, then the broker; HostError when that dies."""
+        """Start ZooKeeper, then the broker; HostError if that dies."""
         try:
             keeper = self._start_keeper()
             self._broker = self._make_broker(keeper)
@@ -124,5 +124,5 @@ class ZooKeeperCluster:
 
 def _answers(port: int) -> bool:
     with socket.create_connection((LOOPBACK, port), timeout=2.0) as connection:
-        connection.sendall(b"srvr")  # the one of its four-letter words that 3.5 allows unasked
+        connection.sendall(b"srvr")  # the only four-letter word that 3.5 allows by default
         return connection.recv(64).startswith(b"Zookeeper version")

@@ -1,1 +1,1 @@
-"""Are two clusters equal? A Spark job over the data itself, in a process of its own. Start with `comparison.py`."""
+"""The comparison of two clusters: a Spark job over the data itself, in its own process. Start with `comparison.py`."""

@@ -1,9 +1,11 @@
-"""Compare what two clusters hold: counts, order-free hashes, missing and doubled records. Read `compare` first.
+"""Compares the records of two clusters: counts, order-free hashes, missing and doubled records.
 
-(1) The ends of both sides are noted; what is written later is not looked at. (2) Each partition is cut into slices, a
-Spark task for each. (3) A record becomes a fingerprint; a topic with as many records and the same sum of fingerprints
-on both sides is equal. (4) The others are read again: equal fingerprints meet in one row, whatever partition they are
-in, and what one side has more often is told by topic, partition and hour, with its first and last offset.
+Read `compare` first.
+
+(1) The log ends of both sides are noted; later records are ignored. (2) Each partition is cut into slices, a Spark task
+for each. (3) A record becomes a fingerprint; a topic with as many records and the same sum of fingerprints on both
+sides is equal. (4) The others are read again: equal fingerprints meet in one row, whatever partition they are in, and a
+surplus of one side is reported by topic, partition and hour, with its first and last offset.
 """
 
 from __future__ import annotations
@@ -49,8 +51,10 @@ FROM judged GROUP BY topic, kind, place.partition, place.hour ORDER BY topic, ki
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Records that one side has more often; partition and offsets are the source's for what is missing, else the
-    target's."""
+    """Records that one side has more often.
+
+    Partition and offsets are the source's for missing records, otherwise the target's.
+    """
 
     topic: str
     kind: str
@@ -65,7 +69,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What one side holds of a topic."""
+    """Number and hash of one side's records of a topic."""
 
     topic: str
     side: str
@@ -76,10 +80,10 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Both sides, and what differs: nothing where they are equal. Topics have their names at the source."""
+    """Totals of both sides, and the differences: none if they are equal. Topics have their names at the source."""
 
     names: Mapping[str, str]
-    """Of a topic at the target."""
+    """Source topic -> its name at the target."""
     totals: tuple[Totals, ...]
     differences: tuple[Difference, ...]
 
@@ -95,18 +99,20 @@ def compare(
     committed_only: bool = False,
     without_header: str = "",
 ) -> Outcome:
-    """Compare topics of the source with their copies; raises HostError when there are none, and where a transaction is
-    open at the target: records behind it would seem to be missing.
+    """Compare topics of the source with their copies.
 
-    `named` chooses among the source's topics and says what they are called at the target, `secret` is good for the
-    connections in a task, `watch` is told how much has been read, from 0 to 1, and from 0 again for what differs.
-    `committed_only`: the mirror copies no record of a transaction that was aborted. `without_header`: one that it adds.
+    Raises HostError if there are none, and if a transaction is open at the target: later records would seem to be
+    missing.
+
+    `named` chooses among the source's topics and returns their names at the target. `secret` gives the tasks the
+    connections. `watch` gets the share that has been read, from 0 to 1, and from 0 again for the differences.
+    `committed_only`: the mirror copies no record of an aborted transaction. `without_header`: the header that it adds.
     """
     surveys = {side: LibrdkafkaSurvey(connections[side]) for side in SIDES}
     counts = {side: surveys[side].partitions(Deadline.after(_ASK_SECONDS)) for side in SIDES}
     names = named(counts["source"])
     if not names:
-        raise HostError("nothing to compare: no topic of the source matches, or none may be seen")
+        raise HostError("nothing to compare: no topic of the source matches, or the principal may see none")
     topics = {"source": {name: name for name in names}, "target": {there: here for here, there in names.items()}}
     slices: list[Slice] = []
     for side in SIDES:
@@ -132,7 +138,7 @@ def compare(
 
 
 def _totals(held: Iterable[Mapping[str, Any]], topics: Iterable[str]) -> Iterator[Totals]:
-    """Of every topic on both sides, also where there is no record."""
+    """Yield the totals of every topic on both sides, also without records."""
     rows = {(row["topic"], row["side"]): row for row in held}
     for topic, side in product(topics, SIDES):
         row = rows.get((topic, side), {"records": 0, "hash": 0})
@@ -140,7 +146,7 @@ def _totals(held: Iterable[Mapping[str, Any]], topics: Iterable[str]) -> Iterato
 
 
 def _unequal(totals: Iterable[Totals]) -> frozenset[str]:
-    """The topics that do not hold the same on both sides."""
+    """Return the topics that differ."""
     sides: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
     for found in totals:
         sides[found.topic].add((found.records, found.hash))

@@ -1,6 +1,7 @@
-"""How the tasks of `verify` get at both clusters: over the control channel, never through Spark (invariant G).
+"""Gives the tasks of `verify` connections to both clusters: over the control channel, never through Spark (invariant
+G).
 
-Other than a copy job's, this ticket is good for any number of tasks: they only read, and Spark reads a slice for every
+Unlike a copy job's ticket, this one is valid for any number of tasks: they only read, and Spark reads a slice for every
 query anew.
 """
 
@@ -24,7 +25,7 @@ class Connections(Frame):
 
 
 class ConnectionGiver:
-    """Answers whoever proves the ticket, until it is closed."""
+    """Answers every peer that proves the ticket, until it is closed."""
 
     def __init__(self, connections: Mapping[str, Mapping[str, str]], *, embedded: bool) -> None:
         self._connections = Connections(**connections)
@@ -38,26 +39,26 @@ class ConnectionGiver:
         return json.dumps({**asdict(self.ticket), "key": self.ticket.key.hex()})
 
     def admit(self, peer: Peer, hello: Hello) -> Connections:
-        """Every time."""
+        """Return the connections, every time."""
         return self._connections
 
     def received(self, frame: Frame) -> None:
-        """A task has nothing to say."""
+        """Ignore the frame: a task has nothing to report."""
 
     def closed(self) -> None:
-        """A task has what it needs."""
+        """Do nothing: a task has what it needs."""
 
     def attended(self) -> bool:
-        """It reads, and nobody has to stop it."""
+        """Return True: a task only reads, and no component has to stop it."""
         return True
 
     def close(self) -> None:
-        """From now on nobody is answered."""
+        """Answer no peer from now on."""
         self._channel.close()
 
 
 def connection_of(secret: str, side: str) -> Mapping[str, str]:
-    """In a task: how to reach the source or the target. Raises ChannelError."""
+    """Return the properties of the source or the target, in a task. Raises ChannelError."""
     ticket = json.loads(secret)
     peer, connections = present(Ticket(**{**ticket, "key": bytes.fromhex(ticket["key"])}), Connections)
     peer.close()

@@ -1,4 +1,4 @@
-"""What runs in the Spark tasks of `verify`: a slice of a partition becomes columns of fingerprints."""
+"""The Spark tasks of `verify`: a slice of a partition becomes columns of fingerprints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TIME = struct.Struct(">q")
 
 
 def columns(part: Mapping[str, Any], secret: str) -> Iterator[dict[str, list[Any]]]:
-    """Side, topic, partition, offset, hour and fingerprint of every record; `secret` is good for the connection."""
+    """Yield side, topic, partition, offset, hour and fingerprint of every record; `secret` opens the connection."""
     connection = connection_of(secret, part["side"])
     place = part["topic"], part["partition"], part["begin"], part["end"]
     for records in read_range(connection, *place, committed=part["committed"]):
@@ -32,7 +32,7 @@ def columns(part: Mapping[str, Any], secret: str) -> Iterator[dict[str, list[Any
 
 
 def _fingerprint(record: Any, without_header: str, *, timed: bool) -> int:
-    """64 bits of a hash over key, value, headers and, where both sides keep it, the timestamp."""
+    """Return 64 bits of a hash over key, value, headers and, if both sides keep it, the timestamp."""
     digest = hashlib.blake2b(digest_size=8)
     for content in (record.key(), record.value()):
         _add(digest, content)

@@ -47,7 +47,7 @@ def test_what_is_left_alone(
 
     code, said = adopt("--known-only")
     assert (code, at_source()) == (2, {0: 40, 1: 7})
-    assert "not done: the group has other offsets of 1 partitions" in said
+    assert "not done: the group has other offsets for 1 partitions" in said
     assert f"{name}-1: no offset is known; it stays at 7" in said
     assert f"{name}-2: no offset is known; the mirror begins by auto.offset.reset" in said
     assert adopt("--replace", "--dry-run")[0] == 0

@@ -221,6 +221,6 @@ def test_a_group_and_a_mirror_at_the_end_of_what_was_copied_before(
         options = ("--from-first", "--timeout", "3", "--receipt", str(tmp_path / "receipt.json"))
         code, said, failed = run("cutover", "--group", reader, *options, *line)
         assert code == 0, said + failed
-        assert "for up to 3 s it is waited for what the mirror writes down of " in said
+        assert "waiting up to 3 s until the mirror has written the offset pairs of " in said
     moved = committed(target.bootstrap, reader, [copy])
     assert moved == {(copy, partition): 0 for partition in range(PARTITIONS)}

@@ -85,7 +85,7 @@ def test_what_the_target_cannot_have_is_foreseen(
     policy = ("--replication.policy.class", "org.apache.kafka.connect.mirror.DefaultReplicationPolicy")
     code, said, _ = run("plan", *long, *policy, "--target.cluster.alias", "b", "--", *line)
     assert code == 1
-    assert "cannot be made at the target: " in said
+    assert "cannot be created at the target: " in said
     assert name not in list_topics(target.bootstrap)
 
 
@@ -114,7 +114,7 @@ source->target:
     create topic {name}: partitions 2, replication factor of the brokers, retention.ms=1000
   topic-configs: nothing to do
   topic-acls:
-    note: the source has no authorizer, so there are no access rules to bring over
+    note: the source has no authorizer, so there are no access rules to copy
   left behind, and not removed:
     topic X.{name} is named as a copy of {name} would be under other flags; the copy is called {name} now, and this \
 mirror writes nothing to X.{name}

@@ -106,7 +106,7 @@ def test_a_topic_that_cannot_be_made_is_told_before_anything_is_done(
     create_topic(target.bootstrap, name.replace(".", "_"), 1)
     found = Run(source, target, client, sync=False).look(name)
     (trouble,) = found.troubles
-    assert trouble.startswith(f"topic {name} cannot be made at the target: ")
+    assert trouble.startswith(f"topic {name} cannot be created at the target: ")
     assert "collides with existing topic" in trouble
     assert (found.changes, found.unfinished) == ((), True)
 

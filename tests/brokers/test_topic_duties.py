@@ -346,7 +346,7 @@ def test_a_right_that_is_missing_is_told_before_anything_is_tried(clean: Flow, t
     (creation,), _ = feature_duties(CREATION, clean.admin("target"), target, TopicNames(str, frozenset, listed), 300.0)
     found = creation.duty.look(frozenset({name}), Deadline.after(SECONDS))
     (trouble,) = found.troubles
-    assert trouble.startswith(f"topic {name} cannot be made at the target: ")
+    assert trouble.startswith(f"topic {name} cannot be created at the target: ")
     assert "uthorization" in trouble
     assert (found.changes, found.unfinished) == ((), True)
 
@@ -356,7 +356,7 @@ def test_without_an_authorizer_at_the_source_the_target_is_not_asked(source: Any
     (scheduled,), _ = Flow(source, nobody).duties(ACLS)
     found = scheduled.duty.look(frozenset({"t"}), Deadline.after(SECONDS))
     assert (found.changes, found.troubles) == ((), ())
-    assert found.notes == ("the source has no authorizer, so there are no access rules to bring over",)
+    assert found.notes == ("the source has no authorizer, so there are no access rules to copy",)
 
 
 def test_without_an_authorizer_at_the_target(clean: Flow, target: Any) -> None:

@@ -128,7 +128,7 @@ def test_a_topic_is_deleted_and_made_again(
     create_topic(source.bootstrap, scene.topic, partitions=4)
     scene.load(1_000, seed=9)
     if which != "old":
-        wait_until(lambda: "was deleted and made again" in tool.output(), PATIENCE, "the line about it")
+        wait_until(lambda: "was deleted and recreated" in tool.output(), PATIENCE, "the line about it")
     scene.wait_for(5_000)
     assert tool.running()
     stop(tool)

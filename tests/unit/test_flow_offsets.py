@@ -44,6 +44,6 @@ def test_a_topic_that_takes_nothing_is_told_once_until_it_takes_a_record(
         for reason in ("refused", "refused", "away", None, "refused"):
             told[topic](b"k", reason)
     assert caplog.messages == [
-        f"[offset-syncs] topic {topic}: refused; what it does not take is not written again"
+        f"[offset-syncs] topic {topic}: refused; records that it refuses are not written again"
         for topic in (SYNCS, SYNCS, MAP, MAP)
     ]

@@ -83,7 +83,7 @@ COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
         ({}, {"acks": "0"}, {}, "not here: acks=0"),
         ({}, {}, {"engine": "records"}, "--engine records cannot be used"),
         ({}, {}, {"handler": HandlerSettings("x")}, "a message handler sees each record"),
-        (COOPERATIVE, {}, {}, "cooperative-sticky, but with range and roundrobin"),
+        (COOPERATIVE, {}, {}, "cooperative-sticky; use range or roundrobin"),
         ({"group.protocol": "consumer"}, {}, {}, "group.protocol=consumer"),
         ({}, {}, {"features": FeatureSettings(heartbeats=HeartbeatSettings(1.0, 1))}, "source.admin"),
     ],

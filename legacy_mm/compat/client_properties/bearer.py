@@ -60,13 +60,13 @@ _NO_JWT_BEARER = "only tokens for client credentials are fetched here"
 
 
 def bearer(reading: Reading, options: Mapping[str, str]) -> Emitted:
-    """OAUTHBEARER by the handler that the file names; without one Java makes unsecured tokens."""
+    """Log in with OAUTHBEARER by the handler that the file names; without one Java makes unsecured tokens."""
     handler = reading.text(LOGIN_HANDLER)
     return _LOGINS[handler](reading, options) if handler in _LOGINS else _of_class(reading, handler, options)
 
 
 def _of_class(reading: Reading, name: str, options: Mapping[str, str]) -> Emitted:
-    """What the user's own class is given, in the driver's JVM, as Java's client would give it."""
+    """Give the user's own class, in the driver's JVM, what Java's client would give it."""
     if not has_class(reading.class_path, name):
         error = ConfigurationError(
             f"{LOGIN_HANDLER}={name} is not supported: it is Java code, and neither CLASSPATH nor "
@@ -139,7 +139,7 @@ def _unsecured(_: Reading, options: Mapping[str, str]) -> Emitted:
 
 
 def msk_iam(reading: Reading, options: Mapping[str, str]) -> Emitted:
-    """AWS_MSK_IAM, which MSK takes as OAUTHBEARER with a signed token."""
+    """Log in with AWS_MSK_IAM, which MSK accepts as OAUTHBEARER with a signed token."""
     if find_spec(MSK_SIGNER) is None:
         with blamed("sasl.mechanism"):
             raise ConfigurationError(f"logins by AWS IAM need a package that is not there: pip install {_MSK_PACKAGE}")

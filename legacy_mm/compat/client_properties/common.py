@@ -59,7 +59,10 @@ def _bootstrap_servers(reading: Reading) -> Emitted:
 
 
 def _host_and_port(side: Side, server: str) -> str:
-    """`SSL://[::1]:9092` as `[::1]:9092`: Java drops any scheme and demands a port; without a host it is this one."""
+    """Return the server without a scheme: `SSL://[::1]:9092` becomes `[::1]:9092`.
+
+    Java drops any scheme and demands a port; a server without a host is this host.
+    """
     match = _HOST_AND_PORT.fullmatch(server)
     if match is None or not (match[1] or _THIS_HOST.fullmatch(server)):
         raise construction_exception(side, f"Invalid url in bootstrap.servers: {server}")

@@ -94,7 +94,7 @@ def _next_generation(reading: Reading) -> bool:
 
 
 def max_poll_interval_ms(reading: Reading) -> int:
-    """At least the session timeout: librdkafka demands it, Java does not."""
+    """Return at least the session timeout: librdkafka demands it, Java does not."""
     given = reading.integer("max.poll.interval.ms", _MAX_POLL_INTERVAL)
     session = min(reading.integer("session.timeout.ms", _SESSION_TIMEOUT), 3_600_000)
     if _next_generation(reading):

@@ -23,7 +23,7 @@ class Double:
         return "a number" if self.low is None else f"a number from {self.low} to {self.high}"
 
     def parse(self, name: str, text: str) -> float:
-        """A number within the property's range."""
+        """Parse a number within the property's range."""
         if not (found := _DOUBLE.fullmatch(text)):
             raise invalid(name, text, "Not a number of type DOUBLE")
         value = float(found[1])

@@ -28,7 +28,7 @@ _FILE = re.compile(r"^(?:file|FILE):(?://(?=/))?")
 
 
 def kerberos(reading: Reading, options: Mapping[str, str]) -> Emitted:
-    """GSSAPI with a keytab, or with the tickets of a cache. Where both are named the keytab is used."""
+    """Log in with GSSAPI by a keytab, or by the tickets of a cache. If both are named, the keytab is used."""
     keytab, cache = (options.get(name, "").lower() == "true" for name in ("useKeyTab", "useTicketCache"))
     if not keytab and not cache:
         raise ConfigurationError(
@@ -51,7 +51,7 @@ def kerberos(reading: Reading, options: Mapping[str, str]) -> Emitted:
 
 
 def with_realms(properties: Mapping[str, str], path: str | None) -> Mapping[str, str]:
-    """A client's properties with the krb5.conf that Java was given."""
+    """Return a client's properties with the krb5.conf that Java was given."""
     if path is None or properties.get("sasl.mechanism") != KERBEROS:
         return properties
     return {**properties, "sasl.kerberos.krb5.conf": path}

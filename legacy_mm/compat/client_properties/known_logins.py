@@ -43,7 +43,7 @@ _ELSEWHERE = (
     "oauth.refresh.token.location",
     "oauth.ssl.endpoint.identification.algorithm",
 )
-"""What else may stand in a system property or a variable, and is not possible here."""
+"""Options that may stand in a system property or a variable, and are not possible here."""
 
 
 def strimzi(reading: Reading, options: Mapping[str, str]) -> Emitted:

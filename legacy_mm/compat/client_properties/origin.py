@@ -1,6 +1,6 @@
-"""Where each librdkafka property comes from, and what becomes of each Java property: asked by `explain` only.
+"""The origin of each librdkafka property, and the effect of each Java property: only `explain` asks for them.
 
-A property made out of several is blamed on those that decide it: without one of them it would be another. So no row
+A property made of several is attributed to those that decide it: without one of them it would be different. So no row
 has to say which names its function reads.
 """
 
@@ -44,7 +44,7 @@ class Origin:
 
 
 def origins(client: Translated) -> dict[str, Origin]:
-    """Origin of every property this client is given."""
+    """Return the origin of every property of this client."""
     return {name: _origin(client, name, value) for name, value in client.properties.items()}
 
 
@@ -62,7 +62,7 @@ def _origin(client: Translated, name: str, value: str) -> Origin:
 
 
 def _decisive(reading: Reading, row: Rule | None, name: str, value: str) -> tuple[str, ...]:
-    """The given names that decide a property; one of the same name decides alone."""
+    """Return the given names that decide a property; one of the same name decides alone."""
     if row is None:
         return ()
     if reading.given(name):
@@ -82,7 +82,7 @@ def _without(reading: Reading, name: str, row: Rule) -> Mapping[str, str]:
 
 
 def _reason(reading: Reading, name: str, value: str, decisive: tuple[str, ...]) -> str:
-    """The reason of the row that decides alone, where name or value are not the file's."""
+    """Return the reason of the row that decides alone, if name or value are not the file's."""
     if len(decisive) != 1 or (decisive == (name,) and str(reading.values[name]) == value):
         return ""
     row = next(row for row in RULES[reading.side] if row.name == decisive[0])
@@ -92,7 +92,7 @@ def _reason(reading: Reading, name: str, value: str, decisive: tuple[str, ...]) 
 
 
 def understood(row: Rule | None, name: str) -> str:
-    """What becomes of a Java property, in a few words."""
+    """Describe the effect of a Java property in a few words."""
     if row is not None:
         said = _said(row.meaning, name)
         return f"{said}: {row.reason}" if isinstance(row.meaning, Computed) and row.reason else said

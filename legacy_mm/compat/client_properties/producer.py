@@ -73,7 +73,7 @@ OURS = {
 
 
 def idempotent(reading: Reading) -> bool:
-    """As Java decides: by name, or else where nothing in the file speaks against it."""
+    """Return True for an idempotent producer, as Java decides: by name, or else if the file has no obstacle."""
     obstacles = _obstacles(reading)
     if reading.boolean("enable.idempotence", False) and obstacles:
         raise config_exception(obstacles[0][1])
@@ -81,7 +81,7 @@ def idempotent(reading: Reading) -> bool:
 
 
 def _obstacles(reading: Reading) -> list[tuple[str, str]]:
-    """What the client says when it goes on without idempotence, and when that was asked for."""
+    """Return Java's message for each obstacle: without idempotence, and if idempotence was asked for."""
     obstacles = []
     acks = reading.text("acks", "all")
     if acks not in _ALL:

@@ -1,9 +1,8 @@
-"""What a Java client property becomes: types, meanings, and the row that joins a name to both.
+"""Rules for Java client properties: types, meanings, and the row that joins a name to both.
 
-A row says how Java reads the text (`ValueType`, with Java's error texts) and what is done with
-it (`Meaning`): `Same`, `Renamed`, `Mapped`, `Computed`, `PartOf` another row, `Setting` of
-ours, `Harmless`, `Forgotten`, `Refused`. No error and no note ever holds the value of a
-`Secret`.
+A row says how Java reads the text (`ValueType`, with Java's error texts) and what is done with it (`Meaning`): `Same`,
+`Renamed`, `Mapped`, `Computed`, `PartOf` another row, `Setting` of ours, `Harmless`, `Forgotten`, `Refused`. No error
+and no note ever holds the value of a `Secret`.
 """
 
 from __future__ import annotations
@@ -45,42 +44,42 @@ class Note(NamedTuple):
 
 
 def config_exception(text: str) -> ConfigurationError:
-    """The error a Java client makes of a bad value."""
+    """Return the error of a Java client for a bad value."""
     return ConfigurationError(f"org.apache.kafka.common.config.ConfigException: {text}")
 
 
 def construction_exception(side: Side, text: str) -> ConfigurationError:
-    """The error of a client that read its properties and cannot be made of them."""
+    """Return the error of a client that has read its properties and cannot be made of them."""
     return ConfigurationError(
         f"org.apache.kafka.common.KafkaException: Failed to construct kafka {side}\nCaused by: {config_exception(text)}"
     )
 
 
 def trim(text: str) -> str:
-    """As `String.trim`: the clients trim every value."""
+    """Trim the text as `String.trim` does: the clients trim every value."""
     return text.strip(_JAVA_BLANKS)
 
 
 def boolean(value: bool) -> str:
-    """As librdkafka writes it."""
+    """Return the text that librdkafka uses."""
     return "true" if value else "false"
 
 
 class ValueType(Protocol):
-    """How Java reads the text of a property."""
+    """Java's way to read the text of a property."""
 
     @property
     def allowed(self) -> str:
-        """What the text may be, for people."""
+        """Return the allowed texts, for people."""
         ...
 
     def parse(self, name: str, text: str) -> Value:
-        """The value; raises ConfigurationError with Java's words."""
+        """Parse the value; raises ConfigurationError with Java's words."""
         ...
 
 
 def invalid(name: str, value: object, why: str) -> ConfigurationError:
-    """The error of a value that is none of its type."""
+    """Return the error of a value that is not of its type."""
     return config_exception(f"Invalid value {value} for configuration {name}: {why}")
 
 
@@ -109,7 +108,7 @@ class Number:
         return f"a whole number from {low} to {limit if self.high is None else self.high}"
 
     def parse(self, name: str, text: str) -> int:
-        """Digits with a sign, within Java's range and the property's."""
+        """Parse digits with a sign, within Java's range and the property's."""
         limit = _LIMITS[self._kind]
         if not _NUMBER.fullmatch(text) or not -limit - 1 <= int(text) <= limit:
             raise invalid(name, text, f"Not a number of type {self._kind}")
@@ -129,7 +128,7 @@ class Boolean:
     allowed = "true or false"
 
     def parse(self, name: str, text: str) -> bool:
-        """Nothing but these two words."""
+        """Parse one of these two words."""
         if text.lower() not in ("true", "false"):
             raise invalid(name, text, "Expected value to be either true or false")
         return text.lower() == "true"
@@ -151,7 +150,7 @@ class Text:
         return "a text that is not empty" if self.non_empty else "any text"
 
     def parse(self, name: str, text: str) -> str:
-        """The word as Java would keep it; words of any case in lower case."""
+        """Parse the word as Java would keep it; words of any case in lower case."""
         if self.non_empty and not text:
             raise invalid(name, text, "String must be non-empty")
         if self.any_case and text.lower() not in (word.lower() for word in self.valid):
@@ -169,7 +168,7 @@ class TextList:
     allowed = "words between commas"
 
     def parse(self, name: str, text: str) -> tuple[str, ...]:
-        """An empty text is an empty list, as in Java; empty words stay."""
+        """Parse words between commas. An empty text is an empty list, as in Java; empty words stay."""
         return tuple(trim(word) for word in text.split(",")) if text else ()
 
 
@@ -180,7 +179,7 @@ class Secret:
     allowed = "any text"
 
     def parse(self, name: str, text: str) -> str:
-        """Any text."""
+        """Return the text, which may be anything."""
         return text
 
 
@@ -196,39 +195,39 @@ class Reading:
     ignore_interceptors: bool = False
     """`--interceptors ignore`."""
     class_path: Sequence[str] = ()
-    """Where the user's Java classes are."""
+    """Class path of the user's Java classes."""
     system: Mapping[str, str] = field(default_factory=dict, repr=False)
     """Java's system properties."""
     notes: list[Note] = field(default_factory=list)
 
     def given(self, name: str) -> bool:
-        """True if the file sets it."""
+        """Return True if the file sets the property."""
         return name in self.values
 
     def text(self, name: str, default: str = "") -> str:
-        """A STRING, CLASS or PASSWORD."""
+        """Return a STRING, CLASS or PASSWORD."""
         value = self.values.get(name, default)
         assert isinstance(value, str), name
         return value
 
     def optional(self, name: str) -> str | None:
-        """A STRING, CLASS or PASSWORD, None when the file is silent."""
+        """Return a STRING, CLASS or PASSWORD, or None if the file does not set it."""
         return self.text(name) if self.given(name) else None
 
     def integer(self, name: str, default: int) -> int:
-        """An INT or LONG."""
+        """Return an INT or LONG."""
         value = self.values.get(name, default)
         assert isinstance(value, int), name
         return value
 
     def boolean(self, name: str, default: bool) -> bool:
-        """A BOOLEAN."""
+        """Return a BOOLEAN."""
         value = self.values.get(name, default)
         assert isinstance(value, bool), name
         return value
 
     def words(self, name: str) -> tuple[str, ...]:
-        """A LIST."""
+        """Return a LIST."""
         value = self.values.get(name, ())
         assert isinstance(value, tuple), name
         return value
@@ -239,7 +238,7 @@ class Reading:
         self.notes.append(Note(level, logger, text))
 
     def clamp(self, name: str, value: int, low: int, high: int) -> int:
-        """The nearest value this client can take; said when it is another one."""
+        """Return the nearest value this client can use, and note it if it is a different one."""
         nearest = max(low, min(value, high))
         if nearest != value:
             self.note(f"{name}={value} is taken as {nearest}, the nearest value this client has.")
@@ -247,10 +246,10 @@ class Reading:
 
 
 class Meaning(Protocol):
-    """What becomes of a property."""
+    """The effect of a property."""
 
     def emit(self, reading: Reading, name: str) -> Emitted:
-        """librdkafka properties; raises ConfigurationError."""
+        """Return librdkafka properties; raises ConfigurationError."""
         ...
 
 
@@ -268,7 +267,7 @@ class Same:
     high: int = INT_MAX
 
     def emit(self, reading: Reading, name: str) -> Emitted:
-        """The value in canonical text."""
+        """Return the value in canonical text."""
         return Renamed(name, self.low, self.high).emit(reading, name)
 
 
@@ -281,7 +280,7 @@ class Renamed:
     high: int = INT_MAX
 
     def emit(self, reading: Reading, name: str) -> Emitted:
-        """The value in canonical text."""
+        """Return the value in canonical text."""
         value = reading.values[name]
         if isinstance(value, int) and not isinstance(value, bool):
             value = reading.clamp(name, value, self.low, self.high)
@@ -296,7 +295,7 @@ class Mapped:
     words: Mapping[str, str]
 
     def emit(self, reading: Reading, name: str) -> Emitted:
-        """The word of librdkafka."""
+        """Return librdkafka's word."""
         word = reading.text(name)
         if word not in self.words:
             raise ConfigurationError(f"{name}={word} is not supported; possible are {', '.join(self.words)}")
@@ -311,7 +310,7 @@ class Computed:
     always: bool = False
 
     def emit(self, reading: Reading, name: str) -> Emitted:
-        """Whatever the function makes."""
+        """Return the function's properties."""
         return self.function(reading)
 
 
@@ -322,7 +321,7 @@ class PartOf:
     row: str
 
     def emit(self, reading: Reading, name: str) -> Emitted:
-        """Nothing by itself."""
+        """Return nothing: another row emits it."""
         return {}
 
 
@@ -333,7 +332,7 @@ class Setting:
     where: str
 
     def emit(self, reading: Reading, name: str) -> Emitted:
-        """Nothing for librdkafka."""
+        """Return nothing for librdkafka."""
         return {}
 
 
@@ -346,7 +345,7 @@ class Harmless:
     """None: any value is harmless."""
 
     def emit(self, reading: Reading, name: str) -> Emitted:
-        """Nothing, or a warning."""
+        """Return nothing, and note a warning if the value is not harmless."""
         if self.unless is not None and _canonical(reading.values[name]) not in self.unless:
             reading.note(f"{name} has no effect here: {self.because}.", logging.WARNING)
         return {}
@@ -358,16 +357,16 @@ class Forgotten:
 
     instead: str = ""
     later: bool = False
-    """Of Kafka 4, whose clients the legacy tool never had."""
+    """True for a property of Kafka 4, whose clients the legacy tool never had."""
 
     def emit(self, reading: Reading, name: str) -> Emitted:
-        """Nothing."""
+        """Return nothing."""
         return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Cannot be had; going on without it would be another mirror."""
+    """Unsupported and refused: without it the mirror would behave differently."""
 
     because: str
     unless: tuple[str, ...] = ()
@@ -383,7 +382,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One row: a name of Java's, how it is read, what it becomes."""
+    """One row: a name of Java's, its type and its meaning."""
 
     name: str
     type: ValueType

@@ -9,12 +9,12 @@ from legacy_mm.compat.client_properties.rule import Reading, Rules
 
 
 def uses_tls(reading: Reading) -> bool:
-    """The connection is encrypted."""
+    """Return True if the connection is encrypted."""
     return reading.text("security.protocol", "plaintext") in ("ssl", "sasl_ssl")
 
 
 def uses_sasl(reading: Reading) -> bool:
-    """The client logs in."""
+    """Return True if the client logs in."""
     return reading.text("security.protocol", "plaintext") in ("sasl_plaintext", "sasl_ssl")
 
 

@@ -38,7 +38,7 @@ _TRUST, _KEYS = "ssl.truststore", "ssl.keystore"
 
 
 def java_stores(reading: Reading) -> JavaStores:
-    """The stores that Java has to read; what Java trusts by itself where the file says nothing else."""
+    """Return the stores that Java has to read, with Java's own trust store if the file names no other."""
     trusted = _java_store(reading, "ssl.truststore")
     elsewhere = reading.given("ssl.truststore.location") or reading.given("ssl.truststore.certificates")
     return JavaStores(
@@ -49,7 +49,7 @@ def java_stores(reading: Reading) -> JavaStores:
 
 
 def pem_files(reading: Reading, native: Collection[str]) -> PemFiles:
-    """The stores that were read as PEM, but for what is given natively."""
+    """Return the stores that were read as PEM, without those that are given natively."""
 
     def location(store: str, read_into: str) -> str | None:
         is_pem = reading.text(f"{store}.type", _DEFAULT_STORE) == "PEM"
@@ -140,7 +140,9 @@ def _check_keystore(reading: Reading, kind: str, key: str | None, chain: str | N
 
 
 def _of_type(reading: Reading, store: str, content: str) -> str:
-    """The type is wrong for what stands in the file; where it is not given, that is what needs another one."""
+    """Return the property to blame for a wrong type: the type if it is given, otherwise the one that needs another
+    type.
+    """
     return f"{store}.type" if reading.given(f"{store}.type") else f"{store}.{content}"
 
 

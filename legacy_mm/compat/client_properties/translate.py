@@ -2,7 +2,7 @@
 rows.
 
 Names without a row are never passed on: many are live in librdkafka and dead in Java for years.
-Whoever wants native tuning writes `librdkafka.<name>`.
+Native tuning is written `librdkafka.<name>`.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ _SECRET_WORDS = (
 _NO_SECRETS = (".url", ".class", ".scram.token.auth", ".ms", ".iterations", ".length", ".algorithm")
 """Endings of settings about a secret."""
 _SECRET_OPTION = re.compile(r"""(?:password|secret|token(?!auth\b))\w*\s*=\s*(?:"([^"]+)"|'([^']+)')""", re.IGNORECASE)
-"""Of a login module."""
+"""Secret options of a login module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Translated:
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""
     rows: Mapping[str, Rule]
-    """librdkafka property -> the row that set it; what is missing here is a default or was given natively."""
+    """librdkafka property -> the row that set it; a missing one is a default or was given natively."""
     native: Mapping[str, str]
     """Properties that were given as `librdkafka.<name>`, and that name: it may be an alias."""
     stores: JavaStores = JavaStores()
@@ -173,7 +173,7 @@ def _emitted(rule: Rule, reading: Reading) -> Emitted:
 
 
 def _decisive(rule: Rule, reading: Reading) -> list[str]:
-    """The given properties without any one of which it would not be wrong; the row's own last."""
+    """Return the given properties without any one of which the rule would not fail; the row's own last."""
     found = [name for name in reading.values if not _fails(rule, reading, without=name)]
     return sorted(found, key=lambda name: name == rule.name)
 
@@ -214,7 +214,7 @@ def _secrets(rules: Rules, properties: Mapping[str, str], chosen: Mapping[str, s
 
 
 def known_secrets(properties: Mapping[str, str]) -> tuple[str, ...]:
-    """Values that no line may show, as far as the names of the properties tell, known to us or not."""
+    """Return values that no line may show, as far as the names of the properties tell, known to us or not."""
     named = [(name, text) for name, text in properties.items() if is_secret_setting(name)]
     login = [text for name, text in named if "jaas" in name]
     quoted = [word for text in login for words in _SECRET_OPTION.findall(text) for word in words if word]
@@ -222,5 +222,5 @@ def known_secrets(properties: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def is_secret_setting(name: str) -> bool:
-    """True for a property, of Java or of librdkafka, whose value no line may show."""
+    """Return True for a property, of Java or of librdkafka, whose value no line may show."""
     return any(word in name.lower() for word in _SECRET_WORDS) and not name.endswith(_NO_SECRETS)

@@ -1,8 +1,8 @@
-"""Which log4j configuration the environment names, and what it says.
+"""Finds the log4j configuration that the environment names, and reads it.
 
-It is the one that Java was given, where the last `-D` of a name won; else that of the Kafka installation which this
-tool stands before, as its script had it. As log4j did, a file that is missing or broken does not stop the mirror: one
-line says so, and logging goes to the console.
+It is the one that Java was given, where the last `-D` of a name won; otherwise that of the Kafka installation that this
+tool replaces, as its script had it. As with log4j, a file that is missing or broken does not stop the mirror: one line
+reports it, and logging goes to the console.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _TOOLS_FILE = "tools-log4j.properties"
 
 
 def read(environment: Mapping[str, str], words: Sequence[str] = ()) -> Found:
-    """How to log, as far as the environment and the Java options before the class name say so."""
+    """Return the log settings from the environment and the Java options before the class name."""
     home = kafka_home(environment)
     logs = environment.get("LOG_DIR") or str(Path(home or sys.prefix) / "logs")
     system = {"kafka.logs.dir": logs} | system_properties(java_words(environment, words))
@@ -48,14 +48,14 @@ def read(environment: Mapping[str, str], words: Sequence[str] = ()) -> Found:
 
 
 def _tools_file(home: Path) -> str | None:
-    """What the start script of an installation names, Apache's or Confluent's."""
+    """Return the file that an installation's start script names, Apache's or Confluent's."""
     folders = (home / "config", home.parent / "etc" / "kafka", home / "etc" / "kafka")
     files = (folder / _TOOLS_FILE for folder in folders)
     return next((str(file) for file in files if file.is_file()), None)
 
 
 def _path(location: str) -> Path:
-    """A `file:` URL, or a plain path."""
+    """Return the path of a `file:` URL, or of a plain path."""
     first = location.split(",")[0]
     return Path(unquote(urlsplit(first).path)) if first.startswith("file:") else Path(first)
 
@@ -80,5 +80,5 @@ def _read_file(path: Path, system: Mapping[str, str], environment: Mapping[str, 
 
 
 def _is_version2(root: ElementTree.Element) -> bool:
-    """Appenders stand in a group of their own, which they do not in log4j 1."""
+    """Return True if appenders are in a group of their own, which they are not in log4j 1."""
     return any(part.tag.rpartition("}")[2].lower() in ("appenders", "loggers") for part in root)

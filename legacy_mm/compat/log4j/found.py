@@ -1,4 +1,4 @@
-"""What both generations of files share: the outcome, `${...}`, levels, sizes and layouts by class name."""
+"""Shared parts of both generations of files: the outcome, `${...}`, levels, sizes and layouts by class name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from legacy_mm.log_layouts import java_date
 
 Lookup = Callable[[str], str | None]
 MESSAGE_ONLY = "%m%n"
-"""What both generations print when a pattern layout has no pattern."""
+"""The pattern of both generations if a pattern layout has none."""
 _REFERENCE = re.compile(r"\$\{([^${}]*)\}")
 _SIZE = re.compile(r"([0-9]{1,19})\s*(K|M|G|)B?", re.IGNORECASE)
 _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -32,14 +32,16 @@ class NotUnderstood(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a file says, and what of it cannot be honoured: one sentence each."""
+    """The settings of a file, and one sentence for each that cannot be honoured."""
 
     settings: LogSettings = field(default_factory=LogSettings)
     problems: tuple[str, ...] = ()
 
 
 def lookup(system: Mapping[str, str], environment: Mapping[str, str], own: Mapping[str, str]) -> Lookup:
-    """Values of `${name}`: Java's system properties before the file's own; `sys:`, `env:` and `date:` by name."""
+    """Return a look-up for `${name}`: Java's system properties before the file's own; `sys:`, `env:` and `date:` by
+    name.
+    """
 
     def find(name: str) -> str | None:
         kind, colon, rest = name.partition(":")
@@ -55,7 +57,7 @@ def lookup(system: Mapping[str, str], environment: Mapping[str, str], own: Mappi
 
 
 def substituted(text: str, find: Lookup) -> str:
-    """The text with every `${name}` and `${name:-default}` replaced, inner ones first; unknown names are empty."""
+    """Replace every `${name}` and `${name:-default}`, inner ones first; unknown names become empty."""
     for _ in range(20):
         text, changes = _REFERENCE.subn(lambda match: _value(match[1], find), text)
         if not changes:
@@ -70,26 +72,26 @@ def _value(reference: str, find: Lookup) -> str:
 
 
 def level_named(text: str) -> int | None:
-    """The level of a word such as `INFO` or `DEBUG#some.Class`; None when it is to be inherited."""
+    """Return the level of a word such as `INFO` or `DEBUG#some.Class`; None if it is inherited."""
     word = text.partition("#")[0].strip().upper()
     if word in ("", "INHERITED", "NULL"):
         return None
-    return LEVELS.get(word, LEVELS["DEBUG"])  # what log4j takes for an unknown word
+    return LEVELS.get(word, LEVELS["DEBUG"])  # log4j's level for an unknown word
 
 
 def size_of(text: str, default: int) -> int:
-    """Bytes of `10MB`, `512 KB` or `1024`."""
+    """Return the bytes of `10MB`, `512 KB` or `1024`."""
     found = _SIZE.fullmatch(text.strip())
     return int(found[1]) * _UNITS[found[2].upper()] if found else default
 
 
 def whole(text: str, default: int) -> int:
-    """A number, or the default for anything else."""
+    """Parse a whole number; return the default for anything else."""
     return int(text) if text.strip().isdecimal() else default
 
 
 def layout_of(class_name: str, pattern: str | None) -> Layout | None:
-    """The layout of a class; None for one that cannot be had."""
+    """Return the layout of a class; None for an unsupported one."""
     name = class_name.rpartition(".")[2].lower()
     if name in _PATTERN_LAYOUTS:
         return Layout(pattern or _PATTERN_LAYOUTS[name])

@@ -24,16 +24,16 @@ _ROOTS = ("log4j.rootLogger", "log4j.rootCategory")
 _ADDITIVITY = "log4j.additivity."
 _TEN_MEGABYTES = 10 << 20
 Options = Mapping[str, str]
-"""Of one appender, names in lower case."""
+"""Options of one appender, names in lower case."""
 
 
 def is_version1(properties: Mapping[str, str]) -> bool:
-    """True for properties of this generation."""
+    """Return True for properties of this generation."""
     return any(name.startswith("log4j.") for name in properties)
 
 
 def read_properties(properties: Mapping[str, str], find: Lookup) -> Found:
-    """The settings of a properties file."""
+    """Read the settings of a properties file."""
     resolved = {name.strip(): substituted(text, find) for name, text in properties.items()}
     loggers = dict(_loggers(resolved))
     if "" not in loggers:
@@ -50,7 +50,7 @@ def read_properties(properties: Mapping[str, str], find: Lookup) -> Found:
 
 
 def read_xml(root: Element, find: Lookup) -> Found:
-    """The settings of an XML file."""
+    """Read the settings of an XML file."""
     return read_properties(dict(_flat(root)), find)
 
 
@@ -67,7 +67,7 @@ def _loggers(properties: Mapping[str, str]) -> Iterator[tuple[str, LoggerSetting
 
 
 def _behind(name: str, properties: Mapping[str, str]) -> tuple[str, ...]:
-    """An appender that only hands on (AsyncAppender) stands for those behind it."""
+    """Return the appenders to which one forwards (AsyncAppender), or itself."""
     handed_on = properties.get(f"{_APPENDER}{name}.appender-ref", "")
     return tuple(handed_on.split(",")) if handed_on else (name,)
 
@@ -135,7 +135,7 @@ _TARGETS: Mapping[str, Callable[[Options], Console | LogFile]] = {
 
 
 def _flat(root: Element) -> Iterator[tuple[str, str]]:
-    """The properties that say what the XML says."""
+    """Yield the properties that are equivalent to the XML."""
     if threshold := root.get("threshold", "null"):
         yield "log4j.threshold", threshold
     for appender in root.iter("appender"):

@@ -1,4 +1,4 @@
-"""log4j 2: properties, XML and JSON all become one tree of components, which is read here."""
+"""log4j 2: properties, XML and JSON all become one tree of components, which this module reads."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from legacy_mm.config.log_settings import ALL, ERROR, Appender, Console, Layout,
 
 _TEN_MEGABYTES = 10 << 20
 _SEVEN = 7
-"""Rolled files that log4j 2 keeps unless told otherwise."""
+"""Rolled files that log4j 2 keeps by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """An element: its type and attributes in lower case, as log4j does not mind, and what it holds."""
+    """An element: its type and attributes in lower case, because log4j ignores case, and its parts."""
 
     kind: str
     attributes: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[Component, ...] = ()
 
     def of(self, *kinds: str) -> list[Component]:
-        """Parts of these kinds."""
+        """Return the parts of these kinds."""
         return [part for part in self.parts if part.kind in kinds]
 
     def below(self) -> Iterator[Component]:
-        """Everything inside."""
+        """Yield everything inside."""
         for part in self.parts:
             yield part
             yield from part.below()
 
 
 def from_xml(element: Element) -> Component:
-    """The tree of an XML file."""
+    """Return the tree of an XML file."""
     attributes = {name.lower(): text for name, text in element.attrib.items()}
     if text := (element.text or "").strip():
         attributes.setdefault("value", text)
@@ -55,7 +55,7 @@ def from_xml(element: Element) -> Component:
 
 
 def from_mapping(kind: str, mapping: Mapping[str, Any]) -> Component:
-    """The tree of a JSON file; a list is several parts of one kind."""
+    """Return the tree of a JSON file; a list is several parts of one kind."""
     attributes: dict[str, str] = {}
     parts: list[Component] = []
     for name, value in mapping.items():
@@ -68,7 +68,7 @@ def from_mapping(kind: str, mapping: Mapping[str, Any]) -> Component:
 
 
 def from_properties(properties: Mapping[str, str]) -> Component:
-    """The tree of a properties file, whose dotted names are the way down."""
+    """Return the tree of a properties file, whose dotted names are paths."""
     nested: dict[str, Any] = {}
     for name, text in properties.items():
         here = nested
@@ -93,7 +93,7 @@ def _property(name: str, text: str) -> Component:
 
 
 def _typed(kind: str, named: Mapping[str, Any]) -> tuple[Component, ...]:
-    """`appender.x.type=Console` and the like: parts under names that mean nothing."""
+    """Return the parts of `appender.x.type=Console` and the like, whose names have no meaning."""
     made = []
     for name, inner in named.items():
         if name == "" or not isinstance(inner, Mapping):
@@ -119,7 +119,7 @@ def _logger(named: Mapping[str, Any]) -> Component:
 
 
 def read(configuration: Component, find: Callable[[Mapping[str, str]], Lookup]) -> Found:
-    """The settings of a tree; `find` makes the look-up out of the file's own properties."""
+    """Read the settings of a tree; `find` makes the look-up from the file's own properties."""
     if configuration.kind != "configuration":
         raise NotUnderstood(f"it begins with {configuration.kind}")
     own = {
@@ -196,7 +196,7 @@ def _layout(component: Component, lacking: list[str]) -> Layout:
 
 
 def _iso_with_t(pattern: str) -> str:
-    """What log4j 2 calls ISO8601 has a T, what log4j 1 calls so has a blank."""
+    """Put a T into ISO8601: log4j 2 has one there, log4j 1 a blank."""
     return pattern.replace("{ISO8601}", "{yyyy-MM-dd'T'HH:mm:ss,SSS}")
 
 

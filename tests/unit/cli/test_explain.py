@@ -193,11 +193,11 @@ def test_own_options_have_their_origin(run: Explain, monkeypatch: pytest.MonkeyP
     assert origins["engine"] == "default"
     variables = {row["name"]: row["meaning"] for row in made["environment"]}
     assert variables["LEGACY_MM_SHUTDOWN_TIMEOUT_MS"] == "option --shutdown.timeout.ms"
-    assert variables["LEGACY_MM_KAFKA_HOME"].startswith("the Kafka that this tool stands before")
+    assert variables["LEGACY_MM_KAFKA_HOME"].startswith("the Kafka whose script this tool replaces")
     assert variables["LEGACY_MM_REMOTE_ADMIN"] == "option --target.admin"
     assert variables["LEGACY_MM_BOGUS"] == "no option of ours, ignored"
     assert "heap" in variables["KAFKA_HEAP_OPTS"]
-    assert variables["KAFKA_VERSION"] == "read neither by the old scripts nor here"
+    assert variables["KAFKA_VERSION"] == "read neither by the old scripts nor by this tool"
 
 
 def test_permissions(run: Explain) -> None:

@@ -22,7 +22,7 @@ from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset
 
 HERE = [TopicPartition("t", number) for number in range(3)]
 THERE = [TopicPartition("west.t", number) for number in range(3)]
-COUNTS = "what is copied counts when the mirror has committed it, every 60 s"
+COUNTS = "copied records count when the mirror has committed them, every 60 s"
 OPTIONS = CutoverOptions(timeout=0, settle=0)
 
 
@@ -160,8 +160,8 @@ def test_what_is_not_copied_is_waited_for() -> None:
     run = Run(clusters)
     assert run(CutoverOptions(timeout=30, settle=0)) is True
     assert [line for line in run.said if "missing" in line] == [
-        f"copied: 7 offsets are missing yet: t-0=7; {COUNTS}",
-        f"copied: 2 offsets are missing yet: t-0=2; {COUNTS}",
+        f"copied: 7 offsets are still missing: t-0=7; {COUNTS}",
+        f"copied: 2 offsets are still missing: t-0=2; {COUNTS}",
     ]
 
 
@@ -202,7 +202,9 @@ def test_a_dry_run_commits_nothing_and_tells_all(lag: Mapping[TopicPartition, in
 def test_a_commit_that_fails_says_what_the_target_has(refuses: str) -> None:
     run = Run(Clusters(*EXACT))
     run.target.refuses, run.target.takes_all = refuses, False
-    with pytest.raises(HostError, match=f"{refuses or 'does not hold'}.*the target has west.t-0=5$"):
+    with pytest.raises(
+        HostError, match=f"{refuses or 'does not have the committed offsets'}.*the target has west.t-0=5$"
+    ):
         run()
     assert [receipt.state for receipt in run.kept] == ["planned"]
 

@@ -51,7 +51,7 @@ def test_a_file_that_holds_something_else(tmp_path: Path, text: str) -> None:
     opened(tmp_path).note([READ], [])
     (file,) = tmp_path.iterdir()
     file.write_text(text)
-    with pytest.raises(HostError, match="does not hold access rules"):
+    with pytest.raises(HostError, match="holds no access rules"):
         opened(tmp_path)
 
 

@@ -346,7 +346,7 @@ def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: 
         wait_until(troubles, SECONDS, "the complaint")
         known.refuses = ""
         wait_until(lambda: here.topic.written, SECONDS, "the checkpoint")
-    assert troubles() == ["the target does not take checkpoints: no"]
+    assert troubles() == ["the target did not accept all checkpoints: no"]
     assert here.counted("checkpoints") == here.checkpoints()["g"].count == 1
 
 

@@ -61,11 +61,11 @@ def test_where_it_goes_on(
             "50 were removed by retention or a deletion of records, 250 are there and were skipped by "
             "auto.offset.reset=latest (the log",
         ),
-        (SHORTER, "earliest", "was truncated, or the topic deleted and made again (the log"),
-        (SHORTER, "latest", "made again, 40 are there and were skipped by auto.offset.reset=latest (the log"),
-        (PARTED, "latest", "truncated at 80 and goes on with other records (the log"),
-        (MADE_AGAIN, "earliest", "the topic was deleted and made again (the log"),
-        (MADE_AGAIN, "latest", "made again, 395 are there and were skipped by auto.offset.reset=latest (the log"),
+        (SHORTER, "earliest", "was truncated, or the topic was deleted and recreated (the log"),
+        (SHORTER, "latest", "recreated, 40 are there and were skipped by auto.offset.reset=latest (the log"),
+        (PARTED, "latest", "truncated at 80 and continues with other records (the log"),
+        (MADE_AGAIN, "earliest", "the topic was deleted and recreated (the log"),
+        (MADE_AGAIN, "latest", "recreated, 395 are there and were skipped by auto.offset.reset=latest (the log"),
     ],
 )
 def test_the_line_says_what_happened(

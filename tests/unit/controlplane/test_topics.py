@@ -141,7 +141,7 @@ def test_a_property_that_the_target_refuses_is_left_out_and_the_rest_is_set() ->
 def test_a_topic_that_cannot_be_made_is_named_and_looked_at_again_soon() -> None:
     found = look(Cluster({}, refuses=["A.new"]))
     assert [change.topic for change in found.changes if isinstance(change, CreateTopic)] == ["A.old"]
-    assert found.troubles == ("topic A.new cannot be made at the target: A.new is refused",)
+    assert found.troubles == ("topic A.new cannot be created at the target: A.new is refused",)
     assert found.unfinished
 
 

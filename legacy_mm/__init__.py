@@ -1,3 +1,3 @@
 """legacy_mm: kafka-mirror-maker.sh on Spark. This file holds the version and imports nothing."""
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.9.0.dev0"

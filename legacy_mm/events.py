@@ -117,7 +117,7 @@ COPY_EMPTY = Event(
 TOPIC_RECREATED = Event(
     "topic-recreated",
     logging.WARNING,
-    "Gap in {topic}: the topic was deleted and made again (id {before}, now {now}); what the old one held and was "
+    "Gap in {topic}: the topic was deleted and recreated (id {before}, now {now}); what the old one held and was "
     "not copied is gone",
 )
 RECEIPTS_FAILED = Event(

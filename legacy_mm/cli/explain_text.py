@@ -111,7 +111,7 @@ def _first(title: str, rows: Sequence[Row], most: int, what: str) -> list[str]:
 def _always(explanation: Explanation) -> list[str]:
     count = sum(row.always for row in explanation.differences)
     many = f"{_counted(count, 'more difference')} from the legacy tool, which every mirror has"
-    return [f"{many}: docs/differences.md, or legacy-mm quirks"] if count else []
+    return [f"{many}: docs/reference/differences.md, or legacy-mm quirks"] if count else []
 
 
 def _counted(number: int, what: str) -> str:

@@ -116,7 +116,7 @@ def _start(reader: PartitionReader, place: TopicPartition, begin: int) -> None:
     if not 0 <= place.partition < count:
         raise UsageError(f"the source has no {place}")
     if place not in reader.start({place: begin}).offsets:
-        raise HostError(f"nobody leads {place}, or its leader does not answer")
+        raise HostError(f"{place} has no leader, or its leader does not answer")
 
 
 def ignore(_: Any) -> None:

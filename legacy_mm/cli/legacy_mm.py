@@ -1,62 +1,110 @@
-"""`legacy-mm`: our own command beside the old one."""
+"""`legacy-mm`: our own command beside `kafka-mirror-maker.sh`. One table makes its help and its dispatch."""
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from legacy_mm import __version__
-from legacy_mm.cli.parser import own_options_help
-from legacy_mm.compat.quirks import QUIRKS
 
-_USAGE = """\
-usage: legacy-mm COMMAND
 
-  explain     how an old command line is understood, without running it: legacy-mm explain -- COMMAND LINE
-  features    the feature flags, what each changes and needs
-  plan        what the feature flags would change at the target: legacy-mm plan [FLAGS] -- COMMAND LINE
-  apply       do what a saved plan says: legacy-mm apply FILE [FLAGS] -- COMMAND LINE
-  translate   where a consumer group goes on at the target: legacy-mm translate --group G -- COMMAND LINE
-  cutover     take a consumer group to the target, step by step, and back: legacy-mm cutover --help
-  adopt       the mirror goes on where MirrorMaker 2 stopped: legacy-mm adopt --offsets-topic T -- COMMAND LINE
-  handler     what a message handler makes of real records: legacy-mm handler test FILE --topic T -- COMMAND LINE
-  redrive     send quarantined records on: legacy-mm redrive [FILE] -- COMMAND LINE
-  options     the options that kafka-mirror-maker.sh of Kafka does not have
-  quirks      the known differences from the legacy tool, with their reasons; --markdown for docs/differences.md
-  ledger      write records with a ledger, or judge a target by one: legacy-mm ledger produce|check ... -- COMMAND LINE
-  verify      compare source and target record by record, as a Spark job: legacy-mm verify -- COMMAND LINE
-  clusters    the clusters upstream of one, by their heartbeats: legacy-mm clusters --config FILE
-  checkpoints where consumer groups of a source cluster go on here: legacy-mm checkpoints --config FILE --source ALIAS
-  heartbeats  the last heartbeat of each flow: legacy-mm heartbeats --config FILE
-  selftest    stop, kill and freeze mirrors between your clusters, in scratch topics: legacy-mm selftest -- COMMAND LINE
-  install     put kafka-mirror-maker.sh in place of Kafka's: legacy-mm install --kafka-home DIR
-  uninstall   put Kafka's own back: legacy-mm uninstall --kafka-home DIR
-  demo        two real brokers, the unchanged command between them, and a comparison
-  bench       the legacy tool, MirrorMaker 2 and this one, measured in one run
-  --version   the version of legacy_mm
-"""
+class Command(NamedTuple):
+    """One row: what a command is for, an example, and the function that runs it."""
 
-_QUIRKS_PAGE = """\
-# Differences from the legacy tool
+    help: str
+    example: str
+    where: str
+    """`module:function` below `legacy_mm`. The function takes the further words and returns an exit code."""
 
-Made from the ledger by `legacy-mm quirks --markdown`. `legacy-mm explain` shows those that concern a command line.
 
-| | the legacy tool | this one | why |
-|---|---|---|---|
-"""
+GROUPS: Mapping[str, Mapping[str, Command]] = {
+    "Look, and change nothing": {
+        "explain": Command(
+            "how a command line is understood, without running it", "explain -- COMMAND LINE", "cli.explain:main"
+        ),
+        "features": Command("the feature flags: changes, needs, rights", "features", "cli.features:main"),
+        "plan": Command(
+            "what feature flags would change at the target",
+            "plan --topic.creation true -- COMMAND LINE",
+            "cli.plan:plan",
+        ),
+        "options": Command("the options that the legacy tool does not have", "options", "cli.lists:options"),
+        "quirks": Command("the known differences from the legacy tool", "quirks", "cli.lists:quirks"),
+        "translate": Command(
+            "where a consumer group resumes at the target",
+            "translate --group G -- COMMAND LINE",
+            "cli.group_offsets:translate",
+        ),
+        "clusters": Command(
+            "the clusters upstream of a cluster, by their heartbeats",
+            "clusters --config FILE",
+            "cli.mirror_topics:clusters",
+        ),
+        "checkpoints": Command(
+            "where groups of a source cluster resume here",
+            "checkpoints --config FILE --source ALIAS",
+            "cli.mirror_topics:checkpoints",
+        ),
+        "heartbeats": Command(
+            "the last heartbeat of each flow", "heartbeats --config FILE --table", "cli.mirror_topics:heartbeats"
+        ),
+    },
+    "Change something": {
+        "apply": Command(
+            "carry out a saved plan", "apply plan.json --topic.creation true -- COMMAND LINE", "cli.plan:apply_plan"
+        ),
+        "cutover": Command(
+            "move a consumer group to the target, and back",
+            "cutover --group G --receipt FILE -- COMMAND LINE",
+            "cli.group_offsets:cutover",
+        ),
+        "adopt": Command(
+            "let the mirror resume where MirrorMaker 2 stopped",
+            "adopt --offsets-topic TOPIC -- COMMAND LINE",
+            "cli.adopt:adopt",
+        ),
+        "redrive": Command("send quarantined records", "redrive FILE -- COMMAND LINE", "cli.redrive:redrive"),
+        "install": Command(
+            "put our start script in the place of Kafka's", "install --kafka-home DIR", "cli.install:install"
+        ),
+        "uninstall": Command("put Kafka's own back", "uninstall --kafka-home DIR", "cli.install:uninstall"),
+    },
+    "Check a copy": {
+        "verify": Command("compare both clusters record by record", "verify -- COMMAND LINE", "cli.verify:main"),
+        "ledger": Command(
+            "write records with a ledger, or judge a target by one",
+            "ledger produce --topic T --file F -- COMMAND LINE",
+            "cli.ledger:main",
+        ),
+        "selftest": Command(
+            "stop, kill and freeze mirrors of scratch topics, and count",
+            "selftest -- COMMAND LINE",
+            "cli.selftest:main",
+        ),
+        "handler": Command(
+            "what a message handler makes of real records",
+            "handler test FILE --topic T -- COMMAND LINE",
+            "cli.handler:handler",
+        ),
+    },
+    "Run on this host": {
+        "demo": Command("two real clusters, a mirror, and a comparison", "demo", "testbed.demo:main"),
+        "bench": Command("the legacy tool, MirrorMaker 2 and this one, measured", "bench", "testbed.bench:main"),
+    },
+}
+COMMANDS: Mapping[str, Command] = {name: row for rows in GROUPS.values() for name, row in rows.items()}
+HELP = ("--help", "-h")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a sub-command; its exit code."""
+    """Run a command and return its exit code: 1 if there is no such command."""
     words = list(sys.argv[1:] if argv is None else argv)
-    command = COMMANDS.get(words[0]) if words else None
-    if command is None:
-        sys.stderr.write(_USAGE)
-        return 1
     try:
-        code = command(words[1:])
+        code = _run(words)
         sys.stdout.flush()
     except BrokenPipeError:  # `legacy-mm quirks | head`; what is still to be written at the end goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -64,173 +112,38 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
-def _options(_: Sequence[str]) -> int:
-    sys.stdout.write(own_options_help())
+def _run(words: Sequence[str]) -> int:
+    name = words[0] if words else ""
+    if name in HELP:
+        sys.stdout.write(usage())
+    elif name == "--version":
+        from legacy_mm.cli.version import commit
+
+        sys.stdout.write(f"legacy_mm {__version__} (commit {commit()})\n")
+    elif name in COMMANDS:
+        module, _, function = COMMANDS[name].where.partition(":")
+        code: int = getattr(importlib.import_module(f"legacy_mm.{module}"), function)(words[1:])
+        return code
+    else:
+        sys.stderr.write(usage())
+        return 1
     return 0
 
 
-def _quirks(words: Sequence[str]) -> int:
-    if "--markdown" in words:
-        sys.stdout.write(_QUIRKS_PAGE)
-    for row in QUIRKS:
-        if "--markdown" in words:
-            cells = (row.id, row.legacy, row.ours, row.reason)
-            sys.stdout.write(f"| {' | '.join(cell.replace('|', '&#124;') for cell in cells)} |\n")
-        else:
-            sys.stdout.write(f"{row.id}\n  old:    {row.legacy}\n  ours:   {row.ours}\n  reason: {row.reason}\n")
-    return 0
+def usage() -> str:
+    """Return the help: the commands by group, with an example for each."""
+    lines = ["usage: legacy-mm COMMAND ...", ""]
+    for title, rows in GROUPS.items():
+        lines.append(f"{title}:")
+        for name, row in rows.items():
+            lines += [f"  {name:<12} {row.help}", f"  {'':<12}   legacy-mm {row.example}"]
+        lines.append("")
+    lines += [
+        "COMMAND LINE is that of your mirror: kafka-mirror-maker.sh and its arguments, or the arguments alone.",
+        "legacy-mm COMMAND --help has more; legacy-mm --version names the version and the commit.",
+    ]
+    return "\n".join(lines) + "\n"
 
-
-def _explain(words: Sequence[str]) -> int:
-    from legacy_mm.cli.explain import main as explain
-
-    return explain(words)
-
-
-def _features(words: Sequence[str]) -> int:
-    from legacy_mm.cli.features import main as features
-
-    return features(words)
-
-
-def _plan(words: Sequence[str]) -> int:
-    from legacy_mm.cli.plan import plan
-
-    return plan(words)
-
-
-def _apply(words: Sequence[str]) -> int:
-    from legacy_mm.cli.plan import apply_plan
-
-    return apply_plan(words)
-
-
-def _translate(words: Sequence[str]) -> int:
-    from legacy_mm.cli.group_offsets import translate
-
-    return translate(words)
-
-
-def _cutover(words: Sequence[str]) -> int:
-    from legacy_mm.cli.group_offsets import cutover
-
-    return cutover(words)
-
-
-def _adopt(words: Sequence[str]) -> int:
-    from legacy_mm.cli.adopt import adopt
-
-    return adopt(words)
-
-
-def _ledger(words: Sequence[str]) -> int:
-    from legacy_mm.cli.ledger import main as ledger
-
-    return ledger(words)
-
-
-def _verify(words: Sequence[str]) -> int:
-    from legacy_mm.cli.verify import main as verify
-
-    return verify(words)
-
-
-def _handler(words: Sequence[str]) -> int:
-    from legacy_mm.cli.handler import handler
-
-    return handler(words)
-
-
-def _redrive(words: Sequence[str]) -> int:
-    from legacy_mm.cli.redrive import redrive
-
-    return redrive(words)
-
-
-def _clusters(words: Sequence[str]) -> int:
-    from legacy_mm.cli.mirror_topics import clusters
-
-    return clusters(words)
-
-
-def _checkpoints(words: Sequence[str]) -> int:
-    from legacy_mm.cli.mirror_topics import checkpoints
-
-    return checkpoints(words)
-
-
-def _heartbeats(words: Sequence[str]) -> int:
-    from legacy_mm.cli.mirror_topics import heartbeats
-
-    return heartbeats(words)
-
-
-def _selftest(words: Sequence[str]) -> int:
-    from legacy_mm.cli.selftest import main as selftest
-
-    return selftest(words)
-
-
-def _install(words: Sequence[str]) -> int:
-    from legacy_mm.cli.install import install
-
-    return install(words)
-
-
-def _uninstall(words: Sequence[str]) -> int:
-    from legacy_mm.cli.install import uninstall
-
-    return uninstall(words)
-
-
-def _demo(words: Sequence[str]) -> int:
-    from legacy_mm.testbed.demo import main as demo
-
-    return demo(words)
-
-
-def _bench(words: Sequence[str]) -> int:
-    from legacy_mm.testbed.bench import main as bench
-
-    return bench(words)
-
-
-def _help(_: Sequence[str]) -> int:
-    sys.stdout.write(_USAGE)
-    return 0
-
-
-def _version(_: Sequence[str]) -> int:
-    sys.stdout.write(f"legacy_mm {__version__}\n")
-    return 0
-
-
-COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
-    "explain": _explain,
-    "options": _options,
-    "quirks": _quirks,
-    "features": _features,
-    "plan": _plan,
-    "apply": _apply,
-    "translate": _translate,
-    "cutover": _cutover,
-    "adopt": _adopt,
-    "ledger": _ledger,
-    "verify": _verify,
-    "handler": _handler,
-    "redrive": _redrive,
-    "clusters": _clusters,
-    "checkpoints": _checkpoints,
-    "heartbeats": _heartbeats,
-    "selftest": _selftest,
-    "install": _install,
-    "uninstall": _uninstall,
-    "demo": _demo,
-    "bench": _bench,
-    "--version": _version,
-    "--help": _help,
-    "-h": _help,
-}
 
 if __name__ == "__main__":
     raise SystemExit(main())

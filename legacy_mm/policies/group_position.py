@@ -68,7 +68,7 @@ class Answer:
             "some records may be read again",
             How.NOT_MIRRORED: "the topic is not mirrored",
             How.NO_COPY: "the target has no such partition",
-            How.COPY_MADE_AGAIN: "its copy ends before all that is known: it was deleted and made again",
+            How.COPY_MADE_AGAIN: "its copy ends before all that is known: it was deleted and recreated",
             How.TOO_OLD: f"older than all that is known, which begins at {oldest}{_WAY_OUT}",
             How.UNKNOWN: f"nothing is known of this partition{_WAY_OUT}",
         }[self.how]

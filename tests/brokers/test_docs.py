@@ -34,7 +34,7 @@ from legacy_mm.testbed.releases import OLD
 from legacy_mm.testbed.tools import CHECKOUT, LAUNCHER, ToolProcess, mirror_maker_2
 from legacy_mm.testbed.topic_state import AUTHORIZER
 from legacy_mm.testbed.waiting import wait_until
-from tests.fixtures.doc_blocks import NOT_RUN, PAGES, PROPERTIES, PYTHON, SHELL, Block, blocks
+from tests.fixtures.doc_blocks import NOT_RUN, OUTPUT, PAGES, PROPERTIES, PYTHON, SHELL, Block, blocks
 from tests.fixtures.offsets import commit, stand
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
@@ -48,9 +48,9 @@ CHANGES = 2
 LONG = {"verify", "pip", "python", "python3", "kafka-acls.sh"}
 """Sub-commands and programs that only slow walks run."""
 OFFSETS = "mm2-offsets.west.internal"
-FAILOVER = CHECKOUT / "docs" / "failover.md"
+FAILOVER = CHECKOUT / "docs" / "how-to" / "failover.md"
 """Its commands need what a mirror has written down; that is slow."""
-MOVE = CHECKOUT / "docs" / "from-mirror-maker-2.md"
+MOVE = CHECKOUT / "docs" / "how-to" / "from-mirror-maker-2.md"
 FOLLOWED = [page for page in PAGES if blocks(page.read_text())]
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".*_cache", "*.egg-info", "__pycache__", "build", "dist", "tests")
 ACLS = """#!/bin/sh
@@ -80,6 +80,7 @@ class Walk:
         self.app = f"app-of-{self.topic}"
         self._page, self._folder, self._sides, self._slow = page, folder, sides, slow
         self._flags: tuple[str, ...] = ()
+        self._said = ""
         self._done: Callable[[], bool] = lambda: True
         self._prefix = folder / "opt" / "legacy_mm" if slow else Path(sys.prefix)
         create_topic(sides.source.bootstrap, self.topic, PARTITIONS)
@@ -89,7 +90,9 @@ class Walk:
 
     def follow(self) -> None:
         for block in blocks(self._page.read_text()):
-            if block.first not in NOT_RUN:
+            if block.language == OUTPUT:
+                self._shown(block)
+            elif block.first not in NOT_RUN:
                 {SHELL: self._shell, PYTHON: self._python, PROPERTIES: self._properties}[block.language](block)
 
     def until(self, copied: Callable[[], bool]) -> None:
@@ -116,7 +119,7 @@ class Walk:
         line = f"--consumer.config c.properties --producer.config p.properties --whitelist {self.topic}"
         line = " ".join((line, *self._flags))
         values = {
-            "OLD COMMAND LINE": line,
+            "COMMAND LINE": line,
             ".sh ...": f".sh {line}",
             "/opt/legacy_mm": str(self._prefix),
             "/opt/kafka": str(self._folder / "kafka"),
@@ -150,6 +153,14 @@ class Walk:
         with contextlib.chdir(self._folder), contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
             code = main(words)
         assert code in ((0, CHANGES) if words[0] == "plan" else (0,)), f"{shlex.join(words)}\n{said.getvalue()}"
+        self._said = said.getvalue()
+
+    def _shown(self, block: Block) -> None:
+        """Compare the output that a page shows with what the command before it printed: the words, not the numbers."""
+        said, self._said = self._said, ""
+        for line in block.text.splitlines() if said else ():
+            shape = re.sub(r"\d[\d,.]*", "[\\\\d,.]+", re.escape(self._filled_in(line)).replace("\\.\\.\\.", ".*"))
+            assert re.search(shape, said), f"{self._page.name} shows {line!r}, but it printed:\n{said}"
 
     def _outside(self, words: list[str]) -> None:
         if words[0] in ("pip", "python3", "legacy-mm"):

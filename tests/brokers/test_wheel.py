@@ -83,7 +83,7 @@ def test_both_hold_all_that_the_running_tool_needs(built: Path, installed: Path)
 def test_its_commands_answer(installed: Path, tmp_path: Path) -> None:
     alone = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
     ours = installed / "bin/legacy-mm"
-    assert call(ours, "--version", folder=tmp_path, environment=alone) == f"legacy_mm {__version__}\n"
+    assert call(ours, "--version", folder=tmp_path, environment=alone) == f"legacy_mm {__version__} (commit unknown)\n"
     assert "--metrics.port" in call(ours, "options", folder=tmp_path, environment=alone)
     assert call(installed / "bin/kafka-mirror-maker", "--version", folder=tmp_path, environment=alone).startswith("3.9")
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""The pages of docs/: what they name is there, and the generated one is what the command prints."""
+"""The pages of docs/: what they name is there, and the generated ones are what the rows make."""
 
 from __future__ import annotations
 
@@ -9,26 +9,53 @@ from pathlib import Path
 import pytest
 
 from legacy_mm import events
-from legacy_mm.cli.legacy_mm import COMMANDS, main
+from legacy_mm.cli import reference
+from legacy_mm.cli.legacy_mm import COMMANDS
+from legacy_mm.cli.log_lines import LOG_LINES, LogLine
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.messages import WORDING
 from legacy_mm.config.catalogue import option_called
 from legacy_mm.config.feature import Feature
 from legacy_mm.config.features import FEATURES
-from tests.fixtures.doc_blocks import LANGUAGES, NOT_RUN, PAGES, SHELL, blocks
+from tests.fixtures.doc_blocks import LANGUAGES, NOT_RUN, OUTPUT, PAGES, SHELL, blocks
 from tests.structure.source_tree import CHECKOUT
 
 DOCS = CHECKOUT / "docs"
 LADDER = sorted((row for row in FEATURES if row.is_feature), key=lambda row: row.step)
-LONGEST = 150
+LONGEST, WIDTH = 170, 100
+TEXTS = (*(CHECKOUT / name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")), *PAGES)
 OLD_OPTIONS = {row.option.name for row in ROWS}
 LINES = [wording.text for wording in WORDING.values()] + [event.text for event in events.BY_NAME.values()]
 
 
-def test_the_differences_are_those_of_the_ledger(capsys: pytest.CaptureFixture[str]) -> None:
-    """If not: bin/legacy-mm quirks --markdown > docs/differences.md."""
-    assert main(["quirks", "--markdown"]) == 0
-    assert capsys.readouterr().out == (DOCS / "differences.md").read_text()
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_a_reference_page_is_what_the_rows_make(name: str) -> None:
+    """If not: bin/reference."""
+    assert reference.PAGES[name]() == (DOCS / "reference" / name).read_text()
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
+def test_lines_are_short(page: Path) -> None:
+    """Output of commands and rows of tables are as long as they are."""
+    fence, long = "", []
+    for line in page.read_text().splitlines():
+        if line.strip().startswith("```"):
+            fence = "" if fence else line.strip()
+        elif len(line) > WIDTH and fence != "```text" and not line.startswith("|"):
+            long.append(line)
+    assert long == []
+
+
+def test_decisions_are_numbered_and_complete() -> None:
+    pages = sorted((DOCS / "decisions").glob("[0-9]*.md"))
+    assert [page.name[:3] for page in pages] == [f"{number:03d}" for number in range(1, len(pages) + 1)]
+    index = (DOCS / "decisions" / "README.md").read_text()
+    for page in pages:
+        heads = re.findall(r"^## (.*)$", page.read_text(), re.MULTILINE)
+        assert heads == ["Context", "Decision", "Measurement", "Test"], page.name
+        assert f"]({page.name})" in index
+        for path in re.findall(r"`(tests/[\w/]+\.py)`", page.read_text()):
+            assert (CHECKOUT / path).is_file(), f"{page.name} names {path}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -36,9 +63,12 @@ def test_commands_and_links_are_there(page: Path) -> None:
     text = page.read_text()
     assert set(re.findall(r"(?:^|(?<=[`/ ]))legacy-mm ([a-z]+)", text, re.MULTILINE)) <= set(COMMANDS)
     assert [name for name in re.findall(r"(?<=[` ])--([a-z]+\.[a-z.]+[a-z])", text) if unknown(name)] == []
-    for link in re.findall(r"\]\(([^)#]+)\)", text):
-        assert (page.parent / link).is_file()
-    assert len(text.splitlines()) <= LONGEST
+    for link in re.findall(r"\]\(([^)#]+)[)#]", text):
+        assert (page.parent / link).exists(), link
+    for link, place in re.findall(r"\]\(([^)#]*)#([^)]+)\)", text):
+        heads = re.findall(r"^#+ (.*)$", (page.parent / link if link else page).read_text(), re.MULTILINE)
+        assert place in {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}, place
+    assert page.parent.name == "reference" or len(text.splitlines()) <= LONGEST
 
 
 def unknown(option: str) -> bool:
@@ -46,40 +76,39 @@ def unknown(option: str) -> bool:
 
 
 def test_readme_names_every_page() -> None:
-    linked = re.findall(r"\]\(docs/([^)#]+)\)", (CHECKOUT / "README.md").read_text())
-    assert set(linked) == {page.name for page in DOCS.glob("*.md")}
+    linked = re.findall(r"\]\((docs/[^)#]+\.md)\)", (CHECKOUT / "README.md").read_text())
+    assert set(linked) == {str(page.relative_to(CHECKOUT)) for page in PAGES} - {"README.md"}
 
 
 def test_what_is_not_run_is_in_some_page() -> None:
     """Everything else that a page tells a reader to do is done by tests/brokers/test_docs.py."""
     found = [block for page in PAGES for block in blocks(page.read_text())]
     assert {block.language for block in found} <= LANGUAGES
-    others = {block.first for block in found if block.language != SHELL}
+    others = {block.first for block in found if block.language not in (SHELL, OUTPUT)}
     assert set(NOT_RUN) <= others | {command for block in found for command in block.commands()}
 
 
 @pytest.mark.parametrize("row", LADDER, ids=lambda row: row.name)
-def test_every_feature_has_its_section(row: Feature) -> None:
-    """Under its number and name, with its rights in the words of the table, its sample file and what it needs."""
-    page = (DOCS / "features.md").read_text()
-    section = page.partition(f"## {row.step}. `{row.name}`\n")[2].partition("\n## ")[0]
-    assert [right for right in row.rights if right not in section] == []
-    assert [other.name for other in row.needs if f"`{other.name}`" not in section] == []
-    (sample,) = (CHECKOUT / "samples" / "features").glob(f"{row.step}-*.properties")
-    assert f"`{sample.name}`" in section
-    assert "Back: " in section or "Switching it on or off" in section
+def test_every_feature_has_its_step_and_its_sample(row: Feature) -> None:
+    assert f"### {row.step}. `{row.name}`\n" in (DOCS / "how-to" / "features.md").read_text()
+    assert len(list((CHECKOUT / "samples" / "features").glob(f"{row.step}-*.properties"))) == 1
 
 
 def test_what_has_run_is_in_the_support_matrix() -> None:
     """Release and date of each row that the slow tests have written."""
-    lines = (DOCS / "support.md").read_text().splitlines()
+    lines = (DOCS / "reference" / "support.md").read_text().splitlines()
     for what, runs in json.loads((CHECKOUT / "compat/reports/support.json").read_text()).items():
         for run in runs.values():
             assert any(what.split()[1] in line and run["date"] in line for line in lines), what
 
 
-def test_every_quoted_line_is_one_that_is_said() -> None:
-    table = (DOCS / "operate.md").read_text().partition("## What a log line means")[2]
-    quoted = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
-    assert len(quoted) > 10
-    assert not [line for line in quoted if not any(line in text for text in LINES)]
+@pytest.mark.parametrize("row", LOG_LINES, ids=lambda row: row.line)
+def test_a_log_line_of_the_reference_is_one_that_is_said(row: LogLine) -> None:
+    assert any(row.line in text for text in LINES)
+
+
+def test_the_promise_is_one_click_from_the_first_page() -> None:
+    """What is lost, and what comes twice, stands on a page of its own."""
+    assert "(docs/explanation/guarantees.md)" in (CHECKOUT / "README.md").read_text()
+    page = (DOCS / "explanation" / "guarantees.md").read_text()
+    assert "## When records come twice" in page and "## When records are lost" in page

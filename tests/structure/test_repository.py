@@ -20,7 +20,10 @@ FILES = {
     "CHANGELOG.md",
     "README.md",
     "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
     "LICENSE",
+    "NOTICE",
+    "SECURITY.md",
 }
 SCRIPTS = sorted((CHECKOUT / "bin").iterdir())
 SAMPLES = sorted((CHECKOUT / "samples").rglob("*.sh"))

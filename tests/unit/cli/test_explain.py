@@ -338,7 +338,9 @@ def test_what_matters_comes_first(run: Explain) -> None:
         "Engine",
         titles[-1],
     ]
-    assert titles[-1].endswith("from the legacy tool, which every mirror has: docs/differences.md, or legacy-mm quirks")
+    assert titles[-1].endswith(
+        "from the legacy tool, which every mirror has: docs/reference/differences.md, or legacy-mm quirks"
+    )
     assert "Take care\n  p.properties:2: topic.blacklist has no effect: topics.blacklist was probably meant.\n" in text
 
 

@@ -54,7 +54,7 @@ def line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     [
         ({"count": None}, "the source does not answer"),
         ({"count": 0}, "the source has no orders-0"),
-        ({"led": False}, "nobody leads orders-0, or its leader does not answer"),
+        ({"led": False}, "orders-0 has no leader, or its leader does not answer"),
     ],
 )
 def test_why_nothing_can_be_read_is_one_line(

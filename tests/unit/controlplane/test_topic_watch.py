@@ -165,7 +165,7 @@ def test_a_topic_that_was_made_again_is_told_once(caplog: pytest.LogCaptureFixtu
     wait_until(lambda: cluster.looks >= 4, 10, "two more looks")
     topic_watch.stop()
     topic_watch.join(10)
-    (line,) = [record.getMessage() for record in caplog.records if "made again" in record.getMessage()]
+    (line,) = [record.getMessage() for record in caplog.records if "recreated" in record.getMessage()]
     assert "Gap in ab" in line and "ab-1, now ab-2" in line
     assert (made_again.get(timeout=10), made_again.empty()) == ("ab", True)
     assert counted.empty()

@@ -1,0 +1,31 @@
+"""`legacy-mm options` and `legacy-mm quirks`: two lists that are printed as they are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from legacy_mm.cli.parser import own_options_help
+from legacy_mm.compat.quirks import QUIRKS
+
+
+def options(words: Sequence[str]) -> int:
+    """Print the options that the legacy tool does not have; return exit code 0."""
+    argparse.ArgumentParser(
+        prog="legacy-mm options", description="Print the options that the legacy tool does not have."
+    ).parse_args(words)
+    sys.stdout.write(own_options_help())
+    return 0
+
+
+def quirks(words: Sequence[str]) -> int:
+    """Print the known differences from the legacy tool; return exit code 0."""
+    argparse.ArgumentParser(
+        prog="legacy-mm quirks", description="Print the known differences from the legacy tool, with their reasons."
+    ).parse_args(words)
+    for row in QUIRKS:
+        sys.stdout.write(
+            f"{row.id}\n  legacy tool: {row.legacy}\n  legacy_mm:   {row.ours}\n  reason:      {row.reason}\n"
+        )
+    return 0

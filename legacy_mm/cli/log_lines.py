@@ -1,0 +1,135 @@
+"""Log lines that operators meet: the beginning or middle of the line, its meaning, and what to do.
+
+`bin/reference` makes docs/reference/log-lines.md of these rows. `tests/structure/test_reference.py` checks that each
+line is one that the program logs.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class LogLine(NamedTuple):
+    """One row."""
+
+    line: str
+    meaning: str
+    advice: str
+
+
+LOG_LINES = (
+    LogLine(
+        "Mirror maker thread failure due to",
+        "A stream died. The whole mirror ends with 255, as the legacy tool does. The reason follows on the line.",
+        "Remove the reason, then restart.",
+    ),
+    LogLine(
+        "Error when sending message to topic",
+        "The target refused a record. The line names the error: too large, no right to write, topic missing.",
+        "See docs/how-to/refused-records.md.",
+    ),
+    LogLine(
+        "Failed to commit offsets because",
+        "A commit timed out, or the group has rebalanced meanwhile.",
+        "Nothing, if it is rare: the offsets are committed later, or the new owner copies the records again.",
+    ),
+    LogLine(
+        "lost {partitions}; not committed",
+        "The group took the partitions away, because no heartbeat came in time. The new owner copies again what was "
+        "not committed.",
+        "Look for a frozen host or network.",
+    ),
+    LogLine(
+        "copy job lost",
+        "The process that copied stalled or died. Another one begins at the safe offsets.",
+        "Look for killed processes (memory). Four times in five minutes end the mirror; on a cluster without room, ten "
+        "minutes.",
+    ),
+    LogLine(
+        "Gap in {partition}",
+        "Records were removed before they were copied, or are there and were skipped by auto.offset.reset=latest. The "
+        "line says how many, and where copying resumes. This place is committed at once.",
+        "See docs/how-to/troubleshoot.md for the way on. To prevent it: more streams or hosts, longer retention.",
+    ),
+    LogLine(
+        "Gap in {topic}: the topic was deleted and recreated",
+        "Copying begins in the new topic as auto.offset.reset says.",
+        "Nothing. Recreate a topic of the target only while the mirror is stopped: with --engine records and several "
+        "brokers its records may wait until a restart.",
+    ),
+    LogLine(
+        "Skipped in {partition}",
+        "The group had no offset and auto.offset.reset is latest, so copying began at the end of the log.",
+        "Nothing at a first start that should begin now. Otherwise set auto.offset.reset=earliest, or "
+        "--new.topics.from earliest. In a group that ran without that option, it also copies whole partitions that "
+        "were idle ever since; explain names them.",
+    ),
+    LogLine(
+        "[checkpoints] group {group} has no checkpoint",
+        "The group is at offsets before everything that the mirror has written down of these partitions.",
+        "legacy-mm translate --group G --explain says why.",
+    ),
+    LogLine(
+        "Attention: {what}",
+        "Source and target are one cluster: records are copied into their own topics, again and again.",
+        "Stop the mirror. Look at bootstrap.servers and advertised.listeners. To rename topics within a cluster use "
+        "rename.topics with equal aliases.",
+    ),
+    LogLine(
+        "The copy of {partition} in topic",
+        "A topic of the target was deleted and recreated. What the mirror had passed is not copied again. (Engine "
+        "batches sees it.)",
+        "Nothing, if that was meant. Otherwise set the offsets of the group back, as the line says.",
+    ),
+    LogLine(
+        "Not committed before the stop",
+        "The stop ran out of time. These records are copied again.",
+        "A longer --shutdown.timeout.ms.",
+    ),
+    LogLine(
+        "The target refuses an idempotent producer",
+        "It lacks the right, or is too old. The mirror goes on without idempotence, with one request in flight.",
+        "Grant IdempotentWrite, or do nothing.",
+    ),
+    LogLine(
+        "Whether records for {partition} have arrived is not known",
+        "An answer was lost, and the mirror may not read the target's log. It sends the records again.",
+        "Grant Read on that topic at the target.",
+    ),
+    LogLine(
+        "The target takes no batch of",
+        "max.message.bytes of a topic is below the size of our batches. Some records are copied again, and batches "
+        "stay small until a restart.",
+        "Raise that limit if copying has become slow.",
+    ),
+    LogLine(
+        "is left out: Java {release} does not take it",
+        "A Java option is made for an older Java.",
+        "Take it out of the variable that has it.",
+    ),
+    LogLine(
+        "The message handler failed on",
+        "The record is in the quarantine.",
+        "Mend the handler, then legacy-mm redrive.",
+    ),
+    LogLine(
+        "The target refuses {partition}",
+        "The record is in the quarantine (--send.on.error quarantine).",
+        "Let the topic take it, then legacy-mm redrive.",
+    ),
+    LogLine(
+        "does not take {partition}",
+        "The topic of the quarantine refused the record, too. It is in the file.",
+        "legacy-mm redrive FILE, and a topic that takes more.",
+    ),
+    LogLine(
+        "it is tried again",
+        "A duty of a feature failed. Copying goes on.",
+        "Look at the rights, and at topics that cannot be created as asked.",
+    ),
+    LogLine(
+        "[offset-syncs]",
+        "Pairs of offsets could not be written down. The line comes once, until the topic takes one.",
+        "Look at the rights, and at the topic. Translations are less exact meanwhile; copying goes on.",
+    ),
+)

@@ -172,7 +172,7 @@ JVM_HEAP_RAISED = Event(
 JAVA_PASSED_OVER = Event(
     "java-passed-over",
     logging.WARNING,
-    "JAVA_HOME={home} is passed over: it holds no Java {least} or newer that runs; {java} is used",
+    "JAVA_HOME={home} is ignored: it holds no Java {least} or newer that runs; {java} is used",
 )
 QUARANTINED = Event(
     "quarantined",
@@ -209,7 +209,7 @@ COMPACTED_UNMADE = Event(
 TOPIC_UNMADE = Event(
     "topic-unmade",
     logging.WARNING,
-    "[topic-creation] topic {topic} is still missing at the target; its brokers may now make it in their own way",
+    "[topic-creation] topic {topic} is still missing at the target; its brokers may now create it with their own defaults",
 )
 TOPICS_MISSING = Event(
     "topics-missing",

@@ -40,8 +40,10 @@ def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, 
 def _run(options: argparse.Namespace, connection: dict[str, str]) -> int:
     try:
         return int(options.run(options, connection))
-    except (TimeoutError, OSError, ClientError) as error:
-        raise HostError(f"{type(error).__name__}: {error}") from error
+    except ClientError as error:
+        raise HostError(f"the cluster refuses: {error.args[0].str()}; look at the topic and the rights") from error
+    except (TimeoutError, OSError) as error:
+        raise HostError(str(error)) from error
 
 
 def _produce(options: argparse.Namespace, connection: dict[str, str]) -> int:

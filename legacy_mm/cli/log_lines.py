@@ -103,6 +103,11 @@ LOG_LINES = (
         "Raise that limit if copying has become slow.",
     ),
     LogLine(
+        "JAVA_HOME={home} is ignored",
+        "That Java is older than 17, or does not run. Another one was found.",
+        "Name a newer one.",
+    ),
+    LogLine(
         "is left out: Java {release} does not take it",
         "A Java option is made for an older Java.",
         "Take it out of the variable that has it.",

@@ -14,7 +14,7 @@ FEATURE_QUIRKS = (
         "flags-in-client-files",
         "names of MirrorMaker 2 in a consumer or producer file are unknown properties, said in one line and ignored",
         "they are feature flags, and do what they say; without them everything is as in the legacy tool; as long as no "
-        "feature is on, one that cannot be is passed over with a WARN line",
+        "feature is on, an impossible one is ignored with a WARN line",
         "a vendor's manual told users of this command to put them there",
         _FLAGS + "test_files_of_the_clients_hold_flags_too",
         either_file(*(name for name in BY_NAME if name not in _REFRESH)),

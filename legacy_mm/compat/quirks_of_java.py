@@ -17,7 +17,7 @@ JAVA_QUIRKS = (
     Quirk(
         "java-options-left-out",
         "an option that Java does not know ends the start with exit 1",
-        "it is left out with a WARN line, and a JAVA_HOME below 17 is passed over",
+        "it is left out with a WARN line, and a JAVA_HOME below 17 is ignored",
         "an environment written for Java 8 must start",
         "tests/unit/spark/test_jvm.py::test_default_options_of_every_release",
     ),

@@ -209,7 +209,7 @@ COMPACTED_UNMADE = Event(
 TOPIC_UNMADE = Event(
     "topic-unmade",
     logging.WARNING,
-    "[topic-creation] topic {topic} is still missing at the target; its brokers may now create it with their own defaults",
+    "[topic-creation] topic {topic} is still missing at the target; its brokers may now create it with their defaults",
 )
 TOPICS_MISSING = Event(
     "topics-missing",

@@ -37,7 +37,7 @@ _CODES = "exit code 0: done, or with --dry-run ready; 2: the group has members o
 
 
 def adopt(words: Sequence[str]) -> int:
-    """`legacy-mm adopt --offsets-topic T [--dry-run] -- COMMAND LINE`."""
+    """Run `legacy-mm adopt --offsets-topic T [--dry-run] -- COMMAND LINE`."""
     parser = Parser(prog="legacy-mm adopt", allow_abbrev=False, usage=_USAGE, epilog=_CODES)
     parser.add_argument(
         "--offsets-topic",
@@ -72,7 +72,7 @@ def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
 
 
 def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
-    """Where the one connector stands that is meant; raises LegacyMMError."""
+    """Return the offsets of the one connector that is meant; raises LegacyMMError."""
     found = next_offsets(_entries(settings.target.properties, asked.offsets_topic))
     meant = [each for each in found if asked.connector in (None, each.name) and asked.cluster in (None, each.cluster)]
     if len(meant) != 1:
@@ -81,7 +81,7 @@ def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
 
 
 def _entries(properties: Mapping[str, str], topic: str) -> Iterator[Entry]:
-    """Each partition in its order: a key is always in the same one."""
+    """Read each partition in its order: a key is always in the same one."""
     survey = LibrdkafkaSurvey(properties)
     count = survey.partitions(_patience()).get(topic)
     if count is None:

@@ -1,4 +1,4 @@
-"""What the features of one flow would change at the target, asked of both clusters, and the doing of it."""
+"""Asks both clusters what the features of one flow would change at the target, and makes these changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TARGET = "topics that the target cannot have"
 
 @dataclass(frozen=True, slots=True)
 class FlowPlan:
-    """What was found for one flow."""
+    """The changes that were found for one flow."""
 
     flow: str
     looks: dict[str, Look]
@@ -38,13 +38,13 @@ class FlowClusters:
     """The two clusters of a flow, as its features reach them."""
 
     def __init__(self, settings: Settings, java: Jvm) -> None:
-        """Raises ConfigurationError for names that cannot be made, or a key store that cannot be read."""
+        """Build names and clients; raises ConfigurationError for impossible names or an unreadable key store."""
         self._settings = with_stores(settings, lambda: java)
         self._names = Names(settings.topics, settings.features, java.topic_matcher)
         self._clusters = DutyClusters(self._settings, self._names)
 
     def look(self) -> FlowPlan:
-        """What each duty would change; raises LegacyMMError."""
+        """Return what each duty would change; raises LegacyMMError."""
         clusters = self._clusters
         present = frozenset(clusters.source.topics(_patience()))
         topics = clusters.names.concerned(present)
@@ -68,7 +68,7 @@ class FlowClusters:
         return FlowPlan(self._settings.flow, looks, tuple(left), moves)
 
     def _impossible(self, present: frozenset[str]) -> tuple[str, ...]:
-        """Copies that the target's brokers would not make; those that we would make are tried by the duty."""
+        """Return copies that the target's brokers would not create; a duty tries those that we would create."""
         ours = self._settings.features.creation is not None
         mirrored = self._names.choice().of(present)
         copies = [self._names.at_target(topic) for topic in mirrored if not (ours and topic in self._names.scope)]

@@ -78,7 +78,7 @@ def main(words: Sequence[str]) -> int:
 def explain_line(
     words: Sequence[str], environment: Mapping[str, str], *, ask: bool, java: StartJava | None = None
 ) -> tuple[Explanation, Topics]:
-    """What is said about a command line; `ask`: also what the source says."""
+    """Return the explanation of a command line; `ask`: also ask the source."""
     launcher, _ = called(words)
     variables = variables_of(launcher, environment)
     own = Reader(
@@ -95,7 +95,7 @@ def explain_line(
 
 
 def _asked(explained: Explained, java: host_look.Java, *, ask: bool) -> tuple[Explanation, Topics]:
-    """What the host says, and the source; raises LegacyMMError for what would end the mirror before it copies."""
+    """Ask the host, and the source; raises LegacyMMError for what would end the mirror before it copies."""
     flows, veil = explained.flows, explained.veil
     choice = choose_engine(flows[0])
     for settings in flows:

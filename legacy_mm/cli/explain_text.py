@@ -24,13 +24,13 @@ Row = Sequence[str]
 
 
 def render(explanation: Explanation, topics: Topics) -> str:
-    """The whole text."""
+    """Return the whole text."""
     sections = [*_what_matters(explanation, topics), *_details(explanation, topics)]
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
 def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
-    """Would it run, what is not known, what is dangerous, what is different; what goes where; who must allow it."""
+    """Return the first part: would it run, unknowns, dangers, differences, topics, rights."""
     return [
         [*_folded(explanation.outcome, _WIDTH), f"Exit code: {explanation.exit_code}"],
         _section("Not known", [(text,) for text in explanation.unknown]),
@@ -53,7 +53,7 @@ def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
 
 
 def _details(explanation: Explanation, topics: Topics) -> list[list[str]]:
-    """How each word, variable and property is understood; then what holds for every mirror, in one line."""
+    """Return the second part: each word, variable and property; one line for what holds for every mirror."""
     return [
         _section("Words", [(_visible(row.word), row.meaning) for row in explanation.words]),
         _section("Environment", [(row.name, row.value, row.meaning) for row in explanation.environment]),
@@ -74,7 +74,7 @@ def _visible(word: str) -> str:
 
 
 def _clients(explanation: Explanation) -> Iterable[str]:
-    """The consumer, or one for each of its files, and the producer."""
+    """Yield the consumer, or one for each of its files, and the producer."""
     rows: Sequence[PropertyRow | SettingRow] = (*explanation.properties, *explanation.settings)
     return dict.fromkeys(row.client for row in rows)
 
@@ -130,7 +130,7 @@ def _start(offset: int | None) -> str:
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
-    """Lines of a table; a cell that is too long goes on in the line below."""
+    """Yield the lines of a table; a cell that is too long continues in the line below."""
     most = _MOST_WIDE_OF_TWO if len(rows[0]) == 2 else _MOST_WIDE
     narrow = [max(1, min(most, max(len(row[column]) for row in rows))) for column in range(len(rows[0]) - 1)]
     while (last := _WIDTH - len(_INDENT) - sum(width + len(_GAP) for width in narrow)) < _LEAST_WIDE:

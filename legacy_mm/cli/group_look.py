@@ -32,14 +32,14 @@ class FlowGroups:
 
     settings: Settings
     target_cluster: str
-    """Its id."""
+    """The cluster's id."""
     target: GroupAdmin
     translation: GroupTranslation
 
 
 @contextmanager
 def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
-    """Those of the mirror with this command line, while Java runs; raises LegacyMMError."""
+    """Yield the groups of the mirror with this command line, while Java runs; raises LegacyMMError."""
     logs.silence()
     settings = _settings(line)
     wiring.check_addresses(settings)

@@ -38,7 +38,7 @@ _CUTOVER_CODES = (
 
 
 def translate(words: Sequence[str]) -> int:
-    """`legacy-mm translate --group G [--explain] [--json] -- COMMAND LINE`."""
+    """Run `legacy-mm translate --group G [--explain] [--json] -- COMMAND LINE`."""
     usage = f"legacy-mm translate --group G [--from-first] [--explain] [--json] {_BEHIND}"
     parser = Parser(prog="legacy-mm translate", allow_abbrev=False, usage=usage, epilog=_TRANSLATE_CODES)
     parser.add_argument("--group", required=True, metavar="G", help="a consumer group of the source")
@@ -50,7 +50,7 @@ def translate(words: Sequence[str]) -> int:
 
 
 def cutover(words: Sequence[str]) -> int:
-    """`legacy-mm cutover --group G ... -- COMMAND LINE`, and back: `--undo RECEIPT`."""
+    """Run `legacy-mm cutover --group G ... -- COMMAND LINE`, or `--undo RECEIPT`."""
     usage = (
         "legacy-mm cutover --group G [--timeout SECONDS] [--receipt FILE] [--partial] [--from-first] [--dry-run] "
         f"{_BEHIND}\n       legacy-mm cutover --undo RECEIPT {_BEHIND}"
@@ -97,7 +97,7 @@ def _translate(options: argparse.Namespace, line: Sequence[str]) -> int:
 
 
 def _informed(flow: FlowGroups) -> GroupTranslation:
-    """It has read what the mirror wrote down up to now: that may be millions of offset syncs."""
+    """Read what the mirror has written down up to now: possibly millions of offset syncs."""
     flow.translation.refresh(Deadline.after(_READ_SECONDS))
     return flow.translation
 

@@ -1,6 +1,7 @@
-"""What checkpoints and `sync.group.offsets.enabled` would do to consumer groups, for `legacy-mm plan`.
+"""Tells `legacy-mm plan` what checkpoints and `sync.group.offsets.enabled` would do to consumer groups.
 
-Groups move on while a plan is read, so these parts are told and never saved or applied: the mirror does it by itself.
+Groups move on while a plan is read, so these parts are shown, and never saved or applied:
+the mirror makes these changes.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _left_out(groups: Sequence[str], taken: Sequence[str]) -> Iterator[str]:
 
 
 def _untranslated(group: str, positions: Sequence[Position]) -> Iterator[str]:
-    """A line for each reason, with the number of partitions and the first of them."""
+    """Yield a line for each reason, with the number of partitions and the first of them."""
     missing = [each for each in positions if each.answer.offset is None]
     for reason, count in Counter(each.answer.text for each in missing).items():
         first = next(each.source for each in missing if each.answer.text == reason)
@@ -72,7 +73,7 @@ def _untranslated(group: str, positions: Sequence[Position]) -> Iterator[str]:
 def _moves(
     flow: FlowGroups, positions: Mapping[str, Sequence[Position]], deadline: Deadline
 ) -> tuple[Moves, list[str]]:
-    """The groups that the mirror is about to commit, and why others are left alone."""
+    """Return the groups that the mirror is about to commit, and why it leaves others alone."""
     states, untold = flow.target.states(list(positions), deadline)
     idle = [group for group, state in states.items() if state in (EMPTY, DEAD)]
     committed, unread = flow.target.offsets(idle, deadline)

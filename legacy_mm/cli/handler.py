@@ -30,7 +30,7 @@ _PATIENCE_SECONDS = 30.0
 
 
 def handler(words: Sequence[str]) -> int:
-    """`legacy-mm handler test [HANDLER] --topic T [--partition P] [--from N] [--records M] -- COMMAND LINE`."""
+    """Run `legacy-mm handler test [HANDLER] --topic T [--partition P] [--from N] [--records M] -- COMMAND LINE`."""
     parser = argparse.ArgumentParser(prog="legacy-mm handler")
     parser.add_argument("what", choices=["test"])
     parser.add_argument(
@@ -71,7 +71,7 @@ class _Stepped:
 
 
 def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
-    """The one of a command line, as long as `jvm` runs; raises UsageError, HandlerFailure, ConfigurationError."""
+    """Make a line's handler, valid while `jvm` runs; raises UsageError, HandlerFailure, ConfigurationError."""
     if settings.handler is None:
         raise UsageError("the command line has neither a message handler nor --send.on.error quarantine")
     java_home = settings.spark.jvm.java_home
@@ -86,7 +86,7 @@ def handler_of(settings: Settings, jvm: Callable[[], Jvm]) -> BatchHandler:
 
 
 def handled(made: BatchHandler, batch: Columns) -> Handled:
-    """What it makes of all of these; raises HandlerFailure, which names the record."""
+    """Give it all of these records; raises HandlerFailure, which names the record."""
     outcome = made.handle(batch)
     if outcome.error is not None:
         record = Record(*next(batch.part(len(outcome.ends)).rows()))
@@ -120,4 +120,4 @@ def _start(reader: PartitionReader, place: TopicPartition, begin: int) -> None:
 
 
 def ignore(_: Any) -> None:
-    """Statistics and zero timestamps are nobody's business here."""
+    """Ignore statistics and zero timestamps."""

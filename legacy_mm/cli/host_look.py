@@ -1,4 +1,4 @@
-"""What this host says about a line before a cluster is asked: Java about expressions, stores and classes."""
+"""Asks this host about a line before any cluster: Java about expressions, stores and classes."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class _Unasked:
     """Stands for an expression that needs no Java to be one; nobody asks what it matches."""
 
     def matching(self, names: Iterable[str]) -> frozenset[str]:
-        """Nothing."""
+        """Match nothing."""
         return frozenset()
 
 
 def look(flows: Sequence[Settings], java: Java) -> tuple[str, ...]:
-    """What could not be tried, because the host lacks something, and why; raises LegacyMMError for what ends a mirror.
+    """Return what this host could not try, and why; raises LegacyMMError for what ends a mirror.
 
-    In the mirror's order, so the first thing that is wrong is the one that is said.
+    It checks in the mirror's order, so it names the fault that the mirror would name.
     """
     untried = []
     for check in _checks(flows, java):
@@ -47,7 +47,7 @@ def look(flows: Sequence[Settings], java: Java) -> tuple[str, ...]:
 
 
 def _checks(flows: Sequence[Settings], java: Java) -> Iterator[_Check]:
-    """The listener is that of all flows."""
+    """Yield the checks; all flows have one listener."""
     if listener := flows[0].listener:
         yield _Check("the rebalance listener", partial(plugins.check_listener, listener, java))
     for settings in flows:

@@ -13,7 +13,7 @@ from legacy_mm.testbed.samples import command_folder
 
 
 def install(words: Sequence[str]) -> int:
-    """0 when the scripts are in place, 1 when they cannot be."""
+    """Put our scripts in place; return 0, or 1 if that is not possible."""
     parser = _parser("install", "Put kafka-mirror-maker.sh of legacy_mm in place of Kafka's, which is kept beside it.")
     parser.add_argument(
         "--run-class",
@@ -25,7 +25,7 @@ def install(words: Sequence[str]) -> int:
 
 
 def uninstall(words: Sequence[str]) -> int:
-    """0 when Kafka's scripts are back, 1 when they cannot be."""
+    """Put Kafka's scripts back; return 0, or 1 if that is not possible."""
     options = _parser("uninstall", "Put Kafka's own scripts back.").parse_args(words)
     return _tell(lambda: start_scripts.uninstall(options.kafka_home), nothing="nothing of legacy_mm is there")
 

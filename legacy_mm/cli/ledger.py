@@ -21,13 +21,13 @@ EQUAL, FAILED, DIFFERENT = 0, 1, 2
 
 
 def main(words: Sequence[str]) -> int:
-    """0: nothing is missing or wrong; 2: something is; 1: it could not be found out."""
+    """Return 0 if nothing is missing or wrong, 2 if something is, 1 if that is unknown."""
     own, line = split(words)
     return told(lambda: _run(*_read(own, line)), FAILED)
 
 
 def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
-    """The options, and the cluster that they, or the mirror's command line, name."""
+    """Read the options, and the cluster that they or the mirror's command line name."""
     parser = _parser()
     options = parser.parse_args(own)
     parts = parts_of(line) if line else None

@@ -34,7 +34,7 @@ def main(argv: Sequence[str], java_words: Sequence[str] = ()) -> NoReturn:
 
 
 def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | None = None) -> int:
-    """The exit code of the legacy tool for these words; `mirror` does the mirroring."""
+    """Return the exit code of the legacy tool for these words; `mirror` does the mirroring."""
     variables = environment.read(os.environ, java_words)
     if variables.debug:
         say(sys.stdout, f"{variables.debug}\n")
@@ -74,7 +74,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
 
 
 def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words: Sequence[str] = ()) -> LogSettings:
-    """An explicit level wins over the log4j file, the file over our default; all of it before the first line."""
+    """Set up logging before the first line: an explicit level wins over the log4j file, the file over our default."""
     options, grammar, own_words = OwnOptions(), CURRENT, []
     with suppress(LegacyMMError):  # here and below: `run` finds it again, and says it in its turn
         grammar = command_line.grammar_asked_for(argv, variables)

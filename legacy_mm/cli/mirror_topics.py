@@ -26,13 +26,13 @@ _SOURCE_ALIAS = "source.cluster.alias"
 
 
 def clusters(words: Sequence[str]) -> int:
-    """Every upstream cluster, how far away it is, and when it was last heard of. 0, or 1 if the cluster was not."""
+    """Print upstream clusters with distance and last heartbeat; return 0, or 1 if the cluster was not read."""
     parser = _parser("clusters", "Clusters upstream of this one, by the heartbeats that have come from them.")
     return told(lambda: _clusters(_read(parser, words)), FAILED)
 
 
 def heartbeats(words: Sequence[str]) -> int:
-    """The last heartbeat of each flow, in each topic that holds heartbeats, or in one."""
+    """Print the last heartbeat of each flow, in each topic that holds heartbeats, or in one."""
     parser = _parser("heartbeats", "The last heartbeat of each flow.")
     parser.add_argument("--topic", help="of this topic only; default: all heartbeats topics, copies too")
     _take_table(parser)
@@ -40,7 +40,7 @@ def heartbeats(words: Sequence[str]) -> int:
 
 
 def checkpoints(words: Sequence[str]) -> int:
-    """The last checkpoint of each group and partition."""
+    """Print the last checkpoint of each group and partition."""
     parser = _parser("checkpoints", "The last checkpoint of each consumer group and partition of a source cluster.")
     parser.add_argument("--source", metavar="ALIAS", help="the source cluster's alias; default: the mirror's")
     parser.add_argument("--group", help="of this group only, by its whole id")
@@ -94,7 +94,7 @@ def _checkpoints(options: argparse.Namespace) -> int:
 
 
 def _read(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Namespace:
-    """Options of the command; `properties` are those of a client for the cluster. Raises LegacyMMError."""
+    """Read options; `properties` are those of a client for the cluster. Raises LegacyMMError."""
     own, line = split(words)
     options = parser.parse_args(list(own))
     if options.config is None and not line:
@@ -104,7 +104,7 @@ def _read(parser: argparse.ArgumentParser, words: Sequence[str]) -> argparse.Nam
 
 
 def _of_line(line: Sequence[str]) -> dict[str, str]:
-    """The mirror's target, and how the mirror calls its topics there."""
+    """Return properties for the mirror's target, and for the names of its topics there."""
     naming = only_flow(line).features.naming
     file = properties_file.load(parts_of(line).producer).properties
     return {**file, **naming.properties, "replication.policy.class": naming.policy, _SOURCE_ALIAS: naming.source_alias}
@@ -115,7 +115,7 @@ def _client(options: argparse.Namespace) -> MirrorClient:
 
 
 def _last(records: Iterable[Heartbeat]) -> str:
-    """When the newest was sent, by the clock of the mirror that sent it, and how long ago that is."""
+    """Describe when the newest was sent, by the clock of its mirror, and how long ago that is."""
     newest = max((each.timestamp for each in records), default=None)
     if newest is None:
         return _UNHEARD
@@ -136,7 +136,7 @@ def _in_columns(row: Row, widths: Sequence[int]) -> str:
 
 
 def _note_nothing(found: Sequence[object], note: str) -> None:
-    """A mistyped alias must not look like an answer; what is printed on standard output stays exact."""
+    """Note on standard error that nothing was found: a mistyped alias must not look like an answer."""
     if not found:
         sys.stderr.write(f"legacy-mm: {note}\n")
 

@@ -30,13 +30,13 @@ class Parser(argparse.ArgumentParser):
 
 
 def split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """What is before `--`, and the mirror's command line behind it."""
+    """Split words at `--`: the command's own, and the mirror's command line."""
     end = words.index("--") if "--" in words else len(words)
     return words[:end], words[end + 1 :]
 
 
 def with_instead(line: Sequence[str], words: Sequence[str], *options: str) -> list[str]:
-    """A mirror's command line with these words instead of these options; raises ConfigurationError."""
+    """Replace these options of a mirror's command line by these words; raises ConfigurationError."""
     launcher, argv = command_line.called(line)
     seen: list[command_line.Word] = []
     variables = command_line.variables_of(launcher, os.environ)
@@ -52,7 +52,7 @@ class LineParts:
     """The path of its consumer file; of its producer file."""
     producer: str
     topics: str
-    """As `--include` has them; empty where the line says which topics are left out."""
+    """A pattern as in `--include`; empty if the line says which topics are left out."""
     own: list[str]
     """Options of ours, as `cli.parser` takes them."""
     others: list[str]
@@ -63,7 +63,7 @@ class LineParts:
 
 
 def parts_of(line: Sequence[str]) -> LineParts:
-    """What a command line names; raises UsageError for a line without files, or with several sources."""
+    """Return what a command line names; raises UsageError for a line without files, or with several sources."""
     launcher, argv = command_line.called(line)
     variables = command_line.variables_of(launcher, os.environ)
     seen: list[command_line.Word] = []
@@ -81,7 +81,7 @@ def parts_of(line: Sequence[str]) -> LineParts:
 
 
 def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
-    """What the mirror would run with; raises LegacyMMError when it would not run."""
+    """Return what the mirror would run with; raises LegacyMMError if it would not run."""
     launcher, argv = command_line.called(line)
     variables = command_line.variables_of(launcher, os.environ)
     grammar = command_line.grammar_asked_for(argv, variables)
@@ -93,7 +93,7 @@ def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
 
 
 def flows_by_librdkafka(line: Sequence[str]) -> tuple[Settings, ...]:
-    """As `flows_of`, for commands that know no other client; raises ConfigurationError for logins beyond it."""
+    """Return `flows_of` for commands that use librdkafka only; raises ConfigurationError for other logins."""
     flows = flows_of(line)
     for settings in flows:
         for side in (settings.source, settings.target):
@@ -103,7 +103,7 @@ def flows_by_librdkafka(line: Sequence[str]) -> tuple[Settings, ...]:
 
 
 def only_flow(line: Sequence[str]) -> Settings:
-    """The one of `flows_by_librdkafka`; raises UsageError where the line has several sources."""
+    """Return the one flow of `flows_by_librdkafka`; raises UsageError if the line has several sources."""
     flows = flows_by_librdkafka(line)
     if len(flows) > 1:
         raise UsageError("the command line has several sources: name one --consumer.config")
@@ -112,14 +112,14 @@ def only_flow(line: Sequence[str]) -> Settings:
 
 @contextmanager
 def flow_with_stores(line: Sequence[str]) -> Iterator[tuple[Settings, Callable[[], Jvm]]]:
-    """The first of `flows_by_librdkafka`, with what its key stores hold; and Java, for who asks for it."""
+    """Yield the first of `flows_by_librdkafka` with the contents of its key stores, and Java on request."""
     settings = flows_by_librdkafka(line)[0]
     with java_when_asked(settings.spark.jvm.java_home) as java:
         yield with_stores(settings, java), java
 
 
 def told(run: Callable[[], int], failed: int | None = None) -> int:
-    """Its exit code; what cannot be done is told, and the code is `failed`, else the error's own."""
+    """Run it and return its exit code; an error is printed, and the code is `failed`, else the error's own."""
     try:
         return run()
     except LegacyMMError as error:

@@ -38,7 +38,7 @@ class _OptionsFile(configargparse.ConfigFileParser):  # type: ignore[misc]  # th
     """`--features.config`: a Java properties file; a repeated option may have a line for each value."""
 
     def parse(self, stream: Path) -> dict[str, str | list[str]]:
-        """Option -> value, or values; raises ConfigurationError for a key that is no option."""
+        """Return option -> value or values; raises ConfigurationError for a key that is no option."""
         found: dict[str, str | list[str]] = {}
         repeated: dict[str, list[str]] = {}
         entries = _entries(stream)
@@ -77,12 +77,12 @@ class OwnValue(NamedTuple):
 
 
 def read_own_options(words: Sequence[str], environment: Mapping[str, str]) -> OwnOptions:
-    """Values of our own options: command line, environment variable, `--features.config`, default."""
+    """Read values of our own options: command line, environment variable, `--features.config`, default."""
     return _typed(_read(_parser(), words, environment))
 
 
 def own_values(words: Sequence[str], environment: Mapping[str, str]) -> list[OwnValue]:
-    """Every own option, and every flag that was given, with its origin: ConfigArgParse reports its sources."""
+    """Return every own option, and every flag that was given, with its origin: ConfigArgParse reports its sources."""
     parser = _parser()
     given = _read(parser, words, environment)
     origins = {
@@ -107,7 +107,7 @@ def _read(parser: _Parser, words: Sequence[str], environment: Mapping[str, str])
 
 
 def _spelled_today(environment: Mapping[str, str]) -> dict[str, str]:
-    """Flags in variables of older spellings, under the variables of today."""
+    """Return flags in variables of older spellings, under today's variables."""
     older = {environment_variable(name): row for name, row in BY_NAME.items() if name != row.name}
     return {older[name].option.environment_variable: text for name, text in environment.items() if name in older}
 
@@ -127,7 +127,7 @@ def _origin(source: str, key: str) -> str:
 
 
 def _origin_of(row: Option, given: Mapping[str, Any], origins: Mapping[str, str]) -> str:
-    """ConfigArgParse lists the words of the command line as one; what has a value and no source is from there."""
+    """Return a value's origin. ConfigArgParse lists the command line as one: no source means from there."""
     silent = "default" if given[row.attribute] is None else "command line"
     return origins.get(row.attribute, silent)
 
@@ -139,7 +139,7 @@ def _shown(value: Any) -> str:
 
 
 def own_options_help() -> str:
-    """Our own options, their environment variables and defaults, as text."""
+    """Return our own options, their environment variables and defaults, as text."""
     return str(_parser().format_help())
 
 

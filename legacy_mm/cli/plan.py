@@ -38,7 +38,7 @@ Key = tuple[str, str, str]
 
 
 def plan(words: Sequence[str]) -> int:
-    """`legacy-mm plan [--json] [--output FILE] [FLAGS] -- COMMAND LINE`. 0: nothing to do; 2: changes; 1: it failed."""
+    """Run `legacy-mm plan [--json] [--output FILE] [FLAGS] -- COMMAND LINE`. 0: no changes; 2: some; 1: error."""
     parser = Parser(prog="legacy-mm plan", allow_abbrev=False, usage=_USAGE.format("plan [--json] [--output FILE]"))
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
     parser.add_argument("--output", type=Path, metavar="FILE", help="save the plan, for legacy-mm apply")
@@ -46,14 +46,14 @@ def plan(words: Sequence[str]) -> int:
 
 
 def apply_plan(words: Sequence[str]) -> int:
-    """`legacy-mm apply PLAN [FLAGS] -- COMMAND LINE`. 0: all of it is done; 1: refused, or something failed."""
+    """Run `legacy-mm apply PLAN [FLAGS] -- COMMAND LINE`. 0: everything is done; 1: refused, or something failed."""
     parser = Parser(prog="legacy-mm apply", allow_abbrev=False, usage=_USAGE.format("apply PLAN"))
     parser.add_argument("plan", type=Path, help="what legacy-mm plan --output saved")
     return told(lambda: _apply(*_read(parser, words)), FAILED)
 
 
 def _read(parser: Parser, words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Options of the command, and the mirror's words with the flags to try out."""
+    """Read the command's options, and the mirror's words with the flags to try out."""
     own, line = split(words)
     options, flags = parser.parse_known_args(list(own))
     return options, [*line, *flags]
@@ -86,7 +86,7 @@ def _apply(options: argparse.Namespace, line: Sequence[str]) -> int:
 
 @contextmanager
 def _flows(line: Sequence[str]) -> Iterator[list[FlowClusters]]:
-    """The flows of a command line, while Java runs for them."""
+    """Yield the flows of a command line, while Java runs for them."""
     logs.silence()
     settings = flows_of(line)
     for each in settings:
@@ -163,7 +163,7 @@ def _save(file: Path, document: str) -> None:
 
 
 def _saved(file: Path) -> dict[Key, Change]:
-    """What a file holds; raises ConfigurationError when that is no plan."""
+    """Read a saved plan; raises ConfigurationError if the file holds none."""
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
         rows = [(flow["flow"], duty["duty"], duty["changes"]) for flow in document["flows"] for duty in flow["duties"]]

@@ -1,4 +1,4 @@
-"""How far a command is, in one line of a terminal that is rewritten."""
+"""Shows the progress of a command in one line of a terminal that is rewritten."""
 
 from __future__ import annotations
 

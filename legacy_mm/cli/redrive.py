@@ -37,11 +37,11 @@ from legacy_mm.spark.jvm import Jvm
 _PATIENCE_SECONDS = 30.0
 _LOOK_SECONDS = 0.05
 _PORTION = 100
-"""So few that none waits in the queue until its time is over."""
+"""Few enough that none waits in the queue until its time is over."""
 
 
 def redrive(words: Sequence[str]) -> int:
-    """`legacy-mm redrive [FILE] -- COMMAND LINE`."""
+    """Run `legacy-mm redrive [FILE] -- COMMAND LINE`."""
     parser = argparse.ArgumentParser(prog="legacy-mm redrive")
     parser.add_argument("file", type=Path, nargs="?", help="else the --quarantine.topic of the command line")
     own, line = split(words)
@@ -68,11 +68,11 @@ class _Portion:
 
     records: list[Record]
     kept: str
-    """Where they are until then."""
+    """The place of the records until then."""
 
 
 def _of_file(path: Path) -> Iterator[_Portion]:
-    """What an earlier redrive has left, and what the file holds now."""
+    """Yield what an earlier redrive has left, and what the file holds now."""
     left = was_taken(path)
     try:
         if left:
@@ -114,7 +114,7 @@ def _handler(settings: Settings, names: Names, java: Callable[[], Jvm]) -> Batch
 
 
 def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Sequence[Outgoing]:
-    """What a mirror sends for these."""
+    """Return what a mirror sends for these records."""
     if not records:
         return ()
     topics = {record.topic for record in records}
@@ -125,7 +125,7 @@ def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Seq
 
 
 def _send(settings: Settings, targets: Sequence[Outgoing]) -> None:
-    """Raises SendFailure with the first record that the target refuses, when it has had the others, and HostError."""
+    """Send them; raises SendFailure with the first record that the target refuses, after the others, and HostError."""
     properties = settings.target.properties
     try:
         _send_with(properties, targets)
@@ -147,7 +147,7 @@ def _send_with(properties: Mapping[str, str], targets: Sequence[Outgoing]) -> No
 
 
 def _send_portion(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
-    """Until all are acknowledged or have failed.
+    """Wait until all are acknowledged or have failed.
 
     Raises SendFailure for what is no record, and HostError when it does not go on any more.
     """

@@ -22,14 +22,16 @@ PASSED, UNKNOWN, FAILED = 0, 1, 2
 
 
 def main(words: Sequence[str]) -> int:
-    """0: every scenario went as expected; 2: one did not; 1: it could not be found out; 128 + n after signal n."""
+    """Return 0 if every scenario went as expected, 2 if one did not, 1 if that is unknown, 128 + n after signal n."""
     own, line = split(words)
     return told(lambda: _run(*_read(own, line)), UNKNOWN)
 
 
 def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, Sequence[str]]:
-    """The options with both files, and words for the mirrors: those behind `--`, but for files and topics of the whole
-    command line that stands there where no file is named before."""
+    """Read the options with both files, and the words for the mirrors.
+
+    Without files among the options the mirror's command line behind `--` names them.
+    """
     parser = _parser()
     options = parser.parse_args(own)
     named = [file for file in (options.source, options.target) if file is not None]
@@ -95,7 +97,7 @@ def _tell(result: selftest.Result) -> None:
 
 
 def _copy(original: str, copy: Path, lines: dict[str, str], group: str | None) -> str:
-    """The user's properties and ours. Only its owner can read the copy."""
+    """Write the user's properties and ours; only the owner can read the copy."""
     own = lines if group is None else {**lines, "group.id": group}
     copy.touch(0o600)
     return str(write_properties(copy, {**client_connection.java_properties(original), **own}))

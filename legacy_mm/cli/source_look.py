@@ -1,4 +1,4 @@
-"""Which topics of the source would be mirrored, and from where: asked by `explain`, nothing is changed."""
+"""Asks the source for `explain` which topics would be mirrored, and from where. It changes nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DROPPED = "(filtered out)"
 
 @dataclass(frozen=True, slots=True)
 class PartitionStart:
-    """Where the copying of one partition would begin."""
+    """The offset at which copying one partition would begin."""
 
     topic: str
     partition: int
@@ -41,7 +41,7 @@ class Impossible:
 
 @dataclass(frozen=True, slots=True)
 class TopicCopy:
-    """What the copy of one topic is called."""
+    """A topic and the name of its copy."""
 
     topic: str
     target: str
@@ -50,18 +50,18 @@ class TopicCopy:
 
 @dataclass(frozen=True, slots=True)
 class Topics:
-    """What the source says about the topic pattern."""
+    """The source's answer about the topic pattern."""
 
     answered: bool = False
     why_not: str = ""
     copies: tuple[TopicCopy, ...] = ()
     partitions: tuple[PartitionStart, ...] = ()
     impossible: tuple[Impossible, ...] = ()
-    """What cannot be copied, because the target cannot have it."""
+    """Topics that cannot be copied, because the target cannot have them."""
     target_unknown: str = ""
     """Why that is not known."""
     attention: str = ""
-    """What both ends together say: they are one cluster."""
+    """A warning that both ends are one cluster."""
 
 
 def look(flows: Sequence[Settings], java: Java) -> Topics:
@@ -82,7 +82,7 @@ def look(flows: Sequence[Settings], java: Java) -> Topics:
 
 
 def _impossible(settings: Settings, topics: Collection[str], java: Java) -> Mapping[str, str]:
-    """All flows have one target; one that does not answer is no reason to say nothing of the sources."""
+    """Return topics that the target cannot have. All flows share it; a target that does not answer names none."""
     if not topics:
         return {}
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
@@ -91,7 +91,7 @@ def _impossible(settings: Settings, topics: Collection[str], java: Java) -> Mapp
 
 
 def _attention(settings: Settings, java: Java) -> str:
-    """Raises ConfigurationError where features must not run; a target that does not answer says nothing here."""
+    """Return the warning, or raise ConfigurationError if features must not run; a silent target gives none."""
     try:
         ends = both_ends(stores.with_stores(settings, java))
         return warning(settings, *ends, Deadline.after(_ASK_SECONDS))
@@ -120,7 +120,7 @@ def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCop
 
 
 def _called(settings: Settings, names: Names, topics: Sequence[str], java: Java) -> Mapping[str, str]:
-    """Topic -> its copy, as flags or a handler have it; raises HandlerFailure for a step's name that cannot be."""
+    """Return topic -> name of its copy, as flags or a handler have it; raises HandlerFailure for an impossible name."""
     handler = settings.handler
     if handler is None:
         return {topic: names.at_target(topic) for topic in topics}
@@ -130,12 +130,12 @@ def _called(settings: Settings, names: Names, topics: Sequence[str], java: Java)
 
 
 def _matching(names: Names, counts: Mapping[str, int]) -> Collection[str]:
-    """Those that are mirrored; Java's own regular expressions decide."""
+    """Return the topics that are mirrored; Java's own regular expressions decide."""
     return () if all(map(names.is_barred, counts)) else names.choice().of(counts)
 
 
 def _start(partition: TopicPartition, view: PartitionView, source: SourceSettings, *, first: bool) -> PartitionStart:
-    """`first`: the group has no offset for any topic that is mirrored."""
+    """Return where a partition begins. `first`: the group has no offset for any topic that is mirrored."""
     reset = source.offset_reset
     if view.committed is not None and view.low <= view.committed <= view.high:
         lag = view.high - view.committed

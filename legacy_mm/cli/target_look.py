@@ -1,4 +1,4 @@
-"""Which topics the target could not have, for `explain` and `plan`: nothing is made."""
+"""Finds topics that the target could not have, for `explain` and `plan`. It creates nothing."""
 
 from __future__ import annotations
 

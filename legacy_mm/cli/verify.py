@@ -49,13 +49,13 @@ _AS_THE_MIRROR = (
 
 
 def main(words: Sequence[str]) -> int:
-    """0: equal; 2: different; 1: it could not be found out."""
+    """Return 0 if equal, 2 if different, 1 if that is unknown."""
     own, line = split(words)
     return told(lambda: _verify(*_read(own, line)), FAILED)
 
 
 def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, LineParts | None]:
-    """The options, with what the mirror's command line has of them."""
+    """Read the options, with what the mirror's command line has of them."""
     parser = _parser()
     options = parser.parse_args(own)
     parts = parts_of(line) if line else None
@@ -129,7 +129,7 @@ def _started(host: SparkHost) -> Any:
 
 
 def _copies(names: Names, found: Collection[str]) -> dict[str, str]:
-    """Those of these topics that a mirror copies, and what it calls the copies.
+    """Return those of these topics that a mirror copies, and the names of the copies.
 
     A mirror brings heartbeats whatever its pattern says; here they are compared only where the pattern has them.
     """
@@ -139,7 +139,7 @@ def _copies(names: Names, found: Collection[str]) -> dict[str, str]:
 
 
 def _progress(stack: ExitStack) -> Callable[[float], None] | None:
-    """Only somebody who sits at a terminal is shown one."""
+    """Return a progress bar if standard error is a terminal."""
     if not sys.stderr.isatty():
         return None
     bar = ProgressBar(sys.stderr)
@@ -161,7 +161,7 @@ def _lines(found: Outcome) -> Iterator[str]:
 
 
 def _hour(hours: int) -> str:
-    """Producers that send microseconds are thousands of years ahead, where Python has no dates."""
+    """Format an hour. Producers that send microseconds are thousands of years ahead, where Python has no dates."""
     try:
         return datetime.fromtimestamp(hours * _HOUR_SECONDS, UTC).strftime("%Y-%m-%d %H:00 UTC")
     except (OverflowError, ValueError):

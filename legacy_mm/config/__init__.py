@@ -1,1 +1,1 @@
-"""What the user asked for, typed and frozen. Start with `settings.py`; nothing here knows a word of the legacy tool."""
+"""The user's wishes, typed and frozen. Start with `settings.py`; nothing here knows a word of the legacy tool."""

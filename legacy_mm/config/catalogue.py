@@ -227,7 +227,7 @@ _BY_NAME = {row.name: row for row in ALL_OPTIONS}
 
 
 def option_called(name: str) -> Option | None:
-    """The option of ours of that name, in any of its spellings."""
+    """Return the option of ours of that name, in any of its spellings."""
     today = spelled_today(name)
     return _BY_NAME.get(name) if today is None else BY_NAME[today].option
 

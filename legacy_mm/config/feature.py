@@ -1,4 +1,4 @@
-"""What a feature flag is: an option with its other spellings, its needs, its rights and its step on the ladder."""
+"""A feature flag: an option with its other spellings, its needs, its rights and its step on the ladder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Relation:
     name: str
     because: str
     by_name: bool = False
-    """Its default does not count."""
+    """True if the other flag's default does not count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +25,13 @@ class Feature:
     synonyms: tuple[str, ...] = ()
     """Spellings of KIP-382 and of older releases."""
     needs: tuple[Relation, ...] = ()
-    """Where it is on."""
+    """The flags that it needs when it is on."""
     rights: tuple[str, str] = ("", "")
-    """What the principals must be allowed besides mirroring: at the source, at the target."""
+    """Further rights of the principals: at the source, at the target."""
     step: int = 0
-    """Its place on the ladder of an upgrade; 0: it only shapes another one."""
+    """The place on the ladder of an upgrade; 0: it only shapes another flag."""
     changes: str = ""
-    """What switching it on changes on the clusters, and what stays when it is switched off again."""
+    """The changes at the clusters when it is turned on, and what stays when it is turned off."""
 
     @property
     def name(self) -> str:
@@ -45,10 +45,10 @@ class Feature:
 
 
 def switch(name: str, help_: str, owner: str) -> Option:
-    """A flag that is true or false; off."""
+    """Make a flag that is true or false; off."""
     return Option(name=name, default="false", argument="true|false", help=help_, owner=owner, type=boolean)
 
 
 def seconds(name: str, default: int, help_: str, owner: str) -> Option:
-    """An interval."""
+    """Make an interval in seconds."""
     return Option(name, str(default), "seconds", help_, owner, type=positive_seconds)

@@ -39,7 +39,7 @@ _EXCLUDED = {"3.9": r".*[\-\.]internal, .*\.replica, __.*", "4": r"mm2.*\.intern
 
 
 def given_in(file: Mapping[str, str]) -> dict[str, list[str]]:
-    """The flags in a client's properties file; today's spelling counts where there are several."""
+    """Return the flags in a client's properties file; today's spelling counts if there are several."""
     found: dict[str, list[str]] = {}
     for key, text in file.items():
         name = spelled_today(key)
@@ -51,7 +51,7 @@ def given_in(file: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 def settings(own: Given | None = None, *files: Given) -> FeatureSettings:
-    """What the flags come to; `own` options first, then clients' files in the order of their precedence.
+    """Return the outcome of the flags; `own` options first, then clients' files in the order of their precedence.
 
     Raises ConfigurationError. But where no feature is on, flags in a client's file that cannot be are a remark: the old
     tool passed over them, and so must an unchanged line.
@@ -68,7 +68,7 @@ def _asks_for_features(sources: Sequence[Given]) -> bool:
 
 
 def _passing_over(own: Given, files: Sequence[Given]) -> FeatureSettings:
-    """Without a feature a class of somebody's jar that keeps names is left out, and so are all flags that cannot be."""
+    """Ignore all flags that cannot be, and a class of a foreign jar that keeps names, because no feature is on."""
     policy = (_given((own, *files), _POLICY) or [""])[-1].strip()
     if _POLICY not in own and foreign(policy):
         others = [{name: texts for name, texts in file.items() if name != _POLICY} for file in files]
@@ -93,7 +93,7 @@ class _Flags:
         self._values: dict[str, Any] = {row.name: _typed(row, self._text(row)) for row in FEATURES}
 
     def settings(self) -> FeatureSettings:
-        """All of it, or the first contradiction."""
+        """Return all settings, or raise the first contradiction."""
         self._imply()
         for row in FEATURES:
             self._check(row)
@@ -134,7 +134,7 @@ class _Flags:
             )
 
     def _imply(self) -> None:
-        """Flags that others switch on."""
+        """Add flags that others turn on."""
         if self._values["topic.creation"]:
             if self._given("preserve.partitions") and not self._values["preserve.partitions"]:
                 raise ConfigurationError(
@@ -214,7 +214,7 @@ class _Flags:
         return DEFAULT
 
     def _puts_nothing_before(self) -> bool:
-        """The way to keep names from before there was a policy for it: an empty alias and an empty separator."""
+        """Tell whether alias and separator are empty: the way to keep names from before there was a policy for it."""
         empty = all(self._given(name) and not self._values[name] for name in (_SOURCE, _SEPARATOR))
         if empty:
             self._remarks.append(f"{_SOURCE} and {_SEPARATOR} are empty: names are kept, as by {IDENTITY}")
@@ -277,7 +277,7 @@ def extended(text: str, default: str) -> tuple[str, ...]:
 
 
 def client_naming(properties: Mapping[str, str]) -> NamingSettings:
-    """How topics are called, as a client of MirrorMaker 2 is told; raises ConfigurationError.
+    """Return how a client of MirrorMaker 2 is told to name topics; raises ConfigurationError.
 
     The default is DefaultReplicationPolicy, as in Java.
     """
@@ -307,7 +307,7 @@ def _typed(row: Feature, text: str) -> Any:
 
 
 def without_effect(*sources: Mapping[str, Any]) -> Iterator[str]:
-    """What to say, once, about names that are accepted and do nothing."""
+    """Yield what to say, once, about names that are accepted and do nothing."""
     for name, option in WITHOUT_EFFECT.items():
         if any(name in source for source in sources):
             yield f"{name}: {option.help}"

@@ -1,4 +1,4 @@
-"""What the feature flags come to: frozen, made once by `feature_flags.settings`, read where a flow is built.
+"""The outcome of the feature flags: frozen, made once by `feature_flags.settings`, read where a flow is built.
 
 None means off, and what is off makes no object, no client, no thread, no topic and no request (invariant E).
 Intervals are seconds.
@@ -16,7 +16,7 @@ LEGACY, IDENTITY, DEFAULT = "LegacyReplicationPolicy", "IdentityReplicationPolic
 
 @dataclass(frozen=True, slots=True)
 class NamingSettings:
-    """How topics are called at the target."""
+    """Names of topics at the target."""
 
     policy: str = LEGACY
     """One of the above, or a class of the user's in Python, as `module:Class`."""
@@ -26,7 +26,7 @@ class NamingSettings:
     internal_separator: bool = True
     """False: the names of MirrorMaker 2's own topics keep their dots."""
     compatibility: Literal["3.9", "4"] = "3.9"
-    """What counts as internal, as MirrorMaker 2 of this release has it."""
+    """The release of MirrorMaker 2 whose internal topics count."""
     properties: Mapping[str, str] = field(default_factory=dict)
     """All flags as they were given, for a policy of the user's."""
 
@@ -42,7 +42,7 @@ class TopicFilterSettings:
 
 @dataclass(frozen=True, slots=True)
 class ConfigFilterSettings:
-    """Which properties of a source topic its copy has too (`DefaultConfigPropertyFilter`)."""
+    """The properties of a source topic that its copy has too (`DefaultConfigPropertyFilter`)."""
 
     exclude: tuple[str, ...]
     """Java regular expressions for whole names."""
@@ -101,7 +101,7 @@ class OffsetSyncSettings:
 
 @dataclass(frozen=True, slots=True)
 class GroupFilterSettings:
-    """Which groups of the source have checkpoints."""
+    """The groups of the source that have checkpoints."""
 
     include: tuple[str, ...]
     """Java regular expressions; an id must match one of them as a whole."""
@@ -150,7 +150,7 @@ class FeatureSettings:
     target_admin: Mapping[str, str] = field(default_factory=dict, repr=False)
     """The same for the producer file."""
     remarks: tuple[str, ...] = ()
-    """What to say at the start about how the flags were read."""
+    """Lines for the start about how the flags were read."""
 
     @property
     def concern_both_ends(self) -> bool:

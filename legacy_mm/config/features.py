@@ -263,23 +263,23 @@ WITHOUT_EFFECT: Mapping[str, Option] = {
 _FAMILIES: Mapping[str, str] = {
     f"{spelling}.": row.name for row in FEATURES if row.option.repeated for spelling in (row.name, *row.synonyms)
 }
-"""What keys begin with that are Java properties of a client."""
+"""Prefixes of keys that are Java properties of a client."""
 
 
 def spelled_today(name: str) -> str | None:
-    """Today's name of a flag, whatever the spelling; `admin.x` belongs to `source.admin`. None: it is no flag."""
+    """Return today's name of a flag in any spelling; `admin.x` belongs to `source.admin`. None: it is no flag."""
     if name in BY_NAME:
         return BY_NAME[name].name
     return None if name in WITHOUT_EFFECT else next((_FAMILIES[start] for start in _started_by(name)), None)
 
 
 def is_flag(name: str) -> bool:
-    """True for what may stand in a client's properties file although it is for us."""
+    """Return True for a name that may stand in a client's properties file although it is for us."""
     return name in WITHOUT_EFFECT or spelled_today(name) is not None
 
 
 def as_pair(name: str, value: str) -> str:
-    """What `--name value` is for its row: `--admin.x 1` is `--source.admin x=1`."""
+    """Return what `--name value` is for its row: `--admin.x 1` is `--source.admin x=1`."""
     if name in BY_NAME or name in WITHOUT_EFFECT:
         return value
     return next((f"{name.removeprefix(start)}={value}" for start in _started_by(name)), value)

@@ -1,4 +1,4 @@
-"""How to log: levels, loggers, and where lines go. Frozen; read by `logs.py`, which knows no configuration file.
+"""Settings of logging: levels, loggers, appenders. Frozen; read by `logs.py`, which knows no configuration file.
 
 The words are those of log4j: a *logger* has a dotted name and inherits from the names above it, an *appender* is a
 place to write to, and a logger that is *additive* also writes to the appenders of the loggers above it.
@@ -24,7 +24,7 @@ LEVELS = {
 """log4j's names for Python's numbers."""
 
 LEGACY_PATTERN = "[%d] %p %m (%c)%n"
-"""Of the legacy tool's `tools-log4j.properties`."""
+"""The pattern of the legacy tool's `tools-log4j.properties`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class Appender:
 
 @dataclass(frozen=True, slots=True)
 class LoggerSettings:
-    """What is said about one logger; no level: the level of the logger above it."""
+    """Settings of one logger; no level: the level of the logger above it."""
 
     level: int | None = None
     appenders: tuple[str, ...] = ()
@@ -96,13 +96,13 @@ class LogSettings:
     """Used when no appender is left."""
 
     def with_root_level(self, level: int) -> LogSettings:
-        """The same with another level of the root logger, which then holds for changes, too."""
+        """Return these settings with another level of the root logger, which then holds for changes, too."""
         root = replace(self.loggers.get("", LoggerSettings()), level=level)
         others = {name: logger for name, logger in self.loggers.items() if name != CHANGES}
         return replace(self, loggers={**others, "": root})
 
     def with_json_console(self) -> LogSettings:
-        """The same with JSON on the console, whatever layout was asked for there."""
+        """Return these settings with JSON on the console, whatever its layout was."""
         appenders = {
             name: replace(appender, layout=Layout(json=True)) if isinstance(appender.target, Console) else appender
             for name, appender in self.appenders.items()
@@ -110,14 +110,14 @@ class LogSettings:
         return replace(self, appenders=appenders, fallback=replace(self.fallback, layout=Layout(json=True)))
 
     def level_of(self, name: str) -> int:
-        """The level that counts for this logger."""
+        """Return the level that counts for this logger."""
         for each in _upwards(name):
             if each in self.loggers and (level := self.loggers[each].level) is not None:
                 return level
         return DEFAULT_LEVEL
 
     def appenders_of(self, name: str) -> tuple[Appender, ...]:
-        """Where lines of this logger go; as in log4j, an appender named at two levels gets them twice."""
+        """Return the appenders of this logger; as in log4j, one that is named at two levels gets lines twice."""
         found: list[Appender] = []
         for each in _upwards(name):
             logger = self.loggers.get(each, LoggerSettings())
@@ -127,12 +127,12 @@ class LogSettings:
         return tuple(found)
 
     def lowest_level(self) -> int:
-        """The least level at which any logger speaks."""
+        """Return the lowest level at which any logger speaks."""
         said = [logger.level for logger in self.loggers.values() if logger.level is not None]
         return min(said, default=DEFAULT_LEVEL)
 
 
 def _upwards(name: str) -> list[str]:
-    """`a.b.c` -> `a.b.c`, `a.b`, `a`, the root."""
+    """Yield the logger and those above it: `a.b.c`, `a.b`, `a`, the root."""
     parts = name.split(".") if name else []
     return [".".join(parts[:length]) for length in range(len(parts), 0, -1)] + [""]

@@ -1,4 +1,4 @@
-"""Which name was probably meant by one that nobody knows: the same words in other order or number, or a slip or two."""
+"""Finds the known name that an unknown one probably means: other order or number of its words, or a slip or two."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST_COMMON_WORDS = 3
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """The nearest of the known names; empty where none is near, or where the name itself is known."""
+    """Return the nearest known name; empty if none is near, or if the name itself is known."""
     names = tuple(known)
     if name in names:
         return ""
@@ -30,7 +30,7 @@ def _unlike(name: str, known: str) -> float:
 
 
 def _distance(name: str, known: str) -> int | None:
-    """How far apart, where that is near."""
+    """Measure the distance of two names, or return None if they are far apart."""
     given, wanted = _words(name), _words(known)
     if len(given) > 1 and sorted(given) in (sorted(wanted), sorted([*wanted, _IMPLIED])):
         return 0
@@ -52,7 +52,7 @@ def _words(name: str) -> list[str]:
 
 
 def _slips(one: str, other: str, most: int) -> int | None:
-    """Letters that are wrong, missing, too many or exchanged with their neighbour; None where there are more."""
+    """Count letters that are wrong, missing, too many or swapped; None if there are more than `most`."""
     if abs(len(one) - len(other)) > most:
         return None
     before: list[int] = []

@@ -17,7 +17,7 @@ _COMMA = re.compile(r"\s*,\s*", re.ASCII)
 
 
 def environment_variable(name: str) -> str:
-    """The variable of the option of that name; shells know no dots and dashes in names."""
+    """Return the variable of the option of that name; shells know no dots and dashes in names."""
     return ENVIRONMENT_PREFIX + name.upper().replace(".", "_").replace("-", "_")
 
 
@@ -26,10 +26,10 @@ class Option:
     """One row of the catalogue."""
 
     name: str
-    """As Kafka writes names: words joined by dots, no leading dashes."""
+    """The name in Kafka's style: words joined by dots, no leading dashes."""
     default: str | None
     argument: str
-    """What the help calls the value."""
+    """The help's word for the value."""
     help: str
     owner: str
     """The module that acts on it."""
@@ -37,7 +37,7 @@ class Option:
     choices: tuple[str, ...] = ()
     repeated: bool = False
     is_file_of_options: bool = False
-    """Its value names a properties file that may hold all other rows."""
+    """True if the value names a properties file that may hold all other rows."""
 
     @property
     def environment_variable(self) -> str:
@@ -51,43 +51,43 @@ class Option:
 
 
 def whole_number(text: str) -> int:
-    """A decimal integer that is not negative."""
+    """Parse a decimal integer that is not negative."""
     if not _WHOLE_NUMBER.fullmatch(text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
 
 
 def positive_number(text: str) -> int:
-    """A decimal integer above zero."""
+    """Parse a decimal integer above zero."""
     if (number := whole_number(text)) == 0:
         raise argparse.ArgumentTypeError("0 is too small")
     return number
 
 
 def milliseconds(text: str) -> int:
-    """A time; what is longer than 24 days, such as Java's greatest numbers, is that: clocks do not take any number."""
+    """Parse a time; more than 24 days, such as Java's greatest numbers, is 24 days: clocks do not take any number."""
     return min(whole_number(text), _FOR_EVER)
 
 
 def positive_seconds(text: str) -> int:
-    """A time above zero; what is longer than 68 years is that."""
+    """Parse a time above zero; more than 68 years is 68 years."""
     return min(positive_number(text), _FOR_EVER)
 
 
 def count_or_default(text: str) -> int:
-    """A decimal integer above zero, or -1 for what the brokers have."""
+    """Parse a decimal integer above zero, or -1 for the brokers' own value."""
     return -1 if text == "-1" else positive_number(text)
 
 
 def boolean(text: str) -> bool:
-    """`true` or `false` in any case, as Kafka reads it."""
+    """Parse `true` or `false` in any case, as Kafka reads it."""
     if text.lower() not in ("true", "false"):
         raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
     return text.lower() == "true"
 
 
 def port_number(text: str) -> int:
-    """A TCP port."""
+    """Parse a TCP port."""
     number = whole_number(text)
     if not 1 <= number <= 65_535:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port")
@@ -95,6 +95,6 @@ def port_number(text: str) -> int:
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """The elements of a list property, split as Kafka splits them."""
+    """Split the elements of a list property as Kafka does."""
     trimmed = text.strip(_BLANKS)
     return tuple(_COMMA.split(trimmed)) if trimmed else ()

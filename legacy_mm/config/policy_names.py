@@ -19,7 +19,7 @@ _QUOTES = "\"'"
 
 
 def policy_name(asked: str) -> str:
-    """A replication policy without its Java package, or `module:Class`; raises ConfigurationError for anything else."""
+    """Return a replication policy without its Java package, or `module:Class`; raises ConfigurationError for others."""
     if asked in _KEEP_NAMES:
         return IDENTITY
     name = asked
@@ -34,7 +34,7 @@ def policy_name(asked: str) -> str:
 
 
 def foreign(asked: str) -> str:
-    """What to say of a class in somebody's jar that is known; empty for any other name."""
+    """Return the advice for a class in a known foreign jar; empty for any other name."""
     return f"{POLICY}={asked} keeps names: {IDENTITY} stands in for it" if asked in _KEEP_NAMES else ""
 
 

@@ -32,7 +32,7 @@ class KeyStore:
 
 @dataclass(frozen=True, slots=True)
 class JavaStores:
-    """What a client needs Java to read before it can connect; the outcome goes into its properties."""
+    """The stores that Java must read before a client can connect; their contents go into its properties."""
 
     trusted: KeyStore | None = None
     keys: KeyStore | None = None
@@ -52,7 +52,7 @@ class PemFiles:
 
 @dataclass(frozen=True, slots=True)
 class SourceSettings:
-    """How to read the source cluster, as a member of the group."""
+    """Settings for reading the source cluster, as a member of the group."""
 
     properties: ClientProperties = field(repr=False)
     """librdkafka consumer properties without `client.id` and `auto.offset.reset`, which streams set themselves."""
@@ -79,7 +79,7 @@ class SourceSettings:
 
 @dataclass(frozen=True, slots=True)
 class TargetSettings:
-    """How to write to the target cluster."""
+    """Settings for writing to the target cluster."""
 
     properties: ClientProperties = field(repr=False)
     """librdkafka producer properties for *one stream* (`buffer.memory` is already divided)."""
@@ -94,7 +94,7 @@ class TargetSettings:
 
 @dataclass(frozen=True, slots=True)
 class TopicSettings:
-    """Which topics are mirrored."""
+    """The topics that are mirrored."""
 
     pattern: str
     """A Java regular expression that must match the whole name."""
@@ -107,7 +107,7 @@ class TopicSettings:
 
 @dataclass(frozen=True, slots=True)
 class AdminSettings:
-    """How a feature's own clients reach a cluster."""
+    """Settings for a feature's own clients of a cluster."""
 
     properties: ClientProperties = field(repr=False)
     stores: JavaStores = JavaStores()
@@ -116,7 +116,7 @@ class AdminSettings:
 
 @dataclass(frozen=True, slots=True)
 class JvmSettings:
-    """What the user asks of the Java process that drives Spark; our own flags fill in the rest."""
+    """The user's wishes for the Java process that drives Spark; our own flags fill in the rest."""
 
     options: tuple[str, ...] = field(default=(), repr=False)
     """Java options; of two that set the same thing the later one holds. May carry passwords as `-D` properties."""
@@ -125,14 +125,14 @@ class JvmSettings:
     java_home: str | None = None
 
     def system_property(self, name: str) -> str | None:
-        """The value that `-Dname=value` gives, or None."""
+        """Return the value that `-Dname=value` gives, or None."""
         start = f"-D{name}="
         return next((option.removeprefix(start) for option in reversed(self.options) if option.startswith(start)), None)
 
 
 @dataclass(frozen=True, slots=True)
 class SparkSettings:
-    """Where the copy tasks run."""
+    """The place where copy tasks run."""
 
     master: str | None = None
     """None: embedded, in this process's own tree."""
@@ -147,7 +147,7 @@ class SparkSettings:
 
 @dataclass(frozen=True, slots=True)
 class MetricsSettings:
-    """Where metrics can be scraped."""
+    """The address at which metrics can be scraped."""
 
     port: int | None = None
     """None: nowhere."""
@@ -156,7 +156,7 @@ class MetricsSettings:
 
 @dataclass(frozen=True, slots=True)
 class ReceiptSettings:
-    """Where it is written down what was copied."""
+    """The receipts file."""
 
     path: str
     """`-`: stdout."""
@@ -166,7 +166,7 @@ class ReceiptSettings:
 
 @dataclass(frozen=True, slots=True)
 class HandlerSettings:
-    """What records pass through between source and target."""
+    """The handler between source and target."""
 
     name: str = ""
     """`module:Class`, dotted name, script, or Java class; empty: only `steps`."""
@@ -181,12 +181,12 @@ class HandlerSettings:
 
 @dataclass(frozen=True, slots=True)
 class QuarantineSettings:
-    """Which records are set aside, and where."""
+    """The quarantine: its records and its place."""
 
     failed: bool = False
-    """Those that the handler fails on; else the first of them ends the mirror."""
+    """True to keep records on which the handler fails; else the first of them ends the mirror."""
     refused: bool = False
-    """Those that the target refuses for their own sake; else `abort_on_send_failure` decides."""
+    """True to keep records that the target refuses for their own sake; else `abort_on_send_failure` decides."""
     topic: str | None = None
     """At the target. None: the file."""
     file: str = ""
@@ -229,7 +229,7 @@ class Settings:
     listener: ListenerSettings | None = None
     features: FeatureSettings = FeatureSettings()
     source_admin: AdminSettings | None = None
-    """Of the features' clients; None: as the mirror's own."""
+    """Settings of the features' clients; None: as the mirror's own."""
     target_admin: AdminSettings | None = None
 
     @property
@@ -239,10 +239,10 @@ class Settings:
 
     @property
     def source_admin_properties(self) -> Mapping[str, str]:
-        """How the features' clients reach the source."""
+        """Properties for the features' clients of the source."""
         return (self.source_admin or self.source).properties
 
     @property
     def target_admin_properties(self) -> Mapping[str, str]:
-        """How they reach the target."""
+        """Properties for the features' clients of the target."""
         return (self.target_admin or self.target).properties

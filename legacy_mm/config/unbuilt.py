@@ -48,10 +48,10 @@ _FAMILIES = (
 
 
 def is_unbuilt(name: str) -> bool:
-    """True for a name that a reader of the KIPs or of MirrorMaker 2's manual may expect here."""
+    """Return True for a name that a reader of the KIPs or of MirrorMaker 2's manual may expect here."""
     return (name in _NAMES or name.startswith(_FAMILIES)) and spelled_today(name) is None
 
 
 def refusal(name: str) -> str:
-    """The one sentence about it."""
+    """Return the one sentence about it."""
     return f"{name} is a feature of MirrorMaker 2 or of a Kafka proposal that this release does not have"

@@ -65,7 +65,7 @@ _BY_NAME = {row.name: row for row in SPARK_REFUSALS}
 
 
 def runs_on_cluster(master: str) -> bool:
-    """True when copy tasks leave this host."""
+    """Return True if copy tasks leave this host."""
     return master != EMBEDDED and not master.startswith("local")
 
 
@@ -82,6 +82,6 @@ def check_spark(master: str, conf: Mapping[str, str]) -> None:
 
 
 def check_timeouts(*, shutdown_timeout_ms: int) -> None:
-    """A stop needs time: zero would end the mirror without its last commit."""
+    """Check that a stop has time: zero would end the mirror without its last commit."""
     if shutdown_timeout_ms == 0:
         raise ConfigurationError("--shutdown.timeout.ms: 0 is not possible, because every stop would be without commit")

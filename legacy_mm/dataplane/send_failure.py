@@ -93,7 +93,7 @@ class BatchRefused(SendFailure):
 
 
 class ProducerBroken(SendFailure):
-    """This producer can send no more, a new one can."""
+    """A producer that can send no more; a new one can."""
 
     retriable = True
 

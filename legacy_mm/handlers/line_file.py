@@ -29,7 +29,8 @@ _TAKEN, _DONE = ".redriving", ".redriven"
 
 def append(path: Path, line: bytes) -> None:
     """Write to the disk; a file that is made has mode 0600, and its folder is made. Raises OSError, and the file is as
-    before."""
+    before.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with _held(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, fcntl.lockf) as descriptor:
         size = os.fstat(descriptor).st_size

@@ -1,2 +1,3 @@
-"""What the mirror counts: the registry, its one frozen snapshot, and JMX and Prometheus made of it. Start with
-`registry.py`."""
+"""Counts what the mirror does: the registry, its one frozen snapshot, and JMX and Prometheus made of it. Start with
+`registry.py`.
+"""

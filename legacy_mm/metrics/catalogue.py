@@ -48,7 +48,7 @@ class Metric:
         return "legacy_mm_" + (self.name if self.level == "mirror" else f"{self.level}_{self.name}")
 
     def value(self, readings: Mapping[str, Reading]) -> float:
-        """The value in these readings of one scope; NaN where there is none, as Kafka's clients have it."""
+        """Return the value in these readings of one scope; NaN if there is none, as in Kafka's clients."""
         value = self.read(readings.get(self.source, NOTHING_YET))
         if not self.per:
             return value
@@ -61,12 +61,12 @@ def _now(reading: Reading) -> float:
 
 
 def _number(reading: Reading) -> float:
-    """Of things that are there now: none as long as nobody speaks of any."""
+    """Return a number of things that are there now: 0 while no client reports any."""
     return 0.0 if math.isnan(reading.value) else reading.value
 
 
 def _ago(reading: Reading) -> float:
-    """As Kafka's consumer says it of what has not happened yet."""
+    """Return -1 for what has not happened yet, as Kafka's consumer does."""
     return -1.0 if math.isnan(reading.value) else reading.value
 
 
@@ -91,19 +91,19 @@ def _per_hour(reading: Reading) -> float:
 
 
 def _counted(level: str, name: str, source: str, unit: str) -> Iterator[Metric]:
-    """`name-total` and `name-rate`."""
+    """Yield `name-total` and `name-rate`."""
     yield Metric(level, f"{name}_total", source, _total, unit, "counter")
     yield Metric(level, f"{name}_rate", source, Reading.rate, f"{unit}/s", "rate")
 
 
 def _spread(level: str, name: str, source: str, unit: str) -> Iterator[Metric]:
-    """`name-avg` and `name-max`."""
+    """Yield `name-avg` and `name-max`."""
     yield Metric(level, f"{name}_avg", source, Reading.average, unit)
     yield Metric(level, f"{name}_max", source, _maximum, unit)
 
 
 def _traffic(level: str) -> Iterator[Metric]:
-    """What Kafka counts for a client and for each of its nodes."""
+    """Yield what Kafka counts for a client and for each of its nodes."""
     yield from _counted(level, "request", "requests", "requests")
     yield from _counted(level, "response", "responses", "responses")
     yield from _counted(level, "outgoing_byte", "request_bytes", "bytes")
@@ -124,7 +124,7 @@ def _consumed(level: str) -> Iterator[Metric]:
 
 
 def _ages(level: str, name: str, measure: str) -> Iterator[Metric]:
-    """As MirrorMaker 2 shows an age in ms: the last one, and what was recorded lately."""
+    """Yield an age in ms as MirrorMaker 2 shows it: the last one, and those recorded lately."""
     yield Metric(level, name, f"last_{measure}", _now, "ms")
     for ending, read in (("min", _minimum), ("max", _maximum), ("avg", Reading.average)):
         yield Metric(level, f"{name}_{ending}", measure, read, "ms")

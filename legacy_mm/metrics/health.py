@@ -1,4 +1,4 @@
-"""What `/healthz` and `/readyz` answer.
+"""Answers of `/healthz` and `/readyz`.
 
 Alive is a process that has not failed: also one that is starting, waits for a cluster that is away, or is being stopped
 by a signal, because to be killed would help none of them. Ready is one that runs, whose streams are all members of
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 
 class Phase(Enum):
-    """Where in its life the process is."""
+    """The phase of the process's life."""
 
     STARTING = "is starting"
     RUNNING = "is running"
@@ -23,7 +23,7 @@ class Phase(Enum):
 
 
 class State(NamedTuple):
-    """What a probe asks about."""
+    """The facts that a probe asks about."""
 
     phase: Phase
     outside: Collection[str]
@@ -33,12 +33,12 @@ class State(NamedTuple):
 
 
 def death(state: State) -> str:
-    """Why the process is better replaced, or nothing."""
+    """Return why the process is better replaced, or an empty text."""
     return str(state.phase.value) if state.phase is Phase.FAILED else ""
 
 
 def unreadiness(state: State) -> str:
-    """Why not all of it copies, or nothing."""
+    """Return why not all of it copies, or an empty text."""
     if state.phase is not Phase.RUNNING:
         return str(state.phase.value)
     if state.outside:

@@ -56,7 +56,7 @@ Beans = Mapping[str, list[Row]]
 
 
 def beans_of(snapshots: Iterable[Snapshot], table: Iterable[Bean]) -> Beans:
-    """All beans of these snapshots."""
+    """Return all beans of these snapshots."""
     rows, snapshot = list(table), _together(snapshots)
     return {
         object_name(bean.pattern, scope.labels): [
@@ -70,7 +70,7 @@ def beans_of(snapshots: Iterable[Snapshot], table: Iterable[Bean]) -> Beans:
 
 
 def _together(snapshots: Iterable[Snapshot]) -> Snapshot:
-    """One of several flows: what they have under one name, such as their producer, is added up."""
+    """Combine several flows: what they have under one name, such as their producer, is added up."""
     together = Snapshot("", {}, {})
     for snapshot in snapshots:
         readings = dict(together.readings)
@@ -83,7 +83,7 @@ def _together(snapshots: Iterable[Snapshot]) -> Snapshot:
 
 
 def object_name(pattern: str, labels: Labels) -> str:
-    """The pattern with these labels, quoted as Kafka's clients quote them."""
+    """Return the pattern with these labels, quoted as Kafka's clients quote them."""
     fields = {name: _quoted(text) for name, text in labels}
     return pattern.format(**fields, dotless_topic=fields.get("topic", "").replace(".", "_"))
 
@@ -104,7 +104,7 @@ def _value(level: str, attribute: Attribute, readings: Mapping[str, Reading], sn
 
 
 def pause_after(beans: int) -> float:
-    """Seconds until the next round; clients report every five."""
+    """Return the seconds until the next round; clients report every five."""
     return min(_LONGEST_SECONDS, _PERIOD_SECONDS * max(1.0, beans / _BEANS_A_PERIOD))
 
 

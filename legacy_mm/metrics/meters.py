@@ -24,7 +24,7 @@ class Counter:
         self._window = Window()
 
     def observe(self, source: Source, total: float, now: float, *, restarts: bool = False) -> None:
-        """The source has counted this far. A sum falls when librdkafka drops a broker; what `restarts` began at 0."""
+        """Note the total of a source. A sum falls when librdkafka drops a broker; what `restarts` began at 0."""
         growth = total - self._seen.get(source, 0.0)
         if growth < 0:
             growth = total if restarts else 0.0
@@ -32,12 +32,12 @@ class Counter:
         self._seen[source] = total
 
     def add(self, growth: float, now: float) -> None:
-        """So many more."""
+        """Add this much."""
         self._total += growth
         self._window.record(growth, now)
 
     def forget(self, source: Source) -> None:
-        """The source will begin at 0 again."""
+        """Forget a source that will begin at 0 again."""
         self._seen.pop(source, None)
 
     def read(self, now: float) -> Reading:
@@ -52,12 +52,12 @@ class Gauge:
         self._window = Window()
 
     def observe(self, source: Source, value: float, now: float) -> None:
-        """The source says this now."""
+        """Note the present value of a source."""
         self._values[source] = value
         self._window.record(value, now)
 
     def forget(self, source: Source) -> None:
-        """The source is gone, and what it said with it."""
+        """Forget a source and its value."""
         self._values.pop(source, None)
 
     def read(self, now: float) -> Reading:
@@ -71,7 +71,7 @@ class Spread:
         self._window = Window()
 
     def observe(self, total: float, count: float, maximum: float, minimum: float, now: float) -> None:
-        """Measurements that were added up elsewhere."""
+        """Add measurements that were added up elsewhere."""
         self._window.record_many(total, count, maximum, minimum, now)
 
     def read(self, now: float) -> Reading:
@@ -85,7 +85,7 @@ class Age:
         self._at = -math.inf
 
     def observe(self, age: float, now: float) -> None:
-        """It happened so long ago; the latest time counts."""
+        """Note an event of this age; the latest time counts."""
         self._at = max(self._at, now - age)
 
     def read(self, now: float) -> Reading:
@@ -113,13 +113,13 @@ class Meters:
             self.ages[name].observe(age, now)
 
     def forget(self, source: Source) -> None:
-        """The source is over: what it counted stays, what it said of the present goes."""
+        """Forget a source that has ended: its counts stay, its present values go."""
         for counter in self.counters.values():
             counter.forget(source)
         for gauge in self.gauges.values():
             gauge.forget(source)
 
     def read(self, now: float) -> dict[str, Reading]:
-        """All measures as they are now."""
+        """Return all measures as they are now."""
         kinds = (self.counters, self.gauges, self.spreads, self.ages)
         return {name: measure.read(now) for kind in kinds for name, measure in kind.items()}

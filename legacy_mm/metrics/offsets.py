@@ -1,4 +1,4 @@
-"""What is counted of offset syncs, checkpoints and groups; made only where their features are on."""
+"""Counts offset syncs, checkpoints and groups; made only if their features are on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class OffsetMetrics:
     """Told by the threads of the offset features; any thread may tell it."""
 
     def __init__(self, registry: Registry) -> None:
-        """Every count is there from the start."""
+        """Create every count at the start."""
         names = registry.mirror_names
         assert names is not None, "a flow with offset features has names for both clusters"
         self._registry = registry
@@ -26,7 +26,7 @@ class OffsetMetrics:
             self._add(counter, 0)
 
     def checkpoint(self, group: str, topic: str, partition: int, seconds: float) -> None:
-        """A checkpoint is written, so long after the group's offset was asked for; `topic` is that of the target."""
+        """Count a checkpoint, written this long after the request for the group's offset; `topic`: at the target."""
         self._add("checkpoints", 1)
         scope = Scope("mirror_group", self._names.labels(topic, partition, group=group))
         milliseconds = seconds * 1000
@@ -40,11 +40,11 @@ class OffsetMetrics:
             meters.spreads["checkpoint_ms"].observe(milliseconds, 1, milliseconds, milliseconds, now)
 
     def groups_synced(self, count: int) -> None:
-        """So many groups of the target were moved."""
+        """Count groups of the target that were moved."""
         self._add("groups", count)
 
     def sync_settled(self, *, failed: bool) -> None:
-        """An offset sync is written, or could not be."""
+        """Count an offset sync that is written, or could not be."""
         self._add("failed_syncs" if failed else "syncs", 1)
 
     def _add(self, counter: str, growth: int) -> None:

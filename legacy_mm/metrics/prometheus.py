@@ -63,7 +63,7 @@ class _Server(ThreadingMixIn, WSGIServer):
         self.set_app(application)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """Whoever hangs up, or says nothing, is no news."""
+        """Ignore a client that hangs up or says nothing."""
         error = sys.exc_info()[1]
         if not isinstance(error, OSError):
             events.emit(events.SCRAPE_FAILED, reason=type(error).__name__, error=error)
@@ -73,11 +73,11 @@ class _Silent(WSGIRequestHandler):
     timeout = 30
 
     def get_stderr(self) -> TextIO:
-        """Where tracebacks go, of callers that do not take the answer, too."""
+        """Return the place for tracebacks, also of callers that do not take the answer."""
         return io.StringIO()
 
     def log_message(self, format: str, *arguments: Any) -> None:
-        """A scrape is no news."""
+        """Ignore the log of requests: a scrape is no news."""
 
 
 def _application(metrics: WSGIApplication, state: State) -> WSGIApplication:
@@ -105,7 +105,7 @@ class _SnapshotCollector(Collector):
         self._snapshots = snapshots
 
     def collect(self) -> Iterator[Metric]:
-        """One family for each metric, with a sample for each scope of its level that has a value."""
+        """Yield one family for each metric, with a sample for each scope of its level that has a value."""
         places: defaultdict[str, list[tuple[Labels, dict[str, Reading]]]] = defaultdict(list)
         for snapshot in self._snapshots():
             for scope, readings in snapshot.readings.items():

@@ -1,4 +1,4 @@
-"""What is counted in a flow, and the frozen snapshot that JMX and Prometheus are made of.
+"""The counts of a flow, and the frozen snapshot that JMX and Prometheus are made of.
 
 Each stream has a `StreamMetrics`, which is told what the stream does and what its clients report. As with the legacy
 tool a stream is one consumer (here: membership and copying client together), and the target sees one producer (here:
@@ -24,7 +24,7 @@ Fact = str | int
 
 
 class Scope(NamedTuple):
-    """What a measure belongs to: a level (`mirror`, `consumer`, `consumer_topic` ...) and the labels that say which."""
+    """The owner of a measure: a level (`mirror`, `consumer`, `consumer_topic` ...) and the labels that say which."""
 
     level: str
     labels: Labels = ()
@@ -37,19 +37,19 @@ class Snapshot:
     flow: str
     readings: Mapping[Scope, Mapping[str, Reading]]
     facts: Mapping[str, Fact]
-    """What stays the same for the whole run: versions, the time of the start."""
+    """Facts of the whole run: versions, the time of the start."""
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorNames:
-    """What MirrorMaker 2 calls the two clusters of a flow and the copy of a topic."""
+    """MirrorMaker 2's names for the two clusters of a flow and the copy of a topic."""
 
     source: str
     target: str
     remote: Callable[[str], str]
 
     def labels(self, topic: str, partition: int, **others: str) -> Labels:
-        """Of a partition at the target."""
+        """Return the labels of a partition at the target."""
         aliases = (("source", self.source), ("target", self.target))
         return (*aliases, *others.items(), ("topic", topic), ("partition", str(partition)))
 
@@ -65,7 +65,7 @@ class Registry:
         clock: Callable[[], float] = monotonic,
         mirror_names: MirrorNames | None = None,
     ) -> None:
-        """`mirror_names`: with them the metrics of MirrorMaker 2 are there, too."""
+        """Prepare the counts; with `mirror_names` the metrics of MirrorMaker 2 are there, too."""
         self.lock = threading.Lock()
         self.clock = clock
         self.mirror_names = mirror_names
@@ -77,43 +77,43 @@ class Registry:
         self._facts = dict(facts)
 
     def stream(self, index: int, consumer_id: str) -> StreamMetrics:
-        """The metrics of one stream; its clients can be seen at once, though nothing is counted yet."""
+        """Return the metrics of one stream; its clients can be seen at once, though nothing is counted yet."""
         with self.lock:
             made = StreamMetrics(self, index, consumer_id, self._producer)
             made.begin()
             return made
 
     def gap(self, offsets: int) -> None:
-        """So many offsets of the source could not be copied."""
+        """Count offsets of the source that could not be copied."""
         with self.lock:
             now, mirror = self.clock(), self.scopes[Scope("mirror")]
             mirror.counters["gaps"].add(1, now)
             mirror.counters["gap_offsets"].add(offsets, now)
 
     def skipped(self, offsets: int) -> None:
-        """So many offsets lay before the end of a log at which the copying began."""
+        """Count offsets before the end of a log at which copying began."""
         with self.lock:
             self.scopes[Scope("mirror")].counters["skipped_offsets"].add(offsets, self.clock())
 
     def duty(self, name: str, changes: int, failures: int) -> None:
-        """A duty has run: so many changes were made, so many things failed."""
+        """Count a run of a duty: its changes and its failures."""
         with self.lock:
             now, duty = self.clock(), self.scopes[Scope("duty", (("duty", name),))]
             duty.counters["changes"].add(changes, now)
             duty.counters["failures"].add(failures, now)
 
     def without_assignment(self) -> frozenset[str]:
-        """Client ids of the streams that are no members of their group."""
+        """Return the client ids of the streams that are no members of their group."""
         with self.lock:
             return frozenset(self.outside)
 
     def unwritable(self) -> dict[str, str]:
-        """Target topics that records wait for, and why they cannot be written."""
+        """Return target topics that records wait for, and why they cannot be written."""
         with self.lock:
             return {topic: why for found in self.unwritable_by_stream.values() for topic, why in found.items()}
 
     def snapshot(self) -> Snapshot:
-        """Everything as it is now."""
+        """Return everything as it is now."""
         with self.lock:
             now = self.clock()
             readings = {scope: meters.read(now) for scope, meters in self.scopes.items()}
@@ -121,7 +121,7 @@ class Registry:
 
 
 class StreamMetrics:
-    """What one stream tells, from its own thread and from that of its copy job's channel."""
+    """The counts of one stream, from its own thread and from that of its copy job's channel."""
 
     def __init__(self, registry: Registry, index: int, consumer_id: str, producer: Labels) -> None:
         consumer = (("client_id", consumer_id),)
@@ -141,12 +141,12 @@ class StreamMetrics:
         self._producer = self._scopes[Scope("producer", producer)]
 
     def begin(self) -> None:
-        """A stream that is made again counts from 0; for its registry, which holds the lock."""
+        """Begin at 0, for a stream that is recreated; its registry holds the lock."""
         for meters in self._scopes.values():
             meters.forget(self._sources["member"])
 
     def assigned(self, owned: frozenset[TopicPartition]) -> None:
-        """A rebalance is complete: the stream owns these."""
+        """Note that a rebalance is complete: the stream owns these partitions."""
         with self._lock:
             now = self._clock()
             self._consumer.counters["rebalances"].add(1, now)
@@ -155,12 +155,12 @@ class StreamMetrics:
         self.owns(owned)
 
     def left_group(self) -> None:
-        """The stream is no member any more."""
+        """Note that the stream is no member any more."""
         with self._lock:
             self._outside.add(self._consumer_id)
 
     def owns(self, owned: frozenset[TopicPartition]) -> None:
-        """Of all partitions only these are left."""
+        """Note that of all partitions only these are left."""
         with self._lock:
             self._owned = owned
             self._consumer.gauges["assigned"].observe(self._sources["member"], len(owned), self._clock())
@@ -171,7 +171,7 @@ class StreamMetrics:
                 self._scopes.pop(self._mirrored.pop(partition), None)
 
     def copy_ended(self) -> None:
-        """The clients of the copy job are gone; the next ones count from 0."""
+        """Note that the clients of the copy job are gone; the next ones count from 0."""
         with self._lock:
             for source in (*map(self._sources.__getitem__, ("consumer", "producer", JOB)), *self._further_sources):
                 for meters in self._scopes.values():
@@ -180,7 +180,7 @@ class StreamMetrics:
             self._unwritable.pop(self._index, None)
 
     def progress(self, frame: Progress) -> None:
-        """Totals of the copy job."""
+        """Note totals of the copy job."""
         source = self._sources[JOB]
         with self._lock:
             now = self._clock()
@@ -197,7 +197,7 @@ class StreamMetrics:
             self._unwritable[self._index] = frame.unwritable
 
     def statistics(self, frame: Statistics) -> None:
-        """Numbers of one client, or of the copying itself."""
+        """Note numbers of one client, or of the copying itself."""
         if frame.client == JOB:
             self._copied(frame)
             return
@@ -216,7 +216,7 @@ class StreamMetrics:
                     self._lag(source, row, now)
 
     def _copied(self, frame: Statistics) -> None:
-        """What MirrorMaker 2 tells of each partition, and how long its first uncopied record has waited."""
+        """Note what MirrorMaker 2 shows of each partition, and the age of its first uncopied record."""
         source = self._sources[JOB]
         with self._lock:
             now = self._clock()
@@ -235,16 +235,16 @@ class StreamMetrics:
                         meters.gauges["uncopied_seconds"].observe(source, 0.0, now)
 
     def _has_no_lag(self, partition: TopicPartition, now: float) -> bool:
-        """By the consumer's last report."""
+        """Tell whether the consumer's last report shows no lag."""
         found = self._scopes.get(_partition_scope(self._clients["consumer"], partition))
         return found is not None and found.gauges["lag"].read(now).value == 0
 
     def commit_sent(self) -> None:
-        """Offsets went out."""
+        """Count offsets that were sent to the group."""
         self._commits.append(self._clock())
 
     def commit_settled(self) -> None:
-        """The oldest commit under way has its outcome."""
+        """Note the outcome of the oldest commit under way."""
         if not self._commits:
             return
         with self._lock:
@@ -254,7 +254,7 @@ class StreamMetrics:
             self._consumer.spreads["commit_ms"].observe(milliseconds, 1, milliseconds, milliseconds, now)
 
     def _lag(self, source: Source, row: Measured, now: float) -> None:
-        """The extremes of all partitions are the consumer's own."""
+        """Note the lag of a partition; the extremes of all partitions are the consumer's own."""
         for name, value in row.gauges.items():
             self._consumer.spreads[name].observe(value, 1, value, value, now)
 

@@ -1,4 +1,4 @@
-"""What was recorded lately, and what it amounts to, with the numbers Kafka's own sampled statistics give.
+"""Recent recordings and their summary, with the numbers of Kafka's own sampled statistics.
 
 Kafka keeps two samples of 30 s each. A rate is the amount in them over the time they span, but at least one full
 sample, so that a first record does not look like a burst.
@@ -27,15 +27,15 @@ class Reading:
     minimum: float
 
     def rate(self) -> float:
-        """Per second."""
+        """Return the rate per second."""
         return self.amount / self.seconds
 
     def average(self) -> float:
-        """Per recording; NaN when there was none, as Kafka's."""
+        """Return the average of recordings; NaN if there was none, as in Kafka."""
         return self.amount / self.count if self.count else math.nan
 
     def with_other(self, other: Reading) -> Reading:
-        """The same measure of two clients that are shown as one; NaN adds nothing."""
+        """Combine the same measure of two clients that are shown as one; NaN adds nothing."""
         return Reading(
             _known(sum, self.value, other.value),
             self.amount + other.amount,
@@ -73,11 +73,11 @@ class Window:
         self._samples: deque[_Sample] = deque()
 
     def record(self, amount: float, now: float) -> None:
-        """One recording."""
+        """Record one amount."""
         self.record_many(amount, 1, amount, amount, now)
 
     def record_many(self, amount: float, count: float, maximum: float, minimum: float, now: float) -> None:
-        """Recordings that were added up elsewhere."""
+        """Record amounts that were added up elsewhere."""
         self._forget(now)
         if not self._samples or now - self._samples[-1].start >= SAMPLE_SECONDS:
             self._samples.append(_Sample(now, amount, count, maximum, minimum))
@@ -89,7 +89,7 @@ class Window:
         sample.minimum = min(sample.minimum, minimum)
 
     def read(self, value: float, now: float) -> Reading:
-        """The window as it is now, beside the present value."""
+        """Return the window as it is now, beside the present value."""
         self._forget(now)
         samples = self._samples
         if not samples:

@@ -1,5 +1,6 @@
 """Address and certificate of the control channel: plain loopback when embedded, TLS with a certificate made for the run
-when tasks run elsewhere."""
+when tasks run elsewhere.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,8 @@ class JavaClasses:
 
     def check(self, name: str, interface: str | None, *, with_argument: bool) -> None:
         """Raise HandlerFailure, in Java's words, for a class that is missing or that cannot be made by its interface,
-        where one is looked at. Its code does not run."""
+        where one is looked at. Its code does not run.
+        """
         try:
             found = self._constructor(name, with_argument=with_argument).getDeclaringClass()
             fits = interface is None or self._loader.loadClass(interface).isAssignableFrom(found)

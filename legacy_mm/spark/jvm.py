@@ -60,7 +60,8 @@ class Jvm:
 
     def __init__(self, settings: JvmSettings, environment: Mapping[str, str], submit: Sequence[str] = ()) -> None:
         """Start it without waiting; `environment` is the JVM's whole environment, `submit` are words for spark-submit,
-        where a configuration folder of the user's would else decide."""
+        where a configuration folder of the user's would else decide.
+        """
         self._settings = settings
         self._submit = submit
         self._environment = environment

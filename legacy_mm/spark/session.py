@@ -107,7 +107,8 @@ class SparkHost:
 
     def make_folders(self) -> None:
         """Make the application's folders again, those of its block manager too: Spark looks there even for blocks that
-        it keeps in memory, and a temporary folder does not live as long as a mirror does."""
+        it keeps in memory, and a temporary folder does not live as long as a mirror does.
+        """
         for folder in self._folders:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 

@@ -78,7 +78,7 @@ News = Joined | Rebalancing | Lost | CommitDone | Refused
 
 
 class _JoinAgain(Exception):
-    """This try came to nothing, the next one may; the argument says whether at once."""
+    """A failed try to join; the argument says whether the next one may follow at once."""
 
 
 class GroupSession:

@@ -1,5 +1,6 @@
 """Real deployments, mirrored. `SASL_SSL` is `SASL_PLAINTEXT` here, as these brokers have no certificate that a host
-trusts; those that log in by Kerberos are in `test_kerberos.py`."""
+trusts; those that log in by Kerberos are in `test_kerberos.py`.
+"""
 
 from __future__ import annotations
 

@@ -168,7 +168,8 @@ def test_what_is_known_of_offsets_moves_with_the_partitions(mirror: Mirror, sour
 @pytest.mark.slow
 def test_groups_that_lag_return_and_come_late(mirror: Mirror, source: Cluster, target: Cluster) -> None:
     """As Apache's own tests have it: a lag of 0, syncs at the target, a partition that gets its first records later, a
-    topic that comes later, a restart, a group that goes back, and one that is deleted."""
+    topic that comes later, a restart, a group that goes back, and one that is deleted.
+    """
     name, later = mirror.topic, f"{mirror.topic}-later"
     reader, leaver, end = f"reader-{name}", f"reader-{name}-leaves", 40 * 6
     start = partial(mirror.start, topics=f"{name}.*", others=AT_THE_TARGET)

@@ -75,7 +75,8 @@ class Terminal:
 
 def test_equal_and_different(source: Any, target: Any, topic: Callable[[str], str], tmp_path: Path) -> None:
     """The same records on both sides under a mirror's names, whatever becomes of heartbeats, seen on a terminal; then
-    one more at the source, and five twice at the target."""
+    one more at the source, and five twice at the target.
+    """
     name = topic("verify")
     for cluster, copy in ((source, name), (target, f"us.{name}"), (target, name)):
         load(cluster.bootstrap, copy, 5_000, 50)

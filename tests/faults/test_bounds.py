@@ -65,7 +65,8 @@ def test_a_thousand_idle_partitions(
     three: Cluster, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene], which: str
 ) -> None:
     """Few connections: at most 4 to the coordinator's broker, 2 to any other source broker, 2 to a target broker; and
-    the topic watch, of which a process has one, has its own to some source broker."""
+    the topic watch, of which a process has one, has its own to some source broker.
+    """
     target = own_clusters()
     scene = make_scene(three, target, RECORDS, partitions=PARTITIONS)
     tool = scene.mirror(*COMMIT_OFTEN)

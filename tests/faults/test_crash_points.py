@@ -164,7 +164,8 @@ def test_only_what_the_first_start_says_is_skipped(
     source: Any, target: Any, make_scene: Callable[..., Scene], protocol: str
 ) -> None:
     """`--new.topics.from earliest`, killed before it copies: nothing later is missing, not even in a new partition and
-    in a new topic."""
+    in a new topic.
+    """
     scene = make_scene(source, target, RECORDS)
     later = replace(scene, topic=f"{scene.topic}-later", ledger=Ledger(f"{scene.topic}-later"))
     both = replace(scene, topic=f"{scene.topic}.*")

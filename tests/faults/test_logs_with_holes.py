@@ -51,7 +51,8 @@ def test_transactions_are_aborted(source: Any, target: Any, make_scene: Callable
 @pytest.mark.scenario(30)
 def test_the_log_ends_with_markers(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     """Committed is the offset behind the last record; the marker stays as a lag of one, and is no reason to copy
-    anything again."""
+    anything again.
+    """
     scene = make_scene(source, target, 0)
     transactions(scene)
     last = {record.partition: record.offset for record in read_all(source.bootstrap, scene.topic)}

@@ -66,7 +66,8 @@ class Pair:
 
 def freeze_and_wake(scene: Scene, target: Cluster, sleeper: ToolProcess, kind: str, *, early: bool) -> int:
     """What had arrived when it woke. What is frozen has its queues full; `early`: it wakes as soon as the other one
-    has its partitions, else when that has copied all, so that what arrives afterwards is the sleeper's."""
+    has its partitions, else when that has copied all, so that what arrives afterwards is the sleeper's.
+    """
     target.brokers[0].suspend()
     scene.load(RECORDS)
     total = scene.ledger.acknowledged

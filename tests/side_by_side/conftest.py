@@ -49,19 +49,19 @@ def old(source: Cluster, target_39: Cluster, old_tool: Callable[..., ToolProcess
 
 @pytest.fixture
 def ours(source: Cluster, target: Cluster, our_tool: Callable[..., ToolProcess]) -> Side:
-    """This project's command."""
+    """Our command."""
     return Side("ours", our_tool, source, target)
 
 
 @pytest.fixture
 def by_batch(ours: Side) -> Side:
-    """This project's command with its default engine, which may not give way to the other one."""
+    """Our command with its default engine, which may not give way to the other one."""
     return with_engine(ours, "batches")
 
 
 @pytest.fixture
 def by_record(ours: Side) -> Side:
-    """This project's command with its other engine."""
+    """Our command with its other engine."""
     return with_engine(ours, "records")
 
 

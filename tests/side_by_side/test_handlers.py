@@ -212,7 +212,8 @@ DEAD_LINES = {
 
 def test_a_topic_that_cannot_be(old: Side, ours: Side, topic: str, group: str, handler_jars: dict[str, Path]) -> None:
     """Ledger: handler-names-checked. The same ends; and dead lines of MirrorMaker 2 in the producer's file change
-    nothing, neither here nor there."""
+    nothing, neither here nor there.
+    """
     fill(old.source.bootstrap, topic, poison=False)
     told = f"Error when sending message to topic not a topic {topic}"
     for abort, code, left in (("true", 255, {}), ("false", 143, {(topic, 0): RECORDS})):

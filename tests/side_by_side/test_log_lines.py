@@ -47,7 +47,8 @@ def lines(tool: ToolProcess) -> list[Line]:
 
 def in_order(found: list[Line]) -> list[Line]:
     """Without the line that two of the legacy tool's threads print, each when it gets to it (one of them perhaps after
-    the producer is closed), and without repetitions: closing its consumer makes it say that it skips the commit."""
+    the producer is closed), and without repetitions: closing its consumer makes it say that it skips the commit.
+    """
     return list(dict.fromkeys(line for line in found if OVER not in line.text))
 
 

@@ -181,7 +181,8 @@ public class Zero {
 
 def test_timestamp_zero(side: Side, topic: str, group: str, tmp_path: Path) -> None:
     """Ledger: timestamp-zero. The legacy tool keeps it; librdkafka cannot send it: the records engine
-    says so and sends the present."""
+    says so and sends the present.
+    """
     java = find_java()
     if not java.with_name("javac").exists():
         pytest.skip("needs a JDK: no other client here can write a timestamp of 0")

@@ -71,7 +71,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("redirections", REDIRECTIONS)
 def test_a_mirror_starts_without_a_console(redirections: str, folder: Path) -> None:
-    """This release says a warning of its own before it does."""
+    """The release says a warning of its own before it does."""
     done = python(redirections, folder, "-c", STARTING)
     assert done.returncode == 143, done.stderr
     assert ("WARNING: The default partition" in done.stderr) == ("2>" not in redirections)

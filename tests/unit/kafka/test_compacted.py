@@ -1,5 +1,6 @@
 """When the reading of a compacted topic ends. librdkafka's consumer is a stand-in: real ones show errors and late
-ends only by chance. Its clock goes on while it is waited for."""
+ends only by chance. Its clock goes on while it is waited for.
+"""
 
 from __future__ import annotations
 

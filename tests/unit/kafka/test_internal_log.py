@@ -1,5 +1,6 @@
 """What a reader of an internal topic gets, portion by portion. librdkafka's consumer is a stand-in: what a real one
-finds at once is chance."""
+finds at once is chance.
+"""
 
 from __future__ import annotations
 

@@ -15,7 +15,17 @@ from pathlib import Path
 from legacy_mm import client
 from legacy_mm.cli.log_lines import LOG_LINES
 from legacy_mm.compat.client_properties import consumer, producer
-from legacy_mm.compat.client_properties.rule import Forgotten, Harmless, Mapped, Refused, Renamed, Rule, Same
+from legacy_mm.compat.client_properties.rule import (
+    Forgotten,
+    Harmless,
+    Mapped,
+    PartOf,
+    Refused,
+    Renamed,
+    Rule,
+    Same,
+    Setting,
+)
 from legacy_mm.compat.quirks import QUIRKS
 from legacy_mm.config.catalogue import OPTIONS
 from legacy_mm.config.feature import Feature
@@ -170,12 +180,18 @@ def _effect(rule: Rule) -> str:
             return f"as in Java; librdkafka's name is `{to}`"
         case Harmless(because=because):
             return f"has no effect: {because}"
+        case Forgotten(later=True):
+            return "a word of a newer client: ignored, as in 3.9"
         case Forgotten(instead=instead):
-            return f"a word of an older client; today's is `{instead}`" if instead else "a word of an older client"
+            return "a word of an older client: ignored" + (f"; today's word is `{instead}`" if instead else "")
+        case Setting():
+            return "read by the mirror itself"
+        case PartOf(row=row):
+            return f"read together with `{row}`"
         case Refused(because=because):
             return f"refused: {because}"
         case _:
-            return "understood; see `legacy-mm explain`"
+            return "translated for librdkafka"
 
 
 def metrics() -> str:

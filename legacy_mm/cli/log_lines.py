@@ -25,7 +25,7 @@ LOG_LINES = (
     ),
     LogLine(
         "Error when sending message to topic",
-        "The target refused a record. The line names the error: too large, no right to write, topic missing.",
+        "The target refused a record. The line names the error, such as too large, or no right to write.",
         "See docs/how-to/refused-records.md.",
     ),
     LogLine(
@@ -61,8 +61,8 @@ LOG_LINES = (
         "Skipped in {partition}",
         "The group had no offset and auto.offset.reset is latest, so copying began at the end of the log.",
         "Nothing at a first start that should begin now. Otherwise set auto.offset.reset=earliest, or "
-        "--new.topics.from earliest. In a group that ran without that option, it also copies whole partitions that "
-        "were idle ever since; explain names them.",
+        "--new.topics.from earliest. Turned on later, that option copies from the start every partition that has "
+        "never had a commit; explain lists them.",
     ),
     LogLine(
         "[checkpoints] group {group} has no checkpoint",

@@ -213,7 +213,7 @@ def metrics() -> str:
             yield ""
 
     introduction = (
-        "Served with `--metrics.port` at `/metrics`. Counters end in `_total`. Rates are left to Prometheus. "
+        "Served with `--metrics.port` at `/metrics`. Rates are left to Prometheus. "
         "`flow` is SOURCE->TARGET by aliases, `client_id` is GROUP-STREAM. Several hosts of a group each report their "
         "own partitions: sum over them. Lag of each topic: `sum by (topic) "
         "(legacy_mm_consumer_partition_records_lag)`. The MBeans of the legacy tool show the same numbers under its "

@@ -60,7 +60,7 @@ def test_produce_is_stopped(
     create_topic(source.bootstrap, name)
     endless = [*PRODUCE, *common, "--topic", name, "--records", "1000000", "--rate", "300"]
     with subprocess.Popen(endless, stdout=subprocess.PIPE, text=True, preexec_fn=signals.taken) as producing:
-        wait_for_count(source.bootstrap, name, 100, 30.0)
+        wait_for_count(source.bootstrap, name, 200, 30.0)  # some of them are not acknowledged yet
         producing.send_signal(signal.SIGTERM)
         said, _ = producing.communicate(timeout=30)
     assert producing.returncode == 143

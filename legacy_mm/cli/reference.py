@@ -15,17 +15,7 @@ from pathlib import Path
 from legacy_mm import client
 from legacy_mm.cli.log_lines import LOG_LINES
 from legacy_mm.compat.client_properties import consumer, producer
-from legacy_mm.compat.client_properties.rule import (
-    Forgotten,
-    Harmless,
-    Mapped,
-    PartOf,
-    Refused,
-    Renamed,
-    Rule,
-    Same,
-    Setting,
-)
+from legacy_mm.compat.client_properties.origin import understood
 from legacy_mm.compat.quirks import QUIRKS
 from legacy_mm.config.catalogue import OPTIONS
 from legacy_mm.config.feature import Feature
@@ -160,8 +150,9 @@ def properties() -> str:
             yield f"## {title}"
             yield ""
             for rule in sorted(rules, key=lambda rule: rule.name):
-                reason = f" ({rule.reason})" if rule.reason else ""
-                yield from _item(f"`{rule.name}`: {_effect(rule)}{reason}")
+                text = understood(rule, rule.name)
+                reason = "" if rule.reason in text else f" ({rule.reason})"
+                yield from _item(f"`{rule.name}`: {text}{reason}")
             yield ""
 
     introduction = (
@@ -170,28 +161,6 @@ def properties() -> str:
         "warning."
     )
     return _page("Client properties", introduction, lines())
-
-
-def _effect(rule: Rule) -> str:
-    match rule.meaning:
-        case Same():
-            return "as in Java"
-        case Renamed(to=to) | Mapped(to=to):
-            return f"as in Java; librdkafka's name is `{to}`"
-        case Harmless(because=because):
-            return f"has no effect: {because}"
-        case Forgotten(later=True):
-            return "a word of a newer client: ignored, as in 3.9"
-        case Forgotten(instead=instead):
-            return "a word of an older client: ignored" + (f"; today's word is `{instead}`" if instead else "")
-        case Setting():
-            return "read by the mirror itself"
-        case PartOf(row=row):
-            return f"read together with `{row}`"
-        case Refused(because=because):
-            return f"refused: {because}"
-        case _:
-            return "translated for librdkafka"
 
 
 def metrics() -> str:

@@ -64,13 +64,15 @@ def test_a_topic_that_was_made_again_is_new(source: Any, target: Any, make_scene
     """With `--new.topics.from earliest` it is begun at its first record, though the group had begun at the end."""
     scene = make_scene(source, target, 4_000)
     tool = scene.mirror("--new.topics.from", "earliest", *COMMIT_OFTEN, consumer=LATEST)
-    scene.wait_committed(4_000)
+    scene.wait_committed(4_000)  # before it joins the group
+    scene.load(500, seed=8)
+    scene.wait_for(500)  # it reads the topic that is deleted now
     delete_topic(source.bootstrap, scene.topic)
     create_topic(source.bootstrap, scene.topic, partitions=4)
     scene.load(1_000, seed=9)
-    scene.wait_for(1_000)
+    scene.wait_for(1_500)
     stop(tool)
-    assert scene.arrived() == 1_000
+    assert scene.arrived() == 1_500
 
 
 @BY_ENGINE

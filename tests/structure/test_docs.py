@@ -22,7 +22,7 @@ from tests.structure.source_tree import CHECKOUT
 
 DOCS = CHECKOUT / "docs"
 LADDER = sorted((row for row in FEATURES if row.is_feature), key=lambda row: row.step)
-LONGEST, WIDTH = 170, 100
+LONGEST, WIDTH, MOST_ARCHITECTURE = 170, 100, 200
 TEXTS = (*(CHECKOUT / name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")), *PAGES)
 OLD_OPTIONS = {row.option.name for row in ROWS}
 LINES = [wording.text for wording in WORDING.values()] + [event.text for event in events.BY_NAME.values()]
@@ -44,6 +44,10 @@ def test_lines_are_short(page: Path) -> None:
         elif len(line) > WIDTH and fence != "```text" and not line.startswith("|"):
             long.append(line)
     assert long == []
+
+
+def test_the_architecture_can_be_read_in_one_go() -> None:
+    assert len((CHECKOUT / "ARCHITECTURE.md").read_text().splitlines()) <= MOST_ARCHITECTURE
 
 
 def test_decisions_are_numbered_and_complete() -> None:

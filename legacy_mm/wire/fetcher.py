@@ -27,7 +27,7 @@ from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.wire.fetch_session import FetchSession
 from legacy_mm.wire.topology import UNKNOWN_EPOCH
 from legacy_mm.wire.traffic import Traffic
-from legacy_mm.wire.truncation import ReadLogs
+from legacy_mm.wire.truncation import ReadLogs, TopicIds
 
 _RETRY_SECONDS = 0.1
 _ATTEND_SECONDS = 0.5
@@ -58,7 +58,7 @@ class Fetcher:
         self._replicas: dict[TopicPartition, tuple[int, float]] = {}
         self._logs = ReadLogs(cluster)
         self._gaps: list[Gap] = []
-        self._started: deque[Started] = deque()
+        self._started: deque[tuple[Started, TopicIds]] = deque()
         self._readers: dict[int, _Reader] = {}
         self._closed = False
         self._attend_at = 0.0
@@ -73,10 +73,11 @@ class Fetcher:
         """
         self.cluster.watch({partition.topic for partition in offsets})
         logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
-        found = self._resolved(logical, patient=True)
+        found, ids = self._resolved(logical, patient=True)
         unled = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
         actual = {partition: offset for partition, offset in offsets.items() if partition not in logical}
         actual |= found.offsets
+        self._logs.belong(found.offsets, ids)
         self.resume(actual)
         if unled:
             threading.Thread(target=self._find_starts, args=(unled,), name="starts", daemon=True).start()
@@ -86,7 +87,8 @@ class Fetcher:
         """Return the start offsets of partitions that got their first leader."""
         if not self._started:
             return None
-        started = self._started.popleft()
+        started, ids = self._started.popleft()
+        self._logs.belong(started.offsets, ids)
         self.resume(started.offsets)
         return started
 
@@ -97,10 +99,10 @@ class Fetcher:
         try:
             while unled and not self._closed:
                 led = {partition: offset for partition, offset in unled.items() if self.cluster.leader(partition)}
-                found = self._resolved(led, patient=False)
+                found, ids = self._resolved(led, patient=False)
                 unled = {partition: offset for partition, offset in unled.items() if partition not in found.offsets}
                 if found.offsets:
-                    self._started.append(found)
+                    self._started.append((found, ids))
                 else:
                     self.traffic.on_trouble(f"{next(iter(unled))} has no leader, or its leader does not answer")
                     self.cluster.stale()
@@ -108,14 +110,16 @@ class Fetcher:
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self.failed(error)
 
-    def _resolved(self, logical: Offsets, *, patient: bool) -> Started:
+    def _resolved(self, logical: Offsets, *, patient: bool) -> tuple[Started, TopicIds]:
+        """Return the offsets, and the ids that the topics had between the two questions for offsets."""
         lows = self.cluster.offsets_of_led(logical, EARLIEST, patient=patient)
+        ids = self.cluster.topic_ids() if lows else {}
         latest = [partition for partition in lows if logical[partition] == LATEST]
         highs = self.cluster.offsets_of_led(latest, LATEST, patient=patient)
         lows = {
             partition: low for partition, low in lows.items() if logical[partition] == EARLIEST or partition in highs
         }
-        return Started(lows | highs, lows)
+        return Started(lows | highs, lows), ids
 
     def resume(self, offsets: Offsets) -> None:
         """Begin here, or go on here with partitions that reported a gap."""
@@ -191,8 +195,7 @@ class Fetcher:
         """
         if again := {want.partition: want.offset for want in self._logs.made_again(asked)}:
             for partition, offset in again.items():
-                ends = self._log_ends(partition)
-                self._report_gap(Gap(*partition, offset, *ends, _MADE_AGAIN, made_again=True))
+                self._report_made_again(partition, offset, *self._log_ends(partition))
             asked = [want for want in asked if want.partition not in again]
         doubts = self._logs.doubts(asked)
         for want, parts_at in doubts:
@@ -210,12 +213,13 @@ class Fetcher:
 
         What ends the reading of one of them is raised when the others are taken over.
         """
+        received = monotonic()
         positions = {want.partition: want.offset for want in asked}
         found: list[tuple[Fetched, int] | None] = []
         troubles: list[LegacyMMError] = []
         for answer in partitions:
             try:
-                found.append(self._sort_out(answer, positions[answer.partition]))
+                found.append(self._sort_out(answer, positions[answer.partition], received))
             except (StreamFailure, EngineUnfit) as error:
                 troubles.append(error)
         arrived: list[Fetched] = []
@@ -287,7 +291,7 @@ class Fetcher:
                     self._readers[node] = _Reader(self, node)
                     self._readers[node].start()
 
-    def _sort_out(self, answer: FetchedPartition, position: int) -> tuple[Fetched, int] | None:
+    def _sort_out(self, answer: FetchedPartition, position: int, received: float) -> tuple[Fetched, int] | None:
         """Return the batches of one partition and the next position; None, after handling the reason, when there are
         none.
         """
@@ -296,7 +300,7 @@ class Fetcher:
             self._replicas[partition] = (answer.preferred_replica, monotonic() + _REPLICA_SECONDS)
             return None
         if answer.error:
-            self._deal_with(answer.error, partition, position)
+            self._deal_with(answer.error, partition, position, received)
             return None
         end = answer.last_stable_offset if self.options.committed_only else answer.high_watermark
         self.traffic.note_log(partition, answer.log_start_offset, end)
@@ -304,12 +308,14 @@ class Fetcher:
         next_offset = batches[-1].header.next_offset if batches else position
         return Fetched(partition, position, batches, answer.aborted, len(answer.records)), max(next_offset, position)
 
-    def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
+    def _deal_with(self, error: int, partition: TopicPartition, wanted: int, received: float) -> None:
         if failures.is_out_of_range(error):
             low, high = self._log_ends(partition)
             if low <= wanted <= high:  # a follower that lags, or a moment in between
                 self._replicas.pop(partition, None)
                 self._pause(partition)
+            elif self._is_made_again(partition, wanted, received):
+                self._report_made_again(partition, wanted, *self._log_ends(partition))
             else:
                 self._report_gap(Gap(*partition, wanted, low, high, failures.text(error)))
         elif failures.may_be_read_later(error):
@@ -321,9 +327,19 @@ class Fetcher:
         else:
             raise StreamFailure(f"reading {partition} failed: {failures.text(error)}")
 
+    def _is_made_again(self, partition: TopicPartition, wanted: int, received: float) -> bool:
+        """Ask for the topic's id, once for all partitions of an answer: nobody may have asked since it is another."""
+        age = self.cluster.age()
+        if age is None or monotonic() - age < received:
+            self.cluster.refresh()
+        return bool(self._logs.made_again([Wanted(partition, wanted, self.cluster.leader_epoch(partition))]))
+
     def _log_ends(self, partition: TopicPartition) -> tuple[int, int]:
         low, high = (self.cluster.offsets([partition], which)[partition] for which in (EARLIEST, LATEST))
         return low, high
+
+    def _report_made_again(self, partition: TopicPartition, wanted: int, low: int, high: int) -> None:
+        self._report_gap(Gap(*partition, wanted, low, high, _MADE_AGAIN, made_again=True))
 
     def _report_gap(self, gap: Gap) -> None:
         with self._changed:

@@ -19,6 +19,8 @@ from legacy_mm.wire import failures
 from legacy_mm.wire.cluster import Cluster
 from legacy_mm.wire.errors import UnsupportedVersion
 
+TopicIds = Mapping[str, object]
+"""Topic -> its id, for brokers that know ids."""
 _SINCE = 3
 """The first version of the request that consumers may use."""
 
@@ -45,13 +47,18 @@ class ReadLogs:
         self._read[partition] = epoch
 
     def forget(self, partitions: Iterable[TopicPartition]) -> None:
-        """Forget these partitions, which are read from another position now."""
+        """Forget what was read of these partitions, which are read from another position now."""
         for partition in partitions:
             self._read.pop(partition, None)
-            self._ids.pop(partition, None)
+
+    def belong(self, partitions: Iterable[TopicPartition], ids: TopicIds) -> None:
+        """Note the topics that the positions of these partitions belong to: any other topic is a recreated one."""
+        for partition in partitions:
+            if partition.topic in ids:
+                self._ids[partition] = ids[partition.topic]
 
     def made_again(self, wanted: Iterable[Wanted]) -> list[Wanted]:
-        """Return the partitions whose topic id differs from the first one.
+        """Return the partitions whose topic id differs from the noted one, once for each new id.
 
         Java's consumer loses such a partition with the topic, and finds it without a committed offset. An abandoned id
         does not come back: a broker that reports it lags.
@@ -60,6 +67,7 @@ class ReadLogs:
         news = [want for want in wanted if known.get(want.partition) is not now.get(want.partition.topic)]
         found = [want for want in news if self._is_another(want.partition, now.get(want.partition.topic))]
         self._left.update(known[want.partition] for want in found)
+        known.update({want.partition: now[want.partition.topic] for want in found})
         return found
 
     def _is_another(self, partition: TopicPartition, now: object | None) -> bool:

@@ -39,7 +39,9 @@ class OneBroker:
         self.epoch = 4
         self.error = 0
         self.epoch_ends = 90
-        self.topic_id = "first"
+        self.topic_id = self.new_id = "first"
+        self.refreshes = 0
+        self.on_question: dict[int, str] = {}
         self.too_old = False
         self.compared: list[tuple[int, int]] = []
         self.unled: set[TopicPartition] = set()
@@ -55,8 +57,16 @@ class OneBroker:
     def leaders(self) -> dict[TopicPartition, Leadership]:
         return dict.fromkeys((A, B, C), Leadership(NODE, self.epoch))
 
+    def leader_epoch(self, partition: TopicPartition) -> int:
+        return self.epoch
+
     def topic_ids(self) -> dict[str, object]:
         return {"t": self.topic_id}
+
+    def refresh(self) -> None:
+        """From now on the id is known that the topic has by now."""
+        self.refreshes += 1
+        self.topic_id = self.new_id
 
     def call(self, node: int, request: Any) -> Any:
         """The end of an epoch's records in the log of the leader of now."""
@@ -81,10 +91,13 @@ class OneBroker:
         if not patient:
             self.asked_again.set()
             self.answers.wait(SECONDS)
-        return self.offsets([partition for partition in partitions if partition not in self.unled], which)
+        led = [partition for partition in partitions if partition not in self.unled]
+        if led:
+            self.topic_id = self.on_question.get(which, self.topic_id)
+        return self.offsets(led, which)
 
-    def age(self) -> float:
-        return 0.0
+    def age(self) -> float | None:
+        return 0.0 if self.refreshes else None
 
     def connections(self) -> tuple[int, int]:
         return 0, 0
@@ -450,3 +463,49 @@ def test_a_topic_that_was_made_again_is_a_gap_though_its_log_holds_the_offset(
         assert fetcher.undoubted(wanted) == wanted
         fetcher.answered(wanted, [])
     assert fetcher.take_gaps() == []
+
+
+def test_an_offset_out_of_range_in_a_topic_that_was_made_again_is_not_a_truncated_log(
+    fetcher: Fetcher, cluster: OneBroker
+) -> None:
+    """Nobody has asked for the topic's id yet, since the metadata is young; one question is enough for an answer."""
+    fetcher.resume({A: 95, B: 5})
+    wanted = asked(fetcher)
+    assert fetcher.undoubted(wanted) == wanted
+    cluster.new_id = "second"
+    fetcher.answered(wanted, [answer(A, error=OUT_OF_RANGE), answer(B, error=OUT_OF_RANGE), answer(C)])
+    assert [(gap.topic_partition, gap.wanted, gap.low, gap.high) for gap in fetcher.take_gaps() if gap.made_again] == [
+        (A, 95, 10, 90),
+        (B, 5, 10, 90),
+    ]
+    assert cluster.refreshes == 1
+
+
+def test_an_offset_out_of_range_in_the_same_topic_is_a_truncated_log(fetcher: Fetcher, cluster: OneBroker) -> None:
+    fetcher.resume({A: 95})
+    wanted = asked(fetcher)
+    assert fetcher.undoubted(wanted) == wanted
+    fetcher.answered(wanted, [answer(A, error=OUT_OF_RANGE)])
+    (gap,) = fetcher.take_gaps()
+    assert not gap.made_again
+    assert cluster.refreshes == 1
+
+
+def test_a_start_belongs_to_the_topic_that_was_asked_for_its_end(cluster: OneBroker) -> None:
+    """The topic is another one as soon as its end is known: what was written to the new one must not be passed by."""
+    cluster.on_question = {LATEST: "second"}
+    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    fetcher.start({A: LATEST})
+    assert fetcher.undoubted(asked(fetcher)) == []
+    assert [gap.made_again for gap in fetcher.take_gaps()] == [True]
+
+
+def test_a_late_start_belongs_to_the_topic_that_was_asked_for_its_end(cluster: OneBroker) -> None:
+    cluster.unled, cluster.on_question = {B}, {LATEST: "second"}
+    fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    fetcher.start({A: 20, B: LATEST})
+    cluster.unled = set()
+    assert next_started(fetcher) == Started({B: 90}, {B: 10})
+    assert B not in partitions(fetcher.undoubted(asked(fetcher)))
+    assert [gap.made_again for gap in fetcher.take_gaps() if gap.topic_partition == B] == [True]
+    fetcher.close()

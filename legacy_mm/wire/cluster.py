@@ -145,10 +145,11 @@ class Cluster:
         self._due = min(self._due, self._refreshed + self._retry_pause)
         self._wake.set()
 
-    def refresh(self) -> None:
-        """Ask any broker that answers; raises ClusterUnreachable when none does in time."""
+    def refresh(self, node: int | None = None) -> None:
+        """Ask this broker, else any that answers; raise ClusterUnreachable when none does in time."""
+        broker = None if node is None else self._known(node)  # may refresh, too
         with self._refreshing:
-            self._refresh()
+            self._refresh(broker)
 
     def connect(self, node: int) -> Connection:
         """Return a new connection to a broker, after the pause that follows failed ones; raise ConnectionLost."""
@@ -295,14 +296,17 @@ class Cluster:
                     self._refresh()
         return self._topology
 
-    def _refresh(self) -> None:
+    def _refresh(self, broker: Broker | None = None) -> None:
         asked = self._topics
         used_since = monotonic() - _UNUSED_SECONDS if self._create else float("-inf")
         row = MetadataRequest.MetadataRequestTopic
         topics = [row(name=name) for name in sorted(asked) if self._used[name] >= used_since]
         request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create, min_version=1)
         try:
-            answer = informed(self.call_any(request))
+            if broker is None:
+                answer = informed(self.call_any(request))
+            else:
+                answer = informed(self._call(broker.host, broker.port, broker.node, request))
         except ConnectionLost as error:
             self._closed.wait(self._retry_pause)
             raise ClusterUnreachable(str(error)) from error

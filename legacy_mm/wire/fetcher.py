@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from legacy_mm.clock import monotonic
 from legacy_mm.copyjob import Gap, Started
@@ -208,18 +208,18 @@ class Fetcher:
         doubted = {want.partition for want, _ in doubts}
         return [want for want in asked if want.partition not in doubted]
 
-    def answered(self, asked: Iterable[Wanted], partitions: Iterable[FetchedPartition]) -> None:
+    def answered(self, asked: Iterable[Wanted], partitions: Collection[FetchedPartition]) -> None:
         """Take over what a broker answered; partitions that brought records are asked for last the next time.
 
         What ends the reading of one of them is raised when the others are taken over.
         """
-        received = monotonic()
+        self._ask_for_ids(partitions)
         positions = {want.partition: want.offset for want in asked}
         found: list[tuple[Fetched, int] | None] = []
         troubles: list[LegacyMMError] = []
         for answer in partitions:
             try:
-                found.append(self._sort_out(answer, positions[answer.partition], received))
+                found.append(self._sort_out(answer, positions[answer.partition]))
             except (StreamFailure, EngineUnfit) as error:
                 troubles.append(error)
         arrived: list[Fetched] = []
@@ -291,7 +291,7 @@ class Fetcher:
                     self._readers[node] = _Reader(self, node)
                     self._readers[node].start()
 
-    def _sort_out(self, answer: FetchedPartition, position: int, received: float) -> tuple[Fetched, int] | None:
+    def _sort_out(self, answer: FetchedPartition, position: int) -> tuple[Fetched, int] | None:
         """Return the batches of one partition and the next position; None, after handling the reason, when there are
         none.
         """
@@ -300,7 +300,7 @@ class Fetcher:
             self._replicas[partition] = (answer.preferred_replica, monotonic() + _REPLICA_SECONDS)
             return None
         if answer.error:
-            self._deal_with(answer.error, partition, position, received)
+            self._deal_with(answer.error, partition, position)
             return None
         end = answer.last_stable_offset if self.options.committed_only else answer.high_watermark
         self.traffic.note_log(partition, answer.log_start_offset, end)
@@ -308,13 +308,13 @@ class Fetcher:
         next_offset = batches[-1].header.next_offset if batches else position
         return Fetched(partition, position, batches, answer.aborted, len(answer.records)), max(next_offset, position)
 
-    def _deal_with(self, error: int, partition: TopicPartition, wanted: int, received: float) -> None:
+    def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
         if failures.is_out_of_range(error):
             low, high = self._log_ends(partition)
             if low <= wanted <= high:  # a follower that lags, or a moment in between
                 self._replicas.pop(partition, None)
                 self._pause(partition)
-            elif self._is_made_again(partition, wanted, received):
+            elif self._is_made_again(partition, wanted):
                 self._report_made_again(partition, wanted, *self._log_ends(partition))
             else:
                 self._report_gap(Gap(*partition, wanted, low, high, failures.text(error)))
@@ -327,11 +327,17 @@ class Fetcher:
         else:
             raise StreamFailure(f"reading {partition} failed: {failures.text(error)}")
 
-    def _is_made_again(self, partition: TopicPartition, wanted: int, received: float) -> bool:
-        """Ask for the topic's id, once for all partitions of an answer: nobody may have asked since it is another."""
-        age = self.cluster.age()
-        if age is None or monotonic() - age < received:
-            self.cluster.refresh()
+    def _ask_for_ids(self, partitions: Iterable[FetchedPartition]) -> None:
+        """Refresh the topics' ids before an offset is judged that is out of range: the topic may be a recreated one.
+
+        The leader is asked, because it has the log: other brokers may not know the new topic yet.
+        """
+        judged = [answer.partition for answer in partitions if failures.is_out_of_range(answer.error)]
+        if judged:
+            leader = self.cluster.leader(judged[0])
+            self.cluster.refresh(leader.node if leader else None)
+
+    def _is_made_again(self, partition: TopicPartition, wanted: int) -> bool:
         return bool(self._logs.made_again([Wanted(partition, wanted, self.cluster.leader_epoch(partition))]))
 
     def _log_ends(self, partition: TopicPartition) -> tuple[int, int]:

@@ -215,6 +215,15 @@ def test_a_connection_that_nobody_needs_is_closed(connected: list[Connected], cl
     assert cluster.connections() == (3, 2)
 
 
+def test_a_chosen_broker_is_asked(connected: list[Connected], clock: list[float]) -> None:
+    """Also where the metadata are due, and the broker's address is asked for first."""
+    cluster = Cluster({**PROPERTIES, "topic.metadata.refresh.interval.ms": "0"}, 1.0)
+    cluster.refresh()
+    clock[0] += 5
+    cluster.refresh(1)
+    assert cluster.age() == 0
+
+
 def test_the_only_connection_is_kept_as_long_as_java_keeps_it(connected: list[Connected], clock: list[float]) -> None:
     """So a mirror with nothing to send has one to the target."""
     cluster = Cluster({**PROPERTIES, "connections.max.idle.ms": "60000"}, 1.0)

@@ -40,7 +40,7 @@ class OneBroker:
         self.error = 0
         self.epoch_ends = 90
         self.topic_id = self.new_id = "first"
-        self.refreshes = 0
+        self.refreshed_by: list[int | None] = []
         self.on_question: dict[int, str] = {}
         self.too_old = False
         self.compared: list[tuple[int, int]] = []
@@ -63,9 +63,9 @@ class OneBroker:
     def topic_ids(self) -> dict[str, object]:
         return {"t": self.topic_id}
 
-    def refresh(self) -> None:
+    def refresh(self, node: int | None = None) -> None:
         """From now on the id is known that the topic has by now."""
-        self.refreshes += 1
+        self.refreshed_by.append(node)
         self.topic_id = self.new_id
 
     def call(self, node: int, request: Any) -> Any:
@@ -96,8 +96,8 @@ class OneBroker:
             self.topic_id = self.on_question.get(which, self.topic_id)
         return self.offsets(led, which)
 
-    def age(self) -> float | None:
-        return 0.0 if self.refreshes else None
+    def age(self) -> float:
+        return 0.0
 
     def connections(self) -> tuple[int, int]:
         return 0, 0
@@ -468,7 +468,7 @@ def test_a_topic_that_was_made_again_is_a_gap_though_its_log_holds_the_offset(
 def test_an_offset_out_of_range_in_a_topic_that_was_made_again_is_not_a_truncated_log(
     fetcher: Fetcher, cluster: OneBroker
 ) -> None:
-    """Nobody has asked for the topic's id yet, since the metadata is young; one question is enough for an answer."""
+    """The metadata is young, so nobody has asked for the topic's id yet. One question, to the leader, is enough."""
     fetcher.resume({A: 95, B: 5})
     wanted = asked(fetcher)
     assert fetcher.undoubted(wanted) == wanted
@@ -478,7 +478,7 @@ def test_an_offset_out_of_range_in_a_topic_that_was_made_again_is_not_a_truncate
         (A, 95, 10, 90),
         (B, 5, 10, 90),
     ]
-    assert cluster.refreshes == 1
+    assert cluster.refreshed_by == [NODE]
 
 
 def test_an_offset_out_of_range_in_the_same_topic_is_a_truncated_log(fetcher: Fetcher, cluster: OneBroker) -> None:
@@ -488,7 +488,7 @@ def test_an_offset_out_of_range_in_the_same_topic_is_a_truncated_log(fetcher: Fe
     fetcher.answered(wanted, [answer(A, error=OUT_OF_RANGE)])
     (gap,) = fetcher.take_gaps()
     assert not gap.made_again
-    assert cluster.refreshes == 1
+    assert cluster.refreshed_by == [NODE]
 
 
 def test_a_start_belongs_to_the_topic_that_was_asked_for_its_end(cluster: OneBroker) -> None:

@@ -10,22 +10,23 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from legacy_mm import logs, wiring
 from legacy_mm.cli.old_line import Parser, only_flow, split, told
+from legacy_mm.clients.librdkafka.client import admin_properties
+from legacy_mm.clients.librdkafka.reader import columns
+from legacy_mm.clients.librdkafka.scan import read_range
+from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
+from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.adoption import Adoption, AdoptionOptions
 from legacy_mm.errors import HostError
-from legacy_mm.flow_names import Names
-from legacy_mm.kafka.client import admin_properties
-from legacy_mm.kafka.reader import columns
-from legacy_mm.kafka.scan import read_range
-from legacy_mm.kafka.survey import LibrdkafkaSurvey
+from legacy_mm.flow import wiring
+from legacy_mm.flow.key_stores import with_stores
+from legacy_mm.flow.names import Names
+from legacy_mm.logs import root_logger
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, Entry, next_offsets
 from legacy_mm.spark.session import java_for
-from legacy_mm.stores import with_stores
-from legacy_mm.wire.groups import GroupAdmin
 
 DONE, FAILED, REFUSED = 0, 1, 2
 _ASK_SECONDS = 60.0
@@ -55,7 +56,7 @@ def adopt(words: Sequence[str]) -> int:
 
 
 def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
-    logs.silence()
+    root_logger.silence()
     settings = only_flow(line)
     wiring.check_addresses(settings)
     with java_for(settings.spark.jvm.java_home) as jvm:

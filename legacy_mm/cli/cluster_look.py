@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 from legacy_mm.cli import group_plan
 from legacy_mm.cli.group_look import flow_groups
-from legacy_mm.cli.target_look import impossible_copies
 from legacy_mm.clock import Deadline
-from legacy_mm.cluster_identity import warning
 from legacy_mm.config.settings import Settings
-from legacy_mm.flow_duties import DutyClusters
-from legacy_mm.flow_names import Names
+from legacy_mm.explain.target_look import impossible_copies
+from legacy_mm.flow.cluster_identity import warning
+from legacy_mm.flow.duties import DutyClusters
+from legacy_mm.flow.key_stores import with_stores
+from legacy_mm.flow.names import Names
+from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.changes import Change, Look, Outcome
 from legacy_mm.policies.leftovers import left_behind
-from legacy_mm.spark.jvm import Jvm
-from legacy_mm.stores import with_stores
 
 _PATIENCE_SECONDS = 30.0
 _TARGET = "topics that the target cannot have"

@@ -31,15 +31,16 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 
-from legacy_mm import logs, wiring
-from legacy_mm.cli import host_look, source_look
-from legacy_mm.cli.explain_text import render
 from legacy_mm.cli.parser import own_values, read_own_options
-from legacy_mm.cli.source_look import Topics
 from legacy_mm.compat.command_line import called, variables_of
-from legacy_mm.compat.explanation import Explained, Explanation, Reader, explain
-from legacy_mm.copies import choose_engine
 from legacy_mm.errors import HostError, LegacyMMError
+from legacy_mm.explain import host_look, source_look
+from legacy_mm.explain.explanation import Explained, Explanation, Reader, explain
+from legacy_mm.explain.source_look import Topics
+from legacy_mm.explain.text import render
+from legacy_mm.flow import wiring
+from legacy_mm.flow.copy_jobs import choose_engine
+from legacy_mm.logs import root_logger
 from legacy_mm.spark.session import java_when_asked
 
 StartJava = Callable[[str | None], AbstractContextManager[host_look.Java]]
@@ -64,7 +65,7 @@ def main(words: Sequence[str]) -> int:
     if flags is None or not flags <= _FLAGS:
         sys.stderr.write(USAGE)
         return 1
-    logs.silence()
+    root_logger.silence()
     explanation, topics = explain_line(words[words.index("--") + 1 :], os.environ, ask="--offline" not in flags)
     if "--json" in flags:
         text = json.dumps(asdict(explanation) | {"topics": asdict(topics)}, indent=2) + "\n"

@@ -6,21 +6,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from legacy_mm import logs, stores, wiring
 from legacy_mm.cli.old_line import only_flow
+from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
+from legacy_mm.clients.librdkafka.client import admin_properties
+from legacy_mm.clients.librdkafka.internal_log import InternalLog
+from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
+from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
 from legacy_mm.controlplane.exact_offsets import StoredMaps
 from legacy_mm.controlplane.group_translation import ClusterView, GroupTranslation, Known, Source
 from legacy_mm.controlplane.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.errors import UsageError
-from legacy_mm.flow_names import Names
-from legacy_mm.kafka.admin import LibrdkafkaAdmin
-from legacy_mm.kafka.client import admin_properties
-from legacy_mm.kafka.internal_log import InternalLog
-from legacy_mm.kafka.survey import LibrdkafkaSurvey
+from legacy_mm.flow import key_stores, wiring
+from legacy_mm.flow.names import Names
+from legacy_mm.logs import root_logger
 from legacy_mm.spark.session import java_for
-from legacy_mm.wire.groups import GroupAdmin
 
 _CLIENT_ID = "legacy_mm-translate"
 _ASK_SECONDS = 30.0
@@ -40,12 +41,12 @@ class FlowGroups:
 @contextmanager
 def groups_of(line: Sequence[str]) -> Iterator[FlowGroups]:
     """Yield the groups of the mirror with this command line, while Java runs; raises LegacyMMError."""
-    logs.silence()
+    root_logger.silence()
     settings = _settings(line)
     wiring.check_addresses(settings)
     with java_for(settings.spark.jvm.java_home) as jvm:
         names = Names(settings.topics, settings.features, jvm.topic_matcher)
-        yield flow_groups(stores.with_stores(settings, lambda: jvm), names)
+        yield flow_groups(key_stores.with_stores(settings, lambda: jvm), names)
 
 
 def _settings(line: Sequence[str]) -> Settings:

@@ -12,18 +12,18 @@ from dataclasses import replace
 from typing import Any
 
 from legacy_mm.cli.old_line import flow_with_stores, split, told, with_instead
+from legacy_mm.clients.librdkafka.reader import PartitionReader
 from legacy_mm.config.settings import HandlerSettings, Settings
 from legacy_mm.errors import HandlerFailure, HostError, UsageError
+from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled
 from legacy_mm.handlers.java import JavaBatches
 from legacy_mm.handlers.loader import load_handler
-from legacy_mm.kafka.reader import PartitionReader
+from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.jvm.java import compiler_jars, find_java
+from legacy_mm.jvm.java_classes import HANDLER, with_interface
 from legacy_mm.model import EARLIEST, Columns, TopicPartition
-from legacy_mm.spark.java import compiler_jars, find_java
-from legacy_mm.spark.java_classes import HANDLER, with_interface
-from legacy_mm.spark.jvm import Jvm
-from legacy_mm.topic_steps import TopicSteps
 
 _READ_SECONDS = 1.0
 _PATIENCE_SECONDS = 30.0

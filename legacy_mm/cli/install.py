@@ -9,7 +9,6 @@ from pathlib import Path
 
 from legacy_mm.compat import start_scripts
 from legacy_mm.errors import LegacyMMError
-from legacy_mm.testbed.samples import command_folder
 
 
 def install(words: Sequence[str]) -> int:
@@ -21,7 +20,8 @@ def install(words: Sequence[str]) -> int:
         help="also kafka-run-class.sh, for callers of kafka.tools.MirrorMaker; other classes go to the one kept",
     )
     options = parser.parse_args(words)
-    return _tell(lambda: start_scripts.install(options.kafka_home, command_folder(), run_class=options.run_class))
+    home, more = options.kafka_home, options.run_class
+    return _tell(lambda: start_scripts.install(home, start_scripts.shipped(), run_class=more))
 
 
 def uninstall(words: Sequence[str]) -> int:

@@ -8,14 +8,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from legacy_mm.audit.ledger import Ledger
+from legacy_mm.audit.ledger_check import KINDS, Verdict, check
+from legacy_mm.audit.ledger_produce import Work, produce
+from legacy_mm.audit.records import ClientError
+from legacy_mm.audit.stop_signals import Stopped, StopSignals
 from legacy_mm.cli.old_line import Parser, parts_of, split, told
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
-from legacy_mm.testbed.ledger import Ledger
-from legacy_mm.testbed.ledger_check import KINDS, Verdict, check
-from legacy_mm.testbed.ledger_produce import Work, produce
-from legacy_mm.testbed.records import ClientError
-from legacy_mm.testbed.stop_signals import Stopped, StopSignals
 
 EQUAL, FAILED, DIFFERENT = 0, 1, 2
 

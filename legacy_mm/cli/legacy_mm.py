@@ -91,10 +91,6 @@ GROUPS: Mapping[str, Mapping[str, Command]] = {
             "cli.handler:handler",
         ),
     },
-    "Run on this host": {
-        "demo": Command("two real clusters, a mirror, and a comparison", "demo", "testbed.demo:main"),
-        "bench": Command("the legacy tool, MirrorMaker 2 and this one, measured", "bench", "testbed.bench:main"),
-    },
 }
 COMMANDS: Mapping[str, Command] = {name: row for rows in GROUPS.values() for name, row in rows.items()}
 HELP = ("--help", "-h")

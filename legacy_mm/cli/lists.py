@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from legacy_mm.cli.parser import own_options_help
-from legacy_mm.compat.quirks import QUIRKS
+from legacy_mm.explain.differences import QUIRKS
 
 
 def options(words: Sequence[str]) -> int:

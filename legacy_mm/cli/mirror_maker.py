@@ -10,20 +10,21 @@ from contextlib import suppress
 from functools import partial
 from typing import NoReturn
 
-from legacy_mm import events, lifecycle, logs, wiring
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.compat import command_line, environment, java_process, mbean_names, messages, startup
+from legacy_mm.compat import command_line, environment, java_process, log4j_configuration, messages, startup
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.console import say
-from legacy_mm.compat.log4j import configuration
-from legacy_mm.compat.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.compat.releases import CURRENT
 from legacy_mm.compat.translate import Help, NothingToDo, Run, Version, translate
 from legacy_mm.config.catalogue import OwnOptions
-from legacy_mm.config.log_settings import DEBUG, LEVELS, LogSettings
 from legacy_mm.errors import LegacyMMError
-from legacy_mm.host import Host
+from legacy_mm.flow import lifecycle, wiring
+from legacy_mm.flow.host import Host
+from legacy_mm.logs import events, root_logger
+from legacy_mm.logs.settings import DEBUG, LEVELS, LogSettings
+from legacy_mm.metrics import legacy_mbeans
+from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 
 Start = Callable[[Run, lifecycle.Signals], int]
 
@@ -47,10 +48,10 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
     notes: list[Note] = []
     try:
         outcome = translate(
-            argv, lambda words: read_own_options(words, os.environ), notes, grammar, logs.hide, variables
+            argv, lambda words: read_own_options(words, os.environ), notes, grammar, root_logger.hide, variables
         )
         if isinstance(outcome, Run):
-            logs.hide(outcome.secrets)
+            root_logger.hide(outcome.secrets)
             for settings in outcome.flows:
                 wiring.check_addresses(settings)
                 wiring.check_logins(settings)
@@ -68,7 +69,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
         startup.report_nothing_to_do()
         return 0
     signals.shutdown_timeout = outcome.flows[0].shutdown_timeout
-    quiet = log_settings.level_of(logs.JAVA) > DEBUG
+    quiet = log_settings.level_of(root_logger.JAVA) > DEBUG
     with java_process.listed(argv, outcome.flows[0].spark.jvm.options):
         return (mirror or partial(_mirror, quiet=quiet))(outcome, signals)
 
@@ -81,14 +82,14 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words
         own_words = command_line.parse(argv, grammar).own_words
     with suppress(LegacyMMError):
         options = read_own_options(own_words, variables)
-    found = configuration.read(variables, java_words)
+    found = log4j_configuration.read(variables, java_words)
     settings = found.settings
     if options.log_level is not None:
         settings = settings.with_root_level(LEVELS[options.log_level])
     if options.log_format == "json":
         settings = settings.with_json_console()
-    logs.configure(settings, messages.wording(grammar.fatal_level))
-    logs.catch_strays()
+    root_logger.configure(settings, messages.wording(grammar.fatal_level))
+    root_logger.catch_strays()
     for problem in found.problems:
         logging.getLogger(messages.OWN).warning("%s", problem)
     return settings
@@ -97,7 +98,7 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words
 def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
     flows, shared = outcome.flows, outcome.flows[0]
     streams = sum(settings.streams for settings in flows)
-    host = Host(shared, streams, (*mbean_names.BEANS, *MIRROR_MAKER_2_BEANS), quiet=quiet)
+    host = Host(shared, streams, (*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS), quiet=quiet)
     listener = host.listener(shared.listener)
     mirrors = [wiring.build_mirror(each, host, listener) for each in flows]
     return lifecycle.run(mirrors, host, signals)

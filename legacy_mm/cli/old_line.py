@@ -16,10 +16,10 @@ from legacy_mm.compat.steps import distinct
 from legacy_mm.compat.translate import Run, translate
 from legacy_mm.config.settings import JvmSettings, Settings
 from legacy_mm.errors import ConfigurationError, LegacyMMError, UsageError
+from legacy_mm.flow.key_stores import with_stores
+from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.logins import beyond_librdkafka
-from legacy_mm.spark.jvm import Jvm
 from legacy_mm.spark.session import java_when_asked
-from legacy_mm.stores import with_stores
 
 
 class Parser(argparse.ArgumentParser):

@@ -20,11 +20,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from legacy_mm import logs, wiring
 from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
 from legacy_mm.cli.group_plan import GROUP_OFFSETS
 from legacy_mm.cli.old_line import Parser, flows_of, split, told
 from legacy_mm.errors import ConfigurationError, HostError
+from legacy_mm.flow import wiring
+from legacy_mm.logs import root_logger
 from legacy_mm.policies.change_effects import described, effect, worst_first
 from legacy_mm.policies.changes import Change, Outcome, from_json, to_json
 from legacy_mm.spark.session import java_for
@@ -87,7 +88,7 @@ def _apply(options: argparse.Namespace, line: Sequence[str]) -> int:
 @contextmanager
 def _flows(line: Sequence[str]) -> Iterator[list[FlowClusters]]:
     """Yield the flows of a command line, while Java runs for them."""
-    logs.silence()
+    root_logger.silence()
     settings = flows_of(line)
     for each in settings:
         wiring.check_addresses(each)

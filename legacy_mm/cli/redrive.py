@@ -16,23 +16,23 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from legacy_mm import events
 from legacy_mm.cli.handler import handled, handler_of, ignore
 from legacy_mm.cli.old_line import flow_with_stores, split, told
+from legacy_mm.clients.librdkafka.backlog import Backlog
+from legacy_mm.clients.librdkafka.sender import FailedSend, RecordSender
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import Settings
-from legacy_mm.copies import without_idempotence
 from legacy_mm.dataplane.send_failure import IdempotenceRefused
 from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, SendFailure, UsageError
-from legacy_mm.flow_names import Names
+from legacy_mm.flow.copy_jobs import without_idempotence
+from legacy_mm.flow.names import Names
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, PythonBatches, placed
 from legacy_mm.handlers.line_file import take, was_taken
 from legacy_mm.handlers.quarantine import read_file, released
-from legacy_mm.kafka.backlog import Backlog
-from legacy_mm.kafka.sender import FailedSend, RecordSender
+from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.logs import events
 from legacy_mm.model import Columns, Outgoing
-from legacy_mm.spark.jvm import Jvm
 
 _PATIENCE_SECONDS = 30.0
 _LOOK_SECONDS = 0.05

@@ -15,12 +15,12 @@ from pathlib import Path
 from legacy_mm import client
 from legacy_mm.cli.log_lines import LOG_LINES
 from legacy_mm.compat.client_properties import consumer, producer
-from legacy_mm.compat.client_properties.origin import understood
-from legacy_mm.compat.quirks import QUIRKS
 from legacy_mm.config.catalogue import OPTIONS
 from legacy_mm.config.feature import Feature
 from legacy_mm.config.features import FEATURES
 from legacy_mm.config.option import Option
+from legacy_mm.explain.differences import QUIRKS
+from legacy_mm.explain.origin import understood
 from legacy_mm.handlers import api
 from legacy_mm.metrics.catalogue import METRICS
 

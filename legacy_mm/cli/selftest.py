@@ -9,14 +9,14 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from legacy_mm.audit import selftest
+from legacy_mm.audit.java_files import write_properties
+from legacy_mm.audit.records import ClientError
+from legacy_mm.audit.stop_signals import Stopped, StopSignals
+from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.cli.old_line import Parser, parts_of, split, told
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
-from legacy_mm.testbed import selftest
-from legacy_mm.testbed.java_files import write_properties
-from legacy_mm.testbed.records import ClientError
-from legacy_mm.testbed.stop_signals import Stopped, StopSignals
-from legacy_mm.testbed.tools import ToolProcess
 
 PASSED, UNKNOWN, FAILED = 0, 1, 2
 

@@ -10,7 +10,6 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from legacy_mm import logs
 from legacy_mm.cli.old_line import LineParts, Parser, parts_of, split, told
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.cli.progress_bar import ProgressBar
@@ -20,17 +19,18 @@ from legacy_mm.config import feature_flags, validate
 from legacy_mm.config.catalogue import EMBEDDED, OwnOptions, option_called
 from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import HostError
-from legacy_mm.flow_names import Names
+from legacy_mm.flow.names import Names
 from legacy_mm.handlers.built_in import GuardLoop
+from legacy_mm.logs import root_logger
 from legacy_mm.spark.runner import reason_of
 from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
 
 if TYPE_CHECKING:
-    from legacy_mm.verify.comparison import Outcome
+    from legacy_mm.audit.topic_comparison import Outcome
 
 EQUAL, FAILED, DIFFERENT = 0, 1, 2
-_PRELOADED = "legacy_mm.spark.tables legacy_mm.verify.fingerprints"
+_PRELOADED = "legacy_mm.spark.tables legacy_mm.audit.fingerprints"
 _STOP_SECONDS = 5.0
 _HOUR_SECONDS = 3600
 _AS_THE_MIRROR = (
@@ -70,7 +70,7 @@ def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, 
 
 
 def _verify(options: argparse.Namespace, parts: LineParts | None) -> int:
-    logs.silence()
+    root_logger.silence()
     found = _compare(options, parts)
     sys.stdout.writelines(f"{line}\n" for line in _lines(found))
     return DIFFERENT if found.differences else EQUAL
@@ -83,8 +83,8 @@ def _compare(options: argparse.Namespace, parts: LineParts | None) -> Outcome:
     written, read = (properties_file.load(files[side]).properties for side in ("target", "source"))
     features = feature_flags.settings(own.features, feature_flags.given_in(written), feature_flags.given_in(read))
     try:
-        from legacy_mm.verify.comparison import compare
-        from legacy_mm.verify.connections import ConnectionGiver
+        from legacy_mm.audit.connections import ConnectionGiver
+        from legacy_mm.audit.topic_comparison import compare
     except ImportError as error:
         raise HostError(f"this command needs more packages: pip install 'legacy-mm[verify]' ({error})") from error
     master = None if own.spark_master == EMBEDDED else own.spark_master

@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import NamedTuple, Self, TypeVar, overload
 
-from legacy_mm import events
 from legacy_mm.client import properties as client_properties
+from legacy_mm.clients.librdkafka.client import LibrdkafkaTopicLister
+from legacy_mm.clients.librdkafka.compacted import read_to_end
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import CorruptRecords, HostError
-from legacy_mm.kafka.client import LibrdkafkaTopicLister
-from legacy_mm.kafka.compacted import read_to_end
+from legacy_mm.flow.plugins import policy_of
+from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
-from legacy_mm.plugins import policy_of
 from legacy_mm.policies import upstream
 from legacy_mm.policies.topic_naming import ReplicationPolicy
 from legacy_mm.protocol.mirror_records import Checkpoint, Heartbeat

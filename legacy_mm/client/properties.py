@@ -15,7 +15,7 @@ from legacy_mm.compat import client_connection
 from legacy_mm.config.feature_flags import client_naming
 from legacy_mm.config.feature_settings import NamingSettings
 from legacy_mm.config.settings import ClientProperties
-from legacy_mm.spark import keystore
+from legacy_mm.jvm import keystore
 from legacy_mm.spark.session import java_when_asked
 
 _CONNECTION = ("bootstrap.servers", "security.", "ssl.", "sasl.", "config.providers", "librdkafka.")

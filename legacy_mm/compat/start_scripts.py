@@ -13,6 +13,7 @@ import os
 import shlex
 import tempfile
 from collections.abc import Callable, Iterator
+from importlib import metadata
 from pathlib import Path
 
 from legacy_mm.errors import HostError
@@ -21,6 +22,7 @@ KEPT = ".before-legacy_mm"
 SUFFIXES = (".sh", "")
 _MARK = "# Put here by `legacy-mm install`"
 _MIRROR_MAKER, _RUN_CLASS = "kafka-mirror-maker", "kafka-run-class"
+_SHIPPED = f"{_MIRROR_MAKER}.sh"
 _CLASS = "kafka.tools.MirrorMaker"
 _SCRIPT = """\
 #!/bin/sh
@@ -56,6 +58,25 @@ _EITHER = """for word; do
 done
 exec "$here/{name}{kept}" "$@"
 """
+
+
+def shipped() -> Path:
+    """Return the folder of our scripts: the checkout's `bin`, else that of the installation; raise HostError."""
+    checkout = Path(__file__).resolve().parents[2]
+    # setup.cfg: a folder called bin beside site-packages need not be ours.
+    if (checkout / "setup.cfg").is_file() and (checkout / "bin" / _SHIPPED).is_file():
+        return checkout / "bin"
+    for file in _installed_files():
+        if file.match(_SHIPPED) and (path := Path(str(file.locate())).resolve()).is_file():
+            return path.parent
+    raise HostError(f"{_SHIPPED} is neither in {checkout / 'bin'} nor installed: install legacy-mm again")
+
+
+def _installed_files() -> list[metadata.PackagePath]:
+    try:
+        return metadata.files("legacy-mm") or []
+    except metadata.PackageNotFoundError:
+        return []
 
 
 def install(kafka_home: Path, ours: Path, *, run_class: bool) -> Iterator[str]:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
+from legacy_mm.clients.tokens import LOGIN_CLASS
 from legacy_mm.compat import defaults, jaas, properties_file, zookeeper_files
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.class_path import class_path
@@ -27,7 +28,6 @@ from legacy_mm.compat.system_properties import system_properties
 from legacy_mm.config.catalogue import OwnOptions
 from legacy_mm.config.validate import runs_on_cluster
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.tokens import LOGIN_CLASS
 
 _NO_EFFECT = {
     "num.producers": "every stream has its own producer",

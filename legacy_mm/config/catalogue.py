@@ -75,7 +75,7 @@ OPTIONS = (
         default="30000",
         argument="ms",
         help="How long a stop may take before the mirror ends without what is left.",
-        owner="legacy_mm.lifecycle",
+        owner="legacy_mm.flow.lifecycle",
         type=milliseconds,
     ),
     Option(
@@ -133,7 +133,7 @@ OPTIONS = (
         default=None,
         argument="level",
         help="Level of the root logger, whatever a log4j file says; without both it is WARN.",
-        owner="legacy_mm.logs",
+        owner="legacy_mm.logs.root_logger",
         choices=("TRACE", "DEBUG", "INFO", "WARN", "ERROR"),
     ),
     Option(
@@ -142,7 +142,7 @@ OPTIONS = (
         argument="format",
         help="How lines on the console look: log4j is the layout of the log4j file or of the legacy tool, "
         "json is one object per line.",
-        owner="legacy_mm.logs",
+        owner="legacy_mm.logs.root_logger",
         choices=("log4j", "json"),
     ),
     Option(

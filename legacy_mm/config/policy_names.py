@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from legacy_mm.config.feature_settings import DEFAULT, IDENTITY, LEGACY
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.topic_letters import has_legal_letters
+from legacy_mm.policies.topic_letters import has_legal_letters
 
 POLICY = "replication.policy.class"
 _JAVA_PACKAGES = ("org.apache.kafka.connect.mirror.", "org.apache.kafka.mirror.")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.made_rules import MadeRules
 from legacy_mm.errors import NoAuthorizer
 from legacy_mm.policies import acl_rules

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.cutover import members_of
 from legacy_mm.controlplane.group_offsets import raise_untold
 from legacy_mm.controlplane.group_translation import offsets_of
 from legacy_mm.errors import HostError
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.wire.groups import CommittedOffset, GroupAdmin
 
 _ASK_SECONDS = 30.0
 Say = Callable[[str], None]

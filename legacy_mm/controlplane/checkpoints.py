@@ -13,19 +13,19 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from legacy_mm import events
+from legacy_mm.clients.librdkafka.internal_log import InternalLog, decoded
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.clients.native.groups import GroupAdmin, GroupOffsets
 from legacy_mm.clock import Deadline, epoch_ms, monotonic
 from legacy_mm.controlplane.duties import RUN_SECONDS
 from legacy_mm.controlplane.group_offsets import TargetGroups, raise_untold
 from legacy_mm.controlplane.translation import Translation
 from legacy_mm.errors import HostError, one_line
-from legacy_mm.kafka.internal_log import InternalLog, decoded
-from legacy_mm.kafka.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.logs import events
 from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.model import OffsetPair, Offsets, TopicPartition
 from legacy_mm.policies import checkpoint_rule
 from legacy_mm.protocol.mirror_records import Checkpoint
-from legacy_mm.wire.groups import GroupAdmin, GroupOffsets
 
 _NAMED = 3
 """Partitions of a group that are named in a line."""

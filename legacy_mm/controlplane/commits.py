@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from legacy_mm import events
+from legacy_mm.clients.api import CommitProblem
 from legacy_mm.clock import epoch_ms, monotonic
 from legacy_mm.errors import StreamFailure
-from legacy_mm.group import CommitProblem
+from legacy_mm.logs import events
 from legacy_mm.model import Offsets, TopicPartition, describe_offsets
 
 _RETRY_SECONDS = 0.1

@@ -15,9 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.copyjob import (
+from legacy_mm.control_channel.channel import ChannelServer, Peer, process_start
+from legacy_mm.control_channel.frames import (
     LEASE_SECONDS,
     Copied,
     Exit,
@@ -39,9 +39,9 @@ from legacy_mm.copyjob import (
     Understood,
 )
 from legacy_mm.errors import ChannelError
+from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.spark.channel import ChannelServer, Peer, process_start
 from legacy_mm.spark.runner import SparkRunner
 
 _HELLO_SECONDS, _CLUSTER_HELLO_SECONDS = 30.0, 150.0

@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.controlplane.cutover_receipt import CutoverReceipt, MovedPartition
 from legacy_mm.controlplane.group_offsets import raise_untold
 from legacy_mm.controlplane.group_translation import GroupTranslation, Position, offsets_of, untranslated
 from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
 
 _ASK_SECONDS = 30.0
 _PAUSE_SECONDS = 0.5

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from legacy_mm import events
+from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.made_rules import MadeRules
 from legacy_mm.errors import one_line
+from legacy_mm.logs import events
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.change_effects import WEAKENS, described, effect
 from legacy_mm.policies.changes import (

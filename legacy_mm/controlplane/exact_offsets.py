@@ -10,12 +10,12 @@ import threading
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
-from legacy_mm import events
+from legacy_mm.clients.librdkafka.internal_log import InternalLog, decoded
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
-from legacy_mm.copyjob import UNKNOWN, Run
+from legacy_mm.control_channel.frames import UNKNOWN, Run
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.internal_log import InternalLog, decoded
-from legacy_mm.kafka.internal_topic import InternalTopicWriter
+from legacy_mm.logs import events
 from legacy_mm.model import OffsetMapChunk, OffsetRun, Offsets, TopicPartition
 from legacy_mm.policies.offset_map import Nearest, OffsetMap
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.config.feature_settings import ConfigFilterSettings, FeatureSettings
 from legacy_mm.controlplane.acls import TopicAcls
-from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.duties import Applier, Scheduled
 from legacy_mm.controlplane.heartbeat_copies import HeartbeatCopies
 from legacy_mm.controlplane.internal_topics import InternalTopics
@@ -68,7 +68,7 @@ def feature_duties(
         duty = TopicConfigs(source, target, names.remote, properties(configs.filter))
         found.append(Scheduled(duty, configs.interval))
     if acls is not None:
-        from legacy_mm.wire.access_rules import access_rules  # a second client library, for this alone
+        from legacy_mm.clients.native.access_rules import access_rules  # a second client library, for this alone
 
         rules = TopicAcls(
             source, target, names.remote, names.concerned, access_rules, prefixed=acls.prefixed, made=made

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from legacy_mm import events
+from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
+from legacy_mm.logs import events
 from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.checkpoint_rule import offsets_to_set
 from legacy_mm.protocol.mirror_records import Checkpoint
-from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
 
 _IDLE = (EMPTY, DEAD)
 _NONE: GroupOffsets = {}

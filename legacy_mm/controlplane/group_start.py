@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
+from legacy_mm.clients.native import failures
+from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.group_offsets import raise_untold
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import TopicPartition
-from legacy_mm.wire import failures
-from legacy_mm.wire.groups import CommittedOffset, GroupAdmin
 
 LogEnds = Mapping[TopicPartition, tuple[int, int]]
 """First offset, and the next offset to be written."""

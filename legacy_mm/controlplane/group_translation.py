@@ -6,17 +6,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from legacy_mm.clients.librdkafka.scan import has_records
+from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
+from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, GroupOffsets
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.exact_offsets import StoredMaps
 from legacy_mm.controlplane.group_offsets import raise_untold
 from legacy_mm.controlplane.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.scan import has_records
-from legacy_mm.kafka.survey import LibrdkafkaSurvey
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.policies.group_position import Answer, How, answer, by_checkpoint, copied_until
 from legacy_mm.policies.offset_map import OffsetMap
-from legacy_mm.wire.groups import CommittedOffset, GroupAdmin, GroupOffsets
 
 _SCANS = 8
 Ends = Mapping[TopicPartition, tuple[int, int]]

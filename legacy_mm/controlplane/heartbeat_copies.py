@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Look
 from legacy_mm.policies.config_filter import TopicProperty
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from legacy_mm import events
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.clock import epoch_ms
 from legacy_mm.errors import LegacyMMError
-from legacy_mm.kafka.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.logs import events
 from legacy_mm.protocol.mirror_records import Heartbeat
 
 _AGAIN_SECONDS = 10.0

@@ -12,12 +12,12 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
-from legacy_mm import events
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.control_channel.frames import UNKNOWN, Run
 from legacy_mm.controlplane.exact_offsets import ExactOffsets
-from legacy_mm.copyjob import UNKNOWN, Run
 from legacy_mm.errors import HostError
-from legacy_mm.kafka.internal_topic import InternalTopicWriter
+from legacy_mm.logs import events
 from legacy_mm.model import OffsetPair, Offsets, TopicPartition
 from legacy_mm.policies.offset_sync_rule import PartitionSyncs, selected
 from legacy_mm.protocol.mirror_records import OffsetSync

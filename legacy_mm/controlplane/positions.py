@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple, Protocol
 
-from legacy_mm import events
+from legacy_mm.clients.api import Member
 from legacy_mm.config.settings import OffsetReset
-from legacy_mm.copyjob import Gap
+from legacy_mm.control_channel.frames import Gap
 from legacy_mm.errors import SourceGap, Undecided
-from legacy_mm.group import Member
+from legacy_mm.logs import events
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition, describe_partitions
 
 

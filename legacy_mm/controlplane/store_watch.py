@@ -11,9 +11,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from legacy_mm import events
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import one_line
+from legacy_mm.logs import events
 
 _LOOK_SECONDS = 1.0
 _AGAIN_SECONDS = 5.0

@@ -14,15 +14,15 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from legacy_mm import events
+from legacy_mm.clients.api import CommitProblem, Member, MembershipListener, RebalanceListener
 from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.control_channel.frames import Gap, Started
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
-from legacy_mm.copyjob import Gap, Started
 from legacy_mm.errors import CorruptRecords, SendFailure, StreamFailure, commits
-from legacy_mm.group import CommitProblem, Member, MembershipListener, RebalanceListener
+from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane import trials
-from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.policies.changes import Alteration, Look
 from legacy_mm.policies.config_filter import ConfigPropertyFilter, not_known
 

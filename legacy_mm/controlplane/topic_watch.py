@@ -10,10 +10,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from legacy_mm import events
+from legacy_mm.clients.api import TopicLister
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError, InvalidPattern
-from legacy_mm.group import TopicLister
+from legacy_mm.logs import events
 from legacy_mm.policies.topic_choice import TopicChoice
 
 _RETRY_SECONDS = 1.0

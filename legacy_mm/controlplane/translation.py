@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 
+from legacy_mm.clients.librdkafka.internal_log import InternalLog, decoded
 from legacy_mm.clock import Deadline
-from legacy_mm.kafka.internal_log import InternalLog, decoded
 from legacy_mm.model import OffsetPair, TopicPartition
 from legacy_mm.policies.group_position import best
 from legacy_mm.policies.offset_map import Nearest

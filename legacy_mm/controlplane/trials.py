@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
+from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.policies.changes import BROKER_DEFAULT, Alteration, CreateTopic, SetConfig, by_topic
 
 _REPLICAS = "default.replication.factor"

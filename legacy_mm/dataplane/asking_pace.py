@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from legacy_mm import events
 from legacy_mm.clock import monotonic
+from legacy_mm.logs import events
 
 _MOST_SECONDS = 1.0
 """`retry.backoff.max.ms` of Java's client."""

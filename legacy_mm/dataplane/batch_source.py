@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from legacy_mm.kafka.client import ErrorLines
+from legacy_mm.clients.librdkafka.client import ErrorLines
+from legacy_mm.clients.native import fetch_options
+from legacy_mm.clients.native.arrivals import Fetched
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.fetcher import Fetcher
+from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_set import CommittedOnly, with_data
-from legacy_mm.wire import fetch_options
-from legacy_mm.wire.arrivals import Fetched
-from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.fetcher import Fetcher
-from legacy_mm.wire.traffic import Traffic
 
 _CALL_SECONDS, _CONNECT_SECONDS = 4.0, 10.0
 """One question to a cluster; well below the time after which a silent task counts as stalled."""

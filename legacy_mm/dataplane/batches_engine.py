@@ -10,9 +10,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
+from legacy_mm.clients.librdkafka.errors import broker_error
+from legacy_mm.clients.librdkafka.sender import FailedSend
+from legacy_mm.clients.native import append_options, failures
+from legacy_mm.clients.native.appender import Appender
+from legacy_mm.clients.native.arrivals import Fetched
+from legacy_mm.clients.native.errors import ProducerForgotten, UnsupportedVersion
+from legacy_mm.clients.native.lane import Entry
+from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Frame, Gap, Pairs, Plan, Progress, Started
+from legacy_mm.control_channel.frames import BEAT_SECONDS, UNKNOWN, Frame, Gap, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
@@ -29,16 +37,8 @@ from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.errors import CorruptRecords, EngineUnfit
-from legacy_mm.kafka.errors import broker_error
-from legacy_mm.kafka.sender import FailedSend
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch, seal
-from legacy_mm.wire import append_options, failures
-from legacy_mm.wire.appender import Appender
-from legacy_mm.wire.arrivals import Fetched
-from legacy_mm.wire.errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.wire.lane import Entry
-from legacy_mm.wire.traffic import Traffic
 
 _WAIT_SECONDS = 0.1
 _LAST_SECONDS = 20.0

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from legacy_mm import events
+from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.dataplane.acks import Part
+from legacy_mm.logs import events
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.wire.cluster import Cluster
 
 
 class EmptyCopies:

@@ -14,9 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from legacy_mm import events
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.copyjob import Exit, Frame, Plan, Progress, Stopped
+from legacy_mm.control_channel.frames import Exit, Frame, Plan, Progress, Stopped
 from legacy_mm.dataplane.partition_counts import Move, NamedPartitions, missing_seconds
 from legacy_mm.dataplane.records_engine import READ_SECONDS, RecordsEngine
 from legacy_mm.errors import HandlerFailure
@@ -25,8 +24,9 @@ from legacy_mm.handlers.batches import BatchHandler, Handled, legally_named, pla
 from legacy_mm.handlers.java import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.quarantine import quarantine_of
+from legacy_mm.jvm.java import compiler_jars, find_java
+from legacy_mm.logs import events
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartition
-from legacy_mm.spark.java import compiler_jars, find_java
 
 _YOUNG_OBJECTS = 100_000
 _CODE_SECONDS = 5.0

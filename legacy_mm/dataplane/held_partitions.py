@@ -10,13 +10,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from legacy_mm import events
+from legacy_mm.clients.native.appender import Appender
+from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clock import Deadline
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.dataplane.waiting_topics import WaitingTopics
+from legacy_mm.logs import events
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.wire.appender import Appender
-from legacy_mm.wire.fetcher import Fetcher
 
 _LOOK_SECONDS = 0.1
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from legacy_mm.copyjob import UNKNOWN, Run
+from legacy_mm.control_channel.frames import UNKNOWN, Run
 from legacy_mm.model import TopicPartition
 
 if TYPE_CHECKING:

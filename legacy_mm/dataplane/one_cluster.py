@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from legacy_mm import events
-from legacy_mm.policies.identity import what_one_cluster_means
+from legacy_mm.logs import events
+from legacy_mm.policies.same_cluster import what_one_cluster_means
 
 
 class OneCluster:

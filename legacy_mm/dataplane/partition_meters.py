@@ -12,10 +12,10 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from legacy_mm.clients.native.traffic import INTERVAL_SECONDS, Spread
 from legacy_mm.clock import epoch_ms, monotonic
-from legacy_mm.copyjob import JOB, Measured, Statistics
+from legacy_mm.control_channel.frames import JOB, Measured, Statistics
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.wire.traffic import INTERVAL_SECONDS, Spread
 
 if TYPE_CHECKING:
     from legacy_mm.protocol.record_batch import Header

@@ -12,10 +12,23 @@ import threading
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from legacy_mm import events
+from legacy_mm.clients.librdkafka.reader import PartitionReader
+from legacy_mm.clients.librdkafka.sender import RecordSender, Refused
+from legacy_mm.clients.librdkafka.senders import Senders
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.copyjob import BEAT_SECONDS, UNKNOWN, Copied, Frame, Gap, Pairs, Plan, Progress, Started, Statistics
+from legacy_mm.control_channel.frames import (
+    BEAT_SECONDS,
+    UNKNOWN,
+    Copied,
+    Frame,
+    Gap,
+    Pairs,
+    Plan,
+    Progress,
+    Started,
+    Statistics,
+)
 from legacy_mm.dataplane.acks import SafeOffsets
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.one_cluster import OneCluster
@@ -29,9 +42,7 @@ from legacy_mm.dataplane.tally import Tally
 from legacy_mm.dataplane.target_gate import TargetGate
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.errors import EngineUnfit, StreamFailure
-from legacy_mm.kafka.reader import PartitionReader
-from legacy_mm.kafka.sender import RecordSender, Refused
-from legacy_mm.kafka.senders import Senders
+from legacy_mm.logs import events
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
 
 if TYPE_CHECKING:
@@ -94,8 +105,8 @@ class RecordsEngine:
 
     def _make_reader(self, plan: Plan) -> PartitionReader | WireReader:
         if plan.wire_source:  # else its libraries may not be here
+            from legacy_mm.clients.native.security import unsupported
             from legacy_mm.dataplane.wire_reader import WireReader
-            from legacy_mm.wire.security import unsupported
 
             if unsupported(plan.source) is None:
                 patience = Patience(self._stopping, self._beat, lambda: self._report_when_due(blocked=True))

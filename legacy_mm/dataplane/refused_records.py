@@ -14,12 +14,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from legacy_mm import events
+from legacy_mm.clients.librdkafka.sender import FailedSend, Refused, queue_kbytes, record_bytes
+from legacy_mm.clients.librdkafka.senders import Senders
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.handlers.api import Record, TargetRecord
 from legacy_mm.handlers.quarantine import QuarantineFile, quarantine_of
-from legacy_mm.kafka.sender import FailedSend, Refused, queue_kbytes, record_bytes
-from legacy_mm.kafka.senders import Senders
+from legacy_mm.logs import events
 from legacy_mm.model import Columns, Outgoing, TopicPartition
 
 _LINGER_MS = 60_000

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from legacy_mm.clients.native import failures
 from legacy_mm.clock import epoch_ms
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec, Decompressor
@@ -21,7 +22,6 @@ from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
 from legacy_mm.protocol.record_set import opened
 from legacy_mm.protocol.records import Contents, Placement, SourceOffsets, Survey
 from legacy_mm.protocol.single_record import SingleRecord, batch_of, first_record
-from legacy_mm.wire import failures
 
 
 class Placed(NamedTuple):

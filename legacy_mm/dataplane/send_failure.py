@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from legacy_mm import events
+from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.errors import SendFailure, StreamFailure
-from legacy_mm.kafka.sender import FailedSend
+from legacy_mm.logs import events
 
 _FORBIDDEN, _INVALID = "TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION"
 

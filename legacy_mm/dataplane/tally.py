@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.copyjob import Portion
+from legacy_mm.control_channel.frames import Portion
 from legacy_mm.model import Columns, TopicPartition
 
 

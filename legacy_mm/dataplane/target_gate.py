@@ -10,14 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from typing import Protocol
 
-from legacy_mm import events
 from legacy_mm.clock import Deadline
-from legacy_mm.copyjob import Plan
+from legacy_mm.control_channel.frames import Plan
 from legacy_mm.dataplane.asking_pace import AskingPace, is_error_name
 from legacy_mm.dataplane.partition_counts import missing_seconds
 from legacy_mm.dataplane.send_failure import ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.dataplane.waiting_topics import WaitingTopics
+from legacy_mm.logs import events
 from legacy_mm.model import Columns, Offsets, TopicPartition
 
 _UNMADE = "topic.creation has not made it yet"

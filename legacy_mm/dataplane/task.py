@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, Protocol
 
-from legacy_mm import events
 from legacy_mm.clock import monotonic
-from legacy_mm.copyjob import (
+from legacy_mm.control_channel.channel import Peer, present
+from legacy_mm.control_channel.frames import (
     BEAT_SECONDS,
     LEASE_SECONDS,
     Failure,
@@ -34,9 +34,9 @@ from legacy_mm.copyjob import (
     Understood,
 )
 from legacy_mm.errors import ChannelError, LegacyMMError
+from legacy_mm.logs import events
 from legacy_mm.model import Offsets
 from legacy_mm.spark.attempt import attempt_number
-from legacy_mm.spark.channel import Peer, present
 from legacy_mm.spark.worker_daemon import print_with_the_mirror
 
 ABANDONED = 70

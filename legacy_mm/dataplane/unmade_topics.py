@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 
-from legacy_mm import events
 from legacy_mm.clock import Deadline
-from legacy_mm.copyjob import Plan
+from legacy_mm.control_channel.frames import Plan
+from legacy_mm.logs import events
 
 _MADE_SECONDS = 30.0
 """The time the duty, which tries again each 10 s, has for the next topic. Then copying goes on without it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from legacy_mm import events
 from legacy_mm.clock import Deadline
+from legacy_mm.logs import events
 
 _QUIET_SECONDS = 3.0
 """Within so long brokers make a topic, and leaders move."""

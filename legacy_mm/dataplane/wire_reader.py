@@ -10,22 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from legacy_mm.clients.librdkafka.reader import not_text, unreadable
+from legacy_mm.clients.native.arrivals import Fetched
+from legacy_mm.clients.native.errors import UnsupportedVersion
+from legacy_mm.clients.native.survey import count_partitions
 from legacy_mm.clock import monotonic, thread_cpu
-from legacy_mm.copyjob import Gap, Started, Statistics
+from legacy_mm.control_channel.frames import Gap, Started, Statistics
 from legacy_mm.dataplane.batch_source import BatchSource
 from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.patience import Patience
 from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
 from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, Headers
-from legacy_mm.kafka.reader import not_text, unreadable
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
 from legacy_mm.protocol.compression import Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.record_fields import Fields, RawHeaders, fields
 from legacy_mm.protocol.record_set import opened
-from legacy_mm.wire.arrivals import Fetched
-from legacy_mm.wire.errors import UnsupportedVersion
-from legacy_mm.wire.survey import count_partitions
 
 BATCH_RECORDS, BATCH_BYTES = 1_000, 1 << 20
 _TO_READ = 32

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from legacy_mm import events
+from legacy_mm.logs import events
 from legacy_mm.metrics.catalogue import BY_PLACE
 from legacy_mm.metrics.registry import Fact, Labels, Snapshot
 from legacy_mm.metrics.window import Reading

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 
-from legacy_mm.copyjob import Measured
+from legacy_mm.control_channel.frames import Measured
 from legacy_mm.metrics.window import Reading, Window
 
 Source = str

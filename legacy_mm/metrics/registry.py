@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from legacy_mm.clock import monotonic
-from legacy_mm.copyjob import JOB, Measured, Progress, Statistics
+from legacy_mm.control_channel.frames import JOB, Measured, Progress, Statistics
 from legacy_mm.metrics.meters import Meters, Source
 from legacy_mm.metrics.window import Reading
 from legacy_mm.model import TopicPartition

@@ -45,7 +45,7 @@ class Wanted(NamedTuple):
 
 
 class Session(NamedTuple):
-    """The session part of a request to a broker that remembers earlier ones; `wire/fetch_session.py` has the rules."""
+    """The session part of a request to a broker that remembers earlier ones: see `clients/native/fetch_session.py`."""
 
     id: int
     epoch: int

@@ -13,7 +13,7 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
-from legacy_mm.copyjob import Ticket
+from legacy_mm.control_channel.frames import Ticket
 
 TaskEntry = Callable[[Iterator[Ticket]], Iterator[None]]
 _RAISED = re.compile(r"^ +.*\n([A-Za-z_][\w.]*(?::.*)?)$", re.MULTILINE)

@@ -18,7 +18,7 @@ from typing import Any
 
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JvmSettings, SparkSettings
-from legacy_mm.spark.jvm import Jvm, python_executable
+from legacy_mm.jvm.gateway import Jvm, python_executable
 from legacy_mm.spark.prepared_daemon import PreparedDaemon
 from legacy_mm.spark.shipping import UNPACKED
 

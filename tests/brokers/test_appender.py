@@ -10,18 +10,18 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.records import create_topic, delete_topic
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native.append_options import options_from
+from legacy_mm.clients.native.appender import Appender
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.errors import ConnectionLost, ProducerForgotten
+from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import RecordBatch
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
-from legacy_mm.testbed.records import create_topic, delete_topic
-from legacy_mm.testbed.waiting import wait_until
-from legacy_mm.wire.append_options import options_from
-from legacy_mm.wire.appender import Appender
-from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import ConnectionLost, ProducerForgotten
-from legacy_mm.wire.traffic import Traffic
 
 pytestmark = pytest.mark.brokers
 PARTITIONS = 6

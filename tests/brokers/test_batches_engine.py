@@ -12,17 +12,17 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.copyjob import Gap, Started, Statistics
+from compat.laboratory.cluster import PROXIED, Cluster
+from compat.laboratory.proxy import Proxy
+from legacy_mm.audit.load import load
+from legacy_mm.audit.record_comparison import same_records
+from legacy_mm.audit.records import create_topic, end_offsets, read_all
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.control_channel.frames import Gap, Started, Statistics
 from legacy_mm.dataplane import pace
 from legacy_mm.dataplane.routes import Placed
 from legacy_mm.errors import EngineUnfit, SendFailure
 from legacy_mm.model import TopicPartition
-from legacy_mm.testbed.cluster import PROXIED, Cluster
-from legacy_mm.testbed.comparison import same_records
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.proxy import Proxy
-from legacy_mm.testbed.records import create_topic, end_offsets, read_all
-from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.copying import PATIENCE, Start
 
 pytestmark = pytest.mark.brokers

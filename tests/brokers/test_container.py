@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import create_topic, end_offsets
-from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.checkout import CHECKOUT
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import create_topic, end_offsets
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 COPIED = 60.0

@@ -14,12 +14,13 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
+from compat.laboratory.checkout import CHECKOUT
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.records import committed, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.protocol.mirror_records import Checkpoint
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, list_topics, read_all
-from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
-from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.offsets import PARTITIONS, Place, commit, rest, write
 from tests.fixtures.tools import Run
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.testbed.records import create_topic
-from legacy_mm.testbed.upgrade_rungs import RUNGS
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.upgrade_rungs import RUNGS
+from legacy_mm.audit.records import create_topic
+from legacy_mm.audit.waiting import wait_until
 from tests.fixtures import signals
 
-DEMO = [sys.executable, "-P", "-m", "legacy_mm.testbed.demo"]
+DEMO = [sys.executable, "-P", "-m", "compat.laboratory.demo"]
 DEMO_SECONDS = 300
 UPGRADE_SECONDS = 3600
 MARK = "TEST_OF_LEGACY_MM_MARK"  # the testbed keeps variables that begin with ours from the tools it starts

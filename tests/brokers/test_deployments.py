@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.records import create_topic
 from tests.fixtures.deployments import PARTITIONS, ROWS, mirror_together
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]

@@ -21,19 +21,21 @@ from urllib.request import urlopen
 
 import pytest
 
+from compat.laboratory.checkout import CHECKOUT
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.jars import kafka_jars
+from compat.laboratory.ports import Ports
+from compat.laboratory.releases import OLD
+from compat.laboratory.tools import LAUNCHER, mirror_maker_2
+from compat.laboratory.topic_state import AUTHORIZER
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import committed, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.old_line import flows_of
 from legacy_mm.config.features import is_flag
-from legacy_mm.spark.java import find_java
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.jars import kafka_jars
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.ports import Ports
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, list_topics, read_all
-from legacy_mm.testbed.releases import OLD
-from legacy_mm.testbed.tools import CHECKOUT, LAUNCHER, ToolProcess, mirror_maker_2
-from legacy_mm.testbed.topic_state import AUTHORIZER
-from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.jvm.java import find_java
 from tests.fixtures.doc_blocks import NOT_RUN, NOT_SHOWN, OUTPUT, PAGES, PROPERTIES, PYTHON, SHELL, Block, blocks
 from tests.fixtures.offsets import commit, stand
 

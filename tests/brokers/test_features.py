@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.record import Record
-from legacy_mm.testbed.records import create_topic, end_offsets, grow_topic, list_topics, read_all
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.topic_state import overrides
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.topic_state import overrides
+from legacy_mm.audit.record import Record
+from legacy_mm.audit.records import create_topic, end_offsets, grow_topic, list_topics, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 
 pytestmark = pytest.mark.brokers
 SECONDS = 60.0

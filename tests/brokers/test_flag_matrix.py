@@ -10,11 +10,11 @@ from itertools import combinations
 import pytest
 from confluent_kafka import Producer
 
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.records import create_topic, list_topics, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.config.features import FEATURES
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic, list_topics, read_all
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.flags import switched_on
 
 pytestmark = [pytest.mark.brokers, pytest.mark.slow]

@@ -8,23 +8,23 @@ from typing import Any
 
 import pytest
 
+from compat.laboratory.broker import Broker
+from compat.laboratory.cluster import Cluster as Brokers
+from compat.laboratory.releases import CURRENT, OLD
+from compat.laboratory.topic_state import AUTHORIZER, Rule, add_rules, remove_rules
+from compat.laboratory.zookeeper import ZooKeeperCluster
+from legacy_mm.audit.records import create_topic, read_all
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native.append_options import options_from
+from legacy_mm.clients.native.appender import Appender
+from legacy_mm.clients.native.channel import Channel
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import epoch_ms
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
-from legacy_mm.testbed.broker import Broker
-from legacy_mm.testbed.cluster import Cluster as Brokers
-from legacy_mm.testbed.records import create_topic, read_all
-from legacy_mm.testbed.releases import CURRENT, OLD
-from legacy_mm.testbed.topic_state import AUTHORIZER, Rule, add_rules, remove_rules
-from legacy_mm.testbed.waiting import wait_until
-from legacy_mm.testbed.zookeeper import ZooKeeperCluster
-from legacy_mm.wire.append_options import options_from
-from legacy_mm.wire.appender import Appender
-from legacy_mm.wire.channel import Channel
-from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost
-from legacy_mm.wire.traffic import Traffic
 
 pytestmark = pytest.mark.brokers
 WEEK_MS = 7 * 24 * 3_600_000

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.topic_state import overrides
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import committed, create_topic, list_topics, members, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import committed, create_topic, list_topics, members, read_all
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.topic_state import overrides
-from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.jmx import MBeans, java_pid, read_mbeans
 from tests.fixtures.offsets import PARTITIONS, commit, rest, write
 from tests.fixtures.scrape import scrape, total

@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from compat.laboratory.cluster import Cluster
 from legacy_mm import model
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import create_topic, end_offsets
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native import login
+from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin
+from legacy_mm.clients.native.survey import log_ends
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import create_topic, end_offsets
-from legacy_mm.testbed.waiting import wait_until
-from legacy_mm.wire import login
-from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin
-from legacy_mm.wire.survey import log_ends
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.spark.java import compiler_jars, find_java
-from legacy_mm.testbed.handlers import SAMPLES
-from legacy_mm.testbed.jars import kafka_jars
-from legacy_mm.testbed.releases import HANDLERS_0_9, HANDLERS_0_10, OLD
+from compat.laboratory.handlers import SAMPLES
+from compat.laboratory.jars import kafka_jars
+from compat.laboratory.releases import HANDLERS_0_9, HANDLERS_0_10, OLD
+from legacy_mm.jvm.java import compiler_jars, find_java
 from tests.fixtures.handlers import OF_TESTS
 
 pytestmark = pytest.mark.brokers

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, list_topics, read_all
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.records import committed, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 
 pytestmark = pytest.mark.brokers
 SECONDS = 60.0

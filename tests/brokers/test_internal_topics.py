@@ -8,12 +8,12 @@ from contextlib import closing
 
 import pytest
 
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.records import create_topic, delete_topic, list_topics, read_all
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.librdkafka.internal_log import InternalLog
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
-from legacy_mm.kafka.internal_log import InternalLog
-from legacy_mm.kafka.internal_topic import InternalTopicWriter
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic, delete_topic, list_topics, read_all
-from legacy_mm.testbed.waiting import wait_until
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0

@@ -20,19 +20,20 @@ from typing import Any
 import pytest
 from kafka.protocol.metadata import MetadataRequest
 
+from compat.laboratory.certificates import PASSWORD
+from compat.laboratory.checkout import CHECKOUT
+from legacy_mm.audit.java_files import write_properties
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import committed, create_topic, end_offsets, members
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native.admin import WireAdmin
+from legacy_mm.clients.native.connection import Connection, open_connection
+from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.native.security import Security, unsupported
 from legacy_mm.clock import Deadline
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Outcome
 from legacy_mm.policies.config_filter import TOPIC
-from legacy_mm.testbed.certificates import PASSWORD
-from legacy_mm.testbed.java_files import write_properties
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, members
-from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
-from legacy_mm.testbed.waiting import wait_until
-from legacy_mm.wire.admin import WireAdmin
-from legacy_mm.wire.connection import Connection, open_connection
-from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
-from legacy_mm.wire.security import Security, unsupported
 from tests.fixtures.deployments import PARTITIONS, ROWS, mirror_together
 from tests.fixtures.kerberos import LISTENER, MODULE, SECURED, SERVICE, TLS, TOKENS, USER, Kerberized
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import create_topic, wait_for_count
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import create_topic, wait_for_count
 from tests.fixtures import signals
 
 pytestmark = pytest.mark.brokers

@@ -10,15 +10,15 @@ from typing import Any
 
 import pytest
 
+from compat.laboratory.cluster import PROXIED, Cluster
+from compat.laboratory.handlers import SAMPLES
+from compat.laboratory.proxy import Proxy
+from legacy_mm.audit.load import load
+from legacy_mm.audit.record_comparison import same_records
+from legacy_mm.audit.records import create_topic, end_offsets, read_all
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.copyjob import Statistics
-from legacy_mm.testbed.cluster import PROXIED, Cluster
-from legacy_mm.testbed.comparison import same_records
-from legacy_mm.testbed.handlers import SAMPLES
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.proxy import Proxy
-from legacy_mm.testbed.records import create_topic, end_offsets, read_all
-from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.control_channel.frames import Statistics
 from tests.fixtures.copying import PATIENCE, Copying, Start
 
 pytestmark = pytest.mark.brokers

@@ -11,18 +11,18 @@ from pathlib import Path
 import psutil
 import pytest
 
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.records import create_topic
+from legacy_mm.clients.librdkafka.internal_log import InternalLog
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
+from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.controlplane.checkpoints import Emitter, SourceGroups
 from legacy_mm.controlplane.group_offsets import TargetGroups
-from legacy_mm.kafka.internal_log import InternalLog
-from legacy_mm.kafka.internal_topic import InternalTopicWriter
 from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic
-from legacy_mm.wire.groups import CommittedOffset, GroupAdmin
 
 pytestmark = [pytest.mark.brokers, pytest.mark.slow]
 REPORT = Path(__file__).resolve().parents[2] / "compat" / "reports" / "groups.json"

@@ -12,11 +12,12 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.ports import LOOPBACK
-from legacy_mm.testbed.records import create_topic
-from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.checkout import CHECKOUT
+from compat.laboratory.ports import LOOPBACK
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import create_topic
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.jmx import jmx_address, read_mbeans
 from tests.fixtures.scrape import Samples, scrape, total
 

@@ -13,6 +13,8 @@ from uuid import uuid4
 import pytest
 from confluent_kafka import Producer
 
+from compat.laboratory.releases import CURRENT
+from legacy_mm.audit.records import create_topic, delete_topic, list_topics
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.client import (
     Checkpoint,
@@ -25,8 +27,6 @@ from legacy_mm.client import (
     heartbeat_line,
 )
 from legacy_mm.errors import HostError
-from legacy_mm.testbed.records import create_topic, delete_topic, list_topics
-from legacy_mm.testbed.releases import CURRENT
 from tests.fixtures.clusters import Kafka
 from tests.fixtures.java_mirror_client import (
     JAVA_CLIENTS,

@@ -9,17 +9,17 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from compat.laboratory.releases import WITH_ZOOKEEPER
+from compat.laboratory.zookeeper import ZooKeeperCluster
+from legacy_mm.audit.java_files import write_properties
+from legacy_mm.audit.load import Loaded, finish, load, load_kinds
+from legacy_mm.audit.record_comparison import same_records
+from legacy_mm.audit.records import committed, create_topic, end_offsets, log_starts, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import epoch_ms
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file
-from legacy_mm.testbed.comparison import same_records
-from legacy_mm.testbed.java_files import write_properties
-from legacy_mm.testbed.load import Loaded, finish, load, load_kinds
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, log_starts, read_all
-from legacy_mm.testbed.releases import WITH_ZOOKEEPER
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
-from legacy_mm.testbed.zookeeper import ZooKeeperCluster
 from tests.fixtures.copying import Start
 from tests.fixtures.tools import Run
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import create_topic, end_offsets, list_topics
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import create_topic, end_offsets, list_topics
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic, grow_topic, list_topics
-from legacy_mm.testbed.topic_state import overrides
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.topic_state import overrides
+from legacy_mm.audit.records import create_topic, grow_topic, list_topics
 from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]

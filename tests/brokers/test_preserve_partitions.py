@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.copyjob import Progress
+from legacy_mm.audit.load import NEVER_EXPIRE, Loaded, load, load_kinds
+from legacy_mm.audit.record import Record
+from legacy_mm.audit.record_comparison import Placement, same_records
+from legacy_mm.audit.records import create_topic, end_offsets, grow_topic, list_topics, read_all, wait_for_count
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.control_channel.frames import Progress
 from legacy_mm.dataplane import partition_counts, target_topics, unmade_topics
 from legacy_mm.errors import StreamFailure
-from legacy_mm.testbed.comparison import Placement, same_records
-from legacy_mm.testbed.load import NEVER_EXPIRE, Loaded, load, load_kinds
-from legacy_mm.testbed.record import Record
-from legacy_mm.testbed.records import create_topic, end_offsets, grow_topic, list_topics, read_all, wait_for_count
-from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.copying import ENGINES, PATIENCE, Copying, Start
 
 pytestmark = pytest.mark.brokers

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.load import load_compacted, load_kinds
+from legacy_mm.audit.records import end_offsets
+from legacy_mm.clients.librdkafka.reader import PartitionReader
 from legacy_mm.compat.client_properties.translate import apply
 from legacy_mm.dataplane.patience import Beat, Patience
 from legacy_mm.dataplane.wire_reader import WireReader
-from legacy_mm.kafka.reader import PartitionReader
 from legacy_mm.model import TopicPartition
-from legacy_mm.testbed.load import load_compacted, load_kinds
-from legacy_mm.testbed.records import end_offsets
 from tests.fixtures.copying import PATIENCE
 
 pytestmark = pytest.mark.brokers

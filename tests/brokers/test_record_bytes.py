@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from compat.laboratory.jars import kafka_jars
+from compat.laboratory.releases import CURRENT, OLD
+from legacy_mm.jvm.java import find_java
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import Producer, RecordBatch
 from legacy_mm.protocol.records import Placement, recompress, regroup
-from legacy_mm.spark.java import find_java
-from legacy_mm.testbed.jars import kafka_jars
-from legacy_mm.testbed.releases import CURRENT, OLD
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode, records_of
 
 ORACLE = Path(__file__).parent / "java" / "RecordsOracle.java"

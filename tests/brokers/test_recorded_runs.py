@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.testbed.replay import DECIDED_BY_JAVA, Case, recorded_cases, replay, run_script
-from legacy_mm.testbed.tools import LAUNCHER, ToolProcess
+from compat.laboratory.replay import DECIDED_BY_JAVA, Case, recorded_cases, replay, run_script
+from compat.laboratory.tools import LAUNCHER
+from legacy_mm.audit.tool_process import ToolProcess
 
 pytestmark = pytest.mark.spark
 

@@ -8,21 +8,21 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import create_topic, end_offsets, grow_topic
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native.append_options import options_from
+from legacy_mm.clients.native.appender import Appender
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.copyjob import Progress
+from legacy_mm.control_channel.frames import Progress
 from legacy_mm.dataplane import pace
 from legacy_mm.dataplane.send_failure import BatchRefused
 from legacy_mm.errors import EngineUnfit, StreamFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.single_record import SingleRecord, batch_of
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import create_topic, end_offsets, grow_topic
-from legacy_mm.testbed.waiting import wait_until
-from legacy_mm.wire.append_options import options_from
-from legacy_mm.wire.appender import Appender
-from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.traffic import Traffic
 from tests.fixtures.copying import PATIENCE, Start
 from tests.unit.protocol.batches import Latin
 

@@ -8,6 +8,12 @@ from typing import Any
 
 import pytest
 
+from compat.laboratory.topic_state import override, overrides
+from compat.laboratory.zookeeper import ZooKeeperCluster
+from legacy_mm.audit.records import create_topic
+from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
+from legacy_mm.clients.native.admin import WireAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.config.feature_settings import (
     ConfigFilterSettings,
@@ -16,15 +22,9 @@ from legacy_mm.config.feature_settings import (
     FeatureSettings,
 )
 from legacy_mm.config.features import DEFAULT_EXCLUDE
-from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.duties import Applier
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
-from legacy_mm.kafka.admin import LibrdkafkaAdmin
 from legacy_mm.policies.changes import Look
-from legacy_mm.testbed.records import create_topic
-from legacy_mm.testbed.topic_state import override, overrides
-from legacy_mm.testbed.zookeeper import ZooKeeperCluster
-from legacy_mm.wire.admin import WireAdmin
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0

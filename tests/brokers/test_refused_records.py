@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
+from legacy_mm.audit.records import create_topic, partition_of, read_all
 from legacy_mm.clock import epoch_ms
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.copyjob import Progress
+from legacy_mm.control_channel.frames import Progress
 from legacy_mm.dataplane.routes import Placed
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file, released
-from legacy_mm.testbed.records import create_topic, partition_of, read_all
 from tests.fixtures.copying import Copying, Start
 from tests.fixtures.tools import Run
 

@@ -13,20 +13,8 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.client import MirrorClient
-from legacy_mm.clock import Deadline, epoch_ms
-from legacy_mm.compat import client_connection
-from legacy_mm.errors import HostError
-from legacy_mm.handlers.api import Record
-from legacy_mm.handlers.quarantine import QuarantineFile
-from legacy_mm.kafka.admin import LibrdkafkaAdmin
-from legacy_mm.kafka.compacted import read_to_end
-from legacy_mm.kafka.survey import LibrdkafkaSurvey
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.java_files import write_properties
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import committed, create_topic, end_offsets
-from legacy_mm.testbed.security import (
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.security import (
     BLANK_PASSWORD,
     BLANK_USER,
     LISTENERS,
@@ -37,8 +25,20 @@ from legacy_mm.testbed.security import (
     login,
     secured_cluster,
 )
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.audit.java_files import write_properties
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import committed, create_topic, end_offsets
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.client import MirrorClient
+from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
+from legacy_mm.clients.librdkafka.compacted import read_to_end
+from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
+from legacy_mm.clock import Deadline, epoch_ms
+from legacy_mm.compat import client_connection
+from legacy_mm.errors import HostError
+from legacy_mm.handlers.api import Record
+from legacy_mm.handlers.quarantine import QuarantineFile
 from tests.fixtures.token_service import CLIENT, SECRET, TokenService
 from tests.fixtures.tools import Run
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import list_topics
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.records import list_topics
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 300.0

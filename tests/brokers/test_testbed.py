@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.errors import HostError
-from legacy_mm.testbed.cluster import PROXIED, Cluster
-from legacy_mm.testbed.load import load, load_kinds
-from legacy_mm.testbed.proxy import Proxy
-from legacy_mm.testbed.records import (
+from compat.laboratory.cluster import PROXIED, Cluster
+from compat.laboratory.proxy import Proxy
+from compat.laboratory.tools import mirror_maker_2
+from legacy_mm.audit.load import load, load_kinds
+from legacy_mm.audit.records import (
     Record,
     committed,
     create_topic,
@@ -24,7 +24,8 @@ from legacy_mm.testbed.records import (
     wait_for_count,
     wait_until,
 )
-from legacy_mm.testbed.tools import ToolProcess, mirror_maker_2
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.errors import HostError
 
 pytestmark = pytest.mark.brokers
 

@@ -13,25 +13,9 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clock import Deadline
-from legacy_mm.config.feature_settings import (
-    AclSyncSettings,
-    ConfigFilterSettings,
-    ConfigSyncSettings,
-    CreationSettings,
-    FeatureSettings,
-)
-from legacy_mm.config.features import DEFAULT_EXCLUDE
-from legacy_mm.controlplane.administration import ClusterAdmin
-from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
-from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
-from legacy_mm.errors import HostError
-from legacy_mm.kafka.admin import LibrdkafkaAdmin
-from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic, grow_topic, list_topics
-from legacy_mm.testbed.security import USER, USER_PASSWORD, login_listener
-from legacy_mm.testbed.topic_state import (
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.security import USER, USER_PASSWORD, login_listener
+from compat.laboratory.topic_state import (
     AUTHORIZER,
     Rule,
     add_rules,
@@ -41,8 +25,24 @@ from legacy_mm.testbed.topic_state import (
     remove_rules,
     rules,
 )
-from legacy_mm.testbed.waiting import wait_until
-from legacy_mm.wire.admin import WireAdmin
+from legacy_mm.audit.records import create_topic, grow_topic, list_topics
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
+from legacy_mm.clients.native.admin import WireAdmin
+from legacy_mm.clock import Deadline
+from legacy_mm.config.feature_settings import (
+    AclSyncSettings,
+    ConfigFilterSettings,
+    ConfigSyncSettings,
+    CreationSettings,
+    FeatureSettings,
+)
+from legacy_mm.config.features import DEFAULT_EXCLUDE
+from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
+from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
+from legacy_mm.errors import HostError
+from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
 from tests.fixtures.clusters import NamedKafka
 
 pytestmark = pytest.mark.brokers

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.demo_data import TopicRow
-from legacy_mm.testbed.records import create_topic, read_all
-from legacy_mm.testbed.upgrade_waves import PATH, Rules, Waves
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.demo_data import TopicRow
+from compat.laboratory.upgrade_waves import PATH, Rules, Waves
+from legacy_mm.audit.records import create_topic, read_all
 
 pytestmark = [pytest.mark.brokers, pytest.mark.slow]
 RULES = Rules("west.", keeps_partitions=True, path="west")

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.tools import CHECKOUT
+from compat.laboratory.checkout import CHECKOUT
+from legacy_mm.audit.load import load
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 

@@ -14,13 +14,14 @@ from typing import Any
 
 import pytest
 
+from compat.laboratory.checkout import CHECKOUT
+from compat.laboratory.jars import kafka_jars
+from compat.laboratory.releases import OLD
 from legacy_mm import __version__
-from legacy_mm.testbed.jars import kafka_jars
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import create_topic, end_offsets
-from legacy_mm.testbed.releases import OLD
-from legacy_mm.testbed.tools import CHECKOUT, ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import create_topic, end_offsets
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.environments import LEFT_OUT, call
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.slow]

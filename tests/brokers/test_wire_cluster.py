@@ -11,13 +11,13 @@ import pytest
 from kafka.errors import UnknownTopicOrPartitionError
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
+from compat.laboratory import cluster as testbed
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import create_topic
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
-from legacy_mm.testbed import cluster as testbed
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import create_topic
-from legacy_mm.testbed.waiting import wait_until
-from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from tests.fixtures.clusters import Kafka
 
 pytestmark = pytest.mark.brokers

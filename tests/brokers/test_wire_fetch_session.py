@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 import pytest
 from confluent_kafka import Producer
 
+from legacy_mm.audit.records import create_topic
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.fetch_session import FetchSession
 from legacy_mm.model import LATEST, TopicPartition
 from legacy_mm.protocol import fetch_messages
 from legacy_mm.protocol.fetch_messages import FetchOptions, FetchResponse, Wanted
-from legacy_mm.testbed.records import create_topic
-from legacy_mm.testbed.waiting import wait_until
-from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.fetch_session import FetchSession
 from tests.fixtures.clusters import Kafka
 
 pytestmark = pytest.mark.brokers

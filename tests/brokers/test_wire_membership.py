@@ -11,22 +11,22 @@ from typing import Any
 import pytest
 from kafka.protocol.consumer import LeaveGroupRequest
 
+from compat.laboratory.proxy import Proxy
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import committed, create_topic, end_offsets, grow_topic
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.api import Member, MembershipListener
+from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.coordinator import Coordinator
+from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clients.native.membership import WireMember
+from legacy_mm.clients.native.survey import WireSurvey, WireTopicLister, log_ends
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.errors import StreamFailure
-from legacy_mm.group import Member, MembershipListener
-from legacy_mm.kafka.membership import LibrdkafkaMember
 from legacy_mm.model import EARLIEST, Offsets, TopicPartition
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.proxy import Proxy
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, grow_topic
-from legacy_mm.testbed.waiting import wait_until
-from legacy_mm.wire.cluster import Cluster
-from legacy_mm.wire.coordinator import Coordinator
-from legacy_mm.wire.groups import GroupAdmin
-from legacy_mm.wire.membership import WireMember
-from legacy_mm.wire.survey import WireSurvey, WireTopicLister, log_ends
 
 pytestmark = pytest.mark.brokers
 SECONDS = 30.0

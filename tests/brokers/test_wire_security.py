@@ -12,11 +12,9 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.serialization import pkcs12
 from kafka.protocol.metadata import MetadataRequest
 
-from legacy_mm.clock import monotonic
-from legacy_mm.compat.client_properties.translate import apply
-from legacy_mm.testbed.certificates import PASSWORD
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.security import (
+from compat.laboratory.certificates import PASSWORD
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.security import (
     LISTENERS,
     SHORT_LOGIN_SECONDS,
     USER,
@@ -25,9 +23,11 @@ from legacy_mm.testbed.security import (
     login,
     secured_cluster,
 )
-from legacy_mm.wire.connection import Connection, open_connection
-from legacy_mm.wire.errors import AuthenticationFailed, ConnectionLost
-from legacy_mm.wire.security import Security, unsupported
+from legacy_mm.clients.native.connection import Connection, open_connection
+from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.native.security import Security, unsupported
+from legacy_mm.clock import monotonic
+from legacy_mm.compat.client_properties.translate import apply
 
 pytestmark = pytest.mark.brokers
 Properties = dict[str, str]

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.ledger import Ledger
-from legacy_mm.testbed.ledger_check import Verdict, check
-from legacy_mm.testbed.ledger_produce import Work, produce
-from legacy_mm.testbed.records import committed, create_topic, end_offsets
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.audit.ledger import Ledger
+from legacy_mm.audit.ledger_check import Verdict, check
+from legacy_mm.audit.ledger_produce import Work, produce
+from legacy_mm.audit.records import committed, create_topic, end_offsets
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from tests.faults import report
 
 PATIENCE = 90.0

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.ledger_check import Verdict
+from legacy_mm.audit.ledger_check import Verdict
 from tests.faults.scenarios import SCENARIOS
 
 FOLDER = Path(__file__).resolve().parents[2] / "compat" / "reports"

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.certificates import PASSWORD, Authority
-from legacy_mm.testbed.cluster import PROXIED, Cluster
-from legacy_mm.testbed.proxy import Proxy
-from legacy_mm.testbed.security import (
+from compat.laboratory.certificates import PASSWORD, Authority
+from compat.laboratory.cluster import PROXIED, Cluster
+from compat.laboratory.proxy import Proxy
+from compat.laboratory.security import (
     LISTENERS,
     USER_PASSWORD,
     Stores,
@@ -20,7 +20,7 @@ from legacy_mm.testbed.security import (
     login,
     secured_cluster,
 )
-from legacy_mm.testbed.tools import ToolProcess
+from legacy_mm.audit.tool_process import ToolProcess
 from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 from tests.fixtures.namespaces import unshared

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import pytest
 from confluent_kafka.admin import AdminClient
 
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import monotonic
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
 from tests.faults import report
 from tests.faults.conftest import BY_TOOL, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from confluent_kafka.admin import AdminClient
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import change_topic, end_offsets, leader
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.records import change_topic, end_offsets, leader
+from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.standalone import SparkStandalone
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.standalone import SparkStandalone
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from tests.brokers.test_verify import verify
 from tests.faults.conftest import PATIENCE, Scene
 

@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.ledger import Ledger
-from legacy_mm.testbed.records import create_topic, grow_topic
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.ledger import Ledger
+from legacy_mm.audit.records import create_topic, grow_topic
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import (
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.records import (
     change_topic,
     create_topic,
     delete_records,
@@ -25,8 +25,8 @@ from legacy_mm.testbed.records import (
     partition_of,
     read_all,
 )
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene
 from tests.faults.test_recovery import stop, workers
 

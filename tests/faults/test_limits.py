@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from legacy_mm.spark.java import find_java
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.jars import kafka_jars
-from legacy_mm.testbed.releases import CURRENT
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.jars import kafka_jars
+from compat.laboratory.releases import CURRENT
+from legacy_mm.jvm.java import find_java
 from tests.faults.conftest import BY_TOOL, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 

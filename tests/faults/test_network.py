@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.cluster import PROXIED, Cluster
-from legacy_mm.testbed.proxy import Proxy
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.cluster import PROXIED, Cluster
+from compat.laboratory.proxy import Proxy
+from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 

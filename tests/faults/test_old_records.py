@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.broker import Broker
-from legacy_mm.testbed.cluster import PROXIED, Cluster
-from legacy_mm.testbed.proxy import Proxy
-from legacy_mm.testbed.releases import CURRENT, OLD
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.broker import Broker
+from compat.laboratory.cluster import PROXIED, Cluster
+from compat.laboratory.proxy import Proxy
+from compat.laboratory.releases import CURRENT, OLD
+from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 

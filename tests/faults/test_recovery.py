@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.records import members
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.audit.records import members
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]

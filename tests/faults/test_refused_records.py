@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from legacy_mm.testbed.ledger_check import Verdict
-from legacy_mm.testbed.records import change_topic, create_topic, end_offsets, read_all
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.audit.ledger_check import Verdict
+from legacy_mm.audit.records import change_topic, create_topic, end_offsets, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 from tests.fixtures.tools import Run

@@ -10,10 +10,10 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.serialization import pkcs12
 
-from legacy_mm.testbed.certificates import PASSWORD, Authority
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import end_offsets, members
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.certificates import PASSWORD, Authority
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.records import end_offsets, members
+from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 

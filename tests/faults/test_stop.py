@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.ledger import Ledger
+from legacy_mm.audit.ledger_produce import Work, produce
+from legacy_mm.audit.records import create_topic, delete_topic, list_topics
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline
-from legacy_mm.testbed.ledger import Ledger
-from legacy_mm.testbed.ledger_produce import Work, produce
-from legacy_mm.testbed.records import create_topic, delete_topic, list_topics
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
 from tests.faults.conftest import BY_TOOL, Scene, engine_options
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark]

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.load import load
+from legacy_mm.audit.record_comparison import same_records
+from legacy_mm.audit.records import create_topic, delete_topic, end_offsets, leader, read_all
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.copyjob import Progress
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.comparison import same_records
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import create_topic, delete_topic, end_offsets, leader, read_all
-from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.control_channel.frames import Progress
 from tests.fixtures.clusters import NamedKafka
 from tests.fixtures.copying import Copying, Start
 

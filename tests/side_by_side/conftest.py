@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.tools import ToolProcess
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.tool_process import ToolProcess
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.tools import mirror_maker_2
+from legacy_mm.audit.records import committed, create_topic, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.protocol.mirror_records import Checkpoint
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import committed, create_topic, read_all
-from legacy_mm.testbed.tools import ToolProcess, mirror_maker_2
-from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.java_mirror_client import JAVA_CLIENTS, JavaMirrorClient, names, offsets
 from tests.fixtures.jmx import java_pid, read_mbeans
 from tests.fixtures.offsets import PARTITIONS, commit, rest, write

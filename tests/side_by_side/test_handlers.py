@@ -15,11 +15,11 @@ from typing import NamedTuple
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.testbed.jars import kafka_jars
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import committed, create_topic, end_offsets, list_topics, members, read_all
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.jars import kafka_jars
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import committed, create_topic, end_offsets, list_topics, members, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.handlers import OF_RELEASES
 from tests.side_by_side.conftest import Side
 

@@ -13,14 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.tools import checkpoint_connector
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import create_topic, end_offsets, list_topics, read_all
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.model import OffsetPair
 from legacy_mm.policies.checkpoint_rule import is_due
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import create_topic, end_offsets, list_topics, read_all
-from legacy_mm.testbed.tools import ToolProcess, checkpoint_connector
-from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.offset_syncs import NOT_TRANSLATABLE, JavaSyncReader
 from tests.fixtures.offsets import PARTITIONS, commit, rest, write
 

@@ -10,12 +10,12 @@ import pytest
 from confluent_kafka import Consumer
 from confluent_kafka import TopicPartition as ClientPartition
 
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.tools import mirror_maker_2
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import end_offsets, wait_for_count
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.client import MirrorClient, checkpoint_line, heartbeat_line
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.records import end_offsets, wait_for_count
-from legacy_mm.testbed.tools import mirror_maker_2
-from legacy_mm.testbed.waiting import wait_until
 from tests.fixtures.java_mirror_client import JAVA_CLIENTS, JavaMirrorClient, names, offsets, offsets_of_groups
 
 pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.slow]

@@ -13,11 +13,9 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.cli.legacy_mm import main
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic, grow_topic, list_topics
-from legacy_mm.testbed.tools import mirror_maker_2
-from legacy_mm.testbed.topic_state import (
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.tools import mirror_maker_2
+from compat.laboratory.topic_state import (
     AUTHORIZER,
     Rule,
     add_rules,
@@ -27,7 +25,9 @@ from legacy_mm.testbed.topic_state import (
     remove_rules,
     rules,
 )
-from legacy_mm.testbed.waiting import wait_until
+from legacy_mm.audit.records import create_topic, grow_topic, list_topics
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.cli.legacy_mm import main
 
 pytestmark = [pytest.mark.brokers, pytest.mark.side_by_side, pytest.mark.spark, pytest.mark.slow]
 SECONDS = 120.0

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.load import load
-from legacy_mm.testbed.ports import LOOPBACK, Ports
-from legacy_mm.testbed.records import committed, create_topic, end_offsets
-from legacy_mm.testbed.releases import OLD
-from legacy_mm.testbed.security import USER, login, login_listener
-from legacy_mm.testbed.tools import ToolProcess
-from legacy_mm.testbed.topic_state import AUTHORIZER, add_rules, forbid_rules
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.ports import LOOPBACK, Ports
+from compat.laboratory.releases import OLD
+from compat.laboratory.security import USER, login, login_listener
+from compat.laboratory.topic_state import AUTHORIZER, add_rules, forbid_rules
+from legacy_mm.audit.load import load
+from legacy_mm.audit.records import committed, create_topic, end_offsets
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.scrape import scrape, total
 from tests.side_by_side.conftest import Side
 from tests.side_by_side.test_log_lines import lines

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.testbed.releases import OLD
-from legacy_mm.testbed.replay import difference, recorded_cases, run_old
+from compat.laboratory.releases import OLD
+from compat.laboratory.replay import difference, recorded_cases, run_old
 
 pytestmark = pytest.mark.side_by_side
 

@@ -10,9 +10,9 @@ from contextlib import ExitStack, contextmanager
 from confluent_kafka import Producer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.records import create_topic, end_offsets
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.records import create_topic, end_offsets
+from legacy_mm.audit.waiting import wait_until
 from tests.side_by_side.conftest import Side
 
 SECONDS = 60.0

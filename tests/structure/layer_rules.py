@@ -12,39 +12,37 @@ from collections.abc import Mapping
 
 from tests.structure.source_tree import PACKAGE, Module, own_imports
 
-# First name under legacy_mm -> layer. Files of the root at one layer count as one package.
+LABORATORY = "compat.laboratory"
+# First name under legacy_mm -> layer. A package imports only packages of layers below its own.
 LAYERS = {
     "": 0,  # legacy_mm/__init__.py: the version
-    "errors": 0, "model": 0, "copyjob": 0, "clock": 0, "events": 0, "tokens": 0, "topic_letters": 0, "group": 0,
-    "config": 1, "protocol": 1, "policies": 1,
-    "kafka": 2, "wire": 2, "spark": 2, "handlers": 2, "metrics": 2,
-    "controlplane": 3, "dataplane": 3,
-    "mirror": 4, "wiring": 4, "host": 4, "copies": 4, "source_clients": 4, "stores": 4, "task_entry": 4, "plugins": 4,
-    "topic_steps": 4,
-    "flow_names": 4, "flow_duties": 4, "flow_offsets": 4, "lifecycle": 4, "logs": 4, "log_layouts": 4, "log_secrets": 4,
-    "verify": 4, "cluster_identity": 4,
-    "compat": 5,
-    "client": 6, "testbed": 6,
-    "cli": 7, "__main__": 7,
+    "errors": 0, "model": 0, "clock": 0, "redaction": 0,
+    "logs": 1, "protocol": 1, "policies": 1,
+    "config": 2, "control_channel": 2,
+    "clients": 3, "jvm": 3, "handlers": 3, "metrics": 3,
+    "spark": 4,
+    "controlplane": 5, "dataplane": 5,
+    "flow": 6, "audit": 6,
+    "compat": 7,
+    "explain": 8, "client": 8,
+    "cli": 9, "__main__": 9,
+    LABORATORY: 10,
 }  # fmt: skip
-ROOT_FILES = {"", "errors", "model", "copyjob", "clock", "events", "tokens", "group", "mirror", "wiring", "plugins"}
-ROOT_FILES |= {"lifecycle", "source_clients", "flow_names", "flow_duties", "flow_offsets", "task_entry", "logs"}
-ROOT_FILES |= {"topic_steps", "topic_letters", "log_layouts", "log_secrets", "cluster_identity", "copies", "stores"}
-ROOT_FILES |= {"host", "__main__"}
+VALUES = {"", "errors", "model", "clock", "redaction"}
+"""Modules of the root: values that everybody may import. They may import each other."""
 
 # Who alone may import a package, and why.
-IMPORTED_BY = {
-    "compat": ({"cli", "__main__", "client"}, "the core knows no old word"),
+IMPORTED_BY: Mapping[str, tuple[set[str], str]] = {
+    "compat": ({"explain", "cli", "__main__", "client"}, "the core knows no old word"),
     "client": ({"cli", "__main__"}, "it is for users; nothing of ours but commands stands on it"),
-    "testbed": ({"cli", "__main__"}, "only a command may start real clusters"),
+    LABORATORY: (set(), "it is not in the wheel"),
 }
-# What alone a package may import.
-IMPORTS_ONLY = {
-    "testbed": (
-        {"legacy_mm.errors", "legacy_mm.clock", "legacy_mm.spark.java", "legacy_mm.spark.jars"},
-        "an oracle shares nothing with what it judges",
-    ),
-}
+ORACLE = ("legacy_mm.audit", LABORATORY)
+"""Whose verdict must not rest on the code that it judges."""
+JUDGES_WITH = ("legacy_mm.errors", "legacy_mm.clock", "legacy_mm.jvm.java", "legacy_mm.jvm.jars", *ORACLE)
+"""What alone an oracle may import of ours."""
+COMPARES_ON_SPARK = {"legacy_mm.audit.topic_comparison", "legacy_mm.audit.fingerprints", "legacy_mm.audit.connections"}
+"""`legacy-mm verify` reads whole topics in Spark tasks, and so uses the product's own connections."""
 # Packages whose __init__ names what users import from them, besides its docstring.
 FOR_USERS = {"legacy_mm.client"}
 # `__main__` is the old command's entry and belongs to cli.
@@ -52,17 +50,17 @@ SAME_PACKAGE = [{"cli", "__main__"}]
 
 # Third-party package -> the module prefixes that may import it. Packages without a row: nobody.
 DOORS = {
-    "confluent_kafka": ("legacy_mm.kafka", "legacy_mm.testbed"),
-    "kafka": ("legacy_mm.wire",),
-    "gssapi": ("legacy_mm.wire.kerberos",),
-    "pyspark": ("legacy_mm.spark",),
+    "confluent_kafka": ("legacy_mm.clients.librdkafka", *ORACLE),
+    "kafka": ("legacy_mm.clients.native",),
+    "gssapi": ("legacy_mm.clients.native.kerberos",),
+    "pyspark": ("legacy_mm.spark", "legacy_mm.jvm.gateway"),
     "pyarrow": ("legacy_mm.spark.tables",),
-    "py4j": ("legacy_mm.spark",),
+    "py4j": ("legacy_mm.jvm", "legacy_mm.spark"),
     "configargparse": ("legacy_mm.cli",),
     "jproperties": ("legacy_mm.compat.properties_file",),
-    "cryptography": ("legacy_mm.spark",),
+    "cryptography": ("legacy_mm.control_channel.certificate",),
     "prometheus_client": ("legacy_mm.metrics.prometheus",),
-    "yaml": ("legacy_mm.compat.log4j.configuration",),
+    "yaml": ("legacy_mm.compat.log4j_configuration",),
     "crc32c": ("legacy_mm.protocol",),
     "cramjam": ("legacy_mm.protocol",),
     "numba": ("legacy_mm.protocol",),
@@ -74,18 +72,18 @@ DOORS = {
 MAY_EXIT = {
     "legacy_mm.cli": "the place that turns errors into exit codes",
     "legacy_mm.__main__": "the entry of the old command, part of cli",
-    "legacy_mm.lifecycle": "os._exit when a membership thread does not come back by the deadline",
+    "legacy_mm.flow.lifecycle": "os._exit when a membership thread does not come back by the deadline",
     "legacy_mm.dataplane.task": "a task that lost its channel must not flush",
     "legacy_mm.handlers.batches": "a script's own exit is caught there",
     "legacy_mm.spark.worker_daemon": "forked workers end without the parent's clean-up",
-    "legacy_mm.testbed.spawn": "a forked child whose parent died before it could be bound to it",
-    "legacy_mm.testbed.demo": "the entry of bin/demo",
-    "legacy_mm.testbed.bench": "the entry of bin/bench",
+    "legacy_mm.audit.spawn": "a forked child whose parent died before it could be bound to it",
+    "compat.laboratory.demo": "the entry of bin/demo",
+    "compat.laboratory.bench": "the entry of bin/bench",
 }
 EXITS = {"sys.exit", "os._exit", "os.abort", "exit", "quit", "SystemExit"}
 
 # Who may ask for the time or sleep; all others are given a Clock or a Deadline.
-MAY_USE_TIME = ("legacy_mm.clock", "legacy_mm.testbed")
+MAY_USE_TIME = ("legacy_mm.clock", *ORACLE)
 
 NAMES_THAT_SAY_NOTHING = {"util", "utils", "helper", "helpers", "common", "misc"}
 ALLOWED_NAMES = {"legacy_mm.compat.client_properties.common": "rows that all three clients share"}
@@ -94,8 +92,8 @@ Tree = Mapping[str, Module]
 
 
 def group(name: str) -> str:
-    """The first name under legacy_mm: `legacy_mm.kafka.sender` -> `kafka`."""
-    return (name.split(".") + [""])[1]
+    """Return the first name under legacy_mm: `legacy_mm.clients.choose` -> `clients`; or the laboratory."""
+    return LABORATORY if under(name, (LABORATORY,)) else (name.split(".") + [""])[1]
 
 
 def under(name: str, prefixes: tuple[str, ...] | Mapping[str, str]) -> bool:
@@ -109,25 +107,25 @@ def layer_violations(tree: Tree) -> list[str]:
     found = [f"legacy_mm/{name} has no layer: add a row to LAYERS" for name in unknown]
     for module in tree.values():
         for target in own_imports(module, dict(tree)):
-            here, there = group(module.name), group(target.name)
-            if here in LAYERS and there in LAYERS and (why := _forbidden(here, there, target.name)):
+            known = {group(module.name), group(target.name)} <= LAYERS.keys()
+            if known and (why := _forbidden(module.name, target.name)):
                 found.append(f"{module.name}:{target.line} imports {target.name}: {why}")
     return found
 
 
-def _forbidden(here: str, there: str, target: str) -> str | None:
-    if here == there or {here, there} in SAME_PACKAGE:
+def _forbidden(source: str, target: str) -> str | None:
+    here, there = group(source), group(target)
+    if under(source, ORACLE) and source not in COMPARES_ON_SPARK and not under(target, JUDGES_WITH):
+        return "an oracle shares nothing with what it judges"
+    if here == there or {here, there} in SAME_PACKAGE or {here, there} <= VALUES:
         return None
-    only, why = IMPORTS_ONLY.get(here, (None, ""))
-    if only is not None and target not in only:
-        return why
     by, why = IMPORTED_BY.get(there, (None, ""))
     if by is not None and here not in by:
         return why
     mine, its = LAYERS[here], LAYERS[there]
     if its > mine:
         return f"layer {its} is above layer {mine}"
-    if its == mine and not {here, there} <= ROOT_FILES:
+    if its == mine:
         return f"siblings of layer {mine} never import each other"
     return None
 
@@ -138,7 +136,7 @@ def door_violations(tree: Tree) -> list[str]:
     for module in tree.values():
         for vendor in module.imports():
             top = vendor.name.split(".")[0]
-            if top in sys.stdlib_module_names or top in (PACKAGE, ""):
+            if top in sys.stdlib_module_names or top in (PACKAGE, "compat", ""):
                 continue
             if not under(module.name, DOORS.get(top, ())):
                 doors = ", ".join(DOORS.get(top, ())) or "no module of the package"

@@ -10,6 +10,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PACKAGE = "legacy_mm"
+OURS = (PACKAGE, "compat/laboratory")
 
 
 @dataclass(frozen=True)
@@ -65,10 +66,10 @@ class Module:
         return ".".join([*folders[:keep], *filter(None, [node.module])])
 
 
-def modules(root: Path, package: str = PACKAGE) -> dict[str, Module]:
-    """All modules of `package` in the folder `root`, by dotted name."""
+def modules(root: Path, *packages: str) -> dict[str, Module]:
+    """All modules of these packages in the folder `root`, by dotted name, or ours."""
     found = {}
-    for path in sorted((root / package).rglob("*.py")):
+    for path in (path for package in packages or OURS for path in sorted((root / package).rglob("*.py"))):
         parts = path.relative_to(root).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         found[name] = Module(name, path)
@@ -76,9 +77,9 @@ def modules(root: Path, package: str = PACKAGE) -> dict[str, Module]:
 
 
 def own_imports(module: Module, tree: dict[str, Module]) -> Iterator[Import]:
-    """The imports that stay inside the package, each cut back to the module that it reaches."""
+    """The imports that stay inside our packages, each cut back to the module that it reaches."""
     for found in module.imports():
-        if found.name.split(".")[0] != PACKAGE:
+        if not found.name.startswith((PACKAGE, "compat.laboratory")):
             continue
         target = found.name
         while target not in tree and "." in target:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm import events
 from legacy_mm.cli import reference
 from legacy_mm.cli.legacy_mm import COMMANDS
 from legacy_mm.cli.log_lines import LOG_LINES, LogLine
@@ -17,6 +16,7 @@ from legacy_mm.compat.messages import WORDING
 from legacy_mm.config.catalogue import option_called
 from legacy_mm.config.feature import Feature
 from legacy_mm.config.features import FEATURES
+from legacy_mm.logs import events
 from tests.fixtures.doc_blocks import LANGUAGES, NOT_RUN, OUTPUT, PAGES, SHELL, blocks
 from tests.structure.source_tree import CHECKOUT
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.compat.quirk import Quirk
-from legacy_mm.compat.quirks import QUIRKS
+from legacy_mm.explain.difference import Quirk
+from legacy_mm.explain.differences import QUIRKS
 
 CHECKOUT = Path(__file__).parents[2]
 

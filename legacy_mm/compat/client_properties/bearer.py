@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 
+from legacy_mm.clients.tokens import LOGIN_CLASS, MSK_IAM, MSK_SIGNER
 from legacy_mm.compat.client_properties import known_logins
 from legacy_mm.compat.client_properties.rule import (
     Boolean,
@@ -25,7 +26,6 @@ from legacy_mm.compat.client_properties.rule import (
 )
 from legacy_mm.errors import ConfigurationError, blamed
 from legacy_mm.policies.jar_contents import has_class
-from legacy_mm.tokens import LOGIN_CLASS, MSK_IAM, MSK_SIGNER
 
 _OAUTH = "org.apache.kafka.common.security.oauthbearer."
 _MSK = "software.amazon.msk.auth.iam."

@@ -1,4 +1,4 @@
-"""Kerberos: the options of Java's Krb5LoginModule become what our own login reads (`wire/kerberos.py`)."""
+"""Kerberos: the options of Java's Krb5LoginModule become what our own login reads (`clients/native/kerberos.py`)."""
 
 from __future__ import annotations
 

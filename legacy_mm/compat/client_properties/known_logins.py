@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from legacy_mm.clients.tokens import GIVEN, METADATA_SERVICE
 from legacy_mm.compat.client_properties.rule import Emitted, Reading
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.tokens import GIVEN, METADATA_SERVICE
 
 STRIMZI = "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler"
 CONFLUENT = "io.confluent.kafka.clients.plugins.auth.token.TokenUserLoginCallbackHandler"

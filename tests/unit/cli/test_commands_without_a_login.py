@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli.old_line import flows_by_librdkafka, flows_of
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.testbed.java_files import write_properties
 
 SASL = {"bootstrap.servers": "127.0.0.1:1", "security.protocol": "SASL_PLAINTEXT"}
 TOKEN = 'org.apache.kafka.common.security.scram.ScramLoginModule required username="i" password="hush" tokenauth=true;'

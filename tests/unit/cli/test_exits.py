@@ -32,7 +32,7 @@ exit_with(lambda: mirror_maker.run(words, mirror=lambda outcome, signals: 143))
 """
 HANGING = """
 import os, signal, threading
-from legacy_mm import lifecycle
+from legacy_mm.flow import lifecycle
 from legacy_mm.cli import mirror_maker
 from legacy_mm.cli.exits import exit_with
 

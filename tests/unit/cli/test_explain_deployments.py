@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from legacy_mm.cli.explain import StartJava, explain_line
-from legacy_mm.cli.explain_text import render
-from legacy_mm.compat.quirks import QUIRKS
+from legacy_mm.explain.differences import QUIRKS
+from legacy_mm.explain.text import render
 
 ALL = Path(__file__).parents[3] / ".." / "shared" / "deployments" / "deployments.json"
 SAMPLE = Path(__file__).parent / "deployments_sample.json"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.errors import HostError
-from legacy_mm.spark import jvm
+from legacy_mm.jvm import gateway
 from tests.unit.cli.conftest import OLD_LINE, Explain
 
 WRONG_PATTERNS = {
@@ -65,7 +65,7 @@ def test_without_java_it_is_said_what_was_not_tried(run: Explain, monkeypatch: p
     def none(_: str | None) -> Path:
         raise HostError("no Java")
 
-    monkeypatch.setattr(jvm, "find_java", none)
+    monkeypatch.setattr(gateway, "find_java", none)
     code, text = run(*OLD_LINE, "--include", "*")
     assert code == 0
     assert "Not known\n  the topic pattern *: no Java\n" in text

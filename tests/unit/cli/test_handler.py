@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli import handler as command
 from legacy_mm.cli.handler import handler
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.copyjob import Started
-from legacy_mm.spark import keystore
-from legacy_mm.testbed.java_files import write_properties
+from legacy_mm.control_channel.frames import Started
+from legacy_mm.jvm import keystore
 
 
 class Reader:

@@ -1,4 +1,4 @@
-"""Every recorded call of the real tool, on ours: exit status, stdout, stderr (`legacy_mm.testbed.replay`).
+"""Every recorded call of the real tool, on ours: exit status, stdout, stderr (`compat.laboratory.replay`).
 
 All of them run here, each in a forked process that holds the whole command and ends where the mirror
 would start; some of them, by the real script, in tests/brokers/test_recorded_runs.py.
@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from compat.laboratory.replay import DECIDED_BY_JAVA, LEDGER, STARTED, Case, Outcome, recorded_cases, replay, tool_lines
 from legacy_mm.cli import mirror_maker
 from legacy_mm.cli.exits import exit_with
-from legacy_mm.compat.quirks import QUIRKS
-from legacy_mm.testbed.replay import DECIDED_BY_JAVA, LEDGER, STARTED, Case, Outcome, recorded_cases, replay, tool_lines
+from legacy_mm.explain.differences import QUIRKS
 
 RELEASES = sorted({case.release for case in recorded_cases()})
 

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from legacy_mm import clock
+from legacy_mm.audit.java_files import write_properties
 from legacy_mm.cli import redrive as command
 from legacy_mm.cli.redrive import redrive
+from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.quarantine import QuarantineFile, read_file
-from legacy_mm.kafka.sender import FailedSend
+from legacy_mm.jvm import keystore
 from legacy_mm.model import Outgoing
-from legacy_mm.spark import keystore
-from legacy_mm.testbed.java_files import write_properties
 
 TOO_LARGE = FailedSend("t", 1, 1, "too large", "MSG_SIZE_TOO_LARGE", False, False, of_the_record=True)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.audit.topic_comparison import Difference, Outcome
 from legacy_mm.cli.verify import _lines
-from legacy_mm.verify.comparison import Difference, Outcome
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from compat.laboratory.checkout import CHECKOUT
 from legacy_mm.cli import version
 from legacy_mm.cli.legacy_mm import COMMANDS, main
-from legacy_mm.testbed.tools import CHECKOUT
 
 
 def test_a_checkout_names_its_commit() -> None:
@@ -50,7 +50,7 @@ def test_help_shows_each_command_with_an_example(capsys: pytest.CaptureFixture[s
         assert command.example.split()[0] == name
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - {"demo", "bench"}))
+@pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_each_command_has_help_of_its_own(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The table's module and function are there, and no command takes --help for a word of its own."""
     try:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.clients.librdkafka.errors import broker_error
 from legacy_mm.compat.java_errors import java_error
-from legacy_mm.kafka.errors import broker_error
 
 PACKAGE = "org.apache.kafka.common."
 NO_KEY = "Compacted topic cannot accept message without key in topic partition t-0."

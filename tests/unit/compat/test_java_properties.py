@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.compat import zookeeper_files
-from legacy_mm.compat.client_properties.origin import understood
 from legacy_mm.compat.client_properties.rule import Forgotten, Side
 from legacy_mm.compat.client_properties.translate import RULES, apply
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.explain.origin import understood
 
 SIDES: tuple[Side, Side] = ("consumer", "producer")
 RECORDED = json.loads(Path(__file__).with_name("java_properties.json").read_text())

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.compat import environment
-from legacy_mm.compat.quirks import QUIRKS
+from legacy_mm.explain.differences import QUIRKS
 from tests.structure.source_tree import CHECKOUT
 from tests.structure.stand_in import TO_PYTHON, make_checkout, run, words_given
 

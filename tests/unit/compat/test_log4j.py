@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.compat.log4j.configuration import read
-from legacy_mm.compat.log4j.found import Found
-from legacy_mm.config.log_settings import (
+from legacy_mm.compat.log4j_configuration import read
+from legacy_mm.logs.log4j_found import Found
+from legacy_mm.logs.settings import (
     DEBUG,
     ERROR,
     INFO,

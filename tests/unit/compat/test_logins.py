@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
+from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties
+from legacy_mm.clients.tokens import MSK_IAM, MSK_SIGNER
 from legacy_mm.compat.client_properties.kerberos import with_realms
 from legacy_mm.compat.client_properties.translate import Translated, apply
 from legacy_mm.config.settings import JavaStores
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.kafka.client import ErrorLines, client_properties
 from legacy_mm.policies.logins import TOKEN_AUTH, beyond_librdkafka
-from legacy_mm.tokens import MSK_IAM, MSK_SIGNER
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
 SASL = "org.apache.kafka.common.security."

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.compat.messages import ASSIGNMENT_WARNING, DEPRECATED, WORDING
-from legacy_mm.events import Event
+from legacy_mm.logs.events import Event
 
 
 def fields(text: str) -> set[str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 
 import pytest
 
-from legacy_mm.compat.client_properties.origin import Origin, origins, understood
 from legacy_mm.compat.client_properties.rule import Computed, Rule
 from legacy_mm.compat.client_properties.translate import (
     CONSUMER_RULES,
@@ -15,6 +14,7 @@ from legacy_mm.compat.client_properties.translate import (
     Translated,
     apply,
 )
+from legacy_mm.explain.origin import Origin, origins, understood
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}
 IN_FLIGHT = "max.in.flight.requests.per.connection"

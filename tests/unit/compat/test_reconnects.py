@@ -9,9 +9,9 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Consumer
 
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import monotonic
 from legacy_mm.compat.client_properties.translate import apply
-from legacy_mm.testbed.waiting import wait_until
 
 SECONDS = 4.0
 PAUSE = 0.25

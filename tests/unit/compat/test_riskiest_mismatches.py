@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 
-from legacy_mm import events
+from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties
 from legacy_mm.compat import properties_file
 from legacy_mm.compat.client_properties.rule import Side
 from legacy_mm.compat.client_properties.translate import apply
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.kafka.client import ErrorLines, client_properties
+from legacy_mm.logs import events
 
 SIDES: tuple[Side, Side] = ("consumer", "producer")
 BASE = {"bootstrap.servers": "127.0.0.1:1", "group.id": "g"}

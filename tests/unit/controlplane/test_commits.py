@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from legacy_mm.clients.api import CommitProblem
 from legacy_mm.controlplane import commits as module
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.errors import StreamFailure
-from legacy_mm.group import CommitProblem
 from legacy_mm.model import Offsets, TopicPartition
 
 A, B = TopicPartition("a", 0), TopicPartition("b", 0)

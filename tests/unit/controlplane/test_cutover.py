@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane import cutover_receipt
 from legacy_mm.controlplane.cutover import Cutover, CutoverOptions, undo
@@ -18,7 +19,6 @@ from legacy_mm.controlplane.group_translation import Position
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.group_position import Answer, How
-from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset
 
 HERE = [TopicPartition("t", number) for number in range(3)]
 THERE = [TopicPartition("west.t", number) for number in range(3)]

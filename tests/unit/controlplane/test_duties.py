@@ -11,13 +11,13 @@ from typing import Any, cast
 
 import pytest
 
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
 from legacy_mm.errors import HostError
 from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.changes import AddPartitions, Change, CreateAcl, CreateTopic, Look, Outcome, SetConfig
-from legacy_mm.testbed.waiting import wait_until
 
 SECONDS = 10.0
 

@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.config.feature_settings import (
     AclSyncSettings,
     ConfigFilterSettings,
@@ -14,7 +15,6 @@ from legacy_mm.config.feature_settings import (
     FeatureSettings,
 )
 from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
-from legacy_mm.kafka.admin import LibrdkafkaAdmin
 
 FILTER = ConfigFilterSettings(())
 NOWHERE = LibrdkafkaAdmin("source", {"bootstrap.servers": "nowhere.invalid:1"})

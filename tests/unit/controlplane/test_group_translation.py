@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.clients.native.groups import CommittedOffset
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane import group_translation
 from legacy_mm.controlplane.exact_offsets import StoredMaps
@@ -16,7 +17,6 @@ from legacy_mm.model import OffsetMapChunk, OffsetRun, TopicPartition
 from legacy_mm.policies.group_position import Answer, How
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
-from legacy_mm.wire.groups import CommittedOffset
 
 HERE, THERE = TopicPartition("t", 0), TopicPartition("t", 1)
 

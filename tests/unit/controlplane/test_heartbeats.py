@@ -9,9 +9,9 @@ from functools import partial
 
 import pytest
 
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter, OnResult
 from legacy_mm.controlplane.heartbeats import Heartbeats
-from legacy_mm.kafka.internal_topic import InternalTopicWriter, OnResult
-from legacy_mm.testbed.waiting import wait_until
 
 SECONDS = 30.0
 

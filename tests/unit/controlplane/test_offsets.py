@@ -9,23 +9,23 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset
 from legacy_mm.clock import Deadline
+from legacy_mm.control_channel.frames import Run
 from legacy_mm.controlplane.checkpoints import CheckpointRounds, Checkpoints, Emitter, SourceGroups
 from legacy_mm.controlplane.exact_offsets import ExactOffsets, StoredMaps
 from legacy_mm.controlplane.group_offsets import TargetGroups
 from legacy_mm.controlplane.offset_syncs import OffsetSyncs
 from legacy_mm.controlplane.translation import StoredSyncs, Translation
-from legacy_mm.copyjob import Run
 from legacy_mm.errors import HostError
-from legacy_mm.events import DUTY_FAILED, OFFSETS_LOST
+from legacy_mm.logs.events import DUTY_FAILED, OFFSETS_LOST
 from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
 from legacy_mm.metrics.window import Reading
 from legacy_mm.model import OffsetRun, TopicPartition
 from legacy_mm.policies.offset_map import Nearest, OffsetMap
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
-from legacy_mm.testbed.waiting import wait_until
-from legacy_mm.wire.groups import DEAD, EMPTY, CommittedOffset
 from tests.unit.controlplane.memory_topic import Topic
 
 SECONDS = 20.0

@@ -8,8 +8,8 @@ from unittest.mock import Mock
 import pytest
 
 from legacy_mm.config.settings import OffsetReset
+from legacy_mm.control_channel.frames import Gap
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
-from legacy_mm.copyjob import Gap
 from legacy_mm.errors import SourceGap, StreamFailure, Undecided
 from legacy_mm.model import TopicPartition
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from legacy_mm.config.settings import ReceiptSettings
+from legacy_mm.control_channel.frames import Copied, Portion
 from legacy_mm.controlplane.receipts import Receipts
-from legacy_mm.copyjob import Copied, Portion
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 

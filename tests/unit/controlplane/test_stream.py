@@ -10,15 +10,15 @@ from unittest.mock import Mock
 
 import pytest
 
+from legacy_mm.clients.api import CommitProblem
 from legacy_mm.clock import Deadline
+from legacy_mm.control_channel.frames import Copied, Gap, Started
 from legacy_mm.controlplane import stream
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import Trouble
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.stream import Stream
-from legacy_mm.copyjob import Copied, Gap, Started
 from legacy_mm.errors import SourceGap
-from legacy_mm.group import CommitProblem
 from legacy_mm.model import Offsets, TopicPartition
 
 P = TopicPartition("orders", 0)

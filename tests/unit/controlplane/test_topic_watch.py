@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.waiting import wait_until
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.errors import HostError, InvalidPattern, SourceGap
 from legacy_mm.policies.topic_choice import TopicChoice
-from legacy_mm.testbed.waiting import wait_until
 
 
 def ignored(offsets: int) -> None:

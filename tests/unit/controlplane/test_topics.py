@@ -8,8 +8,8 @@ from typing import cast
 
 import pytest
 
+from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.administration import ClusterAdmin
 from legacy_mm.controlplane.topic_configs import TopicConfigs
 from legacy_mm.controlplane.topics import TopicCreation
 from legacy_mm.policies.changes import Alteration, CreateTopic, Look, Outcome, SetConfig

@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.clients.native.appender import Acknowledged
+from legacy_mm.clients.native.arrivals import Fetched
+from legacy_mm.clients.native.errors import ProducerForgotten, UnsupportedVersion
+from legacy_mm.clients.native.lane import Entry, Lane
 from legacy_mm.clock import epoch_ms
-from legacy_mm.copyjob import UNKNOWN, Gap, Pairs, Plan, Progress, Run
+from legacy_mm.control_channel.frames import UNKNOWN, Gap, Pairs, Plan, Progress, Run
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batches_engine import BatchesEngine
 from legacy_mm.dataplane.send_failure import ProducerBroken
@@ -17,10 +21,6 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.wire.appender import Acknowledged
-from legacy_mm.wire.arrivals import Fetched
-from legacy_mm.wire.errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.wire.lane import Entry, Lane
 from tests.unit.protocol.batches import NOW, Row, build, decode
 
 HERE, OTHER = (TopicPartition("t", number) for number in (0, 1))

@@ -12,14 +12,14 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
-from legacy_mm.copyjob import Frame, Gap, Plan, Progress, Started
+from legacy_mm.control_channel.frames import Frame, Gap, Plan, Progress, Started
 from legacy_mm.dataplane import partition_counts, records_engine, wire_reader
 from legacy_mm.dataplane.handler_engine import HandlerEngine
 from legacy_mm.dataplane.patience import Beat
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
-from legacy_mm.kafka.sender import FailedSend
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartition
 from tests.unit.source_records import row
 

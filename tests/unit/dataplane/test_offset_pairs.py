@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.copyjob import UNKNOWN, Run
+from legacy_mm.control_channel.frames import UNKNOWN, Run
 from legacy_mm.dataplane import offset_pairs
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.model import TopicPartition

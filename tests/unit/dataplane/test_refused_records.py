@@ -17,6 +17,10 @@ from hypothesis import given
 from hypothesis import settings as settings_of
 from hypothesis import strategies as st
 
+from legacy_mm.audit.record_comparison import partition_of
+from legacy_mm.clients.librdkafka.errors import refuses_the_record
+from legacy_mm.clients.librdkafka.sender import FailedSend, Refused
+from legacy_mm.clients.native import failures
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
@@ -25,12 +29,8 @@ from legacy_mm.dataplane.routes import RouteOptions, Router
 from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.handlers.api import TargetRecord
 from legacy_mm.handlers.quarantine import read_file
-from legacy_mm.kafka.errors import refuses_the_record
-from legacy_mm.kafka.sender import FailedSend, Refused
 from legacy_mm.model import NO_RECORDS, Columns, TopicPartition
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.testbed.comparison import partition_of
-from legacy_mm.wire import failures
 from tests.unit.protocol.batches import NOW, Latin, Row, build, decode
 from tests.unit.source_records import number_of, row, rows, value_of
 

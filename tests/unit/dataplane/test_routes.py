@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.audit.record_comparison import partition_of
 from legacy_mm.clock import epoch_ms
 from legacy_mm.dataplane.routes import Placed, Route, RouteOptions, Router
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.testbed.comparison import partition_of
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode
 from tests.unit.protocol.batches import rows as some_rows
 

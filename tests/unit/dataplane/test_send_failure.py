@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.dataplane.send_failure import BatchRefused, IdempotenceRefused, ProducerBroken, SendFailures
 from legacy_mm.errors import SendFailure, StreamFailure
-from legacy_mm.kafka.sender import FailedSend
 
 
 def failed(*, fatal: bool = False, refuses_idempotence: bool = False) -> FailedSend:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from kafka.errors import for_code
 
-from legacy_mm.copyjob import Plan
+from legacy_mm.control_channel.frames import Plan
 from legacy_mm.dataplane import asking_pace
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics

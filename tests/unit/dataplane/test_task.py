@@ -12,16 +12,16 @@ from contextlib import contextmanager
 
 import pytest
 
-from legacy_mm.copyjob import Frame, Ticket, Understood
+from legacy_mm.control_channel.channel import Peer
+from legacy_mm.control_channel.frames import Frame, Ticket, Understood
 from legacy_mm.dataplane import task
 from legacy_mm.dataplane.task import ABANDONED
-from legacy_mm.spark.channel import Peer
 
 SECONDS = 20.0
 MOMENT = 0.5
 TASK = """
 import os, socket, sys
-from legacy_mm.copyjob import Lease
+from legacy_mm.control_channel.frames import Lease
 from legacy_mm.dataplane import task
 
 passed = 0.0
@@ -87,10 +87,10 @@ def test_a_lease_that_was_waiting_renews_nothing() -> None:
 NO_TICKET = Ticket("", 0, b"", "", "", 0, 0, 0)
 LAST_WORDS = """
 import socket, sys
-from legacy_mm.copyjob import Ticket
+from legacy_mm.control_channel.frames import Ticket
 from legacy_mm.dataplane import task
 from legacy_mm.errors import SendFailure
-from legacy_mm.spark.channel import Peer
+from legacy_mm.control_channel.channel import Peer
 
 class Engine:
     def run(self):

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.copyjob import Gap
+from legacy_mm.clients.native.arrivals import Fetched
+from legacy_mm.clients.native.errors import UnsupportedVersion
+from legacy_mm.control_channel.frames import Gap
 from legacy_mm.dataplane import pace, wire_reader
 from legacy_mm.dataplane.wire_reader import BATCH_BYTES, BATCH_RECORDS, WireReader
 from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import RecordBatch
-from legacy_mm.wire.arrivals import Fetched
-from legacy_mm.wire.errors import UnsupportedVersion
 from tests.unit.protocol.batches import NOW, Latin, Row, build
 from tests.unit.source_records import offset_of, rows
 

@@ -8,12 +8,12 @@ import threading
 
 import pytest
 
-from legacy_mm.compat.mbean_names import BEANS, UNCOUNTED, family
-from legacy_mm.compat.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
-from legacy_mm.copyjob import Measured, Progress, Statistics
+from legacy_mm.control_channel.frames import Measured, Progress, Statistics
 from legacy_mm.metrics import jmx
 from legacy_mm.metrics.catalogue import BY_PLACE, METRICS
 from legacy_mm.metrics.jmx import Publisher, beans_of, object_name, pause_after
+from legacy_mm.metrics.legacy_mbeans import BEANS, UNCOUNTED, family
+from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.metrics.registry import Registry
 
 FACTS: dict[str, str | int] = {"version": "1", "start_time_ms": 5, "loggers": "root=WARN,kafka=INFO"}

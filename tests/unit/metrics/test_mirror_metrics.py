@@ -6,12 +6,12 @@ import math
 
 import pytest
 
-from legacy_mm.compat.mbean_names import BEANS
-from legacy_mm.compat.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
-from legacy_mm.copyjob import JOB, Measured, Statistics
+from legacy_mm.control_channel.frames import JOB, Measured, Statistics
 from legacy_mm.metrics import offsets
 from legacy_mm.metrics.catalogue import BY_PLACE
 from legacy_mm.metrics.jmx import beans_of
+from legacy_mm.metrics.legacy_mbeans import BEANS
+from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
 from legacy_mm.model import TopicPartition

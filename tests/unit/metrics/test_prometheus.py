@@ -13,15 +13,15 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from legacy_mm.copyjob import Progress
+from compat.laboratory.ports import LOOPBACK, Ports
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.control_channel.frames import Progress
 from legacy_mm.errors import HostError
 from legacy_mm.metrics import prometheus
 from legacy_mm.metrics.health import Phase, State
 from legacy_mm.metrics.prometheus import Endpoint
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.model import TopicPartition
-from legacy_mm.testbed.ports import LOOPBACK, Ports
-from legacy_mm.testbed.waiting import wait_until
 
 
 def test_samples_have_flow_and_scope_and_no_value_is_made_up() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from legacy_mm.copyjob import Measured, Progress, Statistics
+from legacy_mm.control_channel.frames import Measured, Progress, Statistics
 from legacy_mm.metrics.registry import Registry, Scope, StreamMetrics
 from legacy_mm.metrics.window import Reading
 from legacy_mm.model import TopicPartition

@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from legacy_mm.audit import record_comparison
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.protocol import record_kernels as kernels
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
 from legacy_mm.protocol.records import Contents, Placement, Regrouped, measure, recompress, regroup, survey
-from legacy_mm.testbed import comparison
 from tests.unit.protocol.batches import NOW, Row, build, changed, decode, records_of, rows
 
 LOG_APPEND = 0x08
@@ -64,8 +64,8 @@ def test_murmur2_as_kafka_tests_it(key: bytes, hashed: int) -> None:
 
 @given(st.binary(max_size=70), st.integers(1, 1 << 20))
 def test_murmur2_and_partition_of_any_key(key: bytes, partitions: int) -> None:
-    assert records.murmur2(key) == comparison.murmur2(key) & 0xFFFFFFFF
-    assert records.partition_of(key, partitions) == comparison.partition_of(key, partitions)
+    assert records.murmur2(key) == record_comparison.murmur2(key) & 0xFFFFFFFF
+    assert records.partition_of(key, partitions) == record_comparison.partition_of(key, partitions)
 
 
 @given(rows(holes=True), st.integers(1, 7), st.data())
@@ -77,7 +77,7 @@ def test_a_survey_tells_what_a_reader_counts(made: list[Row], partitions: int, d
     assert found.records == len(made)
     assert found.keyless == keys.count(None)
     assert found.elsewhere == sum(
-        key is not None and comparison.partition_of(key, partitions) != partition for key in keys
+        key is not None and record_comparison.partition_of(key, partitions) != partition for key in keys
     )
     assert found.last_offset_delta == made[-1].offset
     assert found.dense == ([row.offset for row in made] == list(range(len(made))))
@@ -109,7 +109,7 @@ def test_regrouping_is_a_stable_sort_by_partition(
     null_at = start
     for row in decode(batch):
         if row.key is not None:
-            wanted[comparison.partition_of(row.key, partitions)].append(row)
+            wanted[record_comparison.partition_of(row.key, partitions)].append(row)
         else:
             wanted[null_at].append(row)
             null_at = (null_at + spread) % partitions

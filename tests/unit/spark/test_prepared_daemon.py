@@ -48,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def prepared(folder: Path) -> Iterator[tuple[PreparedDaemon, psutil.Process]]:
     before = set(psutil.Process().children())
-    daemon = PreparedDaemon(folder, {**os.environ, "LEGACY_MM_PRELOAD": "legacy_mm.copyjob"})
+    daemon = PreparedDaemon(folder, {**os.environ, "LEGACY_MM_PRELOAD": "legacy_mm.control_channel.frames"})
     (process,) = set(psutil.Process().children()) - before
     yield daemon, process
     daemon.stop(Deadline.after(SECONDS))

@@ -13,8 +13,8 @@ import pytest
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JvmSettings, SparkSettings
 from legacy_mm.errors import HostError
+from legacy_mm.jvm.gateway import python_executable
 from legacy_mm.spark import session
-from legacy_mm.spark.jvm import python_executable
 from legacy_mm.spark.session import SparkHost
 
 

@@ -13,13 +13,13 @@ from typing import Any
 
 from confluent_kafka import Producer
 
-from legacy_mm.spark.java import find_java
-from legacy_mm.testbed.cluster import Cluster
-from legacy_mm.testbed.jars import kafka_jars
-from legacy_mm.testbed.record import Record
-from legacy_mm.testbed.records import create_topic, read_all
-from legacy_mm.testbed.releases import CURRENT
-from legacy_mm.testbed.waiting import wait_until
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.jars import kafka_jars
+from compat.laboratory.releases import CURRENT
+from legacy_mm.audit.record import Record
+from legacy_mm.audit.records import create_topic, read_all
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.jvm.java import find_java
 
 HERE = Path(__file__).parent
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

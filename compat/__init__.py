@@ -1,0 +1,1 @@
+"""The conformance kit: recorded runs of the real legacy tool, reports, and the laboratory that makes them."""

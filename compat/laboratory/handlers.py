@@ -1,0 +1,34 @@
+"""Message handlers for tests and for the bench: the samples, compiled. Rule: only compiles."""
+
+from __future__ import annotations
+
+import subprocess
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from compat.laboratory.checkout import CHECKOUT
+from compat.laboratory.jars import kafka_jars
+from compat.laboratory.releases import OLD
+from legacy_mm.errors import HostError
+from legacy_mm.jvm.java import find_java
+
+SAMPLES = CHECKOUT / "samples" / "handlers"
+SOURCES = tuple(sorted((SAMPLES / "java" / "handlers").glob("*.java")))
+COMPILE_SECONDS = 120.0
+
+
+def compiled(sources: Iterable[Path], folder: Path, release: str = OLD) -> dict[str, Path]:
+    """Compile one jar for each of these sources, by its class's name. Raises HostError if there is no compiler."""
+    javac = find_java().with_name("javac")
+    if not javac.exists():
+        raise HostError(f"handlers are compiled by a JDK, and {javac} is not there: set JAVA_HOME to one")
+    folder.mkdir(parents=True, exist_ok=True)
+    words = [str(javac), "-nowarn", "-cp", f"{kafka_jars(release)}/*", "-d", str(folder), *map(str, sources)]
+    subprocess.run(words, check=True, capture_output=True, timeout=COMPILE_SECONDS)
+    jars = {}
+    for path in sorted(folder.rglob("*.class")):
+        jars[path.stem] = folder / f"{path.stem}.jar"
+        with zipfile.ZipFile(jars[path.stem], "w") as jar:
+            jar.write(path, str(path.relative_to(folder)))
+    return jars

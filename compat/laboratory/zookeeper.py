@@ -1,0 +1,128 @@
+"""Brokers of the releases that need a ZooKeeper, on loopback: one of each. Rule: it leaves nothing behind.
+
+They were made for Java 8; on a newer one they run with the jars that `releases.py` adds.
+"""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from compat.laboratory.broker import METADATA_VERSION_0_10, Broker
+from compat.laboratory.cluster import DEFAULTS, MAIN
+from compat.laboratory.jars import kafka_jars
+from compat.laboratory.ports import LOOPBACK, Ports
+from compat.laboratory.releases import find_release
+from legacy_mm.audit.java_files import write_log_configuration, write_properties
+from legacy_mm.audit.spawn import QUICK_JVM, spawn
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.jvm.java import find_java
+
+START_SECONDS = 60.0
+_NO_LOG_BEANS = "-Dzookeeper.jmx.log4j.disable=true"  # reload4j has none
+
+
+class ZooKeeperCluster:
+    """One broker of an old release and its ZooKeeper; `properties` overrides server properties."""
+
+    def __init__(
+        self, folder: Path, *, release: str, properties: Mapping[str, str] = {}, java: Path | None = None
+    ) -> None:
+        self.folder = folder.resolve()
+        self.release = find_release(release)
+        self._properties = dict(properties)
+        self._java = str(java or find_java())
+        self._ports = Ports()
+        self._keeper: subprocess.Popen[bytes] | None = None
+        self._broker: Broker | None = None
+
+    @property
+    def bootstrap(self) -> str:
+        """Address of its broker."""
+        return self.broker.address
+
+    @property
+    def broker(self) -> Broker:
+        """The broker; it can be killed and started again."""
+        assert self._broker is not None, "start the cluster first"
+        return self._broker
+
+    def start(self) -> Self:
+        """Start ZooKeeper, then the broker; HostError if that dies."""
+        try:
+            keeper = self._start_keeper()
+            self._broker = self._make_broker(keeper)
+            self._broker.start()
+            self._broker.wait_ready()
+        except BaseException:
+            self.stop()
+            raise
+        return self
+
+    def stop(self) -> None:
+        """End both hard. Logs stay in the folder."""
+        if self._broker is not None:
+            self._broker.kill()
+        if self._keeper is not None:
+            self._keeper.kill()
+            self._keeper.wait()
+        self._ports.release()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _start_keeper(self) -> int:
+        folder, port = self.folder / "zookeeper", self._ports.reserve()
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = {
+            "dataDir": str(folder / "data"),
+            "clientPort": str(port),
+            "clientPortAddress": LOOPBACK,
+            "admin.enableServer": "false",  # since 3.5: HTTP on port 8080
+        }
+        file = write_properties(folder / "zookeeper.properties", settings)
+        command = self._command(folder, "128m", "org.apache.zookeeper.server.ZooKeeperServerMain", file)
+        self._keeper = spawn(command, folder=folder, output=folder / "console.log")
+        wait_until(lambda: _answers(port), START_SECONDS, f"ZooKeeper ({folder})")
+        return port
+
+    def _make_broker(self, keeper: int) -> Broker:
+        folder, port = self.folder / "broker-1", self._ports.reserve()
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = {
+            "broker.id": "1",
+            "zookeeper.connect": f"{LOOPBACK}:{keeper}",
+            "listeners": f"{MAIN}://{LOOPBACK}:{port}",
+            "log.dirs": str(folder / "logs"),
+            "offsets.topic.replication.factor": "1",
+            "transaction.state.log.replication.factor": "1",
+            "transaction.state.log.min.isr": "1",
+            **DEFAULTS,
+            **self._properties,
+        }
+        file = write_properties(folder / "server.properties", settings)
+        command = self._command(folder, "512m", "kafka.Kafka", file)
+        ports = {MAIN: port}
+        return Broker(1, folder=folder, ports=ports, command=command, metadata_version=METADATA_VERSION_0_10)
+
+    def _command(self, folder: Path, heap: str, program: str, file: Path) -> list[str]:
+        level, log = "INFO", folder / "server.log"
+        logging = write_log_configuration(folder / "log4j.properties", generation=1, level=level, file=log)
+        jars = f"{kafka_jars(self.release.version)}/*"
+        flags = [f"-Xmx{heap}", "-Djava.awt.headless=true", *QUICK_JVM, _NO_LOG_BEANS, logging]
+        return [self._java, *flags, "-cp", jars, program, str(file)]
+
+
+def _answers(port: int) -> bool:
+    with socket.create_connection((LOOPBACK, port), timeout=2.0) as connection:
+        connection.sendall(b"srvr")  # the only four-letter word that 3.5 allows by default
+        return connection.recv(64).startswith(b"Zookeeper version")

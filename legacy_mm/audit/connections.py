@@ -1,0 +1,66 @@
+"""Gives the tasks of `verify` connections to both clusters: over the control channel, never through Spark (invariant
+G).
+
+Unlike a copy job's ticket, this one is valid for any number of tasks: they only read, and Spark reads a slice for every
+query anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from legacy_mm.control_channel.certificate import channel_identity
+from legacy_mm.control_channel.channel import ChannelServer, Peer, present
+from legacy_mm.control_channel.frames import Frame, Hello, Ticket
+
+
+@dataclass(frozen=True)
+class Connections(Frame):
+    """Driver -> task: librdkafka's properties for either side. Holds credentials, exists only in memory."""
+
+    source: Mapping[str, str] = field(repr=False)
+    target: Mapping[str, str] = field(repr=False)
+
+
+class ConnectionGiver:
+    """Answers every peer that proves the ticket, until it is closed."""
+
+    def __init__(self, connections: Mapping[str, Mapping[str, str]], *, embedded: bool) -> None:
+        self._connections = Connections(**connections)
+        self._channel = ChannelServer(*channel_identity(embedded=embedded))
+        self.ticket = self._channel.new_ticket("verify", 0, 0)
+        self._channel.expect(self)
+
+    @property
+    def secret(self) -> str:
+        """The ticket as text, for `connection_of`."""
+        return json.dumps({**asdict(self.ticket), "key": self.ticket.key.hex()})
+
+    def admit(self, peer: Peer, hello: Hello) -> Connections:
+        """Return the connections, every time."""
+        return self._connections
+
+    def received(self, frame: Frame) -> None:
+        """Ignore the frame: a task has nothing to report."""
+
+    def closed(self) -> None:
+        """Do nothing: a task has what it needs."""
+
+    def attended(self) -> bool:
+        """Return True: a task only reads, and no component has to stop it."""
+        return True
+
+    def close(self) -> None:
+        """Answer no peer from now on."""
+        self._channel.close()
+
+
+def connection_of(secret: str, side: str) -> Mapping[str, str]:
+    """Return the properties of the source or the target, in a task. Raises ChannelError."""
+    ticket = json.loads(secret)
+    peer, connections = present(Ticket(**{**ticket, "key": bytes.fromhex(ticket["key"])}), Connections)
+    peer.close()
+    found: Mapping[str, str] = getattr(connections, side)
+    return found

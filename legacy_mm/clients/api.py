@@ -1,0 +1,163 @@
+"""The things that clients can do, whichever library does it: membership, questions, requests of an administrator."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from legacy_mm.clock import Deadline
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.policies.changes import (
+    AddPartitions,
+    Alteration,
+    CreateAcl,
+    CreateTopic,
+    DeleteAcl,
+    Outcome,
+)
+from legacy_mm.policies.config_filter import TopicProperty
+
+
+class CommitProblem(Enum):
+    """Consequence of a failed offset commit for the stream."""
+
+    RETRY = "the coordinator did not answer; keep the offsets and try again"
+    REJOINING = "the generation is over; keep the offsets until the next assignment"
+    LOST = "the group does not know us any more; the partitions are lost"
+    FATAL = "no later try can succeed"
+
+
+Failed = Mapping[TopicPartition, tuple[CommitProblem, str]]
+"""Partitions whose commit failed, and why."""
+
+
+class MembershipListener(Protocol):
+    """Called inside `poll()` and `close()`, on the membership's thread."""
+
+    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
+        """Take over these partitions; with a cooperative assignor, in addition to those owned."""
+
+    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
+        """Give up these partitions; another member gets them once this returns."""
+
+    def lost(self, partitions: frozenset[TopicPartition]) -> None:
+        """Drop these partitions; another member owns them already."""
+
+    def committed(self, offsets: Offsets, failed: Failed) -> None:
+        """Receive the outcome of a commit: offsets that are durable, and partitions whose commit failed."""
+
+
+class RebalanceListener(Protocol):
+    """The user's rebalance listener, in Python or Java; called on a stream's thread. Raises StreamFailure."""
+
+    def assigned(self, partitions: frozenset[TopicPartition]) -> None:
+        """Receive the partitions that were assigned."""
+
+    def revoked(self, partitions: frozenset[TopicPartition]) -> None:
+        """Receive the partitions that are revoked."""
+
+
+class Member(Protocol):
+    """A member of the consumer group at the source. It fetches nothing. Rule: one thread makes every call."""
+
+    name: str
+
+    def subscribe(self, topics: Collection[str]) -> None:
+        """Ask for these topics from the next rebalance on; no topic leaves the subscription."""
+
+    def poll(self, timeout: float) -> None:
+        """Serve the membership for at most `timeout` seconds.
+
+        Raises StreamFailure when the group refuses this member.
+        """
+
+    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
+        """Return the committed offsets of the group; partitions without one are left out.
+
+        Raises TimeoutError, StreamFailure.
+        """
+
+    def commit(self, offsets: Offsets) -> None:
+        """Commit without waiting; a later `poll()` gives the outcome to the listener."""
+
+    def close(self) -> None:
+        """Leave the group."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionView:
+    """One partition as the source reports it."""
+
+    committed: int | None
+    low: int
+    high: int
+    """The offset of the next record."""
+
+
+class TopicLister(Protocol):
+    """Names of all topics of a cluster that the principal may see."""
+
+    def topics(self) -> list[str]:
+        """Return all topic names; raises HostError if there is no answer in time."""
+
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """Return the id of each topic, which changes when a topic is recreated; brokers before 2.8 have no ids."""
+
+
+class Survey(Protocol):
+    """Questions to the source cluster, for `explain`. Each raises HostError if there is no answer in time."""
+
+    def partitions(self, deadline: Deadline) -> dict[str, int]:
+        """Return topic -> number of partitions, for all topics the principal may see."""
+
+    def views(
+        self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, PartitionView]:
+        """Return the committed offset and the log ends of each partition."""
+
+
+class ClusterAdmin(Protocol):
+    """One cluster. Any thread may call it. A request that fails as a whole raises HostError."""
+
+    name: str
+    """Name of the cluster in errors."""
+
+    @property
+    def connection(self) -> Mapping[str, str]:
+        """Return the properties with which any other client reaches the cluster."""
+
+    def topics(self, deadline: Deadline) -> dict[str, int]:
+        """Return topic -> number of partitions, for all topics the principal may see."""
+
+    def cluster_id(self, deadline: Deadline) -> str:
+        """Return the id of the cluster; empty for brokers before 0.10.1."""
+
+    def properties(
+        self, topics: Collection[str], deadline: Deadline
+    ) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:
+        """Return the properties of each topic, and topic -> reason for topics whose properties could not be read."""
+
+    def broker_properties(self, deadline: Deadline) -> dict[str, str]:
+        """Return the properties of one of the brokers; none if they cannot be read."""
+
+    def create_topics(
+        self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool = False
+    ) -> Iterator[Outcome]:
+        """Create these topics; a `trial` creates none."""
+
+    def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
+        """Add these partitions."""
+
+    def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False) -> Iterator[Outcome]:
+        """Set and remove these properties and no others.
+
+        For one topic either all changes are made or none; a `trial` makes none.
+        """
+
+    def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+        """Add these access rules."""
+
+    def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[Outcome]:
+        """Remove exactly these access rules."""

@@ -1,0 +1,59 @@
+"""The driver's clients of the source and the features' of both ends: librdkafka's, or ours for logins it lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from legacy_mm.clients.api import ClusterAdmin, Member, MembershipListener, Survey, TopicLister
+from legacy_mm.clients.librdkafka.client import ErrorLines, LibrdkafkaTopicLister
+from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
+from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
+from legacy_mm.control_channel.frames import Statistics
+from legacy_mm.policies.logins import beyond_librdkafka
+
+
+def member(
+    properties: Mapping[str, str],
+    client_id: str,
+    listener: MembershipListener,
+    on_statistics: Callable[[Statistics], None],
+    timeout: float,
+) -> Member:
+    """Return a group membership; `timeout` is for one question to the cluster."""
+    if beyond_librdkafka(properties) is None:
+        return LibrdkafkaMember(properties, client_id, listener, on_statistics)
+    from legacy_mm.clients.native.membership import WireMember
+
+    return WireMember(properties, client_id, listener, on_statistics, ErrorLines(client_id).tell, timeout)
+
+
+def topic_lister(properties: Mapping[str, str], timeout: float) -> TopicLister:
+    """Return the client that lists the names of all topics."""
+    if beyond_librdkafka(properties) is None:
+        return LibrdkafkaTopicLister(properties, timeout)
+    from legacy_mm.clients.native.survey import WireTopicLister
+
+    return WireTopicLister(properties, timeout)
+
+
+def admin(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
+    """Return an admin client of a cluster for the features, which ask more than the legacy tool did and make changes.
+
+    `name` is the cluster's name in errors.
+    """
+    if beyond_librdkafka(properties) is None:
+        from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
+
+        return LibrdkafkaAdmin(name, properties)
+    from legacy_mm.clients.native.admin import WireAdmin
+
+    return WireAdmin(name, properties)
+
+
+def survey(properties: Mapping[str, str]) -> Survey:
+    """Return the client that asks for topics and offsets without joining the group."""
+    if beyond_librdkafka(properties) is None:
+        return LibrdkafkaSurvey(properties)
+    from legacy_mm.clients.native.survey import WireSurvey
+
+    return WireSurvey(properties)

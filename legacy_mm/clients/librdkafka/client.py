@@ -1,0 +1,295 @@
+"""Shared parts of all our clients: quiet logging through events, rate-limited error lines, name checks, topic
+listing.
+"""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import Future
+from contextlib import suppress
+from math import inf
+from typing import Any, NamedTuple
+
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollection, Uuid, libversion
+from confluent_kafka.admin import AdminClient
+
+from legacy_mm.clients import tokens
+from legacy_mm.clients.librdkafka.errors import java_name, refusal, refuses_login, refuses_token
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.errors import ConfigurationError, HostError, StreamFailure, one_line
+from legacy_mm.logs import events
+from legacy_mm.model import TopicPartition
+
+_SAME_LINE_SECONDS = 30.0
+_LEAST_SECONDS = 0.1
+_MOST_SECONDS = 3600.0
+"""librdkafka's limit for a request of an admin client; `default.api.timeout.ms` has none."""
+QUESTION_SECONDS = 4.0
+"""One question of a copy task; well below the time after which a silent task counts as stalled."""
+_ROUND_TRIPS = 3
+_NO_LEADER = -1
+_WAY = {"bootstrap.servers": "", "security.protocol": "PLAINTEXT"}
+_LISTING = "legacy_mm-topics"
+_NO_TOPIC_ID = str(Uuid(0, 0))
+_native = logging.getLogger("legacy_mm.librdkafka")
+
+
+def client_properties(
+    properties: Mapping[str, str], on_error: Callable[[KafkaError], None], **own: object
+) -> dict[str, Any]:
+    """Return `properties` plus callbacks: errors go to `on_error`, librdkafka's log goes to Python's at debug level."""
+    known = {name: text for name, text in properties.items() if name not in tokens.PROPERTIES}
+    fetch = tokens.source(properties)
+    return {
+        **known,
+        **({"oauth_cb": _telling(fetch, properties)} if fetch is not None else {}),
+        "log_level": 3,
+        "logger": _NativeLog(),
+        "error_cb": _with_addresses(on_error, properties),
+        **own,
+    }
+
+
+def _telling(fetch: tokens.Fetch, properties: Mapping[str, str]) -> tokens.Fetch:
+    """Wrap `fetch` and report why no token comes, which librdkafka does not."""
+
+    def told(config: object) -> tuple[str, float]:
+        try:
+            return fetch(config)
+        except Exception as error:
+            name = properties.get("client.id", "")
+            events.emit(events.CLIENT_ERROR, client=name, text=f"no token for OAUTHBEARER: {one_line(error)}")
+            raise
+
+    return told
+
+
+def _with_addresses(
+    on_error: Callable[[KafkaError], None], properties: Mapping[str, str]
+) -> Callable[[KafkaError], None]:
+    """Wrap `on_error` to name the brokers that are down: librdkafka reports nothing else of one that hangs up, as at
+    a wrong protocol.
+    """
+    way = ", ".join(f"{name}={properties.get(name, text)}" for name, text in _WAY.items())
+
+    def told(error: KafkaError) -> None:
+        if error.code() == KafkaError._ALL_BROKERS_DOWN:
+            error = KafkaError(error.code(), f"{error.str()} ({way})")
+        on_error(error)
+
+    return told
+
+
+def outside_groups(client: str) -> dict[str, object]:
+    """Return properties of a consumer with this id that belongs to no group, and reports the end of a partition."""
+    return {
+        "client.id": client,
+        "group.id": client,  # librdkafka demands one; it is never joined
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+    }
+
+
+class _NativeLog:
+    """librdkafka's own lines, at debug level whatever it calls them: what matters comes to `error_cb` too."""
+
+    def log(self, _: int, text: str, *arguments: object) -> None:
+        """Log like `logging.Logger.log`."""
+        with suppress(Exception):
+            _native.debug(text, *arguments)
+
+
+class ErrorLines:
+    """One WARN line per text and half minute. Never raises: an exception in a callback would lose records in hand."""
+
+    def __init__(self, client: str, *, without_token: bool = False) -> None:
+        self._client = client
+        self.without_token = without_token
+        """True until this login succeeds once: a service that gives no token then refuses it."""
+        self._said: dict[str, float] = {}
+        self._refusal: str | None = None
+
+    def raise_refusal(self) -> None:
+        """Raise StreamFailure when a broker and this client do not believe each other."""
+        if self._refusal is not None:
+            raise StreamFailure(self._refusal)
+
+    def why(self, client: AdminClient | Consumer, error: KafkaException) -> str:
+        """Return the reason why a client's request failed: a failed login, or else Kafka's words."""
+        client.poll(0)  # the client reports its errors only then
+        return self._refusal or str(error.args[0].str())
+
+    def __call__(self, error: KafkaError) -> None:
+        if refuses_login(error) or (self.without_token and refuses_token(error)):
+            self._refusal = self._refusal or refusal(error)
+        else:
+            self.tell(error.str(), error.name())
+
+    def tell(self, text: str, kind: str = "") -> None:
+        """Say it, unless something of that kind was said just now."""
+        now = monotonic()
+        if now - self._said.get(kind, -_SAME_LINE_SECONDS) >= _SAME_LINE_SECONDS:
+            self._said[kind] = now
+            with suppress(Exception):  # a channel or a log that is broken is found out elsewhere
+                events.emit(events.CLIENT_ERROR, client=self._client, text=text)
+
+
+def require_resolvable(client: str, bootstrap_servers: str) -> None:
+    """Raise ConfigurationError, in the Java client's words, when no bootstrap name resolves."""
+    for server in bootstrap_servers.split(","):
+        host, _, port = server.strip().rpartition(":")
+        try:
+            socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+            return
+        except (OSError, ValueError):
+            continue
+    raise ConfigurationError(
+        f"org.apache.kafka.common.KafkaException: Failed to construct kafka {client}\n"
+        "Caused by: org.apache.kafka.common.config.ConfigException: "
+        f"No resolvable bootstrap urls given in bootstrap.servers ({bootstrap_servers})"
+    )
+
+
+def client_version() -> str:
+    """Return the name and version of the Kafka client library."""
+    return f"librdkafka {libversion()[0]}"
+
+
+class LibrdkafkaTopicLister:
+    """Names of all topics of a cluster that the principal may see."""
+
+    def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
+        """Create the client; raise HostError for properties that librdkafka refuses."""
+        self._errors = ErrorLines(_LISTING)
+        own = {"client.id": _LISTING}
+        try:
+            self._admin = AdminClient(client_properties(admin_properties(properties), self._errors, **own))
+        except KafkaException as error:
+            raise HostError(f"the client cannot be made: {error.args[0].str()}") from error
+        self._timeout = min(timeout, _MOST_SECONDS)
+
+    def topics(self) -> list[str]:
+        """Return all topic names; raise HostError when there is no answer in time."""
+        try:
+            return list(self._admin.list_topics(timeout=self._timeout).topics)
+        except KafkaException as error:
+            raise HostError(f"listing topics failed: {self._errors.why(self._admin, error)}") from error
+
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """Return the id of each topic, which changes when it is recreated; brokers before 2.8 have none."""
+        if not topics:
+            return {}
+        asked = self._admin.describe_topics(TopicCollection(list(topics)), request_timeout=self._timeout)
+        ids = {}
+        for name, answer in asked.items():
+            with suppress(KafkaException):  # deleted meanwhile, or not ours to describe: not watched
+                ids[name] = str(answer.result().topic_id)
+        return {name: number for name, number in ids.items() if number != _NO_TOPIC_ID}
+
+
+def count_partitions(client: Any, topic: str) -> int | None:
+    """Count a topic's partitions: 0 if it does not exist, None if the cluster does not answer in time."""
+    try:
+        return len(client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic].partitions)
+    except KafkaException:
+        return None
+
+
+class TopicAnswer(NamedTuple):
+    """A cluster's answer about a topic."""
+
+    problem: str
+    """Why it cannot be written now, as Java calls it; empty where it can."""
+    cluster_id: str
+
+
+def ask_topic(client: Any, topic: str) -> TopicAnswer | None:
+    """Ask whether a topic can be written; None if the cluster does not answer in time."""
+    try:
+        answer = client.list_topics(topic, timeout=QUESTION_SECONDS)
+    except KafkaException:
+        return None
+    found = answer.topics[topic]
+    if found.error is not None:
+        return TopicAnswer(java_name(found.error), answer.cluster_id or "")
+    unled = [number for number, partition in found.partitions.items() if partition.leader == _NO_LEADER]
+    return TopicAnswer(f"{topic}-{min(unled)}: it has no leader" if unled else "", answer.cluster_id or "")
+
+
+def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:
+    """Return the topics that do not exist, without creating them; None if the cluster does not answer in time."""
+    try:
+        return set(topics).difference(client.list_topics(timeout=QUESTION_SECONDS).topics)
+    except KafkaException:
+        return None
+
+
+def leaders(client: Any, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+    """Return the leader of each partition that has one; empty if the cluster does not answer in time."""
+    try:
+        topics = client.list_topics(timeout=QUESTION_SECONDS).topics
+    except KafkaException:
+        return {}
+    found = {each: topics[each.topic].partitions.get(each.partition) for each in partitions if each.topic in topics}
+    return {each: told.leader for each, told in found.items() if told is not None and told.leader != _NO_LEADER}
+
+
+class Line(NamedTuple):
+    """The distance to the leaders of a topic's partitions, and their number."""
+
+    round_trip: float
+    """Seconds; the shortest of some."""
+    leaders: int
+
+
+def measure_line(client: Any, topic: str, *, short: float) -> Line | None:
+    """Measure the line to the leaders of a topic; None if it has none, or the cluster does not answer in time.
+
+    A round trip below `short` seconds is believed at once, a longer one only when others are as long.
+    """
+    round_trip = inf
+    deadline = Deadline.after(QUESTION_SECONDS)
+    for _ in range(_ROUND_TRIPS):
+        begin = monotonic()
+        try:
+            partitions = client.list_topics(topic, timeout=seconds(deadline)).topics[topic].partitions
+        except KafkaException:
+            return None
+        round_trip = min(round_trip, monotonic() - begin)
+        if round_trip < short:
+            break
+    leaders = {partition.leader for partition in partitions.values()} - {_NO_LEADER}
+    return Line(round_trip, len(leaders)) if leaders else None
+
+
+def admin_properties(properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the consumer's properties that configure the connection to the cluster."""
+    return {name: value for name, value in properties.items() if name.startswith(_ADMIN_PREFIXES)}
+
+
+_ADMIN_PREFIXES = (
+    *("bootstrap.", "security.", "sasl.", "ssl.", "https.", "socket.", "client.", "reconnect."),
+    *("enable.ssl", "enable.sasl", "broker.", "api.version."),
+)
+
+
+def ours(partition: Any) -> TopicPartition:
+    """Convert librdkafka's topic-partition object to our value."""
+    return TopicPartition(partition.topic, partition.partition)
+
+
+def seconds(deadline: Deadline) -> float:
+    """Return the time left for one request, with a minimum that allows an answer."""
+    return max(_LEAST_SECONDS, deadline.remaining())
+
+
+def answer(future: Future[Any], what: str, deadline: Deadline) -> Any:
+    """Return the cluster's answer; raise HostError with Kafka's words, or when it takes too long."""
+    try:
+        return future.result(seconds(deadline))
+    except KafkaException as error:
+        raise HostError(f"{what} failed: {error.args[0].str()}") from error
+    except TimeoutError:
+        raise HostError(f"{what} took too long") from None

@@ -1,0 +1,56 @@
+"""A cluster's access rules for topics.
+
+Asked here, because librdkafka's admin client takes an answer that is an error, such as that there is no authorizer or
+that we may not see the rules, for an empty list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import closing
+
+from kafka.errors import NoError, SecurityDisabledError, for_code
+from kafka.protocol.admin import DescribeAclsRequest
+from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourcePatternType, ACLResourceType
+
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError, NoAuthorizer
+from legacy_mm.policies.acl_rules import AclRule
+
+_EVERY = DescribeAclsRequest(
+    resource_type_filter=ACLResourceType.TOPIC,
+    resource_name_filter=None,
+    pattern_type_filter=ACLResourcePatternType.ANY,
+    principal_filter=None,
+    host_filter=None,
+    operation=ACLOperation.ANY,
+    permission_type=ACLPermissionType.ANY,
+    min_version=1,
+)
+
+
+def access_rules(name: str, properties: Mapping[str, str], deadline: Deadline) -> frozenset[AclRule]:
+    """Return all ACL rules; raise NoAuthorizer when the cluster keeps none, or LegacyMMError. `name` tells clusters
+    apart.
+    """
+    with closing(Cluster(properties, deadline.remaining())) as cluster:
+        answer = cluster.call_any(_EVERY)
+    error = for_code(answer.error_code)
+    if error is SecurityDisabledError:
+        raise NoAuthorizer(f"the {name} has no authorizer")
+    if error is not NoError:
+        # the broker's own words name the connection, and would never be the same twice
+        raise HostError(f"listing the {name}'s access rules failed: {error.__name__}")
+    return frozenset(
+        AclRule(
+            resource.resource_name,
+            ACLResourcePatternType(resource.pattern_type).name,
+            rule.principal,
+            rule.host,
+            ACLOperation(rule.operation).name,
+            ACLPermissionType(rule.permission_type).name,
+        )
+        for resource in answer.resources
+        for rule in resource.acls
+    )

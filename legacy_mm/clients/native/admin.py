@@ -1,0 +1,335 @@
+"""Admin requests of the duties over our own sockets, for logins that librdkafka lacks.
+
+Every request has a deadline, as in `clients/librdkafka/admin.py`. A request that fails as a whole raises HostError; a
+failure for one topic or one rule is reported for that one alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from itertools import starmap
+from typing import Any, TypeVar
+
+from kafka.errors import InvalidPartitionsError, NotControllerError, TopicAlreadyExistsError
+from kafka.protocol.admin import (
+    AlterConfigsRequest,
+    CreateAclsRequest,
+    CreatePartitionsRequest,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    DeleteAclsRequest,
+    DescribeConfigsRequest,
+    IncrementalAlterConfigsRequest,
+)
+from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourcePatternType, ACLResourceType
+
+from legacy_mm.clients.native import failures
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.errors import ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.native.survey import asking, every_topic, partition_counts
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
+from legacy_mm.logs import events
+from legacy_mm.policies.acl_rules import AclRule
+from legacy_mm.policies.changes import (
+    AddPartitions,
+    Alteration,
+    Change,
+    CreateAcl,
+    CreateTopic,
+    DeleteAcl,
+    Outcome,
+    SetConfig,
+    by_topic,
+)
+from legacy_mm.policies.config_filter import TopicProperty, overrides_after
+from legacy_mm.policies.portions import portions
+
+_TOPIC, _BROKER = 2, 4
+_SET, _DELETE = 0, 1
+_ALREADY = failures.codes(TopicAlreadyExistsError, InvalidPartitionsError)
+"""The topic is there; it has so many partitions."""
+_ORIGINS = (
+    *("UNKNOWN_CONFIG", "DYNAMIC_TOPIC_CONFIG", "DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"),
+    *("STATIC_BROKER_CONFIG", "DEFAULT_CONFIG", "DYNAMIC_BROKER_LOGGER_CONFIG"),
+)
+_PAUSE_SECONDS = 0.2
+Item = TypeVar("Item")
+Sized = TypeVar("Sized", CreateTopic, AddPartitions)
+
+
+class WireAdmin:
+    """One cluster, seen by the duties; connects for each call. Any thread may call it."""
+
+    def __init__(self, name: str, properties: Mapping[str, str]) -> None:
+        """Create an admin client; `name` tells the clusters apart in errors, `properties` are any client's of the
+        cluster.
+        """
+        self.name = name
+        self.connection = {**properties, "client.id": f"legacy_mm-duties-{name}"}
+        self._patience = threading.Event()
+        self._replaces_properties = False
+
+    def topics(self, deadline: Deadline) -> dict[str, int]:
+        """Return topic -> number of partitions, of all topics the principal may see."""
+        return partition_counts(self._listing(deadline))
+
+    def cluster_id(self, deadline: Deadline) -> str:
+        """Return the cluster id; empty for brokers before 0.10.1."""
+        return self._listing(deadline).cluster_id or ""
+
+    def properties(
+        self, topics: Collection[str], deadline: Deadline
+    ) -> tuple[dict[str, list[TopicProperty]], dict[str, str]]:
+        """Return the properties of each topic, and a reason for each topic whose properties the cluster does not
+        return.
+        """
+        found: dict[str, list[TopicProperty]] = {}
+        untold: dict[str, str] = {}
+        resource = DescribeConfigsRequest.DescribeConfigsResource
+        for some in portions(sorted(topics)):
+            wanted = [resource(resource_type=_TOPIC, resource_name=name, configuration_keys=None) for name in some]
+            with self._asking("describing topics", deadline) as cluster:
+                answer = cluster.call_any(DescribeConfigsRequest(resources=wanted, min_version=1))
+            for row in answer.results:
+                if row.error_code:
+                    why = row.error_message or failures.text(row.error_code)
+                    untold[row.resource_name] = f"the {self.name} does not tell its properties: {why}"
+                else:
+                    found[row.resource_name] = [_property(each) for each in row.configs]
+        return found, untold
+
+    def broker_properties(self, deadline: Deadline) -> dict[str, str]:
+        """Return the properties of one of the brokers; empty where the cluster does not return them."""
+        with self._asking("describing a broker", deadline) as cluster:
+            node = every_topic(cluster).brokers[0].node_id
+            resource = DescribeConfigsRequest.DescribeConfigsResource(
+                resource_type=_BROKER, resource_name=str(node), configuration_keys=None
+            )
+            (row,) = cluster.call(node, DescribeConfigsRequest(resources=[resource], min_version=1)).results
+        return {} if row.error_code else {each.name: each.value for each in row.configs if each.value is not None}
+
+    def create_topics(
+        self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool = False
+    ) -> Iterator[Outcome]:
+        """Make these topics; in a `trial` none is made."""
+
+        def request(some: Sequence[CreateTopic]) -> Any:
+            topics = [_new_topic(each) for each in some]
+            return CreateTopicsRequest(topics=topics, timeout_ms=_ms(deadline), validate_only=trial, min_version=1)
+
+        return starmap(_outcome, self._by_controller("creating topics", wanted, request, deadline))
+
+    def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
+        """Let these topics grow."""
+        grown = CreatePartitionsRequest.CreatePartitionsTopic
+
+        def request(some: Sequence[AddPartitions]) -> Any:
+            topics = [grown(name=each.topic, count=each.new, assignments=None) for each in some]
+            return CreatePartitionsRequest(topics=topics, timeout_ms=_ms(deadline), validate_only=False)
+
+        return starmap(_outcome, self._by_controller("adding partitions", wanted, request, deadline))
+
+    def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False) -> Iterator[Outcome]:
+        """Set and remove these properties and no others; of one topic all or none; in a `trial` none.
+
+        Brokers before 2.3 can only replace all properties of a topic: then with those that it has, as they are now.
+        """
+        of_topic = by_topic(wanted)
+
+        def request(some: Sequence[str]) -> Any:
+            if self._replaces_properties:
+                return _replacing(some, self._described(some, deadline), of_topic, trial=trial)
+            return _altering(some, of_topic, trial=trial)
+
+        def told(answer: Any, some: Sequence[str]) -> Sequence[Any]:
+            named = {row.resource_name: row for row in answer.responses}
+            return [named[topic] for topic in some]
+
+        def size(topic: str) -> int:
+            return len(of_topic[topic])
+
+        try:
+            for topic, row in self._rows("setting properties", list(of_topic), request, told, deadline, size):
+                yield from (_outcome(change, row) for change in of_topic[topic])
+        except HostError as error:
+            if self._replaces_properties or not isinstance(error.__cause__, UnsupportedVersion):
+                raise
+            self._replaces_properties = True
+            events.emit(events.PROPERTIES_REPLACED, name=self.name)
+            yield from self.alter(wanted, deadline, trial=trial)
+
+    def _described(self, topics: Sequence[str], deadline: Deadline) -> Mapping[str, Sequence[TopicProperty]]:
+        """Return the properties of each topic; raise HostError where the cluster does not return them."""
+        described, untold = self.properties(topics, deadline)
+        if untold:
+            raise HostError("; ".join(untold.values()))
+        return described
+
+    def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+        """Add these access rules."""
+
+        def request(some: Sequence[CreateAcl]) -> Any:
+            return CreateAclsRequest(creations=[_creation(each.rule) for each in some], min_version=1)
+
+        def told(answer: Any, _: Sequence[CreateAcl]) -> Sequence[Any]:
+            found: Sequence[Any] = answer.results
+            return found
+
+        return starmap(_outcome, self._rows("adding access rules", wanted, request, told, deadline))
+
+    def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[Outcome]:
+        """Remove exactly these access rules."""
+
+        def request(some: Sequence[DeleteAcl]) -> Any:
+            return DeleteAclsRequest(filters=[_filter(each.rule) for each in some], min_version=1)
+
+        def told(answer: Any, _: Sequence[DeleteAcl]) -> Sequence[Any]:
+            found: Sequence[Any] = answer.filter_results
+            return found
+
+        return starmap(_outcome, self._rows("removing access rules", wanted, request, told, deadline))
+
+    def _listing(self, deadline: Deadline) -> Any:
+        with self._asking("listing topics", deadline) as cluster:
+            return every_topic(cluster)
+
+    def _rows(
+        self,
+        what: str,
+        wanted: Sequence[Item],
+        request: Callable[[Sequence[Item]], Any],
+        told: Callable[[Any, Sequence[Item]], Sequence[Any]],
+        deadline: Deadline,
+        size: Callable[[Item], int] = lambda item: 1,
+    ) -> Iterator[tuple[Item, Any]]:
+        """Yield each requested item with its row of the answer, found by `told`, portion by portion."""
+        for some in portions(wanted, size):
+            with self._asking(what, deadline) as cluster:
+                rows = told(cluster.call_any(request(some)), some)
+            yield from zip(some, rows, strict=True)
+
+    def _by_controller(
+        self, what: str, wanted: Sequence[Sized], request: Callable[[Sequence[Sized]], Any], deadline: Deadline
+    ) -> Iterator[tuple[Sized, Any]]:
+        """Yield rows as `_rows` does, from the controller, which may move to another broker meanwhile."""
+        for some in portions(wanted, lambda change: change.metadata_records):
+            with self._asking(what, deadline) as cluster:
+                rows = self._as_the_controller_answers(cluster, partial(request, some), some, deadline)
+            yield from zip(some, rows, strict=True)
+
+    def _as_the_controller_answers(
+        self, cluster: Cluster, request: Callable[[], Any], some: Sequence[Any], deadline: Deadline
+    ) -> Sequence[Any]:
+        while True:
+            try:
+                rows = _named(cluster.call(every_topic(cluster).controller_id, request()), some)
+                if deadline.expired() or all(row.error_code != NotControllerError.errno for row in rows):
+                    return rows
+            except ConnectionLost:
+                if deadline.expired():
+                    raise
+            self._patience.wait(_PAUSE_SECONDS)
+
+    @contextmanager
+    def _asking(self, what: str, deadline: Deadline) -> Iterator[Cluster]:
+        with asking(f"{what} at the {self.name}"), closing(Cluster(self.connection, deadline.remaining())) as cluster:
+            yield cluster
+
+
+def _ms(deadline: Deadline) -> int:
+    return max(1, int(deadline.remaining() * 1000))
+
+
+def _named(answer: Any, some: Sequence[Any]) -> Sequence[Any]:
+    """Return the rows of an answer that names topics, in the order of the changes."""
+    rows = answer.topics if isinstance(answer, CreateTopicsResponse) else answer.results
+    named = {row.name: row for row in rows}
+    return [named[change.topic] for change in some]
+
+
+def _outcome(change: Change, row: Any) -> Outcome:
+    if not row.error_code:
+        return Outcome(change)
+    already = row.error_code in _ALREADY
+    return Outcome(change, "" if already else row.error_message or failures.text(row.error_code), already)
+
+
+def _property(row: Any) -> TopicProperty:
+    return TopicProperty(row.name, row.value, _ORIGINS[row.config_source], row.read_only, row.is_sensitive)
+
+
+def _new_topic(change: CreateTopic) -> Any:
+    topic = CreateTopicsRequest.CreatableTopic
+    configs = [topic.CreatableTopicConfig(name=name, value=value) for name, value in change.configs.items()]
+    return topic(
+        name=change.topic,
+        num_partitions=change.partitions,
+        replication_factor=change.replication_factor,
+        assignments=[],
+        configs=configs,
+    )
+
+
+def _alteration(change: Alteration) -> Any:
+    config = IncrementalAlterConfigsRequest.AlterConfigsResource.AlterableConfig
+    if isinstance(change, SetConfig):
+        return config(name=change.name, config_operation=_SET, value=change.new)
+    return config(name=change.name, config_operation=_DELETE, value=None)
+
+
+def _altering(topics: Sequence[str], of_topic: Mapping[str, Sequence[Alteration]], *, trial: bool) -> Any:
+    resource = IncrementalAlterConfigsRequest.AlterConfigsResource
+    resources = [
+        resource(resource_type=_TOPIC, resource_name=topic, configs=[_alteration(each) for each in of_topic[topic]])
+        for topic in topics
+    ]
+    return IncrementalAlterConfigsRequest(resources=resources, validate_only=trial)
+
+
+def _replacing(
+    topics: Sequence[str],
+    present: Mapping[str, Sequence[TopicProperty]],
+    of_topic: Mapping[str, Sequence[Alteration]],
+    *,
+    trial: bool,
+) -> Any:
+    resource = AlterConfigsRequest.AlterConfigsResource
+    after = {topic: overrides_after(present[topic], of_topic[topic]) for topic in topics}
+    resources = [
+        resource(
+            resource_type=_TOPIC,
+            resource_name=topic,
+            configs=[resource.AlterableConfig(name=name, value=value) for name, value in wanted.items()],
+        )
+        for topic, wanted in after.items()
+    ]
+    return AlterConfigsRequest(resources=resources, validate_only=trial)
+
+
+def _creation(rule: AclRule) -> Any:
+    return CreateAclsRequest.AclCreation(
+        resource_type=ACLResourceType.TOPIC,
+        resource_name=rule.topic,
+        resource_pattern_type=ACLResourcePatternType[rule.pattern],
+        principal=rule.principal,
+        host=rule.host,
+        operation=ACLOperation[rule.operation],
+        permission_type=ACLPermissionType[rule.permission],
+    )
+
+
+def _filter(rule: AclRule) -> Any:
+    """Return the filter that matches only this rule."""
+    return DeleteAclsRequest.DeleteAclsFilter(
+        resource_type_filter=ACLResourceType.TOPIC,
+        resource_name_filter=rule.topic,
+        pattern_type_filter=ACLResourcePatternType[rule.pattern],
+        principal_filter=rule.principal,
+        host_filter=rule.host,
+        operation=ACLOperation[rule.operation],
+        permission_type=ACLPermissionType[rule.permission],
+    )

@@ -1,0 +1,350 @@
+"""Record batches to the target, in order for each partition: the sending half of the `batches` engine.
+
+`lane.py` has the rules of order, `channel.py` the sockets; here are the memory and the retries. Retriable errors are
+tried again until `delivery.timeout.ms`; what is refused for good is handed to the caller, and its lane waits for
+`replace`, `drop` or `start_anew`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable
+from math import inf
+from typing import Any, NamedTuple
+
+from legacy_mm.clients.native import failures
+from legacy_mm.clients.native.append_options import AppendOptions
+from legacy_mm.clients.native.channel import Channel
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.lane import Entry, Lane, Question, dated
+from legacy_mm.clients.native.log_inquiry import Answer, LogInquiry
+from legacy_mm.clients.native.producer_id import ProducerIds
+from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clock import Deadline, epoch_ms, monotonic
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.produce_messages import Appended
+from legacy_mm.protocol.record_batch import RecordBatch
+
+_LOOK_SECONDS = 0.05
+_STUCK_SECONDS = 0.25
+"""A wait of this length may be a deadlock, even while answers to other batches arrive."""
+_PATIENT_SECONDS = 1.0
+"""The time without an acknowledgement after which a partition counts as stuck; leaders move faster."""
+_SHARE = 4
+"""A partition to which nothing gets through may fill such a part of the buffer, all of those that are stuck half."""
+
+
+class Acknowledged(NamedTuple):
+    """A batch that the target has; `base_offset` -1: it had it already, at an unknown offset."""
+
+    receipt: Any
+    base_offset: int
+
+
+class Appender:
+    """Sends batches to the target cluster."""
+
+    def __init__(self, cluster: Cluster, options: AppendOptions, traffic: Traffic) -> None:
+        self.cluster = cluster
+        self.options = options
+        self.traffic = traffic
+        self.lock = threading.RLock()
+        self._settled = threading.Condition(self.lock)
+        self._ids = ProducerIds(cluster) if options.idempotent else None
+        self._lanes: dict[TopicPartition, Lane] = {}
+        self._channels: dict[int, Channel] = {}
+        self._waiting: dict[Lane, float] = {}
+        self._inquiry: LogInquiry | None = None
+        self._bytes = 0
+        self._acknowledged: deque[Acknowledged] = deque()
+        self._refused: list[Entry] = []
+        self._error: BaseException | None = None
+        self._closed = False
+        self._tend_at = 0.0
+        self._stuck: list[Lane] = []
+        self._stuck_bytes = 0
+        traffic.gauges = self._gauges
+        traffic.metadata_age = cluster.age
+        traffic.connections = cluster.connections
+
+    def start(self) -> None:
+        """Ask for what is needed before the first batch; raises ConnectionLost when a later try may succeed."""
+        if self._ids is not None:
+            self._ids.acquire()
+
+    def append(self, partition: TopicPartition, batch: RecordBatch, receipt: Any) -> None:
+        """Take a batch over; waits for nothing, so ask `has_room` first. Its bytes are changed.
+
+        Raises what no later try can mend.
+        """
+        size = len(batch.buffer)
+        now = monotonic()
+        with self.lock:
+            lane = self._lanes.get(partition) or self._new_lane(partition)
+            if lane.pending and now - lane.pending[0].since > _STUCK_SECONDS:
+                batch = batch.apart()
+            deadline, written = now + self.options.delivery_timeout, dated(batch.header, now, epoch_ms())
+            lane.pending.append(Entry(lane, batch, receipt, size, now, deadline, dated=written))
+            self._bytes += size
+            channel = self._line_up(lane)
+            little = [] if channel is None else channel.take_little()
+        if channel is not None and little:
+            channel.send(little)
+
+    def has_room(self) -> bool:
+        """Return True if more may be appended. Stuck partitions keep at most half of the buffer from the others."""
+        return self._bytes - min(self._stuck_bytes, self.options.buffer_bytes // 2) < self.options.buffer_bytes
+
+    def takes(self, partition: TopicPartition) -> bool:
+        """Return True if this partition can take more."""
+        lane = self._lanes.get(partition)
+        if lane is None or lane.trouble is None:
+            return True
+        with self.lock:
+            size = lane.size
+        return not size or not (_is_stuck(lane, monotonic()) or size >= self.options.buffer_bytes // _SHARE)
+
+    def stuck(self) -> dict[TopicPartition, str]:
+        """Return the partitions that were stuck at the last `tend`, each with the reason."""
+        return {lane.partition: lane.trouble.reason for lane in self._stuck if lane.trouble is not None}
+
+    def is_empty(self) -> bool:
+        """Return True if the target has acknowledged everything."""
+        return not self._bytes
+
+    def wait_for_room(self, timeout: float) -> bool:
+        """Wait until more may be appended."""
+        deadline = Deadline.after(timeout)
+        with self.lock:
+            while not self.has_room() and not deadline.expired() and not self._refused and self._error is None:
+                self._settled.wait(deadline.remaining())
+        return self.has_room()
+
+    def wait_empty(self, timeout: float) -> bool:
+        """Wait until the target has everything."""
+        deadline = Deadline.after(timeout)
+        with self.lock:
+            while self._bytes and not deadline.expired() and not self._refused and self._error is None:
+                self._settled.wait(deadline.remaining())
+            return not self._bytes
+
+    def take_acknowledged(self) -> list[Acknowledged]:
+        """Return and clear the acknowledgements since the last call."""
+        found = []
+        while self._acknowledged:
+            found.append(self._acknowledged.popleft())
+        return found
+
+    def take_refused(self) -> list[Entry]:
+        """Return and clear the batches that the target refused for good; pass each to `replace`, `drop` or
+        `start_anew`.
+        """
+        with self.lock:
+            refused, self._refused = self._refused, []
+            return refused
+
+    def replace(self, refused: Entry, batches: Iterable[tuple[RecordBatch, Any]]) -> None:
+        """Send these instead, at the same place in the order."""
+        with self.lock:
+            entries = [refused.part(batch, receipt) for batch, receipt in batches]
+            self._bytes += sum(entry.size for entry in entries) - refused.size
+            refused.lane.replace_held(entries)
+            self._queue(refused.lane)
+
+    def drop(self, refused: Entry) -> None:
+        """Continue without the refused batch. Raise ConnectionLost or ClusterUnreachable when a later try may
+        succeed.
+        """
+        producer = self._ids.acquire() if self._ids is not None and refused.may_have_arrived else None
+        with self.lock:
+            self._bytes -= refused.size
+            refused.lane.drop_held(producer)
+            self._queue(refused.lane)
+            self._settled.notify_all()
+
+    def start_anew(self, refused: Entry) -> None:
+        """Send it again under a new producer id, if its lane `may_start_anew`. Raises what `drop` raises."""
+        assert self._ids is not None
+        producer = self._ids.acquire()
+        with self.lock:
+            refused.lane.start_anew(producer)
+            self._queue(refused.lane)
+
+    def tend(self) -> None:
+        """Resume paused lanes and check deadlines and request timeouts; call this often.
+
+        Raise the error that ended a channel.
+        """
+        if self._error is not None:
+            raise self._error
+        now = monotonic()
+        if now < self._tend_at:
+            return
+        self._tend_at = now + _LOOK_SECONDS
+        with self.lock:
+            for lane in [lane for lane, until in self._waiting.items() if until <= now]:
+                del self._waiting[lane]
+                lane.paused = False
+                self._queue(lane)
+            troubled = [lane for lane in self._lanes.values() if lane.trouble is not None]
+            self._stuck = [lane for lane in troubled if _is_stuck(lane, now)]
+            self._stuck_bytes = sum(lane.size for lane in self._stuck)
+            self._expire(now)
+
+    def purge(self) -> None:
+        """Send nothing more and forget what waits; from any thread."""
+        with self.lock:
+            self._closed = True
+            self._settled.notify_all()
+            channels = list(self._channels.values())
+            if self._inquiry is not None:
+                self._inquiry.wake()
+        for channel in channels:
+            channel.close()
+
+    # --- what channels ask and tell; see `channel.Owner`
+
+    def closed(self) -> bool:
+        """Return True if sending is over."""
+        return self._closed
+
+    def acknowledged(self, entry: Entry, base_offset: int) -> None:
+        """Record that the target has the batch. Called under the lock."""
+        for known in entry.lane.acknowledged(entry, base_offset):
+            self._arrived(known, base_offset if known is entry else -1)
+        self._settle(entry.lane)
+
+    def failed(self, entry: Entry, answer: Appended | None) -> None:
+        """Record that the target did not take the batch, or that the connection broke (None). Called under the lock."""
+        error = 0 if answer is None else answer.error
+        entry.damaged = entry.damaged + 1 if failures.is_damaged(error) else 0
+        if entry.damaged >= self.options.damaged:
+            error = failures.INVALID_RECORD
+        only_follows = entry.lane.recovering and failures.is_out_of_order(error)
+        final = error and not failures.is_retriable(error)
+        if not only_follows and final and failures.needs_new_producer(error) and entry.lane.disputes(entry):
+            entry.lane.hindered(failures.name(error), monotonic())
+        elif not only_follows and (final or entry.attempts >= self.options.retries):
+            entry.refusal = error or failures.TIMED_OUT
+            if answer is not None:
+                entry.reason, entry.blamed = answer.reason, answer.blamed
+        else:
+            entry.attempts += not only_follows
+            entry.lane.hindered(failures.name(error) if error else "its leader does not answer", monotonic())
+            self.cluster.stale()
+        entry.lane.failed(entry, denied=not failures.leaves_open(error))
+        self._settle(entry.lane)
+
+    def unsent(self, entry: Entry) -> None:
+        """Record that the broker could not be reached; this does not count against `retries`. Called under the lock."""
+        entry.lane.hindered("its leader is not reached", monotonic())
+        entry.lane.failed(entry, denied=True)
+        self._settle(entry.lane)
+
+    def pause(self, lane: Lane) -> None:
+        """Leave a lane alone for a moment. Under the lock."""
+        if lane.line is not None:
+            lane.line.remove(lane)
+            lane.line = None
+        lane.paused = True
+        self._waiting[lane] = monotonic() + self.options.retry_pause
+
+    def told(self, question: Question, answer: Answer) -> None:
+        """Handle the log's answer. Called under the lock."""
+        lane = self._lanes[question.partition]
+        if lane.answered(question, *answer) and question.entry is not None and answer.base_offset is not None:
+            self._arrived(question.entry, answer.base_offset)
+        self._settle(lane)
+
+    def unanswered(self, question: Question) -> None:
+        """Record that the log did not answer yet. Called under the lock."""
+        self._lanes[question.partition].hindered("its leader does not answer", monotonic())
+
+    def ended(self, error: BaseException) -> None:
+        """Record that a channel cannot continue."""
+        with self.lock:
+            self._error = self._error or error
+            self._settled.notify_all()
+
+    # --- the rest
+
+    def _gauges(self) -> dict[str, float]:
+        most = self.options.buffer_bytes
+        in_flight = sum(channel.in_flight() for channel in list(self._channels.values()))
+        return {
+            "buffer_bytes": most,
+            "buffer_free_bytes": max(0, most - self._bytes),
+            "requests_in_flight": in_flight,
+        }
+
+    def _new_lane(self, partition: TopicPartition) -> Lane:
+        producer = self._ids.current if self._ids is not None else None
+        lane = self._lanes[partition] = Lane(partition, producer, self.options.in_flight if producer else 1)
+        return lane
+
+    def _arrived(self, entry: Entry, base_offset: int) -> None:
+        self._bytes -= entry.size
+        self._acknowledged.append(Acknowledged(entry.receipt, base_offset))
+
+    def _settle(self, lane: Lane) -> None:
+        if lane.recovered():
+            if lane.held is not None:
+                self._refused.append(lane.held)
+            else:
+                self.pause(lane)
+        elif not lane.recovering:
+            self._queue(lane)
+        self._settled.notify_all()
+
+    def _queue(self, lane: Lane) -> None:
+        """Let a lane send as soon as it may."""
+        channel = self._line_up(lane)
+        if channel is not None:
+            channel.wake()
+
+    def _line_up(self, lane: Lane) -> Channel | None:
+        """Put a lane that can send in line at its leader's channel, unless it is; without a leader it waits.
+
+        So it does where its log has to be asked first.
+        """
+        if not lane.paused and not lane.recovering and (question := lane.question()):
+            lane.asking = True
+            self._ask(question)
+        if lane.line is not None or not lane.can_send():
+            return None
+        leader = self.cluster.leader(lane.partition)
+        if leader is None:
+            lane.hindered("it has no leader", monotonic())
+            self.cluster.stale()
+            self.pause(lane)
+            return None
+        channel = self._channels.get(leader.node)
+        if channel is None:
+            channel = self._channels[leader.node] = Channel(self, leader.node)
+            channel.start()
+        channel.line_up(lane)
+        return channel
+
+    def _ask(self, question: Question) -> None:
+        if self._inquiry is None:
+            self._inquiry = LogInquiry(self)
+            self._inquiry.start()
+        self._inquiry.put(question)
+
+    def _expire(self, now: float) -> None:
+        """Refuse what was not delivered in time, once nothing of its lane is under way."""
+        if self.options.delivery_timeout == inf:
+            return
+        for lane in self._lanes.values():
+            if lane.pending and lane.pending[0].deadline <= now and not lane.under_way and lane.held is None:
+                lane.held = lane.pending.popleft()
+                lane.held.refusal = failures.TIMED_OUT
+                self._refused.append(lane.held)
+                self._settled.notify_all()
+
+
+def _is_stuck(lane: Lane, now: float) -> bool:
+    """Return True if batches wait and none was acknowledged for a while."""
+    trouble = lane.trouble
+    return trouble is not None and now - trouble.since > _PATIENT_SECONDS and lane.size > 0

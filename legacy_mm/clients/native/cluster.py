@@ -1,0 +1,412 @@
+"""One cluster as clients see it: who leads what, refreshed when it is old or found wrong, and ways to its brokers."""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from threading import Condition, Event, Lock, Thread
+from typing import Any, NamedTuple
+
+from kafka.errors import NoError, for_code
+from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest
+from kafka.protocol.metadata import MetadataRequest
+
+from legacy_mm.clients.native.connection import Connection, open_connection
+from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost, RequestRefused
+from legacy_mm.clients.native.reconnects import Reconnects
+from legacy_mm.clients.native.security import Security
+from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.model import TopicPartition
+
+_CANONICAL = "resolve_canonical_bootstrap_servers_only"
+_MAX_AGE_MS = 300_000
+_RETRY_MS = 100
+_IDLE_SECONDS = 10.0
+"""The time an idle connection for small requests is kept beside those that carry records."""
+_MAX_IDLE_MS = 540_000
+_UNUSED_SECONDS = 300.0
+"""The time after which an unused topic leaves the metadata requests, as in Java; else brokers would recreate a
+deleted topic.
+"""
+
+
+class Connections(NamedTuple):
+    """The number of connections made, and of those that are open."""
+
+    made: int
+    open: int
+
+
+class Cluster:
+    """Brokers, leaders and epochs, for every thread that asks; connections are made on demand.
+
+    Answers come from what the last refresh told about the topics that are watched. A question refreshes first when
+    that is too old (`topic.metadata.refresh.interval.ms`) or was called `stale`, but not before `retry.backoff.ms`
+    have passed since the last time, so that a caller in a loop sets the pace.
+    """
+
+    def __init__(self, properties: Mapping[str, str], timeout: float, connecting: float = 0.0) -> None:
+        """Create a cluster; each question may take `timeout` seconds, after the same time or `connecting` for TCP,
+        TLS and login.
+        """
+        self._properties = dict(properties)
+        self._security = Security(properties)
+        self._timeout = timeout
+        self._connecting = max(timeout, connecting)
+        self._bootstrap = _bootstrap(properties)
+        age = int(properties.get("topic.metadata.refresh.interval.ms", _MAX_AGE_MS))
+        self._max_age = age / 1000 if age >= 0 else float("inf")
+        self._retry_pause = int(properties.get("retry.backoff.ms", _RETRY_MS)) / 1000
+        self._topology = Topology()
+        self._topics: frozenset[str] = frozenset()
+        self._create = False
+        self._used: dict[str, float] = {}
+        self._refreshed = self._due = float("-inf")
+        self._refreshing = Lock()
+        self._kept = False
+        self._wake = Event()
+        self._news = Condition()
+        self._failure: Exception | None = None
+        self._closed = Event()
+        self._reconnects = Reconnects(properties, self._closed)
+        self._max_idle = int(properties.get("connections.max.idle.ms", _MAX_IDLE_MS)) / 1000 or float("inf")
+        self._counting = Lock()
+        self._made, self._open = 0, list[Connection]()
+        self._lines: defaultdict[tuple[str, int], _Line] = defaultdict(lambda: _Line(self._closed))
+
+    def watch(self, topics: Collection[str], *, create: bool = False) -> None:
+        """Ask about these topics, too, from the next question on; `create` lets brokers create what is missing."""
+        self._create = self._create or create
+        self._used |= dict.fromkeys(topics, monotonic())
+        if new := frozenset(topics) - self._topics:
+            self._topics |= new
+            self._due = float("-inf")
+            self._wake.set()
+
+    def leader(self, partition: TopicPartition) -> Broker | None:
+        """Return the leader of a partition; None while it has none or does not exist."""
+        self._used[partition.topic] = monotonic()
+        topology = self._now()
+        known = topology.leaders.get(partition)
+        return topology.brokers.get(known.node) if known else None
+
+    def leaders(self) -> Mapping[TopicPartition, Leadership]:
+        """Return `leader` and `leader_epoch` of all partitions, for callers that need thousands at once."""
+        return self._now().led
+
+    def leader_epoch(self, partition: TopicPartition) -> int:
+        """Return the leader epoch, or -1 if it is unknown."""
+        known = self._now().leaders.get(partition)
+        return known.epoch if known else UNKNOWN_EPOCH
+
+    def partitions(self, topic: str) -> int:
+        """Return the number of partitions of a topic; 0 when it does not exist (yet)."""
+        self._used[topic] = monotonic()
+        return self._now().sizes.get(topic, 0)
+
+    def topic_ids(self) -> Mapping[str, object]:
+        """Return the ids of the topics that exist; a recreated topic has a new id. Brokers before 2.8 have none."""
+        return self._now().ids
+
+    def cluster_id(self) -> str:
+        """Return the cluster id of the last answer; empty before the first one, and for brokers before 0.10.1."""
+        return self._topology.cluster_id
+
+    def problem(self, topic: str) -> type[Exception] | None:
+        """Return kafka-python's error class for a topic that the last answer describes by an error only."""
+        return self._now().problems.get(topic)
+
+    def broker(self, node: int) -> Broker | None:
+        """Return the address of a broker; None when the cluster has no broker of that id."""
+        return self._now().brokers.get(node)
+
+    def brokers(self) -> list[Broker]:
+        """Return all live brokers."""
+        return list(self._now().brokers.values())
+
+    def keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
+        """Start a thread that refreshes the metadata, so that no question waits; call `on_trouble` with the reason
+        of a failure. As in Java, there is always a connection, even when idle. The next question raises an error
+        that cannot be repaired.
+        """
+        self._kept = True
+        Thread(target=self._keep_fresh, args=(on_trouble,), name="metadata", daemon=True).start()
+
+    def wait_for_refresh(self, timeout: float) -> None:
+        """Wait until the thread of `keep_fresh` has refreshed, or until the time is over."""
+        with self._news:
+            self._news.wait(timeout)
+
+    def stale(self) -> None:
+        """Mark the leaders as outdated: refresh at the next question."""
+        self._due = min(self._due, self._refreshed + self._retry_pause)
+        self._wake.set()
+
+    def refresh(self, node: int | None = None) -> None:
+        """Ask this broker, else any that answers; raise ClusterUnreachable when none does in time."""
+        broker = None if node is None else self._known(node)  # may refresh, too
+        with self._refreshing:
+            self._refresh(broker)
+
+    def connect(self, node: int) -> Connection:
+        """Return a new connection to a broker, after the pause that follows failed ones; raise ConnectionLost."""
+        broker = self._known(node)
+        return self._connect(broker.host, broker.port, node)
+
+    def call(self, node: int, request: Any) -> Any:
+        """Ask one broker, over a connection that is kept for such requests; raises ConnectionLost."""
+        broker = self._known(node)
+        return self._call(broker.host, broker.port, node, request)
+
+    def call_any(self, request: Any) -> Any:
+        """Ask any broker; raises ClusterUnreachable when none answers in time."""
+        deadline = Deadline.after(self._timeout)
+        while True:
+            lost = None
+            for host, port, node in self._ways():
+                try:
+                    return self._call(host, port, node, request)
+                except ConnectionLost as error:
+                    lost = error
+                if deadline.expired() or self._closed.is_set():
+                    raise ClusterUnreachable(f"no broker answered in {self._timeout:g} s; {lost}") from lost
+
+    def offsets(self, partitions: Collection[TopicPartition], which: int) -> dict[TopicPartition, int]:
+        """Return the first (EARLIEST) or next (LATEST) offsets; LATEST respects `isolation.level`.
+
+        Wait for leaders. Raise RequestRefused, or ClusterUnreachable when some are not found in time.
+        """
+        found = self.offsets_of_led(partitions, which)
+        for partition in partitions:
+            if partition not in found:
+                raise ClusterUnreachable(f"no offset of {partition} within {self._timeout:g} s")
+        return found
+
+    def offsets_of_led(
+        self, partitions: Collection[TopicPartition], which: int, *, patient: bool = True
+    ) -> dict[TopicPartition, int]:
+        """Return `offsets` of the partitions whose leader exists and answers; with `patient`, wait for leaders."""
+        self.watch({partition.topic for partition in partitions})
+        deadline = Deadline.after(self._timeout if patient else 0.0)
+        found: dict[TopicPartition, int] = {}
+        while missing := [partition for partition in partitions if partition not in found]:
+            found.update(self._offsets_now(missing, which))
+            if len(found) < len(set(partitions)):
+                if deadline.expired() or self._closed.is_set():
+                    break
+                self.stale()
+                self._closed.wait(self._retry_pause)
+        return found
+
+    def age(self) -> float | None:
+        """Return the seconds since the last refresh; None before the first."""
+        return monotonic() - self._refreshed if self._refreshed > float("-inf") else None
+
+    def connections(self) -> Connections:
+        """Return the counts of all connections to the brokers."""
+        with self._counting:
+            self._forget_closed()
+            return Connections(self._made, len(self._open))
+
+    def close_idle(self) -> None:
+        """End connections made for `call` that were unused for a while, the only one to the cluster later."""
+        now = monotonic()
+        for line in sorted(self._lines.values(), key=lambda line: line.used):
+            line.close_if_idle(now - (_IDLE_SECONDS if self.connections().open > 1 else self._max_idle))
+
+    def close(self) -> None:
+        """End the connections made for `call`; those of `connect` are their owners'. Wakes waiting threads."""
+        self._closed.set()
+        self._wake.set()
+        for line in list(self._lines.values()):
+            line.close()
+
+    def _offsets_now(self, partitions: Collection[TopicPartition], which: int) -> Iterator[tuple[TopicPartition, int]]:
+        by_leader: defaultdict[int, list[TopicPartition]] = defaultdict(list)
+        for partition in partitions:
+            if leader := self.leader(partition):
+                by_leader[leader.node].append(partition)
+            elif problem := self.problem(partition.topic):
+                _require_retriable(problem, partition)
+        for node, led in by_leader.items():
+            try:
+                answer = self.call(node, self._offsets_request(led, which))
+            except ConnectionLost:
+                continue
+            for topic in answer.topics:
+                for row in topic.partitions:
+                    partition = TopicPartition(topic.name, row.partition_index)
+                    error = for_code(row.error_code)
+                    if error is NoError:
+                        yield partition, row.offset
+                    else:
+                        _require_retriable(error, partition)
+
+    def _offsets_request(self, partitions: Iterable[TopicPartition], which: int) -> Any:
+        committed = self._properties.get("isolation.level") == "read_committed"
+        topics: defaultdict[str, list[Any]] = defaultdict(list)
+        for topic, partition in partitions:
+            epoch = self.leader_epoch(TopicPartition(topic, partition))
+            row = ListOffsetsRequest.ListOffsetsTopic.ListOffsetsPartition(
+                partition_index=partition, current_leader_epoch=epoch, timestamp=which
+            )
+            topics[topic].append(row)
+        return ListOffsetsRequest(
+            replica_id=-1,
+            isolation_level=IsolationLevel.READ_COMMITTED if committed else IsolationLevel.READ_UNCOMMITTED,
+            topics=[ListOffsetsRequest.ListOffsetsTopic(name=name, partitions=rows) for name, rows in topics.items()],
+            timeout_ms=int(self._timeout * 1000),
+            min_version=1,
+        )
+
+    def _keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
+        while not self._closed.is_set():
+            self._wake.wait(max(0.0, min(self._due - monotonic(), _IDLE_SECONDS)))
+            self._wake.clear()
+            self.close_idle()
+            if monotonic() < self._due and self.connections().open:
+                continue
+            try:
+                self.refresh()
+            except ClusterUnreachable as error:
+                if not self._closed.is_set():
+                    on_trouble(str(error))
+            except Exception as error:  # noqa: BLE001 - the next question raises it
+                self._failure = error
+                return
+            with self._news:
+                self._news.notify_all()
+
+    def _known(self, node: int) -> Broker:
+        broker = self.broker(node)
+        if broker is None:
+            self.stale()
+            raise ConnectionLost(f"no broker {node} in the cluster")
+        return broker
+
+    def _now(self) -> Topology:
+        if self._failure is not None:
+            raise self._failure
+        if not self._kept and monotonic() >= self._due:
+            with self._refreshing:
+                if monotonic() >= self._due:
+                    self._refresh()
+        return self._topology
+
+    def _refresh(self, broker: Broker | None = None) -> None:
+        asked = self._topics
+        used_since = monotonic() - _UNUSED_SECONDS if self._create else float("-inf")
+        row = MetadataRequest.MetadataRequestTopic
+        topics = [row(name=name) for name in sorted(asked) if self._used[name] >= used_since]
+        request = MetadataRequest(topics=topics, allow_auto_topic_creation=self._create, min_version=1)
+        try:
+            if broker is None:
+                answer = informed(self.call_any(request))
+            else:
+                answer = informed(self._call(broker.host, broker.port, broker.node, request))
+        except ConnectionLost as error:
+            self._closed.wait(self._retry_pause)
+            raise ClusterUnreachable(str(error)) from error
+        self._topology = Topology.read(answer, self._topology)
+        self._refreshed = monotonic()
+        self._due = self._refreshed + self._max_age if asked == self._topics else float("-inf")
+
+    def _ways(self) -> Iterator[tuple[str, int, int | None]]:
+        """Yield the known brokers, then those of the properties file, since all brokers may have moved."""
+        known = list(self._topology.brokers.values())
+        for broker in random.sample(known, len(known)):
+            yield broker.host, broker.port, broker.node
+        for host, port in random.sample(self._bootstrap, len(self._bootstrap)):
+            yield host, port, None
+
+    def _call(self, host: str, port: int, node: int | None, request: Any) -> Any:
+        return self._lines[host, port].call(request, lambda: self._connect(host, port, node))
+
+    def _connect(self, host: str, port: int, node: int | None) -> Connection:
+        with self._reconnects.turn(host, port):
+            made = open_connection(self._security, host, port, self._properties, node, within=self._connecting)
+        with self._counting:
+            self._forget_closed()
+            self._made += 1
+            self._open.append(made)
+        return made
+
+    def _forget_closed(self) -> None:
+        self._open = [connection for connection in self._open if connection.is_open()]
+
+
+def informed(listing: Any) -> Any:
+    """Return a broker's answer about topics; raise ConnectionLost where it does not know any broker, and so no
+    topic, yet.
+    """
+    if not listing.brokers:
+        raise ConnectionLost("a broker that has just started knows nothing of its cluster")
+    return listing
+
+
+class _Line:
+    """A connection for small requests, one at a time; made anew when the broker has closed it for being idle."""
+
+    def __init__(self, over: Event) -> None:
+        """Create the connection; once `over` is set, each call fails and leaves no connection open."""
+        self._over = over
+        self._connection: Connection | None = None
+        self.used = 0.0
+        self._busy = Lock()
+
+    def call(self, request: Any, connect: Callable[[], Connection]) -> Any:
+        """Return the broker's answer; raise ConnectionLost if a fresh connection breaks, too."""
+        with self._busy:
+            self.used = monotonic()
+            if self._connection is not None:
+                try:
+                    return self._connection.call(request)
+                except ConnectionLost:
+                    self._connection = None
+            self._connection = connect()
+            if self._over.is_set():
+                self.close()
+            try:
+                return self._connection.call(request)
+            except ConnectionLost:
+                self._connection = None
+                raise
+
+    def close_if_idle(self, before: float) -> None:
+        """Close the connection if the last call began before then and has ended."""
+        if self.used < before and self._busy.acquire(blocking=False):
+            try:
+                self.close()
+                self._connection = None
+            finally:
+                self._busy.release()
+
+    def close(self) -> None:
+        """Close the connection, even while a call is waiting."""
+        if connection := self._connection:
+            connection.close()
+
+
+def _require_retriable(error: Any, partition: TopicPartition) -> None:
+    if not (error.retriable or error.invalid_metadata):
+        raise RequestRefused(f"the offsets of {partition} cannot be listed: {error.__name__}")
+
+
+def _bootstrap(properties: Mapping[str, str]) -> list[tuple[str, int]]:
+    pairs = [server.strip().rpartition(":") for server in properties["bootstrap.servers"].split(",")]
+    written = [(host.strip("[]"), int(port)) for host, _, port in pairs]
+    if properties.get("client.dns.lookup") != _CANONICAL:
+        return written
+    return [(name, port) for host, port in written for name in _canonical(host, port)]
+
+
+def _canonical(host: str, port: int) -> Iterator[str]:
+    """Yield the canonical names of the addresses of `host`: Kerberos knows brokers by these."""
+    try:
+        for *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM):
+            yield socket.getnameinfo(address, 0)[0]
+    except OSError:
+        yield host

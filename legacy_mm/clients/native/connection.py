@@ -1,0 +1,337 @@
+"""One logged-in connection to one broker: requests go out, responses come back in the same order.
+
+connection = open_connection(Security(properties), host, port, properties)
+version = connection.version(API_KEY, 4, 11)
+connection.send(API_KEY, version, [body, records])      # one thread
+body = connection.receive()                             # the same thread, or another
+metadata = connection.call(MetadataRequest())           # when nothing else is on its way
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from copy import copy
+from itertools import count
+from threading import Lock
+from typing import Any, NamedTuple
+
+from kafka.errors import IncompatibleBrokerVersion
+from kafka.protocol.api_key import ApiKey
+from kafka.protocol.broker_version_data import BrokerVersionData
+
+from legacy_mm.clients.native import login
+from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.native.security import Security
+from legacy_mm.clients.native.transport_layer import TransportLayer, open_socket
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.protocol.buffers import unwritten
+from legacy_mm.protocol.compression import Bytes
+
+_REQUEST_HEAD = struct.Struct(">ihhi")  # size, API, version, correlation id
+_RESPONSE_HEAD = struct.Struct(">ii")  # size, correlation id
+_SIZE = struct.Struct(">i")
+_CLIENT_ID_LENGTH = struct.Struct(">h")
+_IDS = 1 << 31
+_MOST_BYTES = 100_000_000
+_ON_THEIR_WAY = 64 << 10
+"""Bytes of requests, so few that their answers find room in the sockets: a broker without it reads no further."""
+_SETUP_MS = 30_000
+_LIFE_USED = 0.85
+"""The part of a login's lifetime after which it is renewed, as in the Java client."""
+
+
+def open_connection(
+    security: Security,
+    host: str,
+    port: int,
+    properties: Mapping[str, str],
+    node: int | None = None,
+    *,
+    within: float = float("inf"),
+) -> Connection:
+    """Return a connection ready for requests; raise ConnectionLost, AuthenticationFailed or UnsupportedVersion.
+
+    `security` holds tokens and other state that several connections share; `within` is the limit in seconds.
+    """
+    setup = int(properties.get("socket.connection.setup.timeout.ms", _SETUP_MS)) / 1000
+    deadline = Deadline.after(min(setup, within))
+    try:
+        return _connect(security, host, port, properties, node, deadline)
+    except OSError as error:
+        raise ConnectionLost(f"{host}:{port} cannot be reached: {error.strerror or error}") from error
+    except AuthenticationFailed as error:
+        raise AuthenticationFailed(f"{security.protocol}://{host}:{port}: {error}") from error
+
+
+def _connect(
+    security: Security, host: str, port: int, properties: Mapping[str, str], node: int | None, deadline: Deadline
+) -> Connection:
+    connected = open_socket(host, port, properties, deadline.remaining())
+    try:
+        transport = security.secure(connected, host)
+    except BaseException:
+        connected.close()
+        raise
+    connection = Connection(transport, host, port, node, properties)
+    try:
+        with connection.patience(deadline.remaining()):
+            connection.knows(login.ask_versions(connection.call))
+            if name := security.mechanism_name:
+                lifetime = login.authenticate(connection.call, name, security.mechanism(host))
+                connection.renew_before = monotonic() + lifetime * _LIFE_USED if lifetime else None
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+class _Asked(NamedTuple):
+    """A request that is not answered yet."""
+
+    correlation_id: int
+    api_key: int
+    at: float
+
+
+class Connection:
+    """One socket to one broker (TCP or TLS). One thread may send while another receives; any thread may close."""
+
+    def __init__(
+        self, transport: TransportLayer, host: str, port: int, node: int | None, properties: Mapping[str, str]
+    ) -> None:
+        self.host, self.port, self.node = host, port, node
+        self.renew_before: float | None = None
+        """Monotonic time from which the broker may end this login: connect anew before. None: never."""
+        self._transport = transport
+        self._client_id = properties.get("client.id", "legacy_mm")
+        encoded = self._client_id.encode()
+        self._client = _CLIENT_ID_LENGTH.pack(len(encoded)) + encoded
+        self._patience = int(properties.get("socket.timeout.ms", 60_000)) / 1000
+        self._most_bytes = int(properties.get("receive.message.max.bytes", _MOST_BYTES))
+        self._ids = count(1)
+        self._outstanding: deque[_Asked] = deque()
+        self._excused = float("-inf")
+        self._broker = BrokerVersionData(api_versions={})
+        self._users, self._closed, self._lock = 0, False, Lock()
+
+    def __repr__(self) -> str:
+        return f"<Connection to {self}>"
+
+    def __str__(self) -> str:
+        node = "" if self.node is None else f" (broker {self.node})"
+        return f"{self.host}:{self.port}{node}"
+
+    def is_open(self) -> bool:
+        """Return True if neither side is known to have closed the connection; sends nothing."""
+        try:
+            self._enter()
+        except ConnectionLost:
+            return False
+        try:
+            return not self._transport.is_ended()
+        finally:
+            self._leave()
+
+    def is_due(self) -> bool:
+        """Return True if the broker may end this login any moment."""
+        return self.renew_before is not None and monotonic() >= self.renew_before
+
+    def knows(self, versions: Mapping[int, tuple[int, int]]) -> None:
+        """Set the broker's API versions: API -> lowest and highest version."""
+        self._broker = BrokerVersionData(api_versions=dict(versions))
+
+    def version(self, api_key: int, lowest: int, highest: int) -> int:
+        """Return the highest version within the range that the broker supports; raise UnsupportedVersion."""
+        known = self._broker.api_versions.get(api_key)
+        if known is None or known[0] > highest or known[1] < lowest:
+            raise self._unsupported(api_key, f"{lowest} to {highest}")
+        return int(min(highest, known[1]))
+
+    def send(self, api_key: int, version: int, segments: Sequence[Bytes]) -> None:
+        """Write one request of a version without tagged fields, header first, without joining the segments.
+
+        ConnectionLost: the request may or may not have arrived.
+        """
+        correlation_id = next(self._ids) % _IDS
+        size = _REQUEST_HEAD.size - _SIZE.size + len(self._client) + sum(map(len, segments))
+        head = _REQUEST_HEAD.pack(size, api_key, version, correlation_id) + self._client
+        self._send([head, *segments], _Asked(correlation_id, api_key, monotonic()))
+
+    def receive(self) -> memoryview:
+        """Return the bytes after the correlation id of the next response.
+
+        A flexible response still starts with its header's tagged fields. Wait for a request if none is in flight; raise
+        ConnectionLost when the broker does not answer within `socket.timeout.ms`.
+        """
+        head = memoryview(bytearray(_RESPONSE_HEAD.size))
+        with self._in_use():
+            self._fill(head)
+            size, correlation_id = _RESPONSE_HEAD.unpack(head)
+            self._check(size, correlation_id)
+            body = unwritten(size - _SIZE.size)
+            self._fill(body)
+            self._outstanding.popleft()
+        return body
+
+    def call(self, request: Any) -> Any:
+        """Send any message object of kafka-python in the highest version both know, and wait for its response."""
+        sent, _ = self._ask(request)
+        return self._answer(sent)
+
+    def call_each(self, requests: Iterable[Any]) -> Iterator[Any]:
+        """Yield the answers in the order of the requests, several of which are in flight at a time; else like `call`.
+
+        Use it for requests that are not smaller than their answers.
+        """
+        asked: deque[Any] = deque()
+        sizes: deque[int] = deque()
+        for request in requests:
+            sent, size = self._ask(request)
+            asked.append(sent)
+            sizes.append(size)
+            while sum(sizes) > _ON_THEIR_WAY:
+                sizes.popleft()
+                yield self._answer(asked.popleft())
+        yield from map(self._answer, asked)
+
+    @contextmanager
+    def patience(self, seconds: float) -> Iterator[None]:
+        """Wait this long for an answer instead of `socket.timeout.ms`."""
+        usual, self._patience = self._patience, seconds
+        try:
+            yield
+        finally:
+            self._patience = usual
+
+    def excuse(self, seconds: float) -> None:
+        """Extend the timeout by the time for which the broker mutes this connection (a quota)."""
+        self._excused = monotonic() + seconds
+
+    def close(self) -> None:
+        """End the connection; threads that are blocked in it get ConnectionLost."""
+        with self._lock:
+            self._closed = True
+            self._transport.shut()
+            if not self._users:
+                self._transport.close()
+
+    def _ask(self, request: Any) -> tuple[Any, int]:
+        """Send the request; return it as sent, and its size in bytes."""
+        correlation_id = next(self._ids) % _IDS
+        request = copy(request)  # another broker may have to be asked in another version
+        if request.API_VERSION is None:
+            request.API_VERSION = self._version_of(request)
+        request.with_header(correlation_id=correlation_id, client_id=self._client_id)
+        encoded = request.encode(framed=True, header=True)
+        self._send([encoded], _Asked(correlation_id, request.API_KEY, monotonic()))
+        return request, len(encoded)
+
+    def _answer(self, request: Any) -> Any:
+        """Return the answer to the oldest unanswered request."""
+        answer = _SIZE.pack(request.header.correlation_id) + bytes(self.receive())
+        try:
+            return request.header.get_response_class().decode(answer, header=True)
+        except Exception as error:  # rubbish can end in any of them
+            self.close()
+            raise self._lost(f"the answer to {_api(request.API_KEY)} cannot be read") from error
+
+    def _send(self, segments: list[Bytes], asked: _Asked) -> None:
+        with self._in_use():
+            self._outstanding.append(asked)
+            deadline = Deadline.after(self._patience)
+            while segments:
+                try:
+                    sent = self._transport.send_some(segments)
+                except BlockingIOError:
+                    if deadline.expired():
+                        raise self._lost(f"it took no bytes for {self._patience:g} s") from None
+                    continue
+                deadline = Deadline.after(self._patience)
+                segments = _unsent(segments, sent)
+
+    def _fill(self, view: memoryview) -> None:
+        while view:
+            try:
+                received = self._transport.receive_into(view)
+            except BlockingIOError:
+                self._check_patience()
+                continue
+            if not received:
+                raise self._lost("it closed the connection")
+            view = view[received:]
+
+    def _check_patience(self) -> None:
+        if self._closed:
+            raise self._lost("closed here")
+        with suppress(IndexError):  # another thread may be about to send
+            oldest = self._outstanding[0]
+            if monotonic() - max(oldest.at, self._excused) > self._patience:
+                raise self._lost(f"no answer to {_api(oldest.api_key)} within {self._patience:g} s")
+
+    def _check(self, size: int, correlation_id: int) -> None:
+        if not _SIZE.size <= size <= self._most_bytes:
+            raise self._lost(f"a response of {size} bytes; the most is {self._most_bytes}")
+        if not self._outstanding:
+            raise self._lost("a response to no request")
+        wanted = self._outstanding[0]
+        if correlation_id != wanted.correlation_id:
+            raise self._lost(
+                f"a response to request {correlation_id} instead of {wanted.correlation_id} ({_api(wanted.api_key)})"
+            )
+
+    @contextmanager
+    def _in_use(self) -> Iterator[None]:
+        """Keep the descriptor while a thread is inside; after any failure the connection is over."""
+        self._enter()
+        try:
+            yield
+        except OSError as error:
+            self.close()
+            raise self._lost(error.strerror or str(error)) from error
+        except BaseException:
+            self.close()
+            raise
+        finally:
+            self._leave()
+
+    def _enter(self) -> None:
+        with self._lock:
+            if self._closed:
+                raise self._lost("closed here")
+            self._users += 1
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            if self._closed and not self._users:
+                self._transport.close()
+
+    def _version_of(self, request: Any) -> int:
+        try:
+            return int(self._broker.api_version(request))
+        except IncompatibleBrokerVersion:
+            raise self._unsupported(request.API_KEY, f"0 to {request.max_version}") from None
+
+    def _unsupported(self, api_key: int, wanted: str) -> UnsupportedVersion:
+        known = self._broker.api_versions.get(api_key)
+        theirs = "does not have it" if known is None else f"has {known[0]} to {known[1]}"
+        return UnsupportedVersion(f"{_api(api_key)} is needed in version {wanted}; the broker {self} {theirs}")
+
+    def _lost(self, why: str) -> ConnectionLost:
+        return ConnectionLost(f"the connection to {self} is lost: {why}")
+
+
+def _unsent(segments: list[Bytes], sent: int) -> list[Bytes]:
+    """Return the rest of `segments` after their first `sent` bytes."""
+    for index, segment in enumerate(segments):
+        if sent < len(segment):
+            return [memoryview(segment)[sent:], *segments[index + 1 :]]
+        sent -= len(segment)
+    return []
+
+
+def _api(api_key: int) -> str:
+    return str(ApiKey(api_key).name)

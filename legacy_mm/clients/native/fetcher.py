@@ -1,0 +1,431 @@
+"""Record sets from the source: one thread and one connection for each broker that is read from.
+
+A thread asks for the next bytes before the ones it has are worked on, so the wire is never idle while there is a
+backlog; what is little it works on itself, if no thread is busy (`arrivals.py`). It never resets an offset: one that is
+not in the log is reported as a gap, and the partition waits until `resume`. A partition is in at most one request at
+any time, so each record set is handed out once and in order.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator
+
+from legacy_mm.clients.native import failures
+from legacy_mm.clients.native.arrivals import Arrivals, Fetched, Work
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.connection import Connection
+from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.native.fetch_session import FetchSession
+from legacy_mm.clients.native.topology import UNKNOWN_EPOCH
+from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.clients.native.truncation import ReadLogs, TopicIds
+from legacy_mm.clock import monotonic
+from legacy_mm.control_channel.frames import Gap, Started
+from legacy_mm.errors import EngineUnfit, LegacyMMError, StreamFailure
+from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
+from legacy_mm.protocol import fetch_messages as messages
+from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
+from legacy_mm.protocol.record_set import whole_batches
+
+_RETRY_SECONDS = 0.1
+_ATTEND_SECONDS = 0.5
+_REPLICA_SECONDS = 300.0
+"""The time for which a leader's advice to read from a nearer replica holds, as in Java with its default
+`metadata.max.age.ms`.
+"""
+_NOBODY = None, UNKNOWN_EPOCH
+_NO_REPLICA = -1, 0.0
+_PARTED, _MADE_AGAIN = "its leader is another one", "its topic is another one"
+
+
+class Fetcher:
+    """Reads the partitions of one copy job."""
+
+    def __init__(self, cluster: Cluster, options: FetchOptions, backlog: int, traffic: Traffic) -> None:
+        """Create a fetcher; `backlog` is the number of bytes that may wait before it stops asking for more."""
+        self.cluster = cluster
+        self.options = options
+        self.traffic = traffic
+        self._backlog = backlog
+        self._changed = threading.Condition()
+        self._arrivals = Arrivals(self._changed)
+        self._positions: dict[TopicPartition, int] = {}
+        self._asked: set[TopicPartition] = set()
+        self._halted: set[TopicPartition] = set()
+        self._pauses: dict[TopicPartition, float] = {}
+        self._replicas: dict[TopicPartition, tuple[int, float]] = {}
+        self._logs = ReadLogs(cluster)
+        self._gaps: list[Gap] = []
+        self._started: deque[tuple[Started, TopicIds]] = deque()
+        self._readers: dict[int, _Reader] = {}
+        self._closed = False
+        self._attend_at = 0.0
+        traffic.gauges = lambda: {"requests_in_flight": sum(reader.asking for reader in list(self._readers.values()))}
+        traffic.metadata_age = cluster.age
+        traffic.connections = cluster.connections
+
+    def start(self, offsets: Offsets) -> Started:
+        """Begin to read; the actual start offsets, EARLIEST and LATEST resolved.
+
+        Those of partitions without a leader come later, from `take_started`.
+        """
+        self.cluster.watch({partition.topic for partition in offsets})
+        logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
+        found, ids = self._resolved(logical, patient=True)
+        unled = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
+        actual = {partition: offset for partition, offset in offsets.items() if partition not in logical}
+        actual |= found.offsets
+        self._logs.belong(found.offsets, ids)
+        self.resume(actual)
+        if unled:
+            threading.Thread(target=self._find_starts, args=(unled,), name="starts", daemon=True).start()
+        return Started(actual, found.lows)
+
+    def take_started(self) -> Started | None:
+        """Return the start offsets of partitions that got their first leader."""
+        if not self._started:
+            return None
+        started, ids = self._started.popleft()
+        self._logs.belong(started.offsets, ids)
+        self.resume(started.offsets)
+        return started
+
+    def _find_starts(self, unled: Offsets) -> None:
+        """Find start offsets in a thread of its own: an unreachable broker blocks for many seconds while others are
+        read.
+        """
+        try:
+            while unled and not self._closed:
+                led = {partition: offset for partition, offset in unled.items() if self.cluster.leader(partition)}
+                found, ids = self._resolved(led, patient=False)
+                unled = {partition: offset for partition, offset in unled.items() if partition not in found.offsets}
+                if found.offsets:
+                    self._started.append((found, ids))
+                else:
+                    self.traffic.on_trouble(f"{next(iter(unled))} has no leader, or its leader does not answer")
+                    self.cluster.stale()
+                self.rest(_ATTEND_SECONDS)
+        except Exception as error:  # noqa: BLE001 - the engine raises it
+            self.failed(error)
+
+    def _resolved(self, logical: Offsets, *, patient: bool) -> tuple[Started, TopicIds]:
+        """Return the offsets, and the ids that the topics had between the two questions for offsets."""
+        lows = self.cluster.offsets_of_led(logical, EARLIEST, patient=patient)
+        ids = self.cluster.topic_ids() if lows else {}
+        latest = [partition for partition in lows if logical[partition] == LATEST]
+        highs = self.cluster.offsets_of_led(latest, LATEST, patient=patient)
+        lows = {
+            partition: low for partition, low in lows.items() if logical[partition] == EARLIEST or partition in highs
+        }
+        return Started(lows | highs, lows), ids
+
+    def resume(self, offsets: Offsets) -> None:
+        """Begin here, or go on here with partitions that reported a gap."""
+        for partition, offset in offsets.items():
+            self.traffic.passed(partition, offset)
+        with self._changed:
+            self._positions |= offsets
+            self._logs.forget(offsets)
+            self._halted -= offsets.keys()
+            self._changed.notify_all()
+
+    def take(self, timeout: float, work: Work | None = None) -> Fetched | None:
+        """Return the next record set; see `Arrivals.take`."""
+        self._attend()
+        return self._arrivals.take(timeout, work)
+
+    def take_gaps(self) -> list[Gap]:
+        """Return gaps found since the last call; a gap comes only after all earlier records were taken."""
+        if not self._gaps:
+            return []
+        with self._changed:
+            busy = self._arrivals.partitions()
+            found = [gap for gap in self._gaps if gap.topic_partition not in busy]
+            self._gaps = [gap for gap in self._gaps if gap.topic_partition in busy]
+            return found
+
+    def hold(self, partition: TopicPartition, offset: int) -> None:
+        """Forget what was read of it from this offset on, and read no more of it until `release`."""
+        with self._changed:
+            self._halted.add(partition)
+            self._arrivals.forget(partition)
+            self._positions[partition] = offset  # an answer that is under way is out of place now
+
+    def release(self, partition: TopicPartition) -> None:
+        """Read on where `hold` has stopped."""
+        with self._changed:
+            self._halted -= {partition} - {gap.topic_partition for gap in self._gaps}
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """Read no more; from any thread."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+            readers = list(self._readers.values())
+        for reader in readers:
+            reader.close()
+
+    # --- what readers ask
+
+    def wait_for_work(self, node: int, timeout: float) -> list[Wanted]:
+        """Mark and return the partitions to ask this broker for; empty when there are none or no room for more."""
+        with self._changed:
+            wanted = self._wanted(node)
+            if not wanted:
+                self._changed.wait(timeout)
+                wanted = self._wanted(node)
+            self._asked.update(want.partition for want in wanted)
+            return wanted
+
+    def closed(self) -> bool:
+        """Return True if reading is over."""
+        return self._closed
+
+    def rest(self, seconds: float) -> None:
+        """Wait, unless reading is over."""
+        with self._changed:
+            self._changed.wait_for(self.closed, seconds)
+
+    def undoubted(self, asked: list[Wanted]) -> list[Wanted]:
+        """Return the partitions that may be read on; a recreated topic is a gap, and so is a new leader's diverging
+        log.
+        """
+        if again := {want.partition: want.offset for want in self._logs.made_again(asked)}:
+            for partition, offset in again.items():
+                self._report_made_again(partition, offset, *self._log_ends(partition))
+            asked = [want for want in asked if want.partition not in again]
+        doubts = self._logs.doubts(asked)
+        for want, parts_at in doubts:
+            if parts_at < 0:
+                self.cluster.stale()
+                self._pause(want.partition)
+            else:
+                low, high = self._log_ends(want.partition)
+                self._report_gap(Gap(*want.partition, want.offset, low, high, _PARTED, parts_at))
+        doubted = {want.partition for want, _ in doubts}
+        return [want for want in asked if want.partition not in doubted]
+
+    def answered(self, asked: Iterable[Wanted], partitions: Collection[FetchedPartition]) -> None:
+        """Take over what a broker answered; partitions that brought records are asked for last the next time.
+
+        What ends the reading of one of them is raised when the others are taken over.
+        """
+        self._ask_for_ids(partitions)
+        positions = {want.partition: want.offset for want in asked}
+        found: list[tuple[Fetched, int] | None] = []
+        troubles: list[LegacyMMError] = []
+        for answer in partitions:
+            try:
+                found.append(self._sort_out(answer, positions[answer.partition]))
+            except (StreamFailure, EngineUnfit) as error:
+                troubles.append(error)
+        arrived: list[Fetched] = []
+        with self._changed:
+            self._asked.difference_update(positions)
+            for fetched, next_offset in filter(None, found):
+                if self._positions.get(fetched.partition) != fetched.position:
+                    continue  # resumed elsewhere meanwhile
+                if fetched.batches:
+                    del self._positions[fetched.partition]
+                    arrived.append(fetched)
+                    self._logs.note(fetched.partition, fetched.batches[-1].header.leader_epoch)
+                self._positions[fetched.partition] = next_offset
+            work = self._arrivals.add(arrived)
+        if work is not None:
+            self._arrivals.do(work, arrived)
+        if troubles:
+            raise troubles[0]
+
+    def unanswered(self, asked: Iterable[Wanted]) -> None:
+        """Release the partitions of a failed request, to be asked for again after a pause."""
+        again = monotonic() + _RETRY_SECONDS
+        with self._changed:
+            for want in asked:
+                self._asked.discard(want.partition)
+                self._pauses[want.partition] = again
+                self._replicas.pop(want.partition, None)
+
+    def failed(self, error: BaseException) -> None:
+        """Record that reading cannot continue."""
+        self._arrivals.failed(error)
+
+    # --- the rest
+
+    def _wanted(self, node: int) -> list[Wanted]:
+        if self._closed or self._arrivals.waiting_bytes >= self._backlog:
+            return []
+        now = monotonic()
+        return [
+            want
+            for want, reads_from in self._places(now)
+            if reads_from == node
+            and want.partition not in self._asked
+            and want.partition not in self._halted
+            and self._pauses.get(want.partition, 0.0) <= now
+        ]
+
+    def _places(self, now: float) -> Iterator[tuple[Wanted, int | None]]:
+        """Yield the next read of each partition and its broker; None while it has no leader."""
+        leaders = self.cluster.leaders()
+        for partition, offset in self._positions.items():
+            node, epoch = leaders.get(partition, _NOBODY)
+            replica, until = self._replicas.get(partition, _NO_REPLICA)
+            yield Wanted(partition, offset, epoch), replica if now < until else node
+
+    def _attend(self) -> None:
+        """Ensure that every broker that leads one of our partitions has a reader."""
+        now = monotonic()
+        if now < self._attend_at:
+            return
+        self._attend_at = now + _ATTEND_SECONDS
+        with self._changed:
+            nodes = {reads_from for _, reads_from in self._places(now)}
+            if None in nodes:
+                self.cluster.stale()
+                self._attend_at = now + _RETRY_SECONDS
+            for node in nodes - self._readers.keys():
+                if node is not None:
+                    self._readers[node] = _Reader(self, node)
+                    self._readers[node].start()
+
+    def _sort_out(self, answer: FetchedPartition, position: int) -> tuple[Fetched, int] | None:
+        """Return the batches of one partition and the next position; None, after handling the reason, when there are
+        none.
+        """
+        partition = answer.partition
+        if answer.preferred_replica >= 0:
+            self._replicas[partition] = (answer.preferred_replica, monotonic() + _REPLICA_SECONDS)
+            return None
+        if answer.error:
+            self._deal_with(answer.error, partition, position)
+            return None
+        end = answer.last_stable_offset if self.options.committed_only else answer.high_watermark
+        self.traffic.note_log(partition, answer.log_start_offset, end)
+        batches = whole_batches(answer)
+        next_offset = batches[-1].header.next_offset if batches else position
+        return Fetched(partition, position, batches, answer.aborted, len(answer.records)), max(next_offset, position)
+
+    def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
+        if failures.is_out_of_range(error):
+            low, high = self._log_ends(partition)
+            if low <= wanted <= high:  # a follower that lags, or a moment in between
+                self._replicas.pop(partition, None)
+                self._pause(partition)
+            elif self._is_made_again(partition, wanted):
+                self._report_made_again(partition, wanted, *self._log_ends(partition))
+            else:
+                self._report_gap(Gap(*partition, wanted, low, high, failures.text(error)))
+        elif failures.may_be_read_later(error):
+            if failures.is_unknown(error):
+                self.traffic.on_trouble(f"reading {partition} failed and is tried again: {failures.text(error)}")
+            self._replicas.pop(partition, None)
+            self.cluster.stale()
+            self._pause(partition)
+        else:
+            raise StreamFailure(f"reading {partition} failed: {failures.text(error)}")
+
+    def _ask_for_ids(self, partitions: Iterable[FetchedPartition]) -> None:
+        """Ask for the ids of topics before an offset that is out of range is judged: the topic may be a recreated one.
+
+        The leader is asked, because it has the log: other brokers may not know the new topic yet.
+        """
+        judged = [answer.partition for answer in partitions if failures.is_out_of_range(answer.error)]
+        if judged:
+            leader = self.cluster.leader(judged[0])
+            self.cluster.refresh(leader.node if leader else None)
+
+    def _is_made_again(self, partition: TopicPartition, wanted: int) -> bool:
+        return bool(self._logs.made_again([Wanted(partition, wanted, self.cluster.leader_epoch(partition))]))
+
+    def _log_ends(self, partition: TopicPartition) -> tuple[int, int]:
+        low, high = (self.cluster.offsets([partition], which)[partition] for which in (EARLIEST, LATEST))
+        return low, high
+
+    def _report_made_again(self, partition: TopicPartition, wanted: int, low: int, high: int) -> None:
+        self._report_gap(Gap(*partition, wanted, low, high, _MADE_AGAIN, made_again=True))
+
+    def _report_gap(self, gap: Gap) -> None:
+        with self._changed:
+            self._halted.add(gap.topic_partition)
+            self._gaps.append(gap)
+
+    def _pause(self, partition: TopicPartition) -> None:
+        self._pauses[partition] = monotonic() + _RETRY_SECONDS
+
+
+class _Reader(threading.Thread):
+    """The conversation with one broker."""
+
+    def __init__(self, fetcher: Fetcher, node: int) -> None:
+        super().__init__(name=f"fetch-{node}", daemon=True)
+        self._fetcher = fetcher
+        self._node = node
+        self.asking = False
+        self._connection: Connection | None = None
+        self._session = FetchSession()
+
+    def run(self) -> None:
+        """Read until closed, or until an error that no later try can repair."""
+        fetcher = self._fetcher
+        try:
+            while not fetcher.closed():
+                if asked := fetcher.wait_for_work(self._node, _RETRY_SECONDS):
+                    self._serve(asked)
+            self.close()  # one that was made meanwhile
+        except Exception as error:  # noqa: BLE001 - the engine raises it
+            fetcher.failed(error)
+
+    def _serve(self, asked: list[Wanted]) -> None:
+        self.asking = True
+        try:
+            self._ask(asked)
+        except (ConnectionLost, ClusterUnreachable) as error:
+            self._lost(error)
+            self._fetcher.unanswered(asked)
+        finally:
+            self.asking = False
+
+    def close(self) -> None:
+        """Wake the thread out of whatever it waits for."""
+        if self._connection is not None:
+            self._connection.close()
+
+    def _ask(self, asked: list[Wanted]) -> None:
+        fetcher = self._fetcher
+        connection = self._connection
+        if connection is not None and connection.is_due():
+            connection.close()
+            connection = None
+        if connection is None:
+            connection = self._connection = fetcher.cluster.connect(self._node)
+        version = connection.version(messages.API_KEY, messages.LOWEST, messages.HIGHEST)
+        wanted = fetcher.undoubted(asked)
+        if not wanted:
+            fetcher.answered(asked, [])
+            return
+        begin = monotonic()
+        request = messages.encode(version, fetcher.options, self._session.next(wanted))
+        connection.send(messages.API_KEY, version, [request])
+        body = connection.receive()
+        response = messages.decode(version, body)
+        fetcher.traffic.exchanged(self._node, len(request), len(body), monotonic() - begin, response.throttle_ms)
+        if not self._session.answered(response):
+            fetcher.answered(asked, [])
+            return
+        if response.error:
+            raise ConnectionLost(failures.text(response.error))
+        fetcher.answered(asked, response.partitions)
+        if response.throttle_ms and version >= messages.CLIENT_RESTS_SINCE:
+            fetcher.rest(response.throttle_ms / 1000)
+
+    def _lost(self, error: LegacyMMError) -> None:
+        connection, self._connection = self._connection, None
+        self._session.failed()
+        if connection is not None:
+            connection.close()
+        if not self._fetcher.closed():
+            self._fetcher.traffic.on_trouble(str(error))
+            self._fetcher.cluster.stale()

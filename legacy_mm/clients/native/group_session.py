@@ -1,0 +1,372 @@
+"""A member's conversation with its coordinator, on a thread of its own: join, heartbeats, commits, leave.
+
+Orders are followed one after the other, so a commit given before a join is with the coordinator before the join is.
+Heartbeats go on while the member's own thread stops its work; what is heard becomes news, in the order it was heard.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from threading import Event, Thread
+from typing import Any
+
+from kafka.errors import MemberIdRequiredError
+
+from legacy_mm.clients.api import CommitProblem, Failed
+from legacy_mm.clients.native import failures, group_offsets, group_protocol
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.coordinator import Coordinator, CoordinatorMoved
+from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.native.group_offsets import COORDINATOR_MOVED, ILLEGAL_GENERATION, REBALANCING, UNKNOWN_MEMBER
+from legacy_mm.clients.native.group_protocol import GroupTerms, Identity
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.control_channel.frames import Measured, Statistics
+from legacy_mm.errors import LegacyMMError, StreamFailure
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.policies.assignors import ASSIGNORS
+
+_NO_GENERATION = -1
+_STATISTICS_SECONDS = 5.0
+_LOOK_SECONDS = 0.05
+_GRACE_SECONDS = 5.0
+"""The extra time to wait for an answer after the rebalance timeout, as in Java."""
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A generation began; these partitions are the member's."""
+
+    generation: int
+    topics: frozenset[str]
+    partitions: frozenset[TopicPartition]
+
+
+@dataclass(frozen=True, slots=True)
+class Rebalancing:
+    """The group wants its members to join again."""
+
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """The group does not know this member any more."""
+
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommitDone:
+    """The outcome of a commit."""
+
+    offsets: Offsets = field(default_factory=dict)
+    failed: Failed = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The conversation is over for good."""
+
+    error: BaseException
+
+
+News = Joined | Rebalancing | Lost | CommitDone | Refused
+
+
+class _JoinAgain(Exception):
+    """A failed try to join; the argument says whether the next one may follow at once."""
+
+
+class GroupSession:
+    """The thread and what it knows. Each order returns at once."""
+
+    def __init__(
+        self,
+        terms: GroupTerms,
+        cluster: Cluster,
+        tell: Callable[[News], None],
+        on_trouble: Callable[[str], None],
+        on_statistics: Callable[[Statistics], None],
+    ) -> None:
+        self.heard = monotonic()
+        """When the coordinator last took this member for one of the group."""
+        self.polled = self.heard
+        """When the member's own thread was last here."""
+        self._terms = terms
+        self._patience = terms.session_timeout / 3  # then another broker may keep the group
+        self._cluster = cluster
+        self._coordinator = Coordinator(cluster, terms.group)
+        self._tell = tell
+        self._on_trouble = on_trouble
+        self._on_statistics = on_statistics
+        self._orders: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
+        self._member, self._generation = "", _NO_GENERATION
+        self._counts: Mapping[str, int] | None = None
+        """The number of partitions of each topic when the leader last shared them out."""
+        self._told = self._left = False
+        self._waits = False
+        """True while the member waits for others to join."""
+        self._next_beat = float("inf")
+        self._done: Counter[str] = Counter(heartbeats=0, joins=0, syncs=0)
+        self._next_report = monotonic() + _STATISTICS_SECONDS
+        self._closing = Event()
+        self._thread = Thread(target=self._run, name=f"group-{terms.group}", daemon=True)
+        self._thread.start()
+
+    # --- orders
+
+    def join(self, topics: frozenset[str]) -> None:
+        """Join, or join again, until it succeeds: then the news is `Joined`."""
+        self._orders.put(lambda: self._join(topics))
+
+    def commit(self, generation: int, offsets: Offsets) -> None:
+        """Commit as of this generation: then the news is `CommitDone`."""
+        self._orders.put(lambda: self._tell(self._commit(generation, offsets)))
+
+    def committed(self, partitions: Collection[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
+        """Return the group's offsets; this waits. Raise TimeoutError, StreamFailure."""
+        found: Future[dict[TopicPartition, int]] = Future()
+        self._orders.put(lambda: self._fetch(partitions, timeout, found))
+        try:
+            return found.result(timeout)
+        except TimeoutError as error:
+            raise TimeoutError(str(error) or f"no answer within {timeout:g} s") from None
+
+    def leave(self) -> None:
+        """Leave the group; a static member sends nothing and keeps its partitions until its session expires."""
+        self._orders.put(self._leave)
+
+    def close(self, timeout: float) -> None:
+        """Leave and end; not longer than `timeout` seconds."""
+        deadline = Deadline.after(timeout)
+        self._closing.set()
+        self._orders.put(self._end)
+        while self._thread.is_alive() and not deadline.expired():
+            if self._waits:
+                self._coordinator.forget()
+            self._thread.join(_LOOK_SECONDS)
+        self._cluster.close()
+
+    # --- the thread
+
+    def _run(self) -> None:
+        try:
+            self._insist(self._cluster.refresh)
+            self._cluster.keep_fresh(self._on_trouble)
+            self._insist(self._coordinator.reach)
+            while not self._left:
+                self._follow_order()
+                self._beat()
+                self._watch_topics()
+                self._report()
+        except BaseException as error:  # noqa: BLE001 - the member raises it out of poll()
+            self._tell(Refused(error))
+        finally:
+            self._coordinator.forget()
+
+    def _follow_order(self) -> None:
+        wait = min(self._next_beat - monotonic(), self._terms.heartbeat_interval)
+        try:
+            order = self._orders.get(timeout=max(0.0, wait))
+        except queue.Empty:
+            return
+        order()
+
+    def _identity(self) -> Identity:
+        return Identity(self._terms.group, self._generation, self._member, self._terms.instance)
+
+    def _insist(self, ask: Callable[[], Any]) -> Any:
+        """Retry until a coordinator answers and return the answer; None when the member is closed meanwhile."""
+        while not self._closing.is_set():
+            try:
+                return ask()
+            except (ConnectionLost, ClusterUnreachable) as error:
+                if not isinstance(error, CoordinatorMoved) and not self._closing.is_set():
+                    self._on_trouble(str(error))
+                self._pause()
+        return None
+
+    def _pause(self) -> None:
+        self._closing.wait(self._terms.retry_pause)
+
+    # --- joining
+
+    def _join(self, topics: frozenset[str]) -> None:
+        """Join the group; retry until it succeeds or the member is closed."""
+        self._forget_generation()
+        while not self._closing.is_set():
+            try:
+                if self._insist(lambda: self._join_once(topics)) is not None:
+                    return
+            except _JoinAgain as again:
+                if not again.args[0]:
+                    self._pause()
+
+    def _join_once(self, topics: frozenset[str]) -> bool:
+        joined = self._wait("joins", group_protocol.join(self._terms, self._member, topics))
+        if joined.error_code == MemberIdRequiredError.errno:
+            self._member = joined.member_id
+            raise _JoinAgain(True)
+        self._check(joined.error_code)
+        self._member = joined.member_id
+        shares, counts = self._shares(joined) if joined.leader == joined.member_id else ({}, None)
+        who = self._identity()._replace(generation=joined.generation_id)
+        synced = self._wait("syncs", group_protocol.sync(who, joined.protocol_name, shares))
+        self._check(synced.error_code)
+        self._counts, self._generation, self._told = counts, joined.generation_id, False
+        self.heard = monotonic()
+        self._next_beat = self.heard + self._terms.heartbeat_interval
+        self._tell(Joined(self._generation, topics, group_protocol.partitions(synced.assignment)))
+        return True
+
+    def _wait(self, counted: str, request: Any) -> Any:
+        """Wait for an answer that comes once all members have asked, or until the member is closed."""
+        self._done[counted] += 1
+        self._waits = True
+        try:
+            return self._coordinator.call(request, self._terms.rebalance_timeout + _GRACE_SECONDS)
+        finally:
+            self._waits = False
+
+    def _check(self, code: int) -> None:
+        """Raise what an answer to a join means; nothing is owned meanwhile, so nothing can be lost."""
+        if not code:
+            return
+        if code == UNKNOWN_MEMBER:
+            self._member = ""
+        elif code in COORDINATOR_MOVED:
+            self._coordinator.forget()
+        elif code not in (REBALANCING, ILLEGAL_GENERATION) and not failures.is_retriable(code):
+            raise StreamFailure(f"the group refuses this member: {failures.text(code)}")
+        raise _JoinAgain(code == UNKNOWN_MEMBER)
+
+    def _shares(self, joined: Any) -> tuple[dict[str, list[TopicPartition]], Mapping[str, int]]:
+        """Return, as the leader, each member's share, and the partition counts."""
+        members = [group_protocol.subscriber(member) for member in joined.members]
+        topics = {topic for member in members for topic in member.topics}
+        self._cluster.watch(topics)
+        self._cluster.refresh()
+        counts = {topic: self._cluster.partitions(topic) for topic in topics}
+        if joined.skip_assignment:  # a static leader that has come back: the group goes on as it was
+            return {}, counts
+        return ASSIGNORS[joined.protocol_name](members, counts), counts
+
+    # --- being a member
+
+    def _beat(self) -> None:
+        now = monotonic()
+        if now < self._next_beat:
+            return
+        if now - self.polled > self._terms.rebalance_timeout:  # an idle client is no member, as in Java
+            self._lost(self._leave)
+            return
+        self._next_beat = now + self._terms.heartbeat_interval
+        self._done["heartbeats"] += 1
+        try:
+            answer = self._coordinator.call(group_protocol.heartbeat(self._identity()), self._patience)
+        except (ConnectionLost, ClusterUnreachable) as error:
+            self._on_trouble(str(error))
+            self._next_beat = monotonic() + self._terms.retry_pause
+            return
+        self._take_beat(answer.error_code, now)
+
+    def _take_beat(self, code: int, sent: float) -> None:
+        if code in (0, REBALANCING):
+            self.heard = sent  # the coordinator may count from then
+            if code:
+                self._rebalancing()
+        elif code in (UNKNOWN_MEMBER, ILLEGAL_GENERATION):
+            self._lost(lambda: self._forget_generation(unknown=code == UNKNOWN_MEMBER))
+        elif code in COORDINATOR_MOVED or failures.is_retriable(code):
+            self._coordinator.forget()
+            self._next_beat = monotonic() + self._terms.retry_pause
+        else:
+            raise StreamFailure(f"the group refuses this member: {failures.text(code)}")
+
+    def _lost(self, forget: Callable[[], None]) -> None:
+        generation = self._generation
+        forget()
+        self._tell(Lost(generation))
+
+    def _forget_generation(self, *, unknown: bool = False) -> None:
+        self._generation, self._next_beat, self._counts = _NO_GENERATION, float("inf"), None
+        if unknown:
+            self._member = ""
+
+    def _rebalancing(self) -> None:
+        if not self._told:
+            self._told = True
+            self._tell(Rebalancing(self._generation))
+
+    def _watch_topics(self) -> None:
+        """Watch topics as the leader: rejoin when partitions are added; look for topics that have none."""
+        if self._generation == _NO_GENERATION or self._counts is None:
+            return
+        if any(self._cluster.partitions(topic) > count for topic, count in self._counts.items()):
+            self._rebalancing()
+        elif not all(self._counts.values()):
+            self._cluster.stale()
+
+    def _commit(self, generation: int, offsets: Offsets) -> CommitDone:
+        if generation != self._generation:
+            return _failed(offsets, CommitProblem.REJOINING, "its generation is over")
+        request = group_offsets.commit_request(
+            self._identity(), {partition: (offset, "") for partition, offset in offsets.items()}
+        )
+        try:
+            try:
+                answer = self._coordinator.call(request, self._patience)
+            except ConnectionLost:  # the same offsets once more do no harm
+                answer = self._coordinator.call(request, self._patience)
+        except (ConnectionLost, ClusterUnreachable) as error:
+            return _failed(offsets, CommitProblem.RETRY, str(error))
+        outcome = dict(group_offsets.commit_outcome(answer))
+        if COORDINATOR_MOVED & set(outcome.values()):
+            self._coordinator.forget()
+        return CommitDone(
+            {partition: offset for partition, offset in offsets.items() if outcome.get(partition) == 0},
+            {
+                partition: (group_offsets.commit_problem(code), failures.text(code))
+                for partition, code in outcome.items()
+                if code
+            },
+        )
+
+    def _fetch(self, partitions: Collection[TopicPartition], patience: float, found: Future[Any]) -> None:
+        try:
+            answer = self._coordinator.call(group_offsets.fetch_request(self._terms.group, partitions), patience)
+            found.set_result(group_offsets.fetched(answer))
+        except (ConnectionLost, ClusterUnreachable) as error:
+            found.set_exception(TimeoutError(str(error)))
+        except (LegacyMMError, TimeoutError) as error:
+            found.set_exception(error)
+
+    # --- leaving
+
+    def _leave(self) -> None:
+        self._forget_generation()
+        if not self._member or self._terms.instance is not None:
+            return
+        member, self._member = self._member, ""
+        request = group_protocol.leave(self._terms.group, member)
+        try:
+            self._coordinator.call(request, self._terms.heartbeat_interval)
+        except (ConnectionLost, ClusterUnreachable) as error:
+            self._on_trouble(str(error))  # the group finds out when the session is over
+
+    def _end(self) -> None:
+        self._leave()
+        self._left = True
+
+    def _report(self) -> None:
+        if monotonic() >= self._next_report:
+            self._next_report = monotonic() + _STATISTICS_SECONDS
+            self._on_statistics(Statistics("member", [Measured("client", "", dict(self._done), {}, {}, {})]))
+
+
+def _failed(offsets: Offsets, problem: CommitProblem, why: str) -> CommitDone:
+    return CommitDone({}, dict.fromkeys(offsets, (problem, why)))

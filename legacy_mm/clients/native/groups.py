@@ -1,0 +1,259 @@
+"""Consumer groups of a cluster: which there are, in what state, what they have committed; and commits for those that
+have no members.
+
+Asked here, because librdkafka's admin client crashes when a broker answers that it is not a group's coordinator.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any, NamedTuple, TypeVar
+
+from kafka.errors import GroupIdNotFoundError
+from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
+from kafka.protocol.consumer import OffsetDeleteRequest, OffsetFetchRequest
+
+from legacy_mm.clients.native import failures
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.coordinator import coordinators
+from legacy_mm.clients.native.errors import ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.native.group_offsets import BY_NAME, COORDINATOR_MOVED, commit_outcome, commit_request, rows
+from legacy_mm.clients.native.group_protocol import Identity
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
+from legacy_mm.model import TopicPartition
+from legacy_mm.policies.portions import portions
+
+EMPTY, DEAD = "Empty", "Dead"
+"""A group without members, and one that is not there."""
+_PAUSE_SECONDS = 0.2
+_SOCKET_TIMEOUT_MS = 60_000
+_NO_GENERATION, _NO_MEMBER = -1, ""
+_ASKED_AGAIN = {failures.TIMED_OUT} | COORDINATOR_MOVED
+_CONSUMERS = {("consumer", "classic"), ("consumer", "consumer"), ("", "classic")}
+"""Protocol and kind of groups that read topics; those without a protocol have committed and never joined."""
+Value = TypeVar("Value")
+Answer = tuple[str, int, Value]
+"""A group, a broker's error code, and what it is asked for."""
+
+
+class CommittedOffset(NamedTuple):
+    """The offset a group has committed for a partition."""
+
+    offset: int
+    """The next record to read; -1: another client has taken the offset away."""
+    metadata: str = ""
+
+
+GroupOffsets = Mapping[TopicPartition, CommittedOffset]
+
+
+class GroupAdmin:
+    """The groups of one cluster. Connects for each call, which asks until the deadline where a coordinator moves."""
+
+    def __init__(self, name: str, properties: Mapping[str, str]) -> None:
+        """Create the client; `name` tells the clusters apart in errors, `properties` are any client's of the
+        cluster.
+        """
+        self.name = name
+        self._properties = dict(properties)
+        self._patience = threading.Event()
+
+    def groups(self, deadline: Deadline) -> frozenset[str]:
+        """Return the ids of the consumer groups in any state, without share and streams groups. Raise LegacyMMError."""
+        with closing(self._cluster(deadline)) as cluster:
+            return frozenset(row.group_id for row in self._listed(cluster, deadline) if reads_topics(row))
+
+    def states(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the state of each group, in Kafka's words, and a reason for each without one. Raise LegacyMMError."""
+        with closing(self._cluster(deadline)) as cluster:
+            try:
+                known = {row.group_id: row.group_state for row in self._listed(cluster, deadline, with_states=True)}
+            except UnsupportedVersion:  # before 2.6
+                return self._asked(cluster, groups, _described, deadline)
+        return {group: known.get(group, DEAD) for group in groups}, {}
+
+    def members(self, group: str, deadline: Deadline) -> tuple[str, ...]:
+        """Return client id and host of each member; a KIP-848 group returns none. Raise LegacyMMError."""
+        with closing(self._cluster(deadline)) as cluster:
+            return self._asked(cluster, [group], _members, deadline)[0].get(group, ())
+
+    def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
+        """Return all offsets each group has committed, and a reason for each group that returns none. Raise
+        LegacyMMError.
+        """
+        with closing(self._cluster(deadline)) as cluster:
+            return self._asked(cluster, groups, _fetched, deadline)
+
+    def commit(self, offsets: Mapping[str, GroupOffsets], deadline: Deadline) -> dict[str, str]:
+        """Commit for groups that have no members; why not, for those where it failed. Raises LegacyMMError."""
+
+        def committed(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[None]]:
+            requests = [commit_request(_nobody(group), offsets[group]) for group in groups]
+            with closing(cluster.connect(node)) as connection:
+                for group, answer in zip(groups, connection.call_each(requests), strict=True):
+                    yield group, next((code for _, code in commit_outcome(answer) if code), 0), None
+
+        with closing(self._cluster(deadline)) as cluster:
+            return self._asked(cluster, offsets, committed, deadline)[1]
+
+    def forget(self, group: str, partitions: Collection[TopicPartition], deadline: Deadline) -> str:
+        """Take away what a group without members has committed for these; why that failed, or nothing.
+
+        Raises LegacyMMError, also for brokers of before 2.4.
+        """
+
+        def forgotten(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[None]]:
+            for each in groups:
+                yield each, _forgotten(cluster, node, each, partitions), None
+
+        with closing(self._cluster(deadline)) as cluster:
+            return self._asked(cluster, [group], forgotten, deadline)[1].get(group, "")
+
+    def _cluster(self, deadline: Deadline) -> Cluster:
+        usual = int(self._properties.get("socket.timeout.ms", _SOCKET_TIMEOUT_MS))
+        patience = max(1, min(usual, int(deadline.remaining() * 1000)))
+        return Cluster({**self._properties, "socket.timeout.ms": str(patience)}, deadline.remaining())
+
+    def _listed(self, cluster: Cluster, deadline: Deadline, *, with_states: bool = False) -> list[Any]:
+        """Return every broker's groups; each broker lists those that it coordinates."""
+        request = ListGroupsRequest(min_version=4 if with_states else 0)
+        while True:
+            rows, why = _from_all_brokers(cluster, request)
+            if not why:
+                return rows
+            if deadline.expired():
+                raise HostError(f"listing the {self.name}'s groups failed: {why}")
+            self._wait(cluster, deadline)
+
+    def _asked(
+        self,
+        cluster: Cluster,
+        groups: Iterable[str],
+        ask: Callable[[Cluster, int, Sequence[str]], Iterable[Answer[Value]]],
+        deadline: Deadline,
+    ) -> tuple[dict[str, Value], dict[str, str]]:
+        """Ask the coordinators of these groups, and again those of groups that are moving."""
+        found: dict[str, Value] = {}
+        untold: dict[str, str] = {}
+        waiting = list(groups)
+        while waiting:
+            moving: dict[str, str] = {}
+            for group, code, value in _from_coordinators(cluster, waiting, ask, moving, deadline):
+                if not code:
+                    found[group] = value
+                elif code in _ASKED_AGAIN:
+                    moving[group] = failures.text(code)
+                else:
+                    untold[group] = failures.text(code)
+            waiting = list(moving)
+            if waiting and deadline.expired():
+                return found, untold | moving
+            if waiting:
+                self._wait(cluster, deadline)
+        return found, untold
+
+    def _wait(self, cluster: Cluster, deadline: Deadline) -> None:
+        cluster.stale()
+        self._patience.wait(min(_PAUSE_SECONDS, deadline.remaining()))
+
+
+def _from_all_brokers(cluster: Cluster, request: Any) -> tuple[list[Any], str]:
+    """Return the lists of all brokers, and the reason if some are missing."""
+    rows: list[Any] = []
+    for broker in cluster.brokers():
+        try:
+            answer = cluster.call(broker.node, request)
+        except ConnectionLost as error:
+            return [], str(error)
+        if answer.error_code:
+            return [], failures.text(answer.error_code)
+        rows += answer.groups
+    return rows, ""
+
+
+def reads_topics(row: Any) -> bool:
+    """Return True if a listed group is a group of consumers."""
+    return (row.protocol_type, row.group_type.lower() if row.group_type else "classic") in _CONSUMERS
+
+
+def _from_coordinators(
+    cluster: Cluster,
+    groups: Sequence[str],
+    ask: Callable[[Cluster, int, Sequence[str]], Iterable[Answer[Value]]],
+    lost: dict[str, str],
+    deadline: Deadline,
+) -> Iterator[Answer[Any]]:
+    """Yield answers about these groups; call `lost` with the reason for groups whose connection was lost."""
+    of_node: defaultdict[int, list[str]] = defaultdict(list)
+    for portion in portions(groups):
+        for group, code, node in coordinators(cluster, portion):
+            if code:
+                yield group, code, None
+            else:
+                of_node[node].append(group)
+    for node, some in of_node.items():
+        for portion in portions(some):
+            lost |= dict.fromkeys(portion, "no answer in time")
+            if deadline.expired():
+                continue
+            try:
+                for answer in ask(cluster, node, portion):
+                    lost.pop(answer[0], None)
+                    yield answer
+            except ConnectionLost as error:
+                lost |= {group: str(error) for group in portion if group in lost}
+
+
+def _described(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[str]]:
+    for row in cluster.call(node, DescribeGroupsRequest(groups=groups)).groups:
+        missing = row.error_code == GroupIdNotFoundError.errno
+        yield row.group_id, 0 if missing else row.error_code, DEAD if missing else row.group_state
+
+
+def _members(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[tuple[str, ...]]]:
+    for row in cluster.call(node, DescribeGroupsRequest(groups=groups)).groups:
+        told = tuple(f"{member.client_id} at {member.client_host.lstrip('/')}" for member in row.members)
+        yield row.group_id, row.error_code, told
+
+
+def _fetched(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[GroupOffsets]]:
+    wanted = [OffsetFetchRequest.OffsetFetchRequestGroup(group_id=group, topics=None) for group in groups]
+    try:
+        request = OffsetFetchRequest(groups=wanted, min_version=8, max_version=BY_NAME)
+        for row in cluster.call(node, request).groups:
+            yield _with_offsets(row.group_id, row)
+    except UnsupportedVersion:  # before 3.0
+        for group in groups:
+            request = OffsetFetchRequest(group_id=group, topics=None, min_version=2, max_version=7)
+            yield _with_offsets(group, cluster.call(node, request))
+
+
+def _with_offsets(group: str, answer: Any) -> Answer[GroupOffsets]:
+    found = dict(rows(answer))
+    code = next(filter(None, (answer.error_code, *(row.error_code for row in found.values()))), 0)
+    return (
+        group,
+        code,
+        {partition: CommittedOffset(row.committed_offset, row.metadata or "") for partition, row in found.items()},
+    )
+
+
+def _nobody(group: str) -> Identity:
+    """Return the identity that commits for a group without members."""
+    return Identity(group, _NO_GENERATION, _NO_MEMBER, None)
+
+
+def _forgotten(cluster: Cluster, node: int, group: str, partitions: Collection[TopicPartition]) -> int:
+    """Return the first error code, or 0."""
+    topics: defaultdict[str, list[Any]] = defaultdict(list)
+    kind = OffsetDeleteRequest.OffsetDeleteRequestTopic
+    for topic, partition in partitions:
+        topics[topic].append(kind.OffsetDeleteRequestPartition(partition_index=partition))
+    wanted = [kind(name=name, partitions=rows) for name, rows in topics.items()]
+    answer = cluster.call(node, OffsetDeleteRequest(group_id=group, topics=wanted))
+    codes = [answer.error_code, *(code for _, code in commit_outcome(answer))]
+    return next(filter(None, codes), 0)

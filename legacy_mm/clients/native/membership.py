@@ -1,0 +1,168 @@
+"""The group membership of clusters that librdkafka cannot log in to, over our own sockets. Eager protocol.
+
+As `clients/librdkafka/membership.py`: it fetches nothing, one thread makes every call, and the listener is called on
+that thread.
+Rebalance: (1) the session learns of it, or the subscription changes; (2) `poll` tells the listener `revoked`, which
+stops its work and commits; (3) the join is ordered behind that commit; (4) a later `poll` tells `assigned`.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from legacy_mm.clients.api import CommitProblem, MembershipListener
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.group_protocol import GroupTerms
+from legacy_mm.clients.native.group_session import CommitDone, GroupSession, Joined, Lost, News, Rebalancing, Refused
+from legacy_mm.clock import monotonic
+from legacy_mm.control_channel.frames import Statistics
+from legacy_mm.errors import StreamFailure
+from legacy_mm.model import Offsets, TopicPartition
+
+_SESSION_MS, _HEARTBEAT_MS, _REBALANCE_MS, _RETRY_MS = 45_000, 3_000, 300_000, 100
+_CLOSE_SECONDS = 5.0
+
+
+class WireMember:
+    """A member of the consumer group at the source."""
+
+    def __init__(
+        self,
+        properties: Mapping[str, str],
+        client_id: str,
+        listener: MembershipListener,
+        on_statistics: Callable[[Statistics], None],
+        on_trouble: Callable[[str], None],
+        timeout: float,
+    ) -> None:
+        """Create a member; `on_trouble` gets the reason why the cluster is unreachable; `timeout` is for one
+        request.
+        """
+        self.name = f"Consumer clientId={client_id}, groupId={properties['group.id']}"
+        self._listener = listener
+        self._news: queue.SimpleQueue[News] = queue.SimpleQueue()
+        self._terms = _terms(properties)
+        cluster = Cluster({**properties, "client.id": client_id}, timeout)
+        self._session = GroupSession(self._terms, cluster, self._news.put, on_trouble, on_statistics)
+        self._topics: frozenset[str] = frozenset()
+        self._changed = self._joining = False
+        self._held: Joined | None = None
+        self._refused: BaseException | None = None
+
+    def subscribe(self, topics: Collection[str]) -> None:
+        """Ask for these topics from the next rebalance on; none leaves the group."""
+        self._changed = self._changed or frozenset(topics) != self._topics
+        self._topics = frozenset(topics)
+
+    def poll(self, timeout: float) -> None:
+        """Serve the membership for at most `timeout` seconds. Raises StreamFailure when the group refuses us."""
+        self._session.polled = monotonic()
+        self._raise_refusal()
+        self._ask_when_changed()
+        self._give_up_when_silent()
+        try:
+            self._take(self._news.get(timeout=timeout))
+            while not self._news.empty():
+                self._take(self._news.get())
+        except queue.Empty:
+            pass
+
+    def committed(self, partitions: Iterable[TopicPartition], timeout: float) -> dict[TopicPartition, int]:
+        """Return the group's committed offsets; omit partitions without one. Raise TimeoutError, StreamFailure."""
+        return self._session.committed(list(partitions), timeout)
+
+    def commit(self, offsets: Offsets) -> None:
+        """Commit without waiting; the outcome comes to the listener out of a later `poll()`."""
+        if self._held is not None:
+            self._session.commit(self._held.generation, offsets)
+        else:
+            self._news.put(CommitDone({}, dict.fromkeys(offsets, (CommitProblem.REJOINING, "no generation"))))
+
+    def close(self) -> None:
+        """Leave the group; a static member's partitions wait for it instead."""
+        try:
+            if self._held is not None:
+                held, self._topics = self._held, frozenset()
+                self._listener.revoked(held.partitions)
+                self._held = None
+        finally:
+            self._session.close(_CLOSE_SECONDS)
+        while not self._news.empty():
+            news = self._news.get()
+            if isinstance(news, CommitDone):
+                self._listener.committed(news.offsets, news.failed)
+
+    def _ask_when_changed(self) -> None:
+        if not self._changed or self._joining:
+            return
+        self._changed = False
+        if self._held is not None:
+            self._give_up(self._listener.revoked)
+        else:
+            self._ask()
+
+    def _give_up_when_silent(self) -> None:
+        """Give up membership when the coordinator had no heartbeat for so long that it has reassigned the
+        partitions.
+        """
+        if self._held is not None and monotonic() - self._session.heard > self._terms.session_timeout:
+            self._give_up(self._listener.lost)
+
+    def _give_up(self, tell: Callable[[frozenset[TopicPartition]], None]) -> None:
+        assert self._held is not None
+        tell(self._held.partitions)
+        self._held = None
+        self._ask()
+
+    def _ask(self) -> None:
+        """Join with the present topics. Whatever is committed before is with the coordinator before."""
+        self._joining = bool(self._topics)
+        if self._joining:
+            self._session.join(self._topics)
+        else:
+            self._session.leave()
+
+    def _take(self, news: News) -> None:
+        match news:
+            case Joined():
+                self._joining = False
+                self._take_partitions(news)
+            case CommitDone(offsets, failed):
+                self._listener.committed(offsets, failed)
+            case Rebalancing(generation) if self._held is not None and self._held.generation == generation:
+                self._give_up(self._listener.revoked)
+            case Lost(generation) if self._held is not None and self._held.generation == generation:
+                self._give_up(self._listener.lost)
+            case Refused(error):
+                self._refused = error
+                self._raise_refusal()
+
+    def _take_partitions(self, joined: Joined) -> None:
+        self._changed = False
+        if joined.topics == self._topics:
+            self._held = joined
+            self._listener.assigned(joined.partitions)
+        else:
+            self._ask()
+
+    def _raise_refusal(self) -> None:
+        if isinstance(self._refused, StreamFailure):
+            raise self._refused
+        if self._refused is not None:
+            raise StreamFailure(f"the group membership ended: {self._refused}") from self._refused
+
+
+def _terms(properties: Mapping[str, str]) -> GroupTerms:
+    def seconds(name: str, default_ms: int) -> float:
+        return int(properties.get(name, default_ms)) / 1000
+
+    return GroupTerms(
+        group=properties["group.id"],
+        instance=properties.get("group.instance.id"),
+        assignors=tuple(properties.get("partition.assignment.strategy", "range").split(",")),
+        session_timeout=seconds("session.timeout.ms", _SESSION_MS),
+        heartbeat_interval=seconds("heartbeat.interval.ms", _HEARTBEAT_MS),
+        rebalance_timeout=seconds("max.poll.interval.ms", _REBALANCE_MS),
+        retry_pause=seconds("retry.backoff.ms", _RETRY_MS),
+    )

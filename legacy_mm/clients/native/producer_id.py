@@ -1,0 +1,51 @@
+"""Producer ids for the lanes of an idempotent producer (InitProducerId)."""
+
+from __future__ import annotations
+
+from kafka.protocol.producer.transaction import InitProducerIdRequest
+
+from legacy_mm.clients.native import failures
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.errors import ConnectionLost, RequestRefused, UnsupportedVersion
+
+_NO_TRANSACTION_TIMEOUT = 2**31 - 1
+
+
+class IdempotenceRefused(RequestRefused):
+    """The target does not give us a producer id."""
+
+
+class ProducerIds:
+    """The id that new lanes start with, and fresh ones for lanes that have to start again."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._current: tuple[int, int] | None = None
+
+    def acquire(self) -> tuple[int, int]:
+        """Get a new producer id and its epoch, which new lanes begin with from now on.
+
+        Raise ConnectionLost when a later try may succeed, or IdempotenceRefused.
+        """
+        request = InitProducerIdRequest(
+            transactional_id=None,
+            transaction_timeout_ms=_NO_TRANSACTION_TIMEOUT,
+            producer_id=-1,
+            producer_epoch=-1,
+        )
+        try:
+            answer = self._cluster.call_any(request)
+        except UnsupportedVersion as error:
+            raise IdempotenceRefused(str(error)) from error
+        if failures.refuses_idempotence(answer.error_code):
+            raise IdempotenceRefused(failures.text(answer.error_code))
+        if answer.error_code:
+            raise ConnectionLost(f"no producer id: {failures.text(answer.error_code)}")
+        self._current = (answer.producer_id, answer.producer_epoch)
+        return self._current
+
+    @property
+    def current(self) -> tuple[int, int]:
+        """Return the producer id and epoch for new lanes; call `acquire` first."""
+        assert self._current is not None, "no producer id was asked for"
+        return self._current

@@ -1,0 +1,42 @@
+"""Pauses between failed connections to one address: `reconnect.backoff.ms`, doubled up to its maximum."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import Event
+
+from legacy_mm.clients.native.errors import ConnectionLost
+from legacy_mm.clock import Deadline
+
+_FIRST_MS, _MOST_MS = 50, 1000
+_JITTER = 0.2
+_MOST_DOUBLINGS = 30
+
+
+class Reconnects:
+    """The brokers that failed lately, shared by all threads."""
+
+    def __init__(self, properties: Mapping[str, str], closed: Event) -> None:
+        self._first = int(properties.get("reconnect.backoff.ms", _FIRST_MS)) / 1000
+        self._most = int(properties.get("reconnect.backoff.max.ms", _MOST_MS)) / 1000
+        self._closed = closed
+        self._failures: dict[tuple[str, int], tuple[int, Deadline]] = {}
+
+    @contextmanager
+    def turn(self, host: str, port: int) -> Iterator[None]:
+        """Wait until it may be tried again; the body is the try, and ConnectionLost from it counts as failed."""
+        failed, allowed = self._failures.get((host, port), (0, Deadline.after(0)))
+        if self._closed.wait(allowed.remaining()):
+            raise ConnectionLost(f"no connection to {host}:{port}: closed here")
+        try:
+            yield
+        except ConnectionLost:
+            self._failures[host, port] = failed + 1, Deadline.after(self._pause(failed))
+            raise
+        self._failures.pop((host, port), None)
+
+    def _pause(self, failed: int) -> float:
+        pause = min(self._first * 2.0 ** min(failed, _MOST_DOUBLINGS), self._most)
+        return pause * random.uniform(1 - _JITTER, 1 + _JITTER)

@@ -1,0 +1,148 @@
+"""Security as librdkafka's properties say it, done with Python's ssl and kafka-python's SASL mechanisms."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+from kafka.net.sasl import get_sasl_mechanism
+from kafka.net.sasl.scram import SaslMechanismScram
+
+from legacy_mm.clients.native import bearer_tokens, tls
+from legacy_mm.clients.native.errors import AuthenticationFailed
+from legacy_mm.clients.native.kerberos import KerberosLogin
+from legacy_mm.clients.native.transport_layer import PlaintextTransportLayer, SslTransportLayer, TransportLayer, said
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
+
+_PROTOCOLS = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
+_NO_GSSAPI = (
+    "sasl.mechanism=GSSAPI needs the package gssapi: pip install 'legacy-mm[kerberos]' (on Debian after "
+    "apt install libkrb5-dev)"
+)
+
+
+class Mechanism(Protocol):
+    """A login's half of the conversation, as kafka-python has it."""
+
+    def auth_bytes(self) -> bytes:
+        """Return the next message."""
+
+    def receive(self, auth_bytes: bytes) -> object:
+        """Handle the broker's answer."""
+
+    def is_done(self) -> bool:
+        """Return True if nothing is left to send."""
+
+    def is_authenticated(self) -> bool:
+        """Return True if the broker accepted the login."""
+
+
+def unsupported(properties: Mapping[str, str]) -> str | None:
+    """Return one sentence that says why this security is unsupported; None when it is supported."""
+    protocol = _protocol(properties)
+    if protocol not in _PROTOCOLS:
+        return f"security.protocol={protocol} is unknown"
+    foreign = next((name for name in tls.NOT_HERE if properties.get(name)), None)
+    if protocol.endswith("ssl") and foreign:
+        return f"{foreign} is known to librdkafka only"
+    if protocol.endswith("ssl") and (reason := tls.unusable_suites(properties)):
+        return reason
+    if not protocol.startswith("sasl"):
+        return None
+    name = _mechanism_name(properties)
+    if name == KERBEROS:
+        return None if find_spec("gssapi") else _NO_GSSAPI
+    if name not in _CONFIGURATIONS:
+        return f"sasl.mechanism={name} is unknown; possible are {', '.join(_CONFIGURATIONS)}, {KERBEROS}"
+    return bearer_tokens.unsupported(properties) if name == "OAUTHBEARER" else None
+
+
+class TokenScram(SaslMechanismScram):  # type: ignore[misc]
+    """SCRAM that says first of all that the user is the id of a delegation token."""
+
+    _EXTENSION = b",tokenauth=true"
+
+    def auth_bytes(self) -> bytes:
+        """Return the next message; both sides sign what was sent first."""
+        said: bytes = super().auth_bytes()
+        if self._state:
+            return said
+        self._scram_client.auth_message += self._EXTENSION
+        return said + self._EXTENSION
+
+
+class Security:
+    """The security of one cluster, shared by all its connections. Raises ConfigurationError for unsupported
+    settings.
+    """
+
+    def __init__(self, properties: Mapping[str, str]) -> None:
+        if reason := unsupported(properties):
+            raise ConfigurationError(reason)
+        self.protocol = _protocol(properties)
+        self._properties = properties
+        self.mechanism_name = _mechanism_name(properties) if self.protocol.startswith("sasl") else None
+        configure = _CONFIGURATIONS.get(self.mechanism_name or "")
+        self._configuration = configure(properties) if configure else {}
+
+    def secure(self, connected: socket.socket, host: str) -> TransportLayer:
+        """Return the layer over a fresh TCP connection to `host`; raise AuthenticationFailed, or OSError when it
+        breaks.
+        """
+        if not self.protocol.endswith("ssl"):
+            return PlaintextTransportLayer(connected)
+        context = tls.context(self._properties)
+        try:
+            return SslTransportLayer(context.wrap_socket(connected, server_hostname=host))
+        except ssl.SSLEOFError:
+            raise
+        except ssl.SSLError as error:
+            raise AuthenticationFailed(f"SSL handshake failed: {said(error)}") from error
+
+    def mechanism(self, host: str) -> Mechanism:
+        """Return a new login's half of the conversation; raise AuthenticationFailed when it cannot even begin."""
+        if self.mechanism_name == KERBEROS:
+            return KerberosLogin(host, self._properties)
+        known = TokenScram if self._configuration.get("token") else get_sasl_mechanism(self.mechanism_name)
+        made: Mechanism = known(host=host, **self._configuration)
+        return made
+
+
+def _plain(properties: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "sasl_plain_username": properties.get("sasl.username", ""),
+        "sasl_plain_password": properties.get("sasl.password", ""),
+    }
+
+
+def _scram(properties: Mapping[str, str]) -> dict[str, Any]:
+    plain = _plain(properties)
+    # RFC 5802: these two separate the parts of a message
+    name = plain["sasl_plain_username"].replace("=", "=3D").replace(",", "=2C")
+    said = {**plain, "sasl_plain_username": name, "sasl_mechanism": _mechanism_name(properties)}
+    return {**said, "token": properties.get(TOKEN_AUTH) == "true"}
+
+
+def _bearer(properties: Mapping[str, str]) -> dict[str, Any]:
+    return {"sasl_oauth_token_provider": bearer_tokens.Tokens(properties)}
+
+
+_CONFIGURATIONS: Mapping[str, Callable[[Mapping[str, str]], dict[str, Any]]] = {
+    "PLAIN": _plain,
+    "SCRAM-SHA-256": _scram,
+    "SCRAM-SHA-512": _scram,
+    "OAUTHBEARER": _bearer,
+}
+"""SASL mechanism -> what kafka-python's class for it wants to know."""
+
+
+def _protocol(properties: Mapping[str, str]) -> str:
+    return properties.get("security.protocol", "plaintext").lower()
+
+
+def _mechanism_name(properties: Mapping[str, str]) -> str:
+    return properties.get("sasl.mechanism", KERBEROS)

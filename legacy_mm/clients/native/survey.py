@@ -1,0 +1,158 @@
+"""A look at clusters that librdkafka cannot log in to: topics, committed offsets, log ends. It joins no group."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from typing import Any
+
+from kafka.errors import NoError, UnknownTopicOrPartitionError, for_code
+from kafka.protocol.metadata import MetadataRequest
+
+from legacy_mm.clients.api import PartitionView
+from legacy_mm.clients.native import group_offsets
+from legacy_mm.clients.native.cluster import Cluster, informed
+from legacy_mm.clients.native.coordinator import Coordinator
+from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.native.topology import Topology
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError, StreamFailure
+from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
+
+_CLIENT_ID = "legacy_mm-topics"
+_EVERY_TOPIC = MetadataRequest(topics=None, allow_auto_topic_creation=False, min_version=1)
+
+
+class WireTopicLister:
+    """Names and ids of all topics of a cluster that the principal may see. It connects anew for each look."""
+
+    def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
+        self._properties = _own(properties)
+        self._timeout = timeout
+
+    def topics(self) -> list[str]:
+        """Return all topic names; raise HostError when there is no answer in time."""
+        return [topic.name for topic in self._look().topics]
+
+    def topic_ids(self, topics: Collection[str]) -> dict[str, str]:
+        """Return the id of each topic, which changes when it is recreated; brokers before 2.8 have none."""
+        ids = Topology.read(self._look(), Topology()).ids
+        return {name: str(ids[name]) for name in topics if name in ids}
+
+    def _look(self) -> Any:
+        with asking("listing topics"), closing(Cluster(self._properties, self._timeout)) as cluster:
+            return every_topic(cluster)
+
+
+class WireSurvey:
+    """Questions to the source cluster. Each raises HostError where there is no answer in time."""
+
+    def __init__(self, properties: Mapping[str, str]) -> None:
+        self._properties = _own(properties)
+
+    def partitions(self, deadline: Deadline) -> dict[str, int]:
+        """Return topic -> number of partitions, of all topics the principal may see."""
+        with asking("listing topics"), self._cluster(deadline) as cluster:
+            return partition_counts(every_topic(cluster))
+
+    def views(
+        self, group: str, partitions: Collection[TopicPartition], deadline: Deadline
+    ) -> dict[TopicPartition, PartitionView]:
+        """Return the committed offset and log ends of each partition."""
+        with asking(f"reading the offsets of group {group}"), self._cluster(deadline) as cluster:
+            committed = _committed(Coordinator(cluster, group), partitions, deadline)
+        with asking("reading the ends of logs"), self._cluster(deadline) as cluster:
+            low, high = (cluster.offsets(partitions, which) for which in (EARLIEST, LATEST))
+        return {each: PartitionView(committed.get(each), low[each], high[each]) for each in partitions}
+
+    @contextmanager
+    def _cluster(self, deadline: Deadline) -> Iterator[Cluster]:
+        with closing(Cluster(self._properties, deadline.remaining())) as cluster:
+            yield cluster
+
+
+def log_ends(
+    properties: Mapping[str, str], topics: Collection[str], deadline: Deadline
+) -> dict[TopicPartition, tuple[int, int]]:
+    """Return the first and the next offset, as `isolation.level` sees it, of every partition of these topics.
+
+    Raise HostError where one has no leader or does not answer in time, StreamFailure where a retry is useless.
+    """
+    try:
+        with closing(Cluster({**properties, "client.id": _CLIENT_ID}, deadline.remaining())) as cluster:
+            cluster.watch(topics)
+            counts = {name: cluster.partitions(name) for name in topics}
+            if unseen := [name for name, count in counts.items() if not count]:
+                raise HostError(f"reading the ends of logs failed: topic {unseen[0]} has no partitions yet")
+            every = [TopicPartition(name, number) for name, count in counts.items() for number in range(count)]
+            low, high = (cluster.offsets(every, which) for which in (EARLIEST, LATEST))
+            return {each: (low[each], high[each]) for each in every}
+    except ConnectionLost as error:
+        raise HostError(f"reading the ends of logs failed: {error}") from error
+
+
+def ends(properties: Mapping[str, str], partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
+    """Return the next offset of each partition; omit those that do not exist, are not visible, or have no leader.
+
+    Raise HostError.
+    """
+    with asking("reading the ends of logs"), closing(Cluster(_own(properties), deadline.remaining())) as cluster:
+        counts = partition_counts(every_topic(cluster))
+        there = [each for each in partitions if each.partition < counts.get(each.topic, 0)]
+        return cluster.offsets_of_led(there, LATEST, patient=False)
+
+
+def every_topic(cluster: Cluster) -> Any:
+    """Return a broker's answer about all topics; raise as `informed` does."""
+    return informed(cluster.call_any(_EVERY_TOPIC))
+
+
+def missing_topics(cluster: Cluster, topics: Collection[str]) -> set[str]:
+    """Return the topics of these that do not exist, without creating them. Raise as `informed` does."""
+    listed = _listing(cluster, topics).topics
+    return {topic.name for topic in listed if for_code(topic.error_code) is UnknownTopicOrPartitionError}
+
+
+def count_partitions(cluster: Cluster, topic: str) -> int | None:
+    """Count a topic's partitions now: 0 if it does not exist, None if the cluster does not answer in time."""
+    with suppress(ConnectionLost, ClusterUnreachable):
+        return partition_counts(_listing(cluster, [topic])).get(topic, 0)
+    return None
+
+
+def _listing(cluster: Cluster, topics: Collection[str]) -> Any:
+    named = [MetadataRequest.MetadataRequestTopic(name=topic) for topic in topics]
+    request = MetadataRequest(topics=named, allow_auto_topic_creation=False, min_version=1)
+    return informed(cluster.call_any(request))
+
+
+def partition_counts(listing: Any) -> dict[str, int]:
+    """Return topic -> number of partitions, of the topics that `every_topic` returns without an error."""
+    return {topic.name: len(topic.partitions) for topic in listing.topics if for_code(topic.error_code) is NoError}
+
+
+def _committed(coordinator: Coordinator, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
+    request: Any = group_offsets.fetch_request(coordinator.group, partitions)
+    try:
+        while True:
+            try:
+                return group_offsets.fetched(coordinator.call(request, deadline.remaining()))
+            except ConnectionLost:
+                coordinator.forget()
+                if deadline.expired():
+                    raise
+    finally:
+        coordinator.forget()
+
+
+def _own(properties: Mapping[str, str]) -> dict[str, str]:
+    return {**properties, "client.id": _CLIENT_ID, "isolation.level": "read_uncommitted"}
+
+
+@contextmanager
+def asking(what: str) -> Iterator[None]:
+    """Convert errors into a HostError that names the request."""
+    try:
+        yield
+    except (ConnectionLost, ClusterUnreachable, StreamFailure, TimeoutError) as error:
+        raise HostError(f"{what} failed: {error}") from error

@@ -1,0 +1,124 @@
+"""Detects that a log no longer holds what was read of it: offsets do not tell once a new log is as long as the old one.
+
+A new leader may have another log (unclean election). It is asked once for each change of leaders, as Java's consumer
+does; brokers before 2.4 have no epoch to ask about. A topic that was deleted and recreated has another id.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from kafka.protocol.consumer import OffsetForLeaderEpochRequest
+
+from legacy_mm.clients.native import failures
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.errors import UnsupportedVersion
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.fetch_messages import Wanted
+
+TopicIds = Mapping[str, object]
+"""Topic -> its id, for brokers that know ids."""
+_SINCE = 3
+"""The first version of the request that consumers may use."""
+
+
+class Doubt(NamedTuple):
+    """A partition whose log parts from what was read at this offset, or, -1, could not be compared yet."""
+
+    wanted: Wanted
+    parts_at: int
+
+
+class ReadLogs:
+    """The log each partition was read from: its topic's id, its leader epoch, and the epoch that was last compared."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._read: dict[TopicPartition, int] = {}
+        self._compared: dict[TopicPartition, int] = {}
+        self._ids: dict[TopicPartition, object] = {}
+        self._left: set[object] = set()
+
+    def note(self, partition: TopicPartition, epoch: int) -> None:
+        """Note the leader epoch of the last batch that was read."""
+        self._read[partition] = epoch
+
+    def forget(self, partitions: Iterable[TopicPartition]) -> None:
+        """Forget what was read of these partitions, which are read from another position now."""
+        for partition in partitions:
+            self._read.pop(partition, None)
+
+    def belong(self, partitions: Iterable[TopicPartition], ids: TopicIds) -> None:
+        """Note the topics that the positions of these partitions belong to: any other topic is a recreated one."""
+        for partition in partitions:
+            if partition.topic in ids:
+                self._ids[partition] = ids[partition.topic]
+
+    def made_again(self, wanted: Iterable[Wanted]) -> list[Wanted]:
+        """Return the partitions whose topic id differs from the noted one, once for each new id.
+
+        Java's consumer loses such a partition with the topic, and finds it without a committed offset. An abandoned id
+        does not come back: a broker that reports it lags.
+        """
+        now, known = self._cluster.topic_ids(), self._ids
+        news = [want for want in wanted if known.get(want.partition) is not now.get(want.partition.topic)]
+        found = [want for want in news if self._is_another(want.partition, now.get(want.partition.topic))]
+        self._left.update(known[want.partition] for want in found)
+        known.update({want.partition: now[want.partition.topic] for want in found})
+        return found
+
+    def _is_another(self, partition: TopicPartition, now: object | None) -> bool:
+        if now is None or now in self._left:
+            return False
+        if self._ids.get(partition, now) != now:
+            return True
+        self._ids[partition] = now  # the same object, while brokers are not asked again
+        return False
+
+    def doubts(self, wanted: Iterable[Wanted]) -> list[Doubt]:
+        """Return the partitions that must not be read on; ask leaders only where they are new. Raise ConnectionLost."""
+        changed = {want.partition: want for want in wanted if self._is_new(want)}
+        by_leader: defaultdict[int, list[Wanted]] = defaultdict(list)
+        found = []
+        for partition, want in changed.items():
+            if leader := self._cluster.leader(partition):
+                by_leader[leader.node].append(want)
+            else:
+                found.append(Doubt(want, -1))
+        for node, wants in by_leader.items():
+            found += self._compare(node, {want.partition: want for want in wants})
+        for partition in changed.keys() - {doubt.wanted.partition for doubt in found}:
+            self._compared[partition] = changed[partition].leader_epoch
+        return found
+
+    def _compare(self, node: int, wanted: Mapping[TopicPartition, Wanted]) -> Iterator[Doubt]:
+        with suppress(UnsupportedVersion):
+            for topic in self._cluster.call(node, self._request(wanted.values())).topics:
+                for row in topic.partitions:
+                    want = wanted[TopicPartition(topic.topic, row.partition)]
+                    if row.error_code and failures.is_retriable(row.error_code):
+                        yield Doubt(want, -1)
+                    elif 0 <= row.end_offset < want.offset:
+                        yield Doubt(want, row.end_offset)
+
+    def _is_new(self, want: Wanted) -> bool:
+        read = self._read.get(want.partition, -1)
+        return 0 <= read < want.leader_epoch and self._compared.get(want.partition, -1) < want.leader_epoch
+
+    def _request(self, wanted: Iterable[Wanted]) -> Any:
+        topics: defaultdict[str, list[Any]] = defaultdict(list)
+        for (topic, partition), _, epoch in wanted:
+            row = OffsetForLeaderEpochRequest.OffsetForLeaderTopic.OffsetForLeaderPartition(
+                partition=partition,
+                current_leader_epoch=epoch,
+                leader_epoch=self._read[TopicPartition(topic, partition)],
+            )
+            topics[topic].append(row)
+        rows = [
+            OffsetForLeaderEpochRequest.OffsetForLeaderTopic(topic=topic, partitions=partitions)
+            for topic, partitions in topics.items()
+        ]
+        return OffsetForLeaderEpochRequest(replica_id=-1, topics=rows, min_version=_SINCE)

@@ -1,1 +1,0 @@
-"""log4j's configuration files, of both generations, become `LogSettings`. Start with `configuration.py`."""

@@ -1,0 +1,305 @@
+"""The control channel: frames between the driver and its copy tasks, over TCP, or TLS where it leaves the host.
+
+The acceptor only accepts. Each peer gets a thread and 5 s to prove its ticket by HMAC-SHA256 over a nonce. A ticket is
+good for one peer; every further holder is refused. Keys come from one secret, so that the task of a job which was given
+up before it came is told from a stranger. Imports no pyspark: the task side runs it too.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import socket
+import ssl
+import threading
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from legacy_mm.control_channel.frames import (
+    BEAT_SECONDS,
+    LENGTH,
+    MAX_FRAME,
+    VERSION,
+    Challenge,
+    Frame,
+    Hello,
+    Lease,
+    Refused,
+    Ticket,
+    decode,
+    encode,
+)
+from legacy_mm.errors import ChannelError
+from legacy_mm.logs import events
+
+_PROOF_SECONDS = 5.0
+_HELLO_BYTES = 4096
+_BACKLOG = 128
+Answer = TypeVar("Answer", bound=Frame)
+
+
+class _TooLate(ChannelError):
+    """The ticket is ours, and its job was given up: the group rebalanced, or the mirror stops."""
+
+
+class Peer:
+    """One end of a proven connection: send frames from any thread, receive them from one."""
+
+    def __init__(self, connection: socket.socket, ticket: Ticket) -> None:
+        self._connection = connection
+        self._ticket = ticket
+        self._sending = threading.Lock()
+
+    def send(self, frame: Frame) -> None:
+        """Send one frame; raises ChannelError when the peer is gone or takes nothing for 5 s."""
+        data = encode(frame, self._ticket)
+        try:
+            with self._sending:
+                self._connection.sendall(data)
+        except OSError as error:
+            self.close()
+            raise ChannelError(f"control channel closed: {error}") from error
+
+    def receive(self) -> Frame | None:
+        """Receive the next frame; None when the other end closed or broke off."""
+        text = _read_frame(self._connection, MAX_FRAME)
+        return None if text is None else decode(text, self._ticket)
+
+    def close(self) -> None:
+        """Close both directions at once, which wakes a thread that is receiving."""
+        with suppress(OSError):
+            self._connection.shutdown(socket.SHUT_RDWR)
+        self._connection.close()
+
+
+class TicketHolder(Protocol):
+    """The driver's side of one copy job, called from the peer's thread."""
+
+    ticket: Ticket
+
+    def admit(self, peer: Peer, hello: Hello) -> Frame | None:
+        """Return the task's start frame, such as its plan; None refuses."""
+
+    def received(self, frame: Frame) -> None:
+        """Handle a frame of the admitted task."""
+
+    def closed(self) -> None:
+        """Handle the end of the admitted task's channel."""
+
+    def attended(self) -> bool:
+        """Return True if the task is attended, and its lease is to be renewed. Called by another thread."""
+
+
+class ChannelServer:
+    """Listens for copy tasks; one per process."""
+
+    def __init__(self, host: str, tls: ssl.SSLContext | None = None, certificate: str = "") -> None:
+        self._tls = tls
+        self._certificate = certificate
+        self._holders: dict[int, TicketHolder] = {}
+        self._peers: dict[Peer, TicketHolder] = {}
+        self._numbers = 0
+        self._secret = secrets.token_bytes(32)
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._listener = socket.create_server((host, 0), family=family, backlog=_BACKLOG)
+        self.host = host
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, name="channel-acceptor", daemon=True).start()
+        threading.Thread(target=self._beat, name="channel-beat", daemon=True).start()
+
+    def new_ticket(self, flow: str, stream: int, generation: int) -> Ticket:
+        """Create a ticket with a number and a key of its own."""
+        with self._lock:
+            self._numbers += 1
+            number = self._numbers
+        return Ticket(self.host, self.port, self._key(number), self._certificate, flow, stream, generation, number)
+
+    def _key(self, number: int) -> bytes:
+        return hmac.digest(self._secret, str(number).encode(), hashlib.sha256)
+
+    def expect(self, holder: TicketHolder) -> None:
+        """Accept the holder's ticket from now on."""
+        with self._lock:
+            self._holders[holder.ticket.number] = holder
+
+    def forget(self, holder: TicketHolder) -> None:
+        """Refuse the holder's ticket from now on."""
+        with self._lock:
+            self._holders.pop(holder.ticket.number, None)
+
+    def close(self) -> None:
+        """Close the listener and every peer."""
+        self._closed.set()
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+        for peer in self._snapshot():
+            peer.close()
+
+    def _accept(self) -> None:
+        while not self._closed.is_set():
+            try:
+                connection, address = self._listener.accept()
+            except OSError:
+                if self._closed.wait(0.1):
+                    return
+                continue
+            name = f"channel-peer-{address[1]}"
+            threading.Thread(target=self._serve, args=(connection, address), name=name, daemon=True).start()
+
+    def _serve(self, connection: socket.socket, address: tuple[str, int]) -> None:
+        with ExitStack() as unless_proven:
+            unless_proven.callback(connection.close)
+            try:
+                connection.settimeout(_PROOF_SECONDS)
+                if self._tls is not None:
+                    connection = self._tls.wrap_socket(connection, server_side=True)
+                    unless_proven.callback(connection.close)
+                holder, peer = self._prove(connection)
+            except _TooLate:
+                events.emit(events.PEER_TOO_LATE, peer=f"{address[0]}:{address[1]}")
+                return
+            except (OSError, ChannelError) as error:
+                events.emit(events.PEER_REFUSED, peer=f"{address[0]}:{address[1]}", reason=error)
+                return
+            unless_proven.pop_all()
+        with self._lock:
+            self._peers[peer] = holder
+        try:
+            while (frame := peer.receive()) is not None:
+                holder.received(frame)
+        except (OSError, ChannelError) as error:
+            events.emit(events.PEER_REFUSED, peer=f"{address[0]}:{address[1]}", reason=error)
+        finally:
+            with self._lock:
+                del self._peers[peer]
+            peer.close()
+            holder.closed()
+
+    def _prove(self, connection: socket.socket) -> tuple[TicketHolder, Peer]:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        nonce = secrets.token_hex(32)
+        connection.sendall(encode(Challenge(nonce)))
+        text = _read_frame(connection, _HELLO_BYTES)
+        hello = decode(text) if text else None
+        if not isinstance(hello, Hello):
+            raise ChannelError("no Hello")
+        if hello.version != VERSION or not _proves(hello, self._key(hello.number), nonce):
+            raise _refused(connection, ChannelError("unknown ticket, wrong proof or other version"))
+        with self._lock:
+            holder = self._holders.get(hello.number)
+        if holder is None:
+            raise _refused(connection, _TooLate("the copy job was given up"))
+        peer = Peer(connection, holder.ticket)
+        answer = holder.admit(peer, hello)
+        if answer is None:
+            raise _refused(connection, ChannelError("the ticket was used before"))
+        with ExitStack() as unless_sent:
+            unless_sent.callback(holder.closed)
+            peer.send(answer)
+            _receive_without_limit(connection)
+            unless_sent.pop_all()
+        return holder, peer
+
+    def _beat(self) -> None:
+        while not self._closed.wait(BEAT_SECONDS):
+            for peer, holder in self._snapshot().items():
+                if holder.attended():
+                    with suppress(ChannelError):
+                        peer.send(Lease())
+
+    def _snapshot(self) -> dict[Peer, TicketHolder]:
+        with self._lock:
+            return dict(self._peers)
+
+
+def _refused(connection: socket.socket, error: ChannelError) -> ChannelError:
+    with suppress(OSError):
+        connection.sendall(encode(Refused(str(error))))
+    return error
+
+
+def present(ticket: Ticket, kind: type[Answer]) -> tuple[Peer, Answer]:
+    """Connect from the task, prove the ticket, and return the answer to it. Raise ChannelError when refused."""
+    with ExitStack() as unless_proven:
+        connection = socket.create_connection((ticket.host, ticket.port), timeout=_PROOF_SECONDS)
+        unless_proven.callback(connection.close)
+        if ticket.certificate:
+            context = ssl.create_default_context(cadata=ticket.certificate)
+            context.check_hostname = False
+            connection = context.wrap_socket(connection)
+            unless_proven.callback(connection.close)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        answer = _exchange_ticket(connection, ticket, kind)
+        _receive_without_limit(connection)
+        unless_proven.pop_all()
+    return Peer(connection, ticket), answer
+
+
+def _exchange_ticket(connection: socket.socket, ticket: Ticket, kind: type[Answer]) -> Answer:
+    challenge = decode(_read_frame(connection, _HELLO_BYTES) or b"")
+    if not isinstance(challenge, Challenge):
+        raise ChannelError("no challenge")
+    pid = os.getpid()
+    proof = _proof(ticket.key, challenge.nonce)
+    connection.sendall(encode(Hello(ticket.number, proof, pid, process_start(pid) or 0, socket.gethostname())))
+    answer = decode(_read_frame(connection, MAX_FRAME) or b"")
+    if not isinstance(answer, kind):
+        raise ChannelError(answer.reason if isinstance(answer, Refused) else f"no {kind.__name__}")
+    return answer
+
+
+def process_start(pid: int) -> int | None:
+    """Start time of a live process in clock ticks since boot; None when it is gone or a zombie (Linux)."""
+    try:
+        words = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return None
+    return None if words[0] in (b"Z", b"X") else int(words[19])
+
+
+def _receive_without_limit(connection: socket.socket) -> None:
+    """Receive without a limit; sending gives up after 5 s, so that a frozen peer blocks no sender."""
+    connection.settimeout(None)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _TIMEVAL)
+
+
+_TIMEVAL = int(_PROOF_SECONDS).to_bytes(8, "little") + bytes(8)
+
+
+def _proof(key: bytes, nonce: str) -> str:
+    return hmac.new(key, nonce.encode(), hashlib.sha256).hexdigest()
+
+
+def _proves(hello: Hello, key: bytes, nonce: str) -> bool:
+    return hmac.compare_digest(hello.proof.encode(), _proof(key, nonce).encode())
+
+
+def _read_frame(connection: socket.socket, limit: int) -> bytes | None:
+    head = _read(connection, LENGTH.size)
+    if head is None:
+        return None
+    (size,) = LENGTH.unpack(head)
+    if size > limit:
+        raise ChannelError(f"frame of {size} bytes")
+    return _read(connection, size)
+
+
+def _read(connection: socket.socket, size: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < size:
+        try:
+            chunk = connection.recv(size - len(data))
+        except (ConnectionError, ssl.SSLError, OSError) as error:
+            if isinstance(error, TimeoutError):
+                raise
+            return None
+        if not chunk:
+            return None
+        data += chunk
+    return bytes(data)

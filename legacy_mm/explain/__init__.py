@@ -1,0 +1,1 @@
+"""Says what a command line means, before it runs. Rule: it reads, and changes nothing."""

@@ -1,0 +1,23 @@
+"""A row of the ledger."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from legacy_mm.explain.relevance import Applies, always
+
+
+@dataclass(frozen=True, slots=True)
+class Quirk:
+    """One known difference."""
+
+    id: str
+    legacy: str
+    """Behaviour of the legacy tool."""
+    ours: str
+    """Our behaviour."""
+    reason: str
+    test: str
+    """`tests/...::name`."""
+    applies: Applies = always
+    """The command lines that it concerns."""

@@ -1,0 +1,400 @@
+"""The ledger: where this tool knowingly differs from the old one. Tests name the id of the row
+they show.
+"""
+
+from __future__ import annotations
+
+from legacy_mm.explain.difference import Quirk
+from legacy_mm.explain.differences_of_engines import ENGINE_QUIRKS
+from legacy_mm.explain.differences_of_features import FEATURE_QUIRKS
+from legacy_mm.explain.differences_of_java import JAVA_QUIRKS
+from legacy_mm.explain.differences_of_plugins import PLUGIN_QUIRKS
+from legacy_mm.explain.relevance import (
+    any_of,
+    begins_at_the_end,
+    both,
+    by_meaning,
+    consumer,
+    either_file,
+    family,
+    foreign_class,
+    idempotent,
+    producer,
+    producer_default,
+    producer_other_than,
+    refused,
+    said,
+    several_consumer_files,
+    several_streams,
+)
+
+_TRANSLATE = "tests/unit/compat/test_translate.py::"
+_RECORDED = "tests/unit/cli/test_recorded_calls.py::"
+_SCRIPT = "tests/unit/compat/test_legacy_script_golden.py::"
+_PRODUCER = "tests/unit/compat/test_client_properties.py::"
+_SECURITY = "tests/unit/compat/test_security_properties.py::"
+_WITHOUT_KEYS = (
+    "org.apache.kafka.clients.producer.roundrobinpartitioner",
+    "org.apache.kafka.clients.producer.uniformstickypartitioner",
+)
+_JAVA_CODE = (
+    "interceptor.classes",
+    "metric.reporters",
+    "partitioner.class",
+    "partition.assignment.strategy",
+    "sasl.login.class",
+    "ssl.engine.factory.class",
+)
+
+QUIRKS = (
+    *PLUGIN_QUIRKS,
+    *ENGINE_QUIRKS,
+    *FEATURE_QUIRKS,
+    Quirk(
+        "buffer-memory-divided",
+        "one producer of buffer.memory bytes for all streams",
+        "one producer per stream, each with its share of buffer.memory, large enough for max.request.size",
+        "a stream's copying is a process of its own",
+        _PRODUCER + "test_buffer_memory_is_divided",
+        several_streams,
+    ),
+    Quirk(
+        "in-flight-by-meaning",
+        "one request in flight, by default or by max.in.flight.requests.per.connection=1",
+        "an idempotent producer with five, and several such where records go one by one over a long line; "
+        "--producer.tuning literal takes a 1 in the file as 1",
+        "it keeps the same order; with one, librdkafka sends one partition per round trip",
+        _PRODUCER + "test_in_flight_is_read_by_meaning",
+        both(by_meaning("max.in.flight.requests.per.connection", default=1, below=2), idempotent),
+    ),
+    Quirk(
+        "batch-size-by-meaning",
+        "batch.size is the upper bound of a batch, 16384 by default",
+        "at least 262144 is used; --producer.tuning literal takes the number. Where records go one by one and a topic "
+        "takes no such batch, it copies again from the safe offsets in smaller ones: what was under way may come "
+        "twice, the first time before its predecessors",
+        "Java packs many batches into a request, librdkafka sends one",
+        _PRODUCER + "test_batch_size_is_a_lower_bound",
+        by_meaning("batch.size", default=16_384, below=262_144),
+    ),
+    Quirk(
+        "linger-default",
+        "linger.ms is 0 unless set",
+        "1 ms unless set",
+        "librdkafka sends a request for each batch, and would send single records in requests of their own",
+        _PRODUCER + "test_defaults_are_those_of_the_map",
+        producer_default("linger.ms"),
+    ),
+    Quirk(
+        "commit-in-rebalance",
+        "a commit that falls into a rebalance ends the process with 255",
+        "it is tried again",
+        "nothing is lost by it, and the copying need not stop",
+        "tests/unit/controlplane/test_commits.py::test_during_a_rebalance_the_offsets_wait_for_the_next_generation",
+    ),
+    Quirk(
+        "blocked-target-keeps-membership",
+        "a thread that waits for its target polls no more and falls out of the group",
+        "the membership goes on polling and keeps its partitions",
+        "membership and copying are two processes",
+        "tests/faults/test_recovery.py::test_target_down_for_30_seconds",
+    ),
+    Quirk(
+        "refused-while-running",
+        "a login or certificate that goes wrong at the target while it runs is tried again each second, for ever",
+        "the mirror ends with 255, as at its start; nothing is committed beyond what arrived",
+        "what waits for ever for a new password looks like an idle mirror",
+        "tests/faults/test_access.py::test_the_password_is_changed",
+        producer("security.protocol", "ssl", "sasl_ssl", "sasl_plaintext"),
+    ),
+    Quirk(
+        "token-service-at-the-start",
+        "a token service that gives no token at the start ends it with 1, whatever the reason",
+        "one that refuses the client ends it with 255 if there is no good token (at the target: batches only); one "
+        "that does not answer is waited for",
+        "a service that is away for a minute need not end a mirror",
+        "tests/unit/clients/native/test_bearer_tokens.py::test_a_service_that_refuses_the_client",
+        either_file("sasl.login.callback.handler.class"),
+    ),
+    Quirk(
+        "stores-renewed",
+        "key and trust stores are read at the start; changed ones come into use by a restart",
+        "they are looked at each second; once the clusters let it in with new ones, it goes on with new clients",
+        "certificates that live for hours need no restart; a member that is not static joins the group anew",
+        "tests/faults/test_rotation.py::test_stores_are_exchanged",
+        either_file("ssl.truststore.location", "ssl.keystore.location"),
+    ),
+    Quirk(
+        "max-poll-interval-clamped",
+        "takes max.poll.interval.ms up to Integer.MAX, and below session.timeout.ms",
+        "one day at most, and at least session.timeout.ms; says so",
+        "librdkafka takes no other values",
+        _PRODUCER + "test_max_poll_interval_is_clamped",
+        said("max.poll.interval.ms="),
+    ),
+    Quirk(
+        "number-clamped",
+        "takes any number a property's type allows",
+        "takes the nearest one librdkafka has, and says so",
+        "librdkafka's ranges are narrower",
+        _PRODUCER + "test_numbers_are_clamped_and_said",
+        said("the nearest value this client has"),
+    ),
+    Quirk(
+        "null-pointer-lines",
+        "every start-up error is followed by a NullPointerException, some by a second one",
+        "only the error itself is printed",
+        "they were accidents, and nobody can act on them",
+        _RECORDED + "test_recorded_calls",
+        refused,
+    ),
+    Quirk(
+        "instance-id-per-stream",
+        "all streams share group.instance.id, so all but one are fenced and the process ends",
+        "the stream's number is appended when there are several",
+        "static membership with several streams could not be used at all",
+        "tests/unit/flow/test_wiring.py::test_instance_id_per_stream",
+        both(consumer("group.instance.id"), several_streams),
+    ),
+    Quirk(
+        "empty-group-id",
+        "runs with an empty group.id, up to 2.1 also without one",
+        "refuses it, exit 1",
+        "librdkafka ends the whole process",
+        _TRANSLATE + "test_empty_group_id",
+        consumer("group.id", ""),
+    ),
+    Quirk(
+        "auto-commit-after-copy",
+        "enable.auto.commit=true also commits records that were read but not yet written",
+        "commits on our interval or auto.commit.interval.ms, whichever is shorter, and only what is written",
+        "the file asks for frequent commits, not for loss",
+        _TRANSLATE + "test_enable_auto_commit",
+        consumer("enable.auto.commit", "true"),
+    ),
+    Quirk(
+        "transactional-id-refused",
+        "starts with transactional.id and ends with 255 at the first record",
+        "refuses it at start, exit 1",
+        "no transaction would ever begin",
+        _PRODUCER + "test_refused_by_name",
+        producer("transactional.id"),
+    ),
+    Quirk(
+        "partitioner-without-keys",
+        "RoundRobinPartitioner, UniformStickyPartitioner and partitioner.ignore.keys fill partitions in turn",
+        "each record goes to a partition chosen by chance",
+        "librdkafka's nearest; the spread is as even",
+        _PRODUCER + "test_partitioners_without_keys",
+        any_of(
+            producer("partitioner.class", *_WITHOUT_KEYS),
+            producer("partitioner.ignore.keys", "true"),
+        ),
+    ),
+    Quirk(
+        "java-code-refused",
+        "loads interceptors, partitioners, assignors, reporters and TLS engines by class name",
+        "refuses the ones that could change what is mirrored, by name; ignores metrics, and with --interceptors ignore "
+        "interceptors",
+        "this client is not Java",
+        _PRODUCER + "test_refused_by_name",
+        foreign_class(*_JAVA_CODE),
+    ),
+    Quirk(
+        "native-properties",
+        "reports librdkafka.<name> as not used",
+        "passes <name> on to librdkafka, unless it would break a guarantee",
+        "the way to native tuning; no Java property begins so",
+        _PRODUCER + "test_native_properties",
+        family("librdkafka."),
+    ),
+    Quirk(
+        "tls-versions",
+        "ssl.enabled.protocols chooses the TLS versions",
+        "TLSv1.2 and TLSv1.3 are used, with a warning; a list without TLSv1.2 is refused",
+        "librdkafka has no such property",
+        _SECURITY + "test_tls_versions",
+        either_file("ssl.enabled.protocols"),
+    ),
+    Quirk(
+        "empty-trust-store",
+        "starts with a trust store that shows no certificate, and every connection fails",
+        "ends at the start, exit 1, and names the file",
+        "librdkafka would trust the authorities of the system instead",
+        "tests/unit/jvm/test_keystore.py::test_trust_without_a_password",
+        either_file("ssl.truststore.location"),
+    ),
+    Quirk(
+        "trust-without-root",
+        "a trusted certificate is believed without its issuers",
+        "brokers are refused until the trust store holds the issuers up to the root; a line says which is missing",
+        "librdkafka's OpenSSL follows every chain to its root",
+        "tests/unit/jvm/test_keystore.py::test_trust_without_a_root_is_said",
+        either_file("ssl.truststore.location"),
+    ),
+    Quirk(
+        "missing-target-topic",
+        "a record for a topic that is never created waits for ever (max.block.ms)",
+        "waits for ever, too; what a message handler makes waits 35 minutes, then the send fails: 255, nothing "
+        "committed",
+        "librdkafka cannot count further",
+        _PRODUCER + "test_defaults_are_those_of_the_map",
+        producer_default("max.block.ms"),
+    ),
+    Quirk(
+        "max-block-bounds-one-wait",
+        "a send that waits longer than max.block.ms, for a topic, for room or for a target that is away, fails: it "
+        "ends with 255, or drops the record",
+        "max.block.ms bounds the wait for a topic that is missing; for room and for the target the mirror waits",
+        "nothing is lost or ended by a target that is slow; delivery.timeout.ms still bounds what was sent",
+        "tests/unit/compat/test_riskiest_mismatches.py::test_max_block_bounds_the_wait_for_a_topic_alone",
+        producer_other_than("max.block.ms", "9223372036854775807"),
+    ),
+    Quirk(
+        "stop-deadline",
+        "a stop with the target or the coordinator away never ends",
+        "ends after --shutdown.timeout.ms (30 s) and says what was not committed",
+        "only SIGKILL helped",
+        "tests/faults/test_stop.py::test_the_stop_ends_when_a_cluster_hangs",
+    ),
+    Quirk(
+        "wake-up-line",
+        "a busy clean stop may print WARN [mirrormaker-thread-0] null and a WakeupException",
+        "prints nothing there",
+        "it was an accident, and nobody can act on it",
+        "tests/side_by_side/test_log_lines.py::test_clean_start_and_stop",
+    ),
+    Quirk(
+        "client-lines",
+        "the Java clients log their configuration and every step at INFO, lost connections at WARN",
+        "the lines people look for are there, lost connections under the same logger in librdkafka's words",
+        "this client is not Java",
+        "tests/unit/logs/test_root_logger.py::test_levels_and_places_are_those_of_the_logger_the_wording_names",
+    ),
+    Quirk(
+        "standby-without-a-producer",
+        "its producer connects at the start, also of a member that gets no partitions: connection-count is above 0",
+        "the target is connected to with the first partitions; until then connection-count of the producer is 0, so "
+        "Strimzi's readiness agent does not call it ready, and /readyz of --metrics.port does",
+        "what copies nothing keeps no connection, and a number that is not true helps nobody",
+        "tests/unit/metrics/test_jmx.py::test_before_the_first_assignment_there_is_nothing_rather_than_no_number",
+    ),
+    Quirk(
+        "log-appenders",
+        "log4j loads any appender, layout and filter by class name",
+        "console, file and rolling file appenders with pattern or JSON layout; anything else is named in one WARN",
+        "this logging is not Java",
+        "tests/unit/compat/test_log4j.py::test_what_is_not_supported_is_said_once_per_appender",
+    ),
+    Quirk(
+        "broken-log-configuration",
+        "a log4j file that is missing or has no usable appender leaves the mirror without a log",
+        "says so in one line and logs to the console as without the file",
+        "a mirror without a log hides its failures",
+        "tests/unit/compat/test_log4j.py::test_a_file_that_cannot_be_used_is_said_once_and_logging_goes_to_the_console",
+    ),
+    Quirk(
+        "gap-is-reported",
+        "an offset that retention removed is reset without a word at the default log level",
+        "does the same by auto.offset.reset, and a WARN line names the partition and what was removed or skipped",
+        "nothing is dropped silently",
+        "tests/side_by_side/test_offsets.py::test_an_offset_that_retention_removed",
+    ),
+    Quirk(
+        "skipped-is-reported",
+        "begins at the end of a log that the group has no offset in, and skips what it holds without a word",
+        "does the same, and a WARN line names the partition and what was skipped; --new.topics.from earliest closes it",
+        "a new topic, and a group killed before its first commit, lose records that way (KAFKA-4668, KAFKA-2759)",
+        "tests/side_by_side/test_offsets.py::test_latest_copies_only_what_comes_later",
+        begins_at_the_end,
+    ),
+    Quirk(
+        "chosen-place-is-committed",
+        "a place that auto.offset.reset chose is committed with the first record that comes; a restart before that "
+        "chooses anew, and what came meanwhile is lost",
+        "commits it at once: with latest where the group has no offset, and wherever copying goes on behind a gap",
+        "the group holds a few offsets more, and a restart loses nothing",
+        "tests/faults/test_starts.py::test_what_comes_behind_a_chosen_place_survives_a_kill",
+    ),
+    Quirk(
+        "mbeans-with-a-source",
+        "publishes what the Java clients count, also about their own insides and their bootstrap connection",
+        "publishes the same beans and attributes, up to 7 s old; those that nobody counts here answer NaN, as Kafka's "
+        "do without samples (metrics/legacy_mbeans.py says why); client totals lack the last seconds of a job that a "
+        "rebalance ends",
+        "a scraper that asks for a missing attribute gets nothing at all, and a zero that nobody counted would deceive",
+        "tests/side_by_side/test_mbeans.py::test_beans_of_both",
+    ),
+    Quirk(
+        "stack-frames",
+        "an exception is followed by its stack frames",
+        "an exception is followed by its causes",
+        "the frames were places in Java code that is not here",
+        _RECORDED + "test_lines_of_the_tool",
+    ),
+    Quirk(
+        "thread-dump",
+        "SIGQUIT prints the stacks of all Java threads on stdout",
+        "prints those of its own threads",
+        "there are no Java threads to show",
+        "tests/brokers/test_recorded_runs.py::test_signals",
+    ),
+    Quirk(
+        "no-zookeeper",
+        "up to 1.1 a consumer file with zookeeper.connect makes the tool ask ZooKeeper for brokers and offsets",
+        "the brokers must be named, by --source.bootstrap.servers or in the file; offsets in ZooKeeper are not seen",
+        "Kafka has no ZooKeeper any more",
+        "tests/unit/compat/test_old_releases.py::test_zookeeper_files_need_brokers",
+    ),
+    Quirk(
+        "consumer-file-once",
+        "0.8 makes --num.streams streams for every --consumer.config, also for the same file again",
+        "the same file again adds no streams",
+        "they would be members of the same group; --num.streams says how many of those are wanted",
+        "tests/unit/compat/test_old_releases.py::test_the_same_consumer_file_counts_once",
+        several_consumer_files,
+    ),
+    Quirk(
+        "pattern-hang",
+        "0.9 hangs on a pattern that does not compile, and only SIGKILL ends it",
+        "ends with 255, as every later release",
+        "a process that does nothing and cannot be stopped helps nobody",
+        "tests/brokers/test_recorded_runs.py::test_patterns_that_java_refuses",
+    ),
+    Quirk(
+        "log-on-stderr",
+        "0.8 logs to stdout",
+        "logs to stderr, as every later release",
+        "one place for the lines of all releases",
+        _RECORDED + "test_recorded_calls",
+    ),
+    Quirk(
+        "version-by-script",
+        "in 2.0 to 2.2 the class refuses --version, but the start script answers it wherever it stands",
+        "the command answers as the script did",
+        "nobody called the class without the script",
+        "tests/unit/compat/test_old_releases.py::test_version",
+    ),
+    Quirk(
+        "start-script-of-3.9",
+        "releases differ: 0.8.2 and 0.9.0.0 split and glob the tool's words, others in KAFKA_DEBUG, RMI port, -loggc",
+        "the start script is that of 3.9, whatever --legacy.release says",
+        "the later habits are the safer ones, and no working call depends on the earlier",
+        _SCRIPT + "test_recorded_case",
+    ),
+    *JAVA_QUIRKS,
+    Quirk(
+        "reconnect-pause",
+        "a client tries a broker that is away after 50 ms, then doubles the pause up to reconnect.backoff.max.ms (1 s)",
+        "the reading clients pause for a quarter of that maximum from the first time on, and try about twice in it",
+        "librdkafka never doubles while it looks for the group's coordinator: 36 attempts a second with 50 ms",
+        "tests/unit/compat/test_reconnects.py::test_a_consumer_does_not_besiege_a_broker_that_is_away",
+    ),
+    Quirk(
+        "no-libs-folder",
+        "without jars beside it the start script says: Classpath is empty",
+        "there is no such folder",
+        "the program is a Python package",
+        _SCRIPT + "test_recorded_case",
+    ),
+)

@@ -1,0 +1,72 @@
+"""Asks this host about a line before any cluster: Java about expressions, stores and classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from legacy_mm.config.settings import Settings
+from legacy_mm.errors import HostError, InvalidPattern
+from legacy_mm.flow import key_stores, plugins
+from legacy_mm.flow.names import Names
+from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.policies.pattern_words import compiles_anywhere
+from legacy_mm.policies.topic_filter import Matcher
+
+Java = Callable[[], Jvm]
+
+
+class _Check(NamedTuple):
+    """Something the mirror does before its streams start."""
+
+    what: str
+    run: Callable[[], object]
+
+
+class _Unasked:
+    """Stands for an expression that needs no Java to be one; nobody asks what it matches."""
+
+    def matching(self, names: Iterable[str]) -> frozenset[str]:
+        """Match nothing."""
+        return frozenset()
+
+
+def look(flows: Sequence[Settings], java: Java) -> tuple[str, ...]:
+    """Return what this host could not try, and why; raises LegacyMMError for what ends a mirror.
+
+    It checks in the mirror's order, so it names the fault that the mirror would name.
+    """
+    untried = []
+    for check in _checks(flows, java):
+        try:
+            check.run()
+        except HostError as error:
+            untried.append(f"{check.what}: {error}")
+    return tuple(untried)
+
+
+def _checks(flows: Sequence[Settings], java: Java) -> Iterator[_Check]:
+    """Yield the checks; all flows have one listener."""
+    if listener := flows[0].listener:
+        yield _Check("the rebalance listener", partial(plugins.check_listener, listener, java))
+    for settings in flows:
+        yield _Check("key and trust stores", partial(key_stores.with_stores, settings, java))
+        if handler := settings.handler:
+            yield _Check("the message handler", partial(plugins.ready_handler, handler, java))
+        yield _Check(f"the topic pattern {settings.topics.pattern}", partial(_compile, settings, java))
+
+
+def _compile(settings: Settings, java: Java) -> None:
+    def compiled(pattern: str) -> Matcher:
+        return _Unasked() if compiles_anywhere(pattern) else java().topic_matcher(pattern)
+
+    names = Names(settings.topics, settings.features, compiled)
+    names.try_expressions()
+    try:
+        names.choice()
+    except InvalidPattern as error:
+        refused = InvalidPattern(f"Invalid expression syntax: {settings.topics.pattern_text}")
+        if error.advice:
+            refused.add_note(error.advice)
+        raise refused from error

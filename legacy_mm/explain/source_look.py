@@ -1,0 +1,152 @@
+"""Asks the source for `explain` which topics would be mirrored, and from where. It changes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from legacy_mm.clients import choose
+from legacy_mm.clients.api import PartitionView
+from legacy_mm.clock import Deadline
+from legacy_mm.config.settings import Settings, SourceSettings
+from legacy_mm.errors import HostError
+from legacy_mm.explain.host_look import Java
+from legacy_mm.explain.target_look import impossible_copies
+from legacy_mm.flow import key_stores
+from legacy_mm.flow.cluster_identity import both_ends, warning
+from legacy_mm.flow.names import Names
+from legacy_mm.flow.topic_steps import TopicSteps
+from legacy_mm.model import TopicPartition
+
+_ASK_SECONDS = 5.0
+_DROPPED = "(filtered out)"
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionStart:
+    """The offset at which copying one partition would begin."""
+
+    topic: str
+    partition: int
+    start: int | None
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Impossible:
+    """A topic that the target lacks, and that its brokers would not make."""
+
+    topic: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class TopicCopy:
+    """A topic and the name of its copy."""
+
+    topic: str
+    target: str
+    partitions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """The source's answer about the topic pattern."""
+
+    answered: bool = False
+    why_not: str = ""
+    copies: tuple[TopicCopy, ...] = ()
+    partitions: tuple[PartitionStart, ...] = ()
+    impossible: tuple[Impossible, ...] = ()
+    """Topics that cannot be copied, because the target cannot have them."""
+    target_unknown: str = ""
+    """Why that is not known."""
+    attention: str = ""
+    """A warning that both ends are one cluster."""
+
+
+def look(flows: Sequence[Settings], java: Java) -> Topics:
+    """Ask the sources; raises HostError when one does not answer, ConfigurationError where features must not run."""
+    found = [_flow(settings, java, whose=len(flows) > 1) for settings in flows]
+    topics = Topics(
+        answered=True,
+        copies=tuple(copy for copies, _ in found for copy in copies),
+        partitions=tuple(start for _, starts in found for start in starts),
+    )
+    try:
+        impossible = _impossible(flows[0], [copy.topic for copy in topics.copies], java)
+    except HostError as error:
+        return replace(topics, target_unknown=str(error))
+    attention = next(filter(None, (_attention(settings, java) for settings in flows)), "")
+    rows = tuple(Impossible(*row) for row in sorted(impossible.items()))
+    return replace(topics, impossible=rows, attention=attention)
+
+
+def _impossible(settings: Settings, topics: Collection[str], java: Java) -> Mapping[str, str]:
+    """Return topics that the target cannot have. All flows share it; a target that does not answer names none."""
+    if not topics:
+        return {}
+    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
+    target = choose.admin("target", key_stores.with_stores(settings, java).target_admin_properties)
+    return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_SECONDS))
+
+
+def _attention(settings: Settings, java: Java) -> str:
+    """Return the warning, or raise ConfigurationError if features must not run; a silent target gives none."""
+    try:
+        ends = both_ends(key_stores.with_stores(settings, java))
+        return warning(settings, *ends, Deadline.after(_ASK_SECONDS))
+    except HostError:
+        return ""
+
+
+def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
+    source = key_stores.with_store(settings.source, java)
+    survey = choose.survey(source.properties)
+    counts = survey.partitions(Deadline.after(_ASK_SECONDS))
+    names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
+    topics = sorted(_matching(names, counts))
+    names.scope.look(topics)
+    called = _called(settings, names, topics, java)
+    copies = [TopicCopy(name, called.get(name, _DROPPED), counts[name]) for name in topics]
+    partitions = [TopicPartition(name, number) for name in topics for number in range(counts[name])]
+    if not partitions:
+        return copies, []
+    views = survey.views(source.group_id, partitions, Deadline.after(_ASK_SECONDS))
+    first = all(view.committed is None for view in views.values())
+    starts = [_start(each, views[each], source, first=first) for each in partitions]
+    if whose:
+        starts = [replace(start, because=f"{source.name}: {start.because}") for start in starts]
+    return copies, starts
+
+
+def _called(settings: Settings, names: Names, topics: Sequence[str], java: Java) -> Mapping[str, str]:
+    """Return topic -> name of its copy, as flags or a handler have it; raises HandlerFailure for an impossible name."""
+    handler = settings.handler
+    if handler is None:
+        return {topic: names.at_target(topic) for topic in topics}
+    if handler.name:
+        return dict.fromkeys(topics, f"as {handler.name} says")
+    return TopicSteps(handler.steps, java).names(topics)
+
+
+def _matching(names: Names, counts: Mapping[str, int]) -> Collection[str]:
+    """Return the topics that are mirrored; Java's own regular expressions decide."""
+    return () if all(map(names.is_barred, counts)) else names.choice().of(counts)
+
+
+def _start(partition: TopicPartition, view: PartitionView, source: SourceSettings, *, first: bool) -> PartitionStart:
+    """Return where a partition begins. `first`: the group has no offset for any topic that is mirrored."""
+    reset = source.offset_reset
+    if view.committed is not None and view.low <= view.committed <= view.high:
+        lag = view.high - view.committed
+        return PartitionStart(*partition, view.committed, f"committed by the group, {lag} records behind the end")
+    missing = "the group has no offset"
+    if view.committed is not None:
+        missing = f"the group's offset {view.committed} is not in the log ({view.low} to {view.high})"
+    elif source.new_from_earliest and not first:
+        return PartitionStart(*partition, view.low, f"{missing}; new.topics.from=earliest")
+    if reset == "none":
+        return PartitionStart(*partition, None, f"{missing} and auto.offset.reset=none: the mirror would end with 255")
+    start = view.low if reset == "earliest" else view.high
+    return PartitionStart(*partition, start, f"{missing}; auto.offset.reset={reset}")

@@ -1,0 +1,32 @@
+"""Finds topics that the target could not have, for `explain` and `plan`. It creates nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clock import Deadline
+from legacy_mm.controlplane import trials
+from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic
+from legacy_mm.policies.target_names import obstacles
+
+_MAKES_TOPICS = "auto.create.topics.enable"
+
+
+def impossible_copies(target: ClusterAdmin, copies: Iterable[str], deadline: Deadline) -> dict[str, str]:
+    """Copy -> why the target's brokers would not make it, of those that are missing; raises HostError.
+
+    Whoever makes them is taken to be the brokers, when the first record comes.
+    """
+    present = target.topics(deadline)
+    missing = sorted(set(copies) - present.keys())
+    if not missing:
+        return {}
+    found = obstacles(missing, present)
+    told = target.broker_properties(deadline)
+    if told.get(_MAKES_TOPICS) == "false":
+        none = f"it is missing, and the brokers make no topic ({_MAKES_TOPICS}=false): make it, or set topic.creation"
+        return {name: found.get(name, none) for name in missing}
+    replicas = BROKER_DEFAULT if told else 1  # old brokers want a number, and which one is not to be known
+    wanted = [CreateTopic(name, 1, replicas) for name in missing if name not in found]
+    return found | trials.creations(target, wanted, deadline).impossible

@@ -1,0 +1,150 @@
+"""The text of `legacy-mm explain`: aligned tables, at most 120 columns, no colours."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+
+from legacy_mm.explain.explanation import Explanation, PropertyRow, SettingRow
+from legacy_mm.explain.source_look import Topics
+
+_WIDTH = 120
+_INDENT = "  "
+_GAP = "  "
+_MOST_WIDE = 44
+_MOST_WIDE_OF_TWO = 64
+"""Columns of a table but its last one; longer texts are folded."""
+_LEAST_WIDE = 24
+"""Columns of its last one, which has the longest texts."""
+_MOST_PARTITIONS = 40
+_MOST_TOPICS = 40
+
+Row = Sequence[str]
+
+
+def render(explanation: Explanation, topics: Topics) -> str:
+    """Return the whole text."""
+    sections = [*_what_matters(explanation, topics), *_details(explanation, topics)]
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
+    """Return the first part: would it run, unknowns, dangers, differences, topics, rights."""
+    return [
+        [*_folded(explanation.outcome, _WIDTH), f"Exit code: {explanation.exit_code}"],
+        _section("Not known", [(text,) for text in explanation.unknown]),
+        _section("Take care", [(text,) for text in (*explanation.warnings, topics.attention) if text]),
+        _section(
+            "Different from the legacy tool, with this command line",
+            [
+                (row.id, f"{row.ours} (legacy tool: {row.legacy}); {row.reason}")
+                for row in explanation.differences
+                if not row.always
+            ],
+        ),
+        _copies(explanation.pattern, topics),
+        _impossible(topics),
+        _section(
+            "Rights needed",
+            [(row.cluster, row.operation, row.resource, row.reason) for row in explanation.permissions],
+        ),
+    ]
+
+
+def _details(explanation: Explanation, topics: Topics) -> list[list[str]]:
+    """Return the second part: each word, variable and property; one line for what holds for every mirror."""
+    return [
+        _section("Words", [(_visible(row.word), row.meaning) for row in explanation.words]),
+        _section("Environment", [(row.name, row.value, row.meaning) for row in explanation.environment]),
+        _section("Options of ours", [(row.option, row.value, row.origin) for row in explanation.options]),
+        *(section for client in _clients(explanation) for section in _client(explanation, client)),
+        _section("Engine", [(explanation.engine,)] if explanation.engine else []),
+        _starts(topics),
+        _always(explanation),
+    ]
+
+
+def _section(title: str, rows: Sequence[Row]) -> list[str]:
+    return [title, *table(rows)] if rows else []
+
+
+def _visible(word: str) -> str:
+    return word if word.strip() else repr(word)
+
+
+def _clients(explanation: Explanation) -> Iterable[str]:
+    """Yield the consumer, or one for each of its files, and the producer."""
+    rows: Sequence[PropertyRow | SettingRow] = (*explanation.properties, *explanation.settings)
+    return dict.fromkeys(row.client for row in rows)
+
+
+def _client(explanation: Explanation, client: str) -> tuple[list[str], list[str]]:
+    file = [
+        (f"line {row.line}", row.name, row.value, row.meaning) for row in explanation.properties if row.client == client
+    ]
+    settings = [(row.name, row.value, row.origin, row.reason) for row in explanation.settings if row.client == client]
+    return _section(f"The {client} file", file), _section(f"The {client} as librdkafka gets it", settings)
+
+
+def _copies(pattern: str, topics: Topics) -> list[str]:
+    title = f"Topics at the source{f' that match {pattern}' if pattern else ''}"
+    if not topics.answered:
+        return [*textwrap.wrap(f"{title}: not known, {topics.why_not}", _WIDTH, subsequent_indent=_INDENT)]
+    if not topics.copies:
+        return [f"{title}: none"]
+    rows = [(row.topic, f"-> {row.target}", _counted(row.partitions, "partition")) for row in topics.copies]
+    return _first(title, rows, _MOST_TOPICS, "topics")
+
+
+def _starts(topics: Topics) -> list[str]:
+    rows = [(f"{row.topic}-{row.partition}", _start(row.start), row.because) for row in topics.partitions]
+    return _first("Where copying would begin", rows, _MOST_PARTITIONS, "partitions") if rows else []
+
+
+def _first(title: str, rows: Sequence[Row], most: int, what: str) -> list[str]:
+    left = len(rows) - most
+    more = [f"{_INDENT}... and {left} more {what}; --json has all"] if left > 0 else []
+    return [*_section(title, rows[:most]), *more]
+
+
+def _always(explanation: Explanation) -> list[str]:
+    count = sum(row.always for row in explanation.differences)
+    many = f"{_counted(count, 'more difference')} from the legacy tool, which every mirror has"
+    return [f"{many}: docs/reference/differences.md, or legacy-mm quirks"] if count else []
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _impossible(topics: Topics) -> list[str]:
+    title = "Topics that the target cannot have; their records would wait, all others are copied"
+    if topics.target_unknown:
+        return textwrap.wrap(f"{title}: not known, {topics.target_unknown}", _WIDTH, subsequent_indent=_INDENT)
+    return _section(title, [(row.topic, row.because) for row in topics.impossible])
+
+
+def _start(offset: int | None) -> str:
+    return "nowhere" if offset is None else f"from {offset}"
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield the lines of a table; a cell that is too long continues in the line below."""
+    most = _MOST_WIDE_OF_TWO if len(rows[0]) == 2 else _MOST_WIDE
+    narrow = [max(1, min(most, max(len(row[column]) for row in rows))) for column in range(len(rows[0]) - 1)]
+    while (last := _WIDTH - len(_INDENT) - sum(width + len(_GAP) for width in narrow)) < _LEAST_WIDE:
+        narrow[narrow.index(max(narrow))] -= 1
+    for row in rows:
+        cells = [_folded(text, width) for text, width in zip(row, [*narrow, last], strict=True)]
+        for line in zip_longest(*cells, fillvalue=""):
+            yield _joined(line, [*narrow, 0])
+
+
+def _folded(text: str, width: int) -> list[str]:
+    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
+
+
+def _joined(cells: Iterable[str], widths: Sequence[int]) -> str:
+    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
+    return (_INDENT + _GAP.join(padded)).rstrip()

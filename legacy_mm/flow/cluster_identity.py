@@ -1,0 +1,58 @@
+"""Check if source and target are one cluster; made only where a feature needs to know, for `plan` and for `explain`."""
+
+from __future__ import annotations
+
+from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.choose import admin
+from legacy_mm.clock import Deadline
+from legacy_mm.config.feature_settings import IDENTITY, LEGACY
+from legacy_mm.config.settings import Settings
+from legacy_mm.errors import HostError
+from legacy_mm.logs import events
+from legacy_mm.policies.same_cluster import what_one_cluster_means
+
+_ASK_SECONDS = 10.0
+
+
+def both_ends(settings: Settings) -> tuple[ClusterAdmin, ClusterAdmin]:
+    """Return clients of the source and the target, as the features reach them."""
+    return admin("source", settings.source_admin_properties), admin("target", settings.target_admin_properties)
+
+
+def warning(settings: Settings, source: ClusterAdmin, target: ClusterAdmin, deadline: Deadline) -> str:
+    """Return the warning about source and target; empty if they are two clusters or report no id.
+
+    Raises HostError, and ConfigurationError where the features must not run.
+    """
+    ids = {each.cluster_id(deadline) for each in (source, target)}
+    if len(ids) > 1 or "" in ids:
+        return ""
+    features, naming = settings.features, settings.features.naming
+    return what_one_cluster_means(
+        ids.pop(),
+        renames=naming.policy not in (LEGACY, IDENTITY),
+        features=features.concern_both_ends,
+        aliases=(naming.source_alias, naming.target_alias),
+    )
+
+
+class IdentityCheck:
+    """The check before a mirror with features begins, repeated when the source answers if it did not at the start."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._known = False
+
+    def look(self) -> None:
+        """Raise ConfigurationError if both ends are one cluster and must not be."""
+        if self._known:
+            return
+        try:
+            source, target = both_ends(self._settings)
+            text = warning(self._settings, source, target, Deadline.after(_ASK_SECONDS))
+        except HostError as error:
+            events.emit(events.IDENTITY_UNKNOWN, reason=error)
+            return
+        self._known = True
+        if text:
+            events.emit(events.ONE_CLUSTER, what=text)

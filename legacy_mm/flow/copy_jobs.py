@@ -1,0 +1,199 @@
+"""Copy jobs of one flow: the choice of the engine, and the plan of the next job."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from legacy_mm.config.settings import Settings
+from legacy_mm.control_channel.channel import ChannelServer
+from legacy_mm.control_channel.frames import LEASE_SECONDS, Plan
+from legacy_mm.controlplane.copy_job import CopyJob, PairSink, Trouble
+from legacy_mm.errors import EngineUnfit
+from legacy_mm.flow.names import Names
+from legacy_mm.flow.topic_steps import TopicSteps
+from legacy_mm.logs import events
+from legacy_mm.metrics.registry import StreamMetrics
+from legacy_mm.model import Offsets
+from legacy_mm.policies import engine_choice
+from legacy_mm.policies.engine_choice import EngineChoice
+from legacy_mm.policies.logins import beyond_librdkafka
+from legacy_mm.spark.runner import SparkRunner
+
+
+def choose_engine(settings: Settings) -> EngineChoice:
+    """Return the engine for the copy jobs of this mirror; raises ConfigurationError if the named one cannot do it."""
+
+    def insecurity() -> str | None:
+        from legacy_mm.clients.native.security import unsupported
+
+        return unsupported(settings.source.properties) or unsupported(settings.target.properties)
+
+    return engine_choice.choose(
+        settings.engine,
+        settings.target.properties,
+        needs_records=_needs_records(settings),
+        partitions_by_key=not settings.features.preserve_partitions or bool(settings.features.canary),
+        embedded=settings.spark.embedded,
+        insecurity=insecurity,
+        only_batches=only_batches(settings),
+    )
+
+
+def only_batches(settings: Settings) -> str | None:
+    """Return the name of the login that only the `batches` engine has, if a side asks for one."""
+    return beyond_librdkafka(settings.source.properties) or beyond_librdkafka(settings.target.properties)
+
+
+def _needs_records(settings: Settings) -> str | None:
+    if settings.handler is not None:
+        return "a message handler sees each record"
+    if settings.receipts is not None:
+        return "receipts count the bytes of keys and values"
+    return "producer.type=sync waits for each record" if settings.target.synchronous else None
+
+
+class Copies:
+    """Makes copy jobs, and remembers what an earlier job found out about the clusters."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        names: Names,
+        channel: ChannelServer,
+        runner: SparkRunner,
+        prepare: Callable[[], Collection[str]] | None,
+        pairs: PairSink | None,
+        on_exit: Callable[[int], None],
+        steps: TopicSteps | None = None,
+    ) -> None:
+        """Take the settings and the services that all copy jobs of the flow share.
+
+        `prepare` and `pairs` belong to the features. `prepare` gets the target ready for the next copy job, and returns
+        the compacted topics of the source that have no copy yet. `pairs` receives the offset pairs of what was copied.
+
+        `on_exit` is called with the code when the message handler ends the program. `steps` are the handler's, if it
+        has any.
+        """
+        self._settings = settings
+        self._names = names
+        self._channel = channel
+        self._runner = runner
+        self._prepare = prepare
+        self._pairs = pairs
+        self._on_exit = on_exit
+        self._steps = steps
+        self._target: Mapping[str, str] = settings.target.properties
+        self._wire_source = settings.spark.embedded  # the libraries for it do not travel to workers
+        self._engine, reason = choose_engine(settings)
+        if settings.engine == "auto" and self._engine == "records":
+            events.emit(events.ENGINE_FALLBACK, reason=reason)
+        self._lock = threading.Lock()
+
+    def start(self, stream: int, generation: int, offsets: Offsets, metrics: StreamMetrics) -> CopyJob:
+        """Start a copy job of this stream from these offsets."""
+        settings = self._settings
+        compacted = () if self._prepare is None else self._prepare()
+        names = {partition.topic: self._names.at_target(partition.topic) for partition in offsets}
+        plan = Plan(
+            offsets=offsets,
+            names=names,
+            source={**settings.source.properties, "client.id": client_id(settings, stream)},
+            target=self._target,
+            barrier_interval=max(0.1, settings.commit_interval),
+            api_timeout=settings.source.api_timeout,
+            abort_on_send_failure=settings.target.abort_on_send_failure,
+            synchronous=settings.target.synchronous,
+            engine=self._engine,
+            wire_source=self._wire_source,
+            engine_required=self._engine_required(),
+            receipts=settings.receipts is not None,
+            handler=self._handler(names),
+            quarantine=asdict(settings.quarantine),
+            in_place=self._names.in_place(names),
+            topics_made=settings.features.creation is not None,
+            compacted=[topic for topic in compacted if topic in names],
+            pairs=self._pairs is not None,
+        )
+        ticket = self._channel.new_ticket(settings.flow, stream, generation)
+        embedded = settings.spark.embedded
+        job = CopyJob(
+            ticket,
+            plan,
+            self._channel,
+            self._runner,
+            metrics,
+            embedded=embedded,
+            pairs=self._pairs,
+            on_exit=self._on_exit,
+            unattended_seconds=max(LEASE_SECONDS, settings.source.max_poll_interval - 2 * LEASE_SECONDS),
+        )
+        job.start(f"{settings.flow} stream {stream} generation {generation}: {len(offsets)} partitions")
+        return job
+
+    def _handler(self, topics: Collection[str]) -> dict[str, Any] | None:
+        """Return the handler settings for a task that sees these topics; raises HandlerFailure."""
+        settings = self._settings.handler
+        if settings is None:
+            return None
+        return asdict(settings if self._steps is None else replace(settings, steps=self._steps.exact(topics)))
+
+    def _engine_required(self) -> bool:
+        settings = self._settings
+        return settings.engine != "auto" or only_batches(settings) is not None or settings.quarantine.refused
+
+    def adapt(self, trouble: Trouble) -> bool:
+        """Change the plan of the next copy jobs if that helps against this trouble; return False if it does not."""
+        if trouble.kind == "IdempotenceRefused":
+            return self._without_idempotence(trouble.reason)
+        if trouble.kind == "BatchRefused":
+            return self._with_smaller_batches(int(trouble.reason))
+        if trouble.kind == EngineUnfit.__name__:
+            return self._without_our_sockets(trouble.reason)
+        return False
+
+    def _without_our_sockets(self, reason: str) -> bool:
+        """Use librdkafka alone from now on; return False if the user named `batches`, or the login needs it."""
+        if self._settings.engine == "batches" or only_batches(self._settings):
+            return False
+        with self._lock:
+            if self._wire_source:
+                event = events.READ_FALLBACK if self._engine == "records" else events.ENGINE_FALLBACK
+                self._engine, self._wire_source = "records", False
+                events.emit(event, reason=reason)
+        return True
+
+    def _without_idempotence(self, reason: str) -> bool:
+        """Use one request in flight and no producer id from now on; return False if the user asked for idempotence by
+        name.
+        """
+        if self._settings.target.idempotence_required:
+            return False
+        with self._lock:
+            if self._target.get("enable.idempotence") == "true":
+                events.emit(events.IDEMPOTENCE_REFUSED, reason=reason)
+                self._target = without_idempotence(self._target)
+        return True
+
+    def _with_smaller_batches(self, refused: int) -> bool:
+        """Use a sixteenth from now on, about Java's default, unless another stream has already made the batches
+        smaller.
+        """
+        smaller = refused // 16
+        with self._lock:
+            if int(self._target.get("batch.size", refused)) >= refused:
+                events.emit(events.BATCH_REFUSED, size=refused, smaller=smaller)
+                self._target = {**self._target, "batch.size": str(smaller)}
+        return True
+
+
+def without_idempotence(target: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the properties of a producer that keeps the order without a producer id."""
+    return {**target, "enable.idempotence": "false", "max.in.flight.requests.per.connection": "1"}
+
+
+def client_id(settings: Settings, stream: int) -> str:
+    """Return the client id of a stream's membership and of its copying client."""
+    return f"{settings.source.group_id}-{stream}"

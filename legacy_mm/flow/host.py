@@ -1,0 +1,146 @@
+"""Services that a process has once, however many flows run in it: JVM, Spark application and control channel."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from legacy_mm.clients.api import RebalanceListener
+from legacy_mm.clock import Deadline
+from legacy_mm.config.settings import HandlerSettings, ListenerSettings, MetricsSettings, Settings
+from legacy_mm.control_channel.certificate import channel_identity
+from legacy_mm.control_channel.channel import ChannelServer
+from legacy_mm.controlplane.receipts import Receipts
+from legacy_mm.errors import HostError, StreamFailure
+from legacy_mm.flow import key_stores, plugins
+from legacy_mm.flow.copy_jobs import choose_engine
+from legacy_mm.jvm.mbeans import MBeans
+from legacy_mm.metrics.health import Phase, State
+from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
+from legacy_mm.metrics.registry import Registry, Snapshot
+from legacy_mm.spark import task_entry
+from legacy_mm.spark.runner import SparkRunner, one_element, reason_of
+from legacy_mm.spark.session import SparkHost
+from legacy_mm.spark.shipping import build_archive
+
+if TYPE_CHECKING:
+    from legacy_mm.metrics.prometheus import Endpoint
+
+_PRELOADED = {
+    "records": "legacy_mm.dataplane.records_engine",
+    "batches": "legacy_mm.dataplane.batches_engine legacy_mm.protocol.records:warm_up",
+}
+"""Modules that the workers' daemon imports, and functions that it calls, before it forks the first worker."""
+_WIRE_READER = "legacy_mm.dataplane.wire_reader legacy_mm.protocol.record_fields:warm_up"
+"""Preloaded also for `records` in an embedded Spark: its libraries do not travel to workers."""
+_CLOSE_SECONDS = 1.0
+
+
+class Host:
+    """JVM, Spark application, control channel and metrics of this process; they start while the caller continues."""
+
+    def __init__(self, settings: Settings, streams: int, beans: Iterable[Bean], *, quiet: bool) -> None:
+        """Take the settings that all mirrors of the process share, and begin to start Spark."""
+        self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
+        self.registries: list[Registry] = []
+        self.exits: queue.SimpleQueue[int] = queue.SimpleQueue()
+        """Exit codes of message handlers that end the program."""
+        self.phase = Phase.STARTING
+        self.engine = choose_engine(settings)
+        self._endpoint = self._serve_metrics(settings.metrics)
+        self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
+        self._context: Future[Any] = Future()
+        self.spark = SparkHost(settings.spark, streams, preload=self._preload(settings), quiet=quiet)
+        self.runner = SparkRunner(self._context, task_entry.copy, self.spark.make_folders)
+        self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
+        with self.closed_on_error():
+            start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
+            start.start()
+
+    def _preload(self, settings: Settings) -> str:
+        engine = self.engine.engine
+        preload = f"{task_entry.TASK_MODULE} {_PRELOADED[engine]}"
+        return f"{preload} {_WIRE_READER}" if engine == "records" and settings.spark.embedded else preload
+
+    def with_stores(self, settings: Settings) -> Settings:
+        """Return the settings with the content of their Java key stores; close the host if one cannot be read."""
+        with self.closed_on_error():
+            return key_stores.with_stores(settings, lambda: self.spark.jvm)
+
+    def with_plugins(self, settings: Settings) -> Settings:
+        """Return the settings with a handler that can be made; close the host if it cannot."""
+        if settings.handler is None:
+            return settings
+        with self.closed_on_error():
+            ready = plugins.ready_handler(settings.handler, lambda: self.spark.jvm)
+        return replace(settings, handler=ready if self.spark.embedded else plugins.on_workers(ready))
+
+    def listener(self, settings: ListenerSettings | None) -> RebalanceListener | None:
+        """Return the rebalance listener of all streams; close the host if it cannot be made."""
+        if settings is None:
+            return None
+        with self.closed_on_error():
+            return plugins.make_listener(settings, lambda: self.spark.jvm)
+
+    @contextmanager
+    def closed_on_error(self) -> Iterator[None]:
+        """Close the host if anything raises inside."""
+        try:
+            yield
+        except BaseException:
+            self.close(Deadline.after(_CLOSE_SECONDS))
+            raise
+
+    def failure(self) -> BaseException | None:
+        """Return the reason why Spark cannot run any more, or None."""
+        if self._context.done() and (error := self._context.exception()) is not None:
+            return error
+        return None if self.spark.jvm.alive() else StreamFailure("the Java process for Spark has ended")
+
+    def close(self, deadline: Deadline) -> None:
+        """End Spark, the channel and the metrics; kill what has not ended by the deadline."""
+        self._publisher.stop()
+        if self.receipts is not None:
+            self.receipts.close()
+        if self._endpoint is not None:
+            self._endpoint.close()
+        self.channel.close()
+        self.spark.stop(deadline)
+
+    def _start_spark(self, handler: HandlerSettings | None) -> None:
+        try:
+            context = self.spark.context(None if self.spark.embedded else self._archive(handler))
+            self._context.set_result(context)
+            one_element(context, 0).foreach(task_entry.wake)
+            self._publisher.start()
+        except Exception as error:  # noqa: BLE001 - asked for by `failure`
+            if not self._context.done():
+                self._context.set_exception(HostError(f"Spark does not start: {reason_of(error)}"))
+
+    def _archive(self, handler: HandlerSettings | None) -> Path:
+        works, code = ([], {}) if handler is None else plugins.shipment(handler)
+        return build_archive(self.spark.folder, [self.engine.engine, *works], code)
+
+    def _snapshots(self) -> list[Snapshot]:
+        return [registry.snapshot() for registry in self.registries]
+
+    def _serve_metrics(self, settings: MetricsSettings) -> Endpoint | None:
+        """Start the metrics server, only if it was asked for (invariant E)."""
+        if settings.port is None:
+            return None
+        from legacy_mm.metrics.prometheus import Endpoint
+
+        return Endpoint(settings.address, settings.port, self._snapshots, self._state)
+
+    def _state(self) -> State:
+        unwritable: dict[str, str] = {}
+        for registry in self.registries:
+            unwritable |= registry.unwritable()
+        outside = frozenset().union(*(registry.without_assignment() for registry in self.registries))
+        return State(self.phase, outside, unwritable)

@@ -1,0 +1,125 @@
+"""Key and trust stores of a flow's clients: their content becomes client properties, at the start and after a change.
+
+librdkafka reads a key once, when a client is made. So changed stores come into use by new clients: a successor that has
+read them replaces the mirror (`lifecycle`), once the clusters have accepted a login with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from legacy_mm.clients import choose, tokens
+from legacy_mm.clients.native import tls
+from legacy_mm.config.settings import AdminSettings, PemFiles, Settings, SourceSettings, TargetSettings
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.jvm import keystore
+from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.policies import pem
+
+_NATIVE = (
+    *("ssl.ca.location", "ssl.certificate.location", "ssl.key.location", "ssl.keystore.location", "ssl.crl.location"),
+    "https.ca.location",
+)
+"""Properties of librdkafka that name files."""
+_TRY_SECONDS = 15.0
+_INVALID = "org.apache.kafka.common.errors.InvalidConfigurationException: "
+Side = TypeVar("Side", SourceSettings, TargetSettings, AdminSettings)
+AnySide = SourceSettings | TargetSettings | AdminSettings
+
+
+def with_stores(settings: Settings, java: Callable[[], Jvm]) -> Settings:
+    """Return all sides with the content of their stores; raises ConfigurationError, for Java's stores in Java's words.
+
+    `java` is called only if there are stores that Java has to read.
+    """
+    source, target = with_store(settings.source, java), with_store(settings.target, java)
+    admins = (settings.source_admin, settings.target_admin)
+    source_admin, target_admin = (side and with_store(side, java) for side in admins)
+    return replace(settings, source=source, target=target, source_admin=source_admin, target_admin=target_admin)
+
+
+def with_store(side: Side, java: Callable[[], Jvm]) -> Side:
+    """Return one side with the content of its stores."""
+    return replace(side, properties={**keystore.read(side.stores, java), **_logins(side, java), **_pem(side.pem)})
+
+
+def _logins(side: AnySide, java: Callable[[], Jvm]) -> Mapping[str, str]:
+    """Return the properties with the address of the token keeper in place of the user's class that gives tokens."""
+    properties = dict(side.properties)
+    if (asked := properties.pop(tokens.LOGIN_CLASS, None)) is None:
+        return properties
+    from legacy_mm.jvm.login_classes import keeper
+
+    return {**properties, tokens.KEEPER: keeper().address(asked, java)}
+
+
+def check_pem(settings: Settings) -> None:
+    """Raise ConfigurationError for PEM that cannot be used, as Java's clients do at the start.
+
+    Without this check the error would appear when a client is made: at the target with the first partitions, which a
+    standby does not have.
+    """
+    for side in (settings.source, settings.target, settings.source_admin, settings.target_admin):
+        if side is None:
+            continue
+        try:
+            tls.check_pem(side.properties)
+        except ConfigurationError as error:
+            files = ", ".join(filter(None, (side.pem.trusted, side.pem.keys))) or "in the properties"
+            raise ConfigurationError(f"{_INVALID}Failed to load PEM SSL keystore {files}: {error}") from None
+
+
+def files(settings: Settings) -> frozenset[str]:
+    """Return the files whose change the clients would not notice."""
+    return frozenset(name for side in _sides(settings) for name in _files(side))
+
+
+def contents(settings: Settings) -> list[tuple[Mapping[str, str], list[bytes]]]:
+    """Return all sources of the clients' keys and trust, for comparison; raises ConfigurationError."""
+    return [(side.properties, list(map(_bytes, sorted(_native_files(side))))) for side in _sides(settings)]
+
+
+def try_out(settings: Settings) -> None:
+    """Raise HostError if a cluster refuses new clients."""
+    for side in _sides(settings):
+        seconds = min(_TRY_SECONDS, settings.source.api_timeout)
+        choose.topic_lister(side.properties, seconds).topics()
+
+
+def _sides(settings: Settings) -> Iterator[AnySide]:
+    for side in (settings.source, settings.target, settings.source_admin, settings.target_admin):
+        if side is not None and _files(side):
+            yield side
+
+
+def _files(side: AnySide) -> set[str]:
+    java = (store.location for store in (side.stores.trusted, side.stores.keys) if store is not None)
+    return {*java, *filter(None, (side.pem.trusted, side.pem.keys)), *_native_files(side)}
+
+
+def _native_files(side: AnySide) -> set[str]:
+    return {path for name in _NATIVE if (path := side.properties.get(name)) and Path(path).is_file()}
+
+
+def _pem(found: PemFiles) -> dict[str, str]:
+    read: dict[str, str] = {}
+    if found.trusted is not None:
+        read |= pem.trust("ssl.truststore.location", _text(found.trusted))
+    if found.keys is not None:
+        name, text = "ssl.keystore.location", _text(found.keys)
+        read |= pem.identity(name, text, name, text)
+    return read
+
+
+def _text(path: str) -> str:
+    return _bytes(path).decode(errors="replace")
+
+
+def _bytes(path: str) -> bytes:
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"{path} cannot be read: {error.strerror}") from None

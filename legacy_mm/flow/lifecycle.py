@@ -1,0 +1,168 @@
+"""Start, wait and stop of a run: signals, the one deadline, and the exit code.
+
+Only the main process reacts to signals; the handlers only note the number. The main thread owns the deadline: wherever
+a stream is stuck, the process ends at most `_GRACE_SECONDS` after it. If the main thread itself is stuck (a start that
+hangs, a log pipe without a reader), another thread ends the process `_OVERDUE_SECONDS` after the deadline. The JVM and
+the workers' daemon then end too, because their standard input closes.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from types import FrameType
+
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import LegacyMMError, StreamFailure, commits
+from legacy_mm.flow.host import Host
+from legacy_mm.flow.mirror import Mirror
+from legacy_mm.logs import events
+from legacy_mm.metrics.health import Phase
+
+_LOOK_SECONDS = 0.2
+_STOP_LOOK_SECONDS = 0.05
+_JVM_SECONDS = 3.0
+_GRACE_SECONDS = 1.0
+_OVERDUE_SECONDS = 1.8
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Signals:
+    """The first of TERM, INT, HUP that arrives; one that was ignored when we started stays ignored (nohup).
+
+    A signal during the start waits until the start is over, for an orderly stop, but no longer than a stop may take.
+    """
+
+    def __init__(self, shutdown_timeout: float, end: Callable[[int], object] = os._exit) -> None:
+        """Install the handlers; `end` is called with the exit code when the process has not ended in time."""
+        self.arrived: queue.SimpleQueue[int] = queue.SimpleQueue()
+        self.shutdown_timeout = shutdown_timeout
+        self._codes: queue.SimpleQueue[int] = queue.SimpleQueue()
+        threading.Thread(target=self._end_overdue, args=(end,), name="stop-deadline", daemon=True).start()
+        for number in _SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._note)
+
+    def _note(self, number: int, _: FrameType | None) -> None:
+        self.arrived.put(number)
+        self.limit(128 + number)
+
+    def limit(self, code: int) -> None:
+        """Limit the time in which the process must end with this code: the first call starts the shutdown timeout."""
+        self._codes.put(code)
+
+    def _end_overdue(self, end: Callable[[int], object]) -> None:
+        code = self._codes.get()
+        threading.Event().wait(self.shutdown_timeout + _OVERDUE_SECONDS)
+        end(code)
+
+
+@dataclass(frozen=True, slots=True)
+class CleanStop:
+    """A stop that commits."""
+
+    code: int
+    by_handler: bool = False
+    """True if the message handler ends the program, False if a signal does."""
+
+
+def run(first: Sequence[Mirror], host: Host, signals: Signals) -> int:
+    """Run the mirrors until a signal, a failure of any, or the handler's end; return the legacy tool's exit code."""
+    mirrors, shutdown_timeout = list(first), signals.shutdown_timeout
+    for mirror in mirrors:
+        mirror.start()
+    host.phase = Phase.RUNNING
+    ending = _wait(mirrors, host, signals)
+    code = _exit_code(ending)
+    signals.limit(code)
+    host.phase = Phase.STOPPING if isinstance(ending, CleanStop) else Phase.FAILED
+    deadline = Deadline.after(shutdown_timeout)
+    commit = isinstance(ending, CleanStop) or commits(ending)
+    events.emit(events.SHUTDOWN_STARTED)
+    events.emit(events.STREAMS_STOPPING)
+    for mirror in mirrors:
+        mirror.stop(deadline, commit=commit)
+    in_time = [mirror.join(deadline) for mirror in mirrors]
+    complete = all(in_time)
+    if commit:
+        _report_uncommitted(mirrors)
+        while isinstance(ending, CleanStop) and ending.by_handler and not host.exits.empty():
+            code = host.exits.get()  # Java reports it only when it has ended
+    if not complete:
+        events.emit(events.STOP_OVERDUE, seconds=shutdown_timeout, what="a stream that does not come back")
+    events.emit(events.CLOSING)
+    host.close(Deadline.after(_JVM_SECONDS if complete else _GRACE_SECONDS))
+    events.emit(events.SHUTDOWN_FINISHED)
+    return code
+
+
+def _exit_code(ending: CleanStop | BaseException) -> int:
+    if isinstance(ending, CleanStop):
+        return ending.code
+    return ending.exit_code if isinstance(ending, LegacyMMError) else StreamFailure.exit_code
+
+
+def _wait(mirrors: list[Mirror], host: Host, signals: Signals) -> CleanStop | BaseException:
+    """Wait until a signal, a failure or the handler's end.
+
+    Meanwhile each mirror whose key stores have changed is replaced by its successor.
+    """
+    while True:
+        try:
+            return CleanStop(128 + signals.arrived.get(timeout=_LOOK_SECONDS))
+        except queue.Empty:
+            _bury_orphans(host.spark.jvm.pid)
+            if not host.exits.empty():
+                return CleanStop(host.exits.get(), by_handler=True)
+            for mirror in mirrors:
+                if not mirror.failures.empty():
+                    return mirror.failures.get()
+            if (error := host.failure()) is not None:
+                return mirrors[0].report_failure(error)
+            _renew(mirrors, signals)
+
+
+def _renew(mirrors: list[Mirror], signals: Signals) -> None:
+    for place, mirror in enumerate(mirrors):
+        if (make := mirror.successor()) is None or not _make_room(mirror, signals):
+            continue
+        try:
+            mirrors[place] = make()
+            mirrors[place].start()
+        except LegacyMMError as error:
+            mirrors[place].failures.put(mirror.report_failure(error))
+
+
+def _make_room(mirror: Mirror, signals: Signals) -> bool:
+    """Stop the mirror as a signal does, with all that was copied committed; return False if it must not be replaced."""
+    seconds = signals.shutdown_timeout
+    deadline = Deadline.after(seconds)
+    mirror.stop(deadline, commit=True)
+    while not mirror.stopped() and not deadline.expired():
+        if not signals.arrived.empty():
+            return False
+        threading.Event().wait(_STOP_LOOK_SECONDS)
+    if not mirror.join(deadline):
+        mirror.failures.put(mirror.report_failure(StreamFailure(f"not stopped after {seconds:g} s for new key stores")))
+    _report_uncommitted([mirror])
+    return mirror.failures.empty() and signals.arrived.empty()
+
+
+def _bury_orphans(jvm: int) -> None:
+    """Reap orphans: as PID 1 of a container we inherit the children of processes that ended."""
+    if os.getpid() != 1:
+        return
+    with suppress(ChildProcessError):
+        while (child := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)) and child.si_pid != jvm:
+            os.waitpid(child.si_pid, 0)
+
+
+def _report_uncommitted(mirrors: Sequence[Mirror]) -> None:
+    for mirror in mirrors:
+        for partition, offset in sorted(mirror.uncommitted().items()):
+            events.emit(events.NOT_COMMITTED, partition=partition, offset=offset)

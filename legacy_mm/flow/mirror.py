@@ -1,0 +1,164 @@
+"""One flow: source cluster -> target cluster.
+
+Read this module first.
+
+The path of a record: a `Stream` joins the consumer group. The partitions that the group assigns to it become a
+`CopyJob`, one Spark task that reads the source and sends to the target. The task reports safe offsets over the control
+channel, and the stream commits them to the group. `TopicWatch` keeps the subscription in line with the pattern. Nothing
+in this module copies a record.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from legacy_mm.clock import Deadline
+from legacy_mm.controlplane.stream import Stream
+from legacy_mm.controlplane.topic_watch import TopicWatch
+from legacy_mm.errors import SendFailure, commits, one_line
+from legacy_mm.logs import events
+from legacy_mm.model import Offsets, TopicPartition
+
+_LAST_WORDS_SECONDS = 0.5
+OnFailure = Callable[[int, BaseException], None]
+
+
+class Background(Protocol):
+    """Work that runs beside the streams."""
+
+    def start(self) -> None:
+        """Start the work; returns at once."""
+
+    def stop(self) -> None:
+        """Begin nothing more, because the streams are about to stop; returns at once."""
+
+    def finish(self, deadline: Deadline) -> None:
+        """Do the remaining work within this time, after the streams have ended or their time is over."""
+
+
+class StoreChange(Background, Protocol):
+    """Looks for changed key stores while the mirror runs."""
+
+    @property
+    def renewed(self) -> object | None:
+        """The content of the changed stores; None while they have not changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """Replacement of a mirror whose key stores have changed by another mirror."""
+
+    watch: StoreChange
+    successor: Callable[[], Mirror]
+    """Makes the mirror with the content that `watch` has read; called once this mirror has stopped."""
+
+
+class Mirror:
+    """The streams and the topic watch of one flow, started and stopped together."""
+
+    def __init__(
+        self,
+        streams: Callable[[OnFailure], Sequence[Stream]],
+        watch: Callable[[OnFailure], TopicWatch],
+        background: Sequence[Background] = (),
+        renewal: Renewal | None = None,
+    ) -> None:
+        """Build the streams and the topic watch; `background` is the features' work beside the copying."""
+        self.failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
+        self._streams = streams(self._failed)
+        self._watch = watch(self._failed)
+        self._background = background if renewal is None else [*background, renewal.watch]
+        self._renewal = renewal
+
+    def start(self) -> None:
+        """Join the group and begin to look for topics; returns at once."""
+        for stream in self._streams:
+            stream.start()
+        for each in self._background:
+            each.start()
+        self._watch.start()
+
+    def subscribe(self, topics: frozenset[str]) -> None:
+        """Mirror these topics."""
+        for stream in self._streams:
+            stream.subscribe(topics)
+
+    def made_again(self, topic: str) -> None:
+        """Tell all streams that this topic was deleted and recreated."""
+        for stream in self._streams:
+            stream.made_again(topic)
+
+    def existing_topics(self) -> frozenset[str] | None:
+        """Return all topics that the source showed at the last look."""
+        return self._watch.existing_topics()
+
+    def successor(self) -> Callable[[], Mirror] | None:
+        """Return the maker of the mirror that takes this one's place; None while no replacement is needed."""
+        renewal = self._renewal
+        return None if renewal is None or renewal.watch.renewed is None else renewal.successor
+
+    def stop(self, deadline: Deadline, *, commit: bool) -> None:
+        """Order all streams to stop, in parallel; returns at once."""
+        self._watch.stop()
+        for each in self._background:
+            each.stop()
+        for stream in self._streams:
+            events.emit(events.STREAM_STOPPING, stream=stream.index)
+            stream.stop(deadline, commit=commit)
+
+    def stopped(self) -> bool:
+        """Return True once every stream has ended."""
+        return not any(stream.is_alive() for stream in self._streams)
+
+    def join(self, deadline: Deadline) -> bool:
+        """Wait for the streams; return True if every one ended before the deadline."""
+        last = Deadline(deadline.at + _LAST_WORDS_SECONDS)
+        for stream in self._streams:
+            stream.join(last.remaining())
+            if not stream.is_alive():
+                events.emit(events.STREAM_OVER, stream=stream.index)
+        for each in self._background:
+            each.finish(last)
+        return self.stopped()
+
+    def uncommitted(self) -> Offsets:
+        """Return the offsets that were copied but not durably committed, over all streams."""
+        pending: dict[TopicPartition, int] = {}
+        for stream in self._streams:
+            pending |= stream.uncommitted()
+        return pending
+
+    def report_failure(self, error: BaseException) -> BaseException:
+        """Log the failure that ended the mirror from outside its streams; return the same error."""
+        _say_failure(0, error)
+        return error
+
+    def _failed(self, stream: int, error: BaseException) -> None:
+        _say_failure(stream, error)
+        self.failures.put(error)
+
+
+_AFTER_FAILURE = (
+    events.FLUSHING,
+    events.COMMITTING_LAST,
+    events.COMMIT_SKIPPED,
+    events.LEAVING,
+    events.STREAM_STOPPED,
+    events.STREAM_OVER,
+    events.STREAM_EXITED,
+)
+
+
+def _say_failure(stream: int, error: BaseException) -> None:
+    """Log why the stream ended, then the end of its life as the legacy tool did; a stream that commits logs that
+    itself.
+    """
+    if isinstance(error, SendFailure):
+        events.emit(events.SENDING_ENDED)  # the record had its own line before
+    else:
+        events.emit(events.STREAM_FAILED, error=error, stream=stream, reason=one_line(error))
+    for event in (events.STREAM_EXITED,) if commits(error) else _AFTER_FAILURE:
+        events.emit(event, stream=stream)

@@ -1,0 +1,140 @@
+"""Names of one flow's topics under the feature flags: which are mirrored, how they are called at the target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from legacy_mm.config.feature_settings import DEFAULT, LEGACY, FeatureSettings
+from legacy_mm.config.settings import TopicSettings
+from legacy_mm.flow import plugins
+from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
+from legacy_mm.policies.topic_filter import Matcher, TopicFilter, try_out
+from legacy_mm.policies.topic_naming import ReplicationPolicy, is_broker_internal, is_cycle
+
+_EXACT = "offset-map"
+
+
+class Names:
+    """Names of topics at the target, and the topics that are never mirrored."""
+
+    def __init__(self, topics: TopicSettings, features: FeatureSettings, compiled: Callable[[str], Matcher]) -> None:
+        """Take the settings; raises ConfigurationError for an unusable policy.
+
+        `compiled` compiles a Java regular expression or raises InvalidPattern.
+        """
+        naming = features.naming
+        self.compiled = compiled
+        self.scope = FeatureScope(features.canary, compiled)
+        self._policy = plugins.policy_of(naming)
+        self._naming = naming
+        # topics that keep their names would mix the source's heartbeats with the target's own
+        self._of_heartbeats = (
+            plugins.policy_of(replace(naming, policy=DEFAULT)) if naming.policy == LEGACY else self._policy
+        )
+        self._topics, self._lists = topics, features.topics
+        self._features = features
+        self._own = self.own_topics("source")
+
+    def remote(self, topic: str) -> str:
+        """Return the name that the policy gives to the copy of a topic in the scope of the features."""
+        return self._policy_for(topic).format_remote_topic(self._naming.source_alias, topic)
+
+    def at_target(self, topic: str) -> str:
+        """Return the name of the copy of a mirrored topic."""
+        return self.remote(topic) if topic in self.scope or self._has_heartbeats(topic) else topic
+
+    def in_place(self, topics: Iterable[str]) -> list[str]:
+        """Return those of these source topics whose partitions are preserved."""
+        preserve = self._features.preserve_partitions
+        return [topic for topic in topics if preserve and topic in self.scope]
+
+    def is_barred(self, topic: str) -> bool:
+        """Return True for a topic that is internal, ours, or has already been at the target.
+
+        Outside a canary only the topics that the legacy tool leaves out count.
+        """
+        if topic in self._own or (self._topics.exclude_internal and is_broker_internal(topic)):
+            return True
+        # asked last, because the canary's expression may need a Java process
+        return self._is_barred_by_policy(topic) and (self._has_heartbeats(topic) or bool(self.scope.of([topic])))
+
+    def brings_heartbeats(self, topic: str) -> bool:
+        """Return True if the topic holds heartbeats, of any depth of copies: no pattern can exclude it."""
+        return self._has_heartbeats(topic) and not self.is_barred(topic)
+
+    def offset_syncs_topic(self, location: str) -> str:
+        """Return the topic for offset pairs, named after the cluster at the other end."""
+        return self._policy.offset_syncs_topic(self._other_end(location))
+
+    def exact_offsets_topic(self, location: str) -> str:
+        """Return the topic for all offset pairs, which only this program reads."""
+        return f"mm2-{_EXACT}.{self._other_end(location)}.internal"
+
+    def heartbeats_topic(self) -> str:
+        """Return the topic for heartbeats at the target."""
+        return self._policy.heartbeats_topic()
+
+    def checkpoints_topic(self) -> str:
+        """Return the topic for checkpoints at the target."""
+        return self._policy.checkpoints_topic(self._naming.source_alias)
+
+    def own_topics(self, place: str) -> dict[str, int]:
+        """Return the topics that this flow writes for itself at the source or the target -> replication factor."""
+        found: dict[str, int] = {}
+        syncs, checkpoints = self._features.offset_syncs, self._features.checkpoints
+        heartbeats = self._features.heartbeats
+        if heartbeats is not None and place == "target":
+            found[self.heartbeats_topic()] = heartbeats.replication_factor
+        if syncs is not None and syncs.location == place:
+            found[self.offset_syncs_topic(place)] = syncs.replication_factor
+            found[self.exact_offsets_topic(place)] = syncs.replication_factor
+        if checkpoints is not None and place == "target":
+            found[self.checkpoints_topic()] = checkpoints.replication_factor
+        return found
+
+    def _other_end(self, location: str) -> str:
+        return self._naming.target_alias if location == "source" else self._naming.source_alias
+
+    def choice(self) -> TopicChoice:
+        """Return the choice of topics.
+
+        Raises InvalidPattern for the old pattern, ConfigurationError for one of a list.
+        """
+        topics, lists = self._topics, self._lists
+        pattern = self.compiled(topics.pattern)
+        accepted = frozenset if lists is None else TopicFilter(lists.include, lists.exclude, self.compiled).accepted
+        return TopicChoice(
+            pattern,
+            inverted=topics.inverted,
+            is_barred=self.is_barred,
+            accepted=accepted,
+            always=self._has_heartbeats,
+        )
+
+    def try_expressions(self) -> None:
+        """Compile all expressions of the flags; raises ConfigurationError for one that Java refuses."""
+        features = self._features
+        lists: dict[str, Sequence[str]] = {"feature.topics": [features.canary] if features.canary else []}
+        if features.topics is not None:
+            lists |= {"topics": features.topics.include, "topics.exclude": features.topics.exclude}
+        if features.checkpoints is not None:
+            groups = features.checkpoints.groups
+            lists |= {"groups": groups.include, "groups.exclude": groups.exclude}
+        if (duty := features.creation or features.config_sync) is not None:
+            lists["config.properties.exclude"] = duty.filter.exclude
+        for name, expressions in lists.items():
+            if expressions:
+                try_out(name, expressions, self.compiled)
+
+    def _is_barred_by_policy(self, topic: str) -> bool:
+        if self._naming.policy != LEGACY and self._policy.is_internal_topic(topic):
+            return True
+        naming = self._naming
+        return is_cycle(self._policy_for(topic), topic, naming.target_alias, naming.source_alias)
+
+    def _has_heartbeats(self, topic: str) -> bool:
+        return self._features.replicate_heartbeats and self._of_heartbeats.is_heartbeats_topic(topic)
+
+    def _policy_for(self, topic: str) -> ReplicationPolicy:
+        return self._of_heartbeats if self._has_heartbeats(topic) else self._policy

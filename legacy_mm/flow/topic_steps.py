@@ -1,0 +1,122 @@
+"""Built-in handlers that depend on topic names, resolved in the driver, which has Java, for the topics of a copy job.
+
+The copy tasks get the same steps with names instead of expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Protocol
+
+from legacy_mm.errors import ConfigurationError, HandlerFailure, InvalidPattern
+from legacy_mm.handlers.built_in import RenameTopic, rows_of, step
+from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.jvm.topic_rename import TopicRename
+from legacy_mm.policies.topic_filter import Matcher
+from legacy_mm.policies.topic_letters import has_legal_letters, why_no_topic
+
+Java = Callable[[], Jvm]
+_MAP, _FILTER = "rename.map", "filter.topic"
+
+
+class _Step(Protocol):
+    """Effect of a step on topic names."""
+
+    def renamed(self, names: Collection[str]) -> Mapping[str, str]:
+        """Return name -> new name, without dropped topics."""
+
+    def exact(self, names: Collection[str]) -> str:
+        """Return the step for a task that sees records of these topics only."""
+
+
+class _Map:
+    def __init__(self, value: str, java: Java) -> None:
+        self._rows = [TopicRename(java(), expression, name) for expression, name in rows_of(value)]
+        for row in self._rows:
+            _check_letters(row.sample)
+
+    def renamed(self, names: Collection[str]) -> Mapping[str, str]:
+        return {name: self._first(name) for name in names}
+
+    def exact(self, names: Collection[str]) -> str:
+        return f"{_MAP}={','.join(f'{name}->{new}' for name, new in self.renamed(names).items())}"
+
+    def _first(self, name: str) -> str:
+        found = (row.renamed(name) for row in self._rows)
+        return next((new for new in found if new is not None), name)
+
+
+class _Filter:
+    def __init__(self, value: str, java: Java) -> None:
+        self._matcher: Matcher = java().topic_matcher(value)
+
+    def renamed(self, names: Collection[str]) -> Mapping[str, str]:
+        return {name: name for name in sorted(self._matcher.matching(names))}
+
+    def exact(self, names: Collection[str]) -> str:
+        return f"{_FILTER}={','.join(self.renamed(names))}"
+
+
+class _Other:
+    """An affix step, or a step that ignores names."""
+
+    def __init__(self, text: str) -> None:
+        made = step(text)
+        self._text = text
+        self._rename = made.renamed if isinstance(made, RenameTopic) else str
+        _check_letters(self._rename(""))
+
+    def renamed(self, names: Collection[str]) -> Mapping[str, str]:
+        return {name: self._rename(name) for name in names}
+
+    def exact(self, names: Collection[str]) -> str:
+        return self._text
+
+
+class TopicSteps:
+    """The steps of a line, one after the other."""
+
+    def __init__(self, steps: Sequence[str], java: Java) -> None:
+        """Build the steps; raises ConfigurationError for one that cannot be made.
+
+        `java` is called only if there are expressions.
+        """
+        self._steps = [_made(text, java) for text in steps]
+
+    def exact(self, topics: Collection[str]) -> list[str]:
+        """Return the steps with names in place of expressions; raises HandlerFailure for an illegal name."""
+        self.names(topics)
+        texts, names = [], set(topics)
+        for each in self._steps:
+            texts.append(each.exact(sorted(names)))
+            names = set(each.renamed(names).values())
+        return texts
+
+    def names(self, topics: Collection[str]) -> dict[str, str]:
+        """Return topic -> new name, without dropped topics; raises HandlerFailure."""
+        found = {topic: topic for topic in topics}
+        for each in self._steps:
+            made = each.renamed(set(found.values()))
+            found = {topic: made[name] for topic, name in found.items() if name in made}
+        for topic, name in found.items():
+            if why := why_no_topic(name):
+                raise HandlerFailure(f"--handler.step calls topic {topic} {name!r} at the target: {why}")
+        return found
+
+
+def _made(text: str, java: Java) -> _Step:
+    name, _, value = text.partition("=")
+    try:
+        if name == _MAP:
+            return _Map(value, java)
+        return _Filter(value, java) if name == _FILTER else _Other(text)
+    except (ConfigurationError, InvalidPattern) as error:
+        said = getattr(error, "advice", "") or str(error)
+        raise ConfigurationError(said if said.startswith("--") else f"--handler.step {name}: {said}") from None
+
+
+def _check_letters(made: str) -> None:
+    if not has_legal_letters(made):
+        raise ConfigurationError(
+            f"{made!r} is not legal in the name of a topic, which has letters, digits, dots, dashes and _ only"
+        )

@@ -1,0 +1,296 @@
+"""Construction: `Settings` -> a ready `Mirror` on a `Host`, which the command line makes and passes in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from legacy_mm.clients import choose
+from legacy_mm.clients.api import RebalanceListener
+from legacy_mm.clients.librdkafka.client import client_version, require_resolvable
+from legacy_mm.clock import wall
+from legacy_mm.config.settings import Settings, SourceSettings
+from legacy_mm.controlplane.commits import Commits
+from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
+from legacy_mm.controlplane.store_watch import Stamps, StoreWatch, stamps
+from legacy_mm.controlplane.stream import Stream
+from legacy_mm.controlplane.topic_watch import TopicWatch
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.flow import key_stores
+from legacy_mm.flow.copy_jobs import Copies, choose_engine, client_id, only_batches
+from legacy_mm.flow.host import Host
+from legacy_mm.flow.mirror import Mirror, OnFailure, Renewal
+from legacy_mm.flow.names import Names
+from legacy_mm.flow.topic_steps import TopicSteps
+from legacy_mm.logs import events, root_logger
+from legacy_mm.metrics.registry import MirrorNames, Registry
+from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_obstacle
+from legacy_mm.policies.same_cluster import same_addresses
+
+if TYPE_CHECKING:
+    from legacy_mm.flow.cluster_identity import IdentityCheck
+    from legacy_mm.flow.duties import FlowDuties
+    from legacy_mm.flow.offsets import FlowOffsets
+
+_BEFORE_MAX_POLL_SECONDS = 5.0
+
+
+def check_addresses(settings: Settings) -> None:
+    """Raise ConfigurationError if a bootstrap list resolves to nothing, before a JVM is started."""
+    require_resolvable("producer", settings.target.properties["bootstrap.servers"])
+    require_resolvable("consumer", settings.source.properties["bootstrap.servers"])
+
+
+def check_logins(settings: Settings) -> None:
+    """Raise ConfigurationError for a login or key that cannot work.
+
+    A login that librdkafka lacks must not be combined with what only librdkafka can do. No client can be made of broken
+    keys and certificates.
+    """
+    key_stores.check_pem(settings)
+    if login := only_batches(settings):
+        choose_engine(settings)
+        if KERBEROS in login and not settings.spark.embedded:
+            raise ConfigurationError(f"{login} is not possible with --spark.master: its tickets are on this host")
+    source = settings.source.properties
+    if (login := beyond_librdkafka(source)) and (wanted := membership_obstacle(source)):
+        raise ConfigurationError(f"{login} is not possible with {wanted}; use range or roundrobin")
+    if settings.source.new_from_earliest and (reason := _beyond_our_sockets(source)):
+        raise ConfigurationError(f"--new.topics.from earliest is not possible: {reason}")
+    admins = (settings.source_admin_properties, settings.target_admin_properties)
+    features = settings.features
+    for properties in admins if features.heartbeats is not None or features.offset_syncs is not None else ():
+        if login := beyond_librdkafka(properties):
+            raise ConfigurationError(
+                f"{login} is not possible with heartbeats, offset syncs and the features that need them: give these "
+                "another login by source.admin.* and target.admin.*, or leave these out"
+            )
+
+
+def _beyond_our_sockets(properties: Mapping[str, str]) -> str | None:
+    from legacy_mm.clients.native.security import unsupported
+
+    return unsupported(properties)
+
+
+def build_mirror(written: Settings, host: Host, listener: RebalanceListener | None = None) -> Mirror:
+    """Build the mirror of one flow from its settings as written.
+
+    The rebalance listener is that of all flows.
+
+    Stores and plug-ins are read here; stores are read again whenever they change.
+    """
+    used = stamps(key_stores.files(written))
+    first = host.with_plugins(host.with_stores(written))
+    with host.closed_on_error():
+        names = Names(first.topics, first.features, host.spark.jvm.topic_matcher)
+        identity = _identity(first)
+        names.try_expressions()
+    producer_id = first.target.properties.get("client.id", "")
+    registry = Registry(first.flow, producer_id, _facts(), mirror_names=_mirror_names(first, names))
+    host.registries.append(registry)
+
+    def made(settings: Settings, used: Stamps) -> Mirror:
+        watch = _store_watch(written, settings, host, used)
+        renewal = None if watch is None else Renewal(watch, lambda: made(watch.renewed or settings, watch.used))
+        return _mirror(settings, host, names, registry, identity, listener, renewal)
+
+    with host.closed_on_error():
+        return made(first, used)
+
+
+def _store_watch(written: Settings, settings: Settings, host: Host, used: Stamps) -> StoreWatch[Settings] | None:
+    """Return the watch of changing stores; None if there are none (invariant E)."""
+    files = key_stores.files(written)
+    if not files:
+        return None
+    before = key_stores.contents(settings)
+
+    def read() -> Settings:
+        return replace(key_stores.with_stores(written, lambda: host.spark.jvm), handler=settings.handler)
+
+    def try_out(renewed: Settings) -> bool:
+        if key_stores.contents(renewed) == before:
+            return False
+        key_stores.try_out(renewed)
+        return True
+
+    return StoreWatch(files, used, read, try_out)
+
+
+def _mirror(
+    settings: Settings,
+    host: Host,
+    names: Names,
+    registry: Registry,
+    identity: IdentityCheck | None,
+    listener: RebalanceListener | None,
+    renewal: Renewal | None,
+) -> Mirror:
+    """Put the objects of one flow together."""
+    duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
+    prepare = None if duties is None else duties.before_copying
+    pairs = None if offsets is None else offsets.pairs
+    handled = settings.handler
+    steps = TopicSteps(handled.steps, lambda: host.spark.jvm) if handled is not None and handled.steps else None
+    copies = Copies(settings, names, host.channel, host.runner, prepare, pairs, host.exits.put, steps)
+    guard = GapGuard(
+        settings.source.offset_reset,
+        registry.gap,
+        registry.skipped,
+        fail=settings.fail_on_gap,
+        group=settings.source.group_id,
+        new_from_earliest=settings.source.new_from_earliest,
+    )
+    mirror: Mirror
+
+    def make_streams(on_failure: OnFailure) -> list[Stream]:
+        existing = lambda: mirror.existing_topics()  # noqa: E731
+        return [
+            _stream(index, settings, host, copies, registry, guard, on_failure, existing, listener)
+            for index in range(settings.first_stream, settings.first_stream + settings.streams)
+        ]
+
+    def on_change(topics: frozenset[str]) -> None:
+        names.scope.look(topics)
+        if duties is not None:
+            duties.topics_found(topics)
+        mirror.subscribe(topics)
+
+    def make_watch(on_failure: OnFailure) -> TopicWatch:
+        source = settings.source
+        return TopicWatch(
+            lister=lambda: choose.topic_lister(source.properties, source.api_timeout),
+            choice=names.choice,
+            pattern_text=settings.topics.pattern_text,
+            interval=source.metadata_max_age,
+            before_first=_before_first(source, guard, identity),
+            on_change=on_change,
+            on_made_again=lambda topic: mirror.made_again(topic),
+            guard=guard,
+            on_failure=on_failure,
+        )
+
+    mirror = Mirror(make_streams, make_watch, [each for each in (duties, offsets) if each is not None], renewal)
+    return mirror
+
+
+def _duties(settings: Settings, names: Names, registry: Registry) -> FlowDuties | None:
+    if not settings.features.have_duties:
+        return None
+    from legacy_mm.flow.duties import FlowDuties
+
+    return FlowDuties(settings, names, registry.duty)
+
+
+def _mirror_names(settings: Settings, names: Names) -> MirrorNames | None:
+    """Return the names for the metrics; None without offset syncs, where the metrics are the legacy tool's alone."""
+    if settings.features.offset_syncs is None:
+        return None
+    naming = settings.features.naming
+    return MirrorNames(naming.source_alias, naming.target_alias, names.remote)
+
+
+def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffsets | None:
+    syncs = settings.features.offset_syncs
+    if syncs is None:
+        return None
+    from legacy_mm.flow.offsets import FlowOffsets
+
+    return FlowOffsets(settings, names, syncs, registry)
+
+
+def _identity(settings: Settings) -> IdentityCheck | None:
+    """Return the identity check; None if no feature needs it (invariant E). Raises ConfigurationError."""
+    if not settings.features.concern_both_ends:
+        ends = settings.source.properties, settings.target.properties
+        if text := same_addresses(*(each["bootstrap.servers"] for each in ends)):
+            events.emit(events.ONE_CLUSTER, what=text)
+        return None
+    from legacy_mm.flow.cluster_identity import IdentityCheck
+
+    check = IdentityCheck(settings)
+    check.look()
+    return check
+
+
+def _before_first(
+    source: SourceSettings, guard: GapGuard, identity: IdentityCheck | None
+) -> Callable[[frozenset[str]], None]:
+    keep = _group_start(source, guard)
+
+    def before(topics: frozenset[str]) -> None:
+        if identity is not None:
+            identity.look()
+        if keep is not None:
+            keep(topics)
+
+    return before
+
+
+def _group_start(source: SourceSettings, guard: GapGuard) -> Callable[[frozenset[str]], None] | None:
+    if not source.new_from_earliest:
+        return None
+    from legacy_mm.clients.native.groups import GroupAdmin
+    from legacy_mm.clients.native.survey import log_ends
+    from legacy_mm.controlplane.group_start import GroupStart
+
+    properties = source.properties
+    ends = partial(log_ends, properties)
+    return GroupStart(source.group_id, GroupAdmin("source", properties), ends, guard, source.api_timeout).keep
+
+
+def _stream(
+    index: int,
+    settings: Settings,
+    host: Host,
+    copies: Copies,
+    registry: Registry,
+    guard: GapGuard,
+    on_failure: OnFailure,
+    existing_topics: Callable[[], frozenset[str] | None],
+    listener: RebalanceListener | None,
+) -> Stream:
+    source = settings.source
+    properties = member_properties(settings, index)
+    name = client_id(settings, index)
+    metrics = registry.stream(index, name)
+    return Stream(
+        index,
+        pattern=settings.topics.pattern,
+        member=lambda listener: choose.member(properties, name, listener, metrics.statistics, source.api_timeout),
+        commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
+        positions=SourceGroupPositions(
+            source.group_id,
+            "earliest" if source.new_from_earliest else source.offset_reset,
+            min(source.api_timeout, settings.shutdown_timeout / 2),
+        ),
+        guard=guard,
+        receipts=host.receipts.of_stream(settings.flow, index) if host.receipts is not None else None,
+        commit_starts=source.offset_reset == "latest",
+        start_copy=lambda generation, offsets: copies.start(index, generation, offsets, metrics),
+        adapt=copies.adapt,
+        revoke_seconds=max(1.0, min(settings.shutdown_timeout, source.max_poll_interval - _BEFORE_MAX_POLL_SECONDS)),
+        metrics=metrics,
+        on_failure=on_failure,
+        listener=listener,
+    )
+
+
+def _facts() -> dict[str, str | int]:
+    return {
+        "version": client_version(),
+        "start_time_ms": int(wall() * 1000),
+        "loggers": ",".join(root_logger.loggers()),
+    }
+
+
+def member_properties(settings: Settings, stream: int) -> dict[str, str]:
+    """Return librdkafka's properties of one membership; several streams need a `group.instance.id` each."""
+    properties = dict(settings.source.properties)
+    instance = settings.source.group_instance_id
+    if instance is not None:
+        properties["group.instance.id"] = f"{instance}-{stream}" if settings.streams > 1 else instance
+    return properties

@@ -1,0 +1,252 @@
+"""Named events: what lower layers say, without knowing the words in which it is printed.
+
+`root_logger.py` turns an event into a line; `compat.messages` gives it the legacy tool's level, logger and text. An
+event without a row there is printed in the words below, so nothing is silent because a table forgot it. Rule: the
+fields of an event never hold a secret.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+logger = logging.getLogger("legacy_mm")
+TRACE = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A thing worth saying: stable name, `logging` level, and our own text (`str.format` fields)."""
+
+    name: str
+    level: int
+    text: str
+
+
+def emit(event: Event, *, error: BaseException | None = None, **fields: object) -> None:
+    """Log an event with its fields; `error` adds the cause (its traceback only at debug level)."""
+    if logger.isEnabledFor(event.level):
+        extra = {"event": event, "fields": fields}
+        logger.log(event.level, event.text.format(**fields), exc_info=error, extra=extra, stacklevel=2)
+
+
+STARTING = Event("starting", logging.INFO, "Starting mirror maker")
+STREAM_STARTED = Event("stream-started", logging.INFO, "Stream {stream} started")
+SUBSCRIBED = Event("subscribed", logging.INFO, "[{client}] Mirroring topics that match {pattern}")
+SHUTDOWN_STARTED = Event("shutdown-started", logging.INFO, "Start clean shutdown.")
+SHUTDOWN_FINISHED = Event("shutdown-finished", logging.INFO, "Mirror shut down")
+STREAMS_STOPPING = Event("streams-stopping", logging.INFO, "All streams are told to stop")
+STREAM_STOPPING = Event("stream-stopping", logging.INFO, "Stream {stream} is told to stop")
+FLUSHING = Event("flushing", logging.INFO, "Stream {stream}: the copying ends")
+COMMITTING_LAST = Event("committing-last", logging.INFO, "Stream {stream}: last commit")
+LEAVING = Event("leaving", logging.INFO, "Stream {stream} leaves the group")
+STREAM_STOPPED = Event("stream-stopped", logging.INFO, "Stream {stream} stopped")
+STREAM_OVER = Event("stream-over", logging.INFO, "Stream {stream} is over")
+CLOSING = Event("closing", logging.INFO, "Spark and the control channel are closed")
+STREAM_FAILED = Event("stream-failed", logging.ERROR, "Stream {stream} failed: {reason}")
+SENDING_ENDED = Event("sending-ended", logging.INFO, "A record could not be sent: no more is sent")
+STREAM_EXITED = Event("stream-exited", logging.ERROR, "Stream {stream} failed, stopping the whole mirror.")
+COMMIT_SKIPPED = Event("commit-skipped", logging.INFO, "Send failure: offsets are not committed.")
+PATTERN_INVALID = Event("pattern-invalid", logging.ERROR, "Invalid topic pattern: {pattern}")
+PATTERN_ADVICE = Event("pattern-advice", logging.WARNING, "{text}")
+SEND_FAILED = Event(
+    "send-failed",
+    logging.ERROR,
+    "Record for topic {topic} (key {key_size}, value {value_size}) could not be sent: {reason} ({code})",
+)
+TOPICS_CHANGED = Event("topics-changed", logging.INFO, "Topics now mirrored: {topics}")
+ASSIGNED = Event("assigned", logging.INFO, "Stream {stream}, generation {generation}: assigned {partitions}")
+REVOKED = Event("revoked", logging.INFO, "Stream {stream}, generation {generation}: revoked {partitions}")
+LOST = Event("lost", logging.WARNING, "Stream {stream}, generation {generation}: lost {partitions}; not committed")
+ENGINE_FALLBACK = Event("engine-fallback", logging.INFO, "Copying record by record: {reason}")
+READ_FALLBACK = Event("read-fallback", logging.INFO, "Reading record by record: {reason}")
+COPY_STARTED = Event("copy-started", logging.INFO, "Stream {stream} copies from {offsets} (worker {worker})")
+COPY_LOST = Event(
+    "copy-lost", logging.WARNING, "Stream {stream}: copy job lost ({reason}); copying again from the safe offsets"
+)
+COMMITTING = Event("committing", TRACE, "Stream {stream} commits {offsets}")
+COMMITTED = Event("committed", logging.DEBUG, "Stream {stream} committed {offsets}")
+COMMIT_RETRY = Event(
+    "commit-retry",
+    logging.WARNING,
+    "Stream {stream}: commit failed ({reason}); it will be tried again (retry {retries}, last commit {last_commit})",
+)
+COMMIT_REBALANCED = Event(
+    "commit-rebalanced", logging.WARNING, "Stream {stream}: commit refused, the group has rebalanced ({reason})"
+)
+TOPICS_UNKNOWN = Event(
+    "topics-unknown", logging.WARNING, "Whether topics still exist is not known, so their offsets are kept"
+)
+OFFSET_RESET = Event(
+    "offset-reset", logging.INFO, "[{client}] {partition} has no committed offset: copying from {offset}"
+)
+TOPICS_VANISHED = Event(
+    "topics-vanished", logging.WARNING, "Offsets of topics that no longer exist are forgotten: {topics}"
+)
+NOT_COMMITTED = Event("not-committed", logging.ERROR, "Not committed before the stop: {partition} at offset {offset}")
+STOP_OVERDUE = Event("stop-overdue", logging.ERROR, "Stop not finished after {seconds:g} s: ending without {what}")
+GAP = Event(
+    "gap",
+    logging.WARNING,
+    "Gap in {partition}: from {start} to {end}, {count} offsets were not copied, reason: {reason} "
+    "(the log holds {low} to {high}; {detail})",
+)
+SKIPPED = Event(
+    "skipped",
+    logging.WARNING,
+    "Skipped in {partition}: from {start} to {end}, {count} offsets were not copied, reason: the group had committed "
+    "none there and auto.offset.reset is latest",
+)
+ANSWER_LOST = Event(
+    "answer-lost",
+    logging.WARNING,
+    "Whether records for {partition} have arrived is not known: the answer was lost, and the log cannot be read "
+    "({reason}). They are sent again and may come twice; Read on the topic at the target would prevent it",
+)
+ONE_CLUSTER = Event("one-cluster", logging.WARNING, "Attention: {what}")
+IDENTITY_UNKNOWN = Event(
+    "identity-unknown", logging.WARNING, "Whether source and target are one cluster is not known yet: {reason}"
+)
+COPY_EMPTY = Event(
+    "copy-empty",
+    logging.WARNING,
+    "The copy of {partition} in topic {topic} of the target was empty when copying went on at offset {reached}: the "
+    "{count} offsets from {begin} on, which the source still holds, are not there and are not copied again; if that "
+    "topic was deleted by mistake, stop all mirrors of this group, set the group back to {begin}, and start again",
+)
+TOPIC_RECREATED = Event(
+    "topic-recreated",
+    logging.WARNING,
+    "Gap in {topic}: the topic was deleted and recreated (id {before}, now {now}); what the old one held and was "
+    "not copied is gone",
+)
+RECEIPTS_FAILED = Event(
+    "receipts-failed", logging.WARNING, "Receipts cannot be written ({reason}); going on without them"
+)
+CLIENT_ERROR = Event("client-error", logging.WARNING, "[{client}] {text}")
+PEER_TOO_LATE = Event(
+    "peer-too-late", logging.INFO, "Control channel: {peer} came too late: its copy job was given up before"
+)
+PEER_REFUSED = Event("peer-refused", logging.WARNING, "Control channel: {peer} refused: {reason}")
+IDEMPOTENCE_REFUSED = Event(
+    "idempotence-refused",
+    logging.WARNING,
+    "The target refuses an idempotent producer ({reason}); going on with one request in flight and without it",
+)
+BATCH_REFUSED = Event(
+    "batch-refused",
+    logging.WARNING,
+    "The target takes no batch of {size} bytes; copying again from the safe offsets, all in batches of {smaller}",
+)
+SEVERAL_KEYS = Event("several-keys", logging.WARNING, "{store} holds {count} keys; the one of {alias} is used")
+TRUST_WITHOUT_ROOT = Event(
+    "trust-without-root",
+    logging.WARNING,
+    "{store} trusts {name} but not its issuer: add the issuers up to the root, or its brokers are refused",
+)
+STORES_CHANGED = Event(
+    "stores-changed",
+    logging.INFO,
+    "Changed key stores are used from now on ({files}): all clients are made anew, and the copying goes on where it is",
+)
+STORES_UNFIT = Event(
+    "stores-unfit",
+    logging.WARNING,
+    "Changed key stores are not used yet ({files}): {reason}; they are tried again, and what was read before is used",
+)
+ZERO_TIMESTAMP = Event(
+    "zero-timestamp",
+    logging.WARNING,
+    "Records of {partition} carry the timestamp 0, which this engine cannot send: the target gets the present time",
+)
+MBEANS_FAILED = Event("mbeans-failed", logging.WARNING, "MBeans cannot be published ({reason}); going on without them")
+SCRAPE_FAILED = Event("scrape-failed", logging.WARNING, "A request to the port of the metrics failed ({reason})")
+JVM_OPTION_LEFT_OUT = Event(
+    "jvm-option-left-out", logging.WARNING, "Java option {option} is left out: Java {release} does not take it"
+)
+JVM_HEAP_RAISED = Event(
+    "jvm-heap-raised",
+    logging.INFO,
+    "The Java heap would be {bytes} bytes; it is raised to 512 MB, the least that Spark takes",
+)
+JAVA_PASSED_OVER = Event(
+    "java-passed-over",
+    logging.WARNING,
+    "JAVA_HOME={home} is ignored: it holds no Java {least} or newer that runs; {java} is used",
+)
+QUARANTINED = Event(
+    "quarantined",
+    logging.WARNING,
+    "The message handler failed on {partition} at offset {offset}, which goes into the quarantine: {reason}",
+)
+REFUSED = Event(
+    "refused",
+    logging.WARNING,
+    "The target refuses {partition} at offset {offset}, which goes into the quarantine: {reason}",
+)
+QUARANTINE_REFUSED = Event(
+    "quarantine-refused",
+    logging.WARNING,
+    "{topic} does not take {partition} at offset {offset}, which goes into {file}: {reason}",
+)
+DUTY_CHANGED = Event("duty-changed", logging.INFO, "[{duty}] {change}")
+DUTY_CHANGED_WITH_EFFECT = Event("duty-changed-with-effect", logging.WARNING, "[{duty}] {change}: {effect}")
+DUTY_FAILED = Event("duty-failed", logging.WARNING, "[{duty}] {reason}; it is tried again")
+DUTY_NOTED = Event("duty-noted", logging.INFO, "[{duty}] {note}")
+PROPERTIES_REPLACED = Event(
+    "properties-replaced",
+    logging.WARNING,
+    "The brokers of the {name} are older than 2.3 and can only replace all properties of a topic at once: each change "
+    "is sent with all other properties that the topic has, so let nobody else change them at the same moment",
+)
+OFFSETS_LOST = Event("offsets-lost", logging.WARNING, "[offset-syncs] {reason}")
+COMPACTED_UNMADE = Event(
+    "compacted-unmade",
+    logging.WARNING,
+    "[topic-creation] topic {topic} is still missing at the target; its source is compacted, so it waits and is not "
+    "left to the brokers, which would make it with cleanup.policy=delete",
+)
+TOPIC_UNMADE = Event(
+    "topic-unmade",
+    logging.WARNING,
+    "[topic-creation] topic {topic} is still missing at the target; its brokers may now create it with their defaults",
+)
+TOPICS_MISSING = Event(
+    "topics-missing",
+    logging.WARNING,
+    "[{client}] The target does not have these topics yet (answer {number}): {problems}",
+)
+TOPIC_WAITS = Event(
+    "topic-waits",
+    logging.WARNING,
+    "Topic {topic} cannot be written at the target ({reason}). Its records wait at the source, other topics are "
+    "copied; {advice}",
+)
+TOPIC_GOES_ON = Event("topic-goes-on", logging.INFO, "Topic {topic} can be written at the target again")
+NOT_COPIED = Event(
+    "not-copied",
+    logging.WARNING,
+    "Not copied before the stop: {partitions} partitions wait for topic {topic} at the target ({reason}); what was "
+    "copied of them is committed, and the next start goes on there",
+)
+GROUP_LEFT_OUT = Event(
+    "group-left-out",
+    logging.WARNING,
+    "[checkpoints] group {group} has no checkpoint for {count} partitions, such as {places}: nothing is known of "
+    "these; legacy-mm translate --group {group} --explain says more, and with --from-first legacy-mm cutover takes it "
+    "to the first records of the copies",
+)
+HEARTBEATS_FAILED = Event(
+    "heartbeats-failed",
+    logging.WARNING,
+    "No heartbeat reaches the target: {reason}; they go on as soon as it is possible",
+)
+HEARTBEATS_RESUMED = Event("heartbeats-resumed", logging.INFO, "Heartbeats reach the target again")
+READ_CUT_SHORT = Event("read-cut-short", logging.WARNING, "The time was over before the end of {topic} was reached")
+MIRROR_RECORDS_SKIPPED = Event(
+    "mirror-records-skipped",
+    logging.WARNING,
+    "{count} records of {topic} cannot be read as {kind} and are passed over, the first at offset {offset}",
+)
+
+BY_NAME = {event.name: event for event in list(globals().values()) if isinstance(event, Event)}

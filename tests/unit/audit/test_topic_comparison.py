@@ -1,0 +1,83 @@
+"""What is compared, and how it is read; both clusters and Spark are stand-ins, the real ones are in tests/brokers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import pytest
+
+from legacy_mm.audit import topic_comparison
+from legacy_mm.audit.topic_comparison import Outcome, Totals, compare
+from legacy_mm.errors import HostError
+from legacy_mm.model import TopicPartition
+
+ENDS = {"orders": (5, 9), "empty": (3, 3), "unsettled": (0, 9)}
+
+
+class Survey:
+    """Topics of one partition."""
+
+    def __init__(self, connection: Mapping[str, str]) -> None:
+        pass
+
+    def partitions(self, deadline: object) -> dict[str, int]:
+        return dict.fromkeys(ENDS, 1)
+
+    def log_ends(self, places: Collection[TopicPartition], deadline: object) -> dict[TopicPartition, tuple[int, int]]:
+        return {place: ENDS[place.topic] for place in places}
+
+    def settled_ends(self, places: Collection[TopicPartition], deadline: object) -> Any:
+        """Asked of the target."""
+        if any(place.topic == "unsettled" for place in places):
+            raise HostError("a transaction is open")
+        return self.log_ends(places, deadline)
+
+
+class Tables:
+    """Finds four records on each side of the topic that has some."""
+
+    read: list[dict[str, Any]]
+
+    def __init__(self, context: object, module: str, parts: list[dict[str, Any]], *_: object) -> None:
+        Tables.read = parts
+
+    def query(self, name: str, sql: str, told: object) -> list[dict[str, Any]]:
+        sides = {(part["name"], part["side"]) for part in Tables.read}
+        return [{"topic": topic, "side": side, "records": 4, "hash": "7"} for topic, side in sorted(sides)]
+
+
+@pytest.fixture(autouse=True)
+def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(topic_comparison, "LibrdkafkaSurvey", Survey)
+    monkeypatch.setattr(topic_comparison, "Tables", Tables)
+
+
+def compared(*topics: str, **options: Any) -> Outcome:
+    return compare(None, {"source": {}, "target": {}}, "", lambda _: {name: name for name in topics}, None, **options)
+
+
+def test_nothing_to_compare_is_no_equality() -> None:
+    with pytest.raises(HostError, match="no topic of the source matches"):
+        compared(timed=True)
+
+
+def test_what_an_open_transaction_hides_at_the_target_is_not_called_missing() -> None:
+    with pytest.raises(HostError, match="a transaction is open"):
+        compared("unsettled", timed=True)
+
+
+@pytest.mark.parametrize("topics", [("empty",), ("empty", "orders")])
+def test_a_topic_without_records_is_told_on_both_sides(topics: tuple[str, ...]) -> None:
+    outcome = compared(*topics, timed=True)
+    assert outcome.differences == ()
+    empty = [total for total in outcome.totals if total.topic == "empty"]
+    assert empty == [Totals("empty", "source", 0, 0), Totals("empty", "target", 0, 0)]
+
+
+@pytest.mark.parametrize("committed_only", [True, False])
+def test_the_source_is_read_as_the_mirror_reads_it(committed_only: bool) -> None:
+    compared("orders", timed=False, committed_only=committed_only, without_header="mirror.path")
+    source, target = Tables.read
+    assert (source["committed"], target["committed"]) == (committed_only, True)
+    assert source["without_header"] == target["without_header"] == "mirror.path"

@@ -1,0 +1,69 @@
+"""What all clients of librdkafka share."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError
+from confluent_kafka.admin import AdminClient
+
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.librdkafka import client
+from legacy_mm.clients.librdkafka.client import LibrdkafkaTopicLister, admin_properties, client_properties
+
+
+class Unanswered:
+    """librdkafka's own, whose answers nobody waits for."""
+
+    def __init__(self, properties: Any) -> None:
+        self._admin = AdminClient(properties)
+
+    def describe_topics(self, topics: Any, request_timeout: float) -> dict[str, Any]:
+        self._admin.describe_topics(topics, request_timeout=request_timeout)
+        return {}
+
+
+@pytest.mark.parametrize("default_api_timeout_ms", [1, 60_000, 3_600_001, 2**31 - 1])
+def test_topics_are_described_whatever_the_time_for_an_answer(
+    monkeypatch: pytest.MonkeyPatch, default_api_timeout_ms: int
+) -> None:
+    """librdkafka takes an hour at most; more, as people write for "never", ended the mirror at its first look."""
+    monkeypatch.setattr(client, "AdminClient", Unanswered)
+    lister = LibrdkafkaTopicLister({"bootstrap.servers": "127.0.0.1:1"}, default_api_timeout_ms / 1000)
+    assert lister.topic_ids(["t"]) == {}
+
+
+def test_what_a_file_says_about_the_way_to_the_brokers_counts_for_every_client() -> None:
+    way = {
+        "bootstrap.servers": "one:1",
+        "broker.address.family": "v4",
+        "api.version.request": "false",
+        "broker.version.fallback": "0.9.0.1",
+    }
+    assert admin_properties({**way, "group.id": "g", "fetch.min.bytes": "1"}) == way
+
+
+def test_a_broker_that_hangs_up_is_named_with_the_protocol() -> None:
+    """As one does whose listener wants another `security.protocol`: librdkafka says that all are down, once."""
+    told: list[str] = []
+
+    def note(error: KafkaError) -> None:
+        told.append(error.str())
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        servers = f"127.0.0.1:{listener.getsockname()[1]}"
+
+        def hang_up() -> None:
+            with suppress(OSError):  # the listener is closed
+                while True:
+                    listener.accept()[0].close()
+
+        threading.Thread(target=hang_up, daemon=True).start()
+        end = f"brokers are down (bootstrap.servers={servers}, security.protocol=PLAINTEXT)"  # of 1/1, or of 0/2
+        admin = AdminClient(client_properties({"bootstrap.servers": servers}, note))
+        wait_until(lambda: admin.poll(0.1) and any(line.endswith(end) for line in told), 10, end)
+        listener.shutdown(socket.SHUT_RDWR)

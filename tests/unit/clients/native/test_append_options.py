@@ -1,0 +1,24 @@
+"""How the target is written to, as the old producer's properties say."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.clients.native.append_options import options_from
+from legacy_mm.compat.client_properties.translate import apply
+
+
+@pytest.mark.parametrize(
+    ("batch_size", "literal", "most"),
+    [
+        (None, False, 1_000_000),
+        ("16384", False, 262_144),
+        ("500000", False, 500_000),
+        ("16384", True, 16_384),
+        ("0", True, 0),
+    ],
+)
+def test_the_most_of_a_batch_that_is_made_of_several(batch_size: str | None, literal: bool, most: int) -> None:
+    given = {"bootstrap.servers": "a:1", **({} if batch_size is None else {"batch.size": batch_size})}
+    options = options_from(apply("producer", given, streams=1, literal=literal).properties)
+    assert options.batch_bytes == most

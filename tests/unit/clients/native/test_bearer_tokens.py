@@ -1,0 +1,156 @@
+"""Tokens: made here, or got from a service once for many logins."""
+
+from __future__ import annotations
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from legacy_mm.clients.native.bearer_tokens import Tokens, unsupported
+from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost
+from tests.fixtures.token_service import CLIENT, LIFE, SECRET, TokenService
+
+NOW = 1_700_000_000.0
+
+
+def claims(token: str) -> dict[str, Any]:
+    body = token.split(".")[1]
+    found: dict[str, Any] = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+    return found
+
+
+def of(service: str, secret: str = SECRET) -> dict[str, str]:
+    return {
+        "sasl.oauthbearer.method": "oidc",
+        "sasl.oauthbearer.token.endpoint.url": service,
+        "sasl.oauthbearer.client.id": CLIENT,
+        "sasl.oauthbearer.client.secret": secret,
+        "sasl.oauthbearer.extensions": "logicalCluster=lkc-1,pool=p",
+    }
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The time, to be set."""
+    now = [NOW]
+    monkeypatch.setattr("legacy_mm.clients.native.bearer_tokens.wall", lambda: now[0])
+    return now
+
+
+def test_an_unsecured_token(clock: list[float]) -> None:
+    config = "principal=mirror principalClaimName=user scope=a,b scopeClaimName=roles lifeSeconds=60 extension_x=1"
+    tokens = Tokens({"enable.sasl.oauthbearer.unsecure.jwt": "true", "sasl.oauthbearer.config": config})
+    assert claims(tokens.token()) == {"user": "mirror", "iat": NOW, "exp": NOW + 60, "roles": ["a", "b"]}
+    assert tokens.token().endswith(".")
+    assert tokens.extensions() == {"x": "1"}
+
+
+def test_a_token_is_used_for_four_fifths_of_its_life(clock: list[float]) -> None:
+    tokens = Tokens({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"})
+    first = tokens.token()
+    clock[0] += 79
+    assert tokens.token() == first
+    clock[0] += 2
+    assert tokens.token() != first
+
+
+def test_a_token_that_cannot_be_renewed_is_good_until_its_end(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The service is not asked again for every connection meanwhile."""
+    tokens = Tokens({"sasl.oauthbearer.config": "principal=mirror lifeSeconds=100"})
+    first, fetch, asked = tokens.token(), tokens._fetch, []
+
+    def away() -> Any:
+        asked.append(clock[0])
+        raise OSError("away")
+
+    monkeypatch.setattr(tokens, "_fetch", away)
+    for later in (81, 85, 92):
+        clock[0] = NOW + later
+        assert tokens.token() == first
+    assert asked == [NOW + 81, NOW + 92]
+    clock[0] = NOW + 103
+    with pytest.raises(ConnectionLost, match="away"):
+        tokens.token()
+    monkeypatch.setattr(tokens, "_fetch", fetch)
+    assert tokens.token() != first
+
+
+def test_a_service_is_asked_once(token_service: TokenService) -> None:
+    tokens = Tokens(of(token_service.url))
+    first = tokens.token()
+    assert claims(first)["exp"] - claims(first)["iat"] == LIFE
+    assert tokens.token() == first
+    assert token_service.given == 1
+    assert tokens.extensions() == {"logicalCluster": "lkc-1", "pool": "p"}
+
+
+@pytest.mark.parametrize(
+    ("refusal", "kind"), [("invalid_client", AuthenticationFailed), ("temporarily_unavailable", ConnectionLost)]
+)
+def test_a_service_that_refuses_the_client(token_service: TokenService, refusal: str, kind: type[Exception]) -> None:
+    token_service.refusal = refusal
+    said = "^Failed to acquire SASL OAUTHBEARER token: HTTP Error 401"
+    with pytest.raises(kind, match=said) as caught:
+        Tokens(of(token_service.url, "hush")).token()
+    assert "hush" not in str(caught.value)
+
+
+def test_a_service_that_is_away_refuses_nobody() -> None:
+    with pytest.raises(ConnectionLost, match="^Failed to acquire SASL OAUTHBEARER token: .*refused"):
+        Tokens(of("http://127.0.0.1:1/token")).token()
+
+
+def test_a_signer_of_amazon(monkeypatch: pytest.MonkeyPatch, clock: list[float]) -> None:
+    asked: list[str] = []
+
+    def msk_iam(options: str) -> Any:
+        asked.append(options)
+        return lambda _: ("signed", NOW + 900)
+
+    monkeypatch.setattr("legacy_mm.clients.tokens.msk_iam", msk_iam)
+    tokens = Tokens({"sasl.legacy_mm.msk.iam": '{"region": "eu"}'})
+    assert [tokens.token(), tokens.token()] == ["signed", "signed"]
+    assert asked == ['{"region": "eu"}']
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({}, None),
+        ({"sasl.oauthbearer.grant.type": "urn:jwt-bearer"}, "grant.type=urn:jwt-bearer is known to librdkafka only"),
+        ({"sasl.oauthbearer.token.endpoint.url": "file:///etc/passwd"}, "no address that starts with http"),
+    ],
+)
+def test_which_services_are_asked(changed: dict[str, str], said: str | None) -> None:
+    found = unsupported({**of("https://idp/token"), **changed})
+    assert found is None if said is None else said in (found or "")
+
+
+def of_metadata_service(*addresses: str, password: str = SECRET) -> Tokens:
+    return Tokens(
+        {
+            "sasl.legacy_mm.metadata.service.token.urls": ",".join(addresses),
+            "sasl.username": CLIENT,
+            "sasl.password": password,
+        }
+    )
+
+
+def test_a_metadata_service(token_service: TokenService) -> None:
+    """One address that does not answer is passed by; a login that is refused ends it."""
+    base = token_service.url.removesuffix("/token")
+    made = of_metadata_service("http://127.0.0.1:1", f"{base}/")
+    assert made.token() == made.token()
+    assert token_service.given == 1
+    with pytest.raises(AuthenticationFailed):
+        of_metadata_service(base, password="wrong").token()
+    with pytest.raises(ConnectionLost):
+        of_metadata_service("http://127.0.0.1:1").token()
+
+
+def test_a_token_at_hand() -> None:
+    assert Tokens({"sasl.legacy_mm.token": "opaque"}).token() == "opaque"

@@ -1,0 +1,176 @@
+"""What goes over a connection, in which order, and how it ends."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from collections.abc import Iterator
+
+import pytest
+from kafka.protocol.consumer import HeartbeatRequest
+
+from legacy_mm.clients.native import connection
+from legacy_mm.clients.native.errors import ConnectionLost, UnsupportedVersion
+from tests.unit.clients.native.broker import FETCH, Peer, response
+
+HEAD = struct.Struct(">ihhih2s")
+HEARTBEAT = 12
+
+
+def test_a_request_is_its_header_and_its_segments(peer: Peer) -> None:
+    peer.connection.send(FETCH, 4, [b"abc", memoryview(b"defg"), b""])
+    peer.connection.send(FETCH, 11, [b"h"])
+    assert (
+        peer.end.recv(1000)
+        == HEAD.pack(19, FETCH, 4, 1, 2, b"me") + b"abcdefg" + HEAD.pack(13, FETCH, 11, 2, 2, b"me") + b"h"
+    )
+
+
+def test_a_request_of_many_segments_that_the_socket_takes_in_parts(peer: Peer) -> None:
+    segments = [bytes([number % 256]) * 2_000 for number in range(2_000)]
+    received = bytearray()
+
+    def read() -> None:
+        while data := peer.end.recv(1 << 16):
+            received.extend(data)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    peer.connection.send(FETCH, 4, segments)
+    peer.connection.close()
+    reader.join()
+    assert bytes(received[HEAD.size :]) == b"".join(segments)
+
+
+def test_responses_come_in_the_order_of_the_requests(peer: Peer) -> None:
+    peer.answers(response(1, b"first"), response(2, b""), response(3, b"third"))
+    for _ in range(3):
+        peer.connection.send(FETCH, 4, [])
+    assert bytes(peer.connection.receive()) == b"first"
+    assert bytes(peer.connection.receive()) == b""
+    assert bytes(peer.connection.receive()) == b"third"
+
+
+@pytest.mark.parametrize(("room", "most"), [(1000, 49), (10, 1)])
+def test_many_requests_are_on_their_way_but_never_all(
+    peer: Peer, room: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker whose answers find no room in the socket reads no further requests."""
+    monkeypatch.setattr(connection, "_ON_THEIR_WAY", room)
+    peer.connection.knows({HEARTBEAT: (0, 0)})
+    peer.answers(*(response(number, b"\0\0") for number in range(1, 51)))
+    asked = []
+
+    def requests() -> Iterator[HeartbeatRequest]:
+        for number in range(50):
+            asked.append(number)
+            yield HeartbeatRequest(group_id="g", generation_id=number, member_id="m")
+
+    answers = peer.connection.call_each(requests())
+    assert next(answers).error_code == 0
+    assert (len(asked) > 1) == (most > 1)
+    assert len(asked) <= most
+    assert len(list(answers)) == 49
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        (b"", "it closed the connection"),
+        (response(1, b"abc")[:-1], "it closed the connection"),
+        (response(2, b"abc"), r"a response to request 2 instead of 1 \(Fetch\)"),
+        (struct.pack(">ii", 3, 1), "a response of 3 bytes"),
+        (struct.pack(">ii", -1, 1), "a response of -1 bytes"),
+        (struct.pack(">ii", 100_001, 1), "a response of 100001 bytes; the most is 100000"),
+        (b"HTTP/1.1 400 Bad Request\r\n", "a response of 1213486160 bytes"),
+    ],
+)
+def test_what_is_no_answer_ends_the_connection(peer: Peer, raw: bytes, said: str) -> None:
+    peer.answers(raw)
+    peer.connection.send(FETCH, 4, [])
+    with pytest.raises(ConnectionLost, match=rf"^the connection to broker:9092 \(broker 7\) is lost: {said}"):
+        peer.connection.receive()
+    for use in (peer.connection.receive, lambda: peer.connection.send(FETCH, 4, [])):
+        with pytest.raises(ConnectionLost, match="closed here"):
+            use()
+
+
+def test_a_response_to_no_request_ends_the_connection(peer: Peer) -> None:
+    peer.answers(response(1, b""))
+    with pytest.raises(ConnectionLost, match="to no request"):
+        peer.connection.receive()
+
+
+def test_memory_that_cannot_be_had_ends_the_connection(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(size: int) -> memoryview:
+        raise MemoryError(size)
+
+    monkeypatch.setattr(connection, "unwritten", none)
+    peer.answers(response(1, b"abc"))
+    peer.connection.send(FETCH, 4, [])
+    with pytest.raises(MemoryError):
+        peer.connection.receive()
+    with pytest.raises(ConnectionLost):
+        peer.connection.receive()
+
+
+def test_a_broker_that_does_not_answer_in_time(peer: Peer) -> None:
+    peer.connection.send(FETCH, 4, [])
+    with pytest.raises(ConnectionLost, match=r"no answer to Fetch within 0\.02 s"):
+        peer.connection.receive()
+
+
+def test_a_broker_that_keeps_a_quota_is_waited_for(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is under way behind the answer that says so is not even read before."""
+    now = 100.0
+    monkeypatch.setattr(connection, "monotonic", lambda: now)
+    peer.connection.send(FETCH, 4, [])
+    peer.connection.excuse(60.0)
+    now = 160.0
+    peer.connection._check_patience()
+    now = 160.1
+    with pytest.raises(ConnectionLost, match="no answer to Fetch"):
+        peer.connection._check_patience()
+
+
+def test_a_broker_that_takes_nothing(peer: Peer) -> None:
+    with pytest.raises(ConnectionLost, match=r"it took no bytes for 0\.02 s"):
+        peer.connection.send(FETCH, 4, [bytes(10_000_000)])
+
+
+def test_whoever_closes_wakes_whoever_waits(peer: Peer) -> None:
+    waiting, lost = threading.Event(), []
+
+    def wait() -> None:
+        waiting.set()
+        try:
+            peer.connection.receive()
+        except ConnectionLost as error:
+            lost.append(str(error))
+
+    thread = threading.Thread(target=wait)
+    thread.start()
+    waiting.wait()
+    peer.connection.close()
+    thread.join()
+    assert len(lost) == 1
+    assert not peer.end.recv(1)
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_it_is_open_until_one_side_ends_it(peer: Peer, ours: bool) -> None:
+    """Also with nothing on its way, and with something to read left."""
+    peer.end.sendall(b"unread")
+    assert peer.connection.is_open()
+    peer.connection.close() if ours else peer.end.close()
+    assert not peer.connection.is_open()
+
+
+def test_the_highest_version_that_both_know(peer: Peer) -> None:
+    assert peer.connection.version(FETCH, 4, 12) == 12
+    assert peer.connection.version(FETCH, 4, 18) == 17
+    with pytest.raises(UnsupportedVersion) as caught:
+        peer.connection.version(FETCH, 0, 3)
+    assert str(caught.value) == ("Fetch is needed in version 0 to 3; the broker broker:9092 (broker 7) has 4 to 17")
+    with pytest.raises(UnsupportedVersion, match="Produce .* does not have it"):
+        peer.connection.version(0, 3, 9)

@@ -1,0 +1,61 @@
+"""Which groups read topics, as brokers list them; and how their offsets are committed."""
+
+from __future__ import annotations
+
+import struct
+import threading
+from types import SimpleNamespace
+
+import pytest
+from kafka.protocol.admin import ListGroupsResponse
+
+from legacy_mm.clients.native import groups
+from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, reads_topics
+from legacy_mm.clock import Deadline
+from legacy_mm.model import TopicPartition
+from tests.unit.clients.native.broker import Peer, response
+
+SECONDS = 20.0
+OFFSET_COMMIT = 8
+DONE = struct.pack(">ii", 0, 0)  # no throttling, no topic with an error
+
+
+@pytest.mark.parametrize(
+    ("protocol", "kind", "reads"),
+    [
+        ("consumer", "classic", True),
+        ("consumer", "Classic", True),
+        ("consumer", "consumer", True),
+        ("consumer", "", True),  # brokers of before 3.7 tell no kinds
+        ("consumer", None, True),
+        ("", "classic", True),  # commits, and has never had members
+        ("connect", "classic", False),
+        ("share", "share", False),
+        ("consumer", "share", False),
+        ("streams", "streams", False),
+    ],
+)
+def test_what_is_a_consumer_group(protocol: str, kind: str | None, reads: bool) -> None:
+    row = ListGroupsResponse.ListedGroup(group_id="g", protocol_type=protocol, group_type=kind)
+    assert reads_topics(row) is reads
+
+
+def test_commits_do_not_wait_for_one_another(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or the distance to the coordinator decides how many groups get theirs; this one answers when it knows all."""
+    peer.connection.knows({OFFSET_COMMIT: (7, 7)})
+    cluster = SimpleNamespace(connect=lambda node: peer.connection, close=lambda: None)
+    monkeypatch.setattr(groups, "Cluster", lambda properties, timeout: cluster)
+    monkeypatch.setattr(groups, "coordinators", lambda cluster, names: [(name, 0, 1) for name in names])
+    offsets = {f"group-{number}": {TopicPartition("t", 0): CommittedOffset(number)} for number in range(3)}
+
+    def answer() -> None:
+        asked = b""
+        while asked.count(b"group-") < len(offsets) and (more := peer.end.recv(1 << 16)):
+            asked += more
+        peer.answers(*(response(number, DONE) for number in (1, 2, 3)))
+
+    broker = threading.Thread(target=answer)
+    broker.start()
+    with peer.connection.patience(SECONDS):
+        assert GroupAdmin("target", {}).commit(offsets, Deadline.after(SECONDS)) == {}
+    broker.join(SECONDS)

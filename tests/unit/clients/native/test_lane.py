@@ -1,0 +1,438 @@
+"""The order of a lane against a broker that checks sequence numbers as Kafka does, on a network that fails at will."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from legacy_mm.clients.native.errors import ProducerForgotten
+from legacy_mm.clients.native.lane import REMEMBERED_SECONDS, Entry, Lane
+from legacy_mm.model import TopicPartition
+from tests.unit.protocol.batches import NOW, Row, build
+
+OK, DUPLICATE, OUT_OF_ORDER, UNKNOWN_PRODUCER, LATER, REFUSED = 0, 46, 45, 59, 6, 10
+BUSY = 3
+"""Certainly not taken, and to be sent again."""
+PLACE = TopicPartition("t", 0)
+PRODUCER = (7, 0)
+START = 1_000_000.0
+OLD = START - 2 * REMEMBERED_SECONDS
+
+
+STEPS = ("send", "answer", "lose request", "lose answer", "busy", "forget", "restart", "ask")
+
+
+def make_lane(producer: tuple[int, int] | None = PRODUCER, in_flight: int = 5) -> Lane:
+    """One whose clock stands still at START."""
+    return Lane(PLACE, producer, in_flight, lambda: START)
+
+
+def make_entry(lane: Lane, number: int, records: int = 3, *, dated: float = START) -> Entry:
+    batch = build([Row(index, NOW, b"k", b"%d" % number) for index in range(records)])
+    return Entry(lane, batch, number, len(batch.buffer), START, float("inf"), dated=dated)
+
+
+@dataclass
+class Broker:
+    """Takes a batch when its sequence follows the last one; knows the last five; nothing of a new producer."""
+
+    log: list[int] = field(default_factory=list)
+    known: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=5))
+    next_sequence: int | None = None
+
+    def append(self, entry: Entry) -> int:
+        header = entry.batch.header
+        if (header.base_sequence, header.records) in self.known:
+            return DUPLICATE
+        if self.next_sequence not in (None, header.base_sequence):
+            return OUT_OF_ORDER
+        self.log.append(entry.receipt)
+        self.known.append((header.base_sequence, header.records))
+        self.next_sequence = header.base_sequence + header.records
+        return OK
+
+
+class ForgetfulBroker(Broker):
+    """As before 2.4: once retention has removed what a producer wrote, it wants its numbers to begin with 0."""
+
+    producer = -1
+    removed: frozenset[int] = frozenset()
+
+    def retention(self) -> None:
+        self.removed |= frozenset(self.log)
+        self.log.clear()
+        self._forget(-1)
+
+    def _forget(self, producer: int) -> None:
+        self.producer, self.next_sequence = producer, None
+        self.known.clear()
+
+    def append(self, entry: Entry) -> int:
+        header = entry.batch.header
+        if header.producer_id != self.producer:
+            if header.base_sequence:
+                return UNKNOWN_PRODUCER
+            self._forget(header.producer_id)
+        return super().append(entry)
+
+
+class DatingBroker(Broker):
+    """Forgets a producer whose last batch has old records, whenever it looks, restarts or hands the lead over."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.dated = START
+        self.places: dict[tuple[int, int], int] = {}
+        self.end = 0
+
+    def forget(self) -> None:
+        if self.dated == OLD:
+            self.next_sequence = None
+            self.known.clear()
+
+    def restart(self) -> None:
+        """Its snapshot has only the last batch of a producer, and none of one that is expired."""
+        self.known = deque(list(self.known)[-1:], maxlen=5)
+        self.forget()
+
+    def append(self, entry: Entry) -> int:
+        code = super().append(entry)
+        if code == OK:
+            self.dated = entry.dated
+            self.places[(entry.batch.header.base_sequence, entry.batch.header.records)] = self.end
+            self.end += entry.batch.header.records
+        return code
+
+    def place(self, entry: Entry) -> int:
+        header = entry.batch.header
+        return self.places.get((header.base_sequence, header.records), -1)
+
+
+def settle(lane: Lane, entry: Entry, answer: int, base_offset: int = -1) -> None:
+    if answer in (OK, DUPLICATE):
+        lane.acknowledged(entry, base_offset)
+    else:
+        follows = answer == OUT_OF_ORDER and (lane.recovering or lane.disputes(entry))
+        entry.refusal = 0 if answer in (LATER, BUSY) or follows else answer
+        lane.failed(entry, denied=answer != LATER)
+    lane.recovered()
+
+
+def test_a_failed_batch_before_an_acknowledged_one_is_acknowledged_with_it() -> None:
+    """Its answer was that it is in the log, but not yet in enough replicas; the next batch then was."""
+    lane, broker = make_lane(), Broker()
+    lane.pending.extend(make_entry(lane, number, 1) for number in range(4))
+    first = lane.begin()
+    assert broker.append(first) == OK
+    assert lane.acknowledged(first) == [first]
+    second, third = lane.begin(), lane.begin()
+    assert [broker.append(each) for each in (second, third)] == [OK, OK]
+    lane.failed(second, denied=False)
+    assert lane.acknowledged(third) == [second, third]
+    assert lane.recovered()
+    assert broker.append(lane.begin()) == OK
+    assert broker.log == [0, 1, 2, 3]
+
+
+def test_a_batch_that_was_certainly_not_taken_is_not_acknowledged_with_a_later_one() -> None:
+    """The broker has forgotten the producer, and takes any sequence number."""
+    lane, broker = make_lane(), Broker()
+    lane.pending.extend(make_entry(lane, number, 1) for number in range(3))
+    lane.acknowledged(lane.begin())
+    refused, later = lane.begin(), lane.begin()
+    lane.failed(refused, denied=True)
+    assert broker.append(later) == OK
+    with pytest.raises(ProducerForgotten):
+        lane.acknowledged(later)
+    assert refused in lane.under_way
+
+
+def test_only_one_is_under_way_after_a_failure_until_the_next_is_acknowledged() -> None:
+    lane = make_lane()
+    lane.pending.extend(make_entry(lane, number, 1) for number in range(4))
+    lane.acknowledged(lane.begin())
+    lane.failed(lane.begin(), denied=True)
+    assert lane.recovered()
+    again = lane.begin()
+    assert not lane.can_send()
+    lane.acknowledged(again)
+    assert lane.can_send()
+
+
+@pytest.mark.parametrize(("rest", "alone"), [(-1.0, False), (1.0, True)])
+def test_only_one_is_under_way_after_a_long_rest(rest: float, alone: bool) -> None:
+    now = START
+    lane = Lane(PLACE, PRODUCER, 5, lambda: now)
+    lane.pending.append(make_entry(lane, 0))
+    lane.acknowledged(lane.begin())
+    now += REMEMBERED_SECONDS + rest
+    lane.pending.extend(make_entry(lane, number, dated=now) for number in (1, 2))
+    lane.begin()
+    assert lane.can_send() is not alone
+
+
+@pytest.mark.parametrize(
+    ("ages", "together"),
+    [("yyy", 2), ("yyo", 2), ("yoy", 1), ("oyy", 1), ("ooo", 1)],
+    ids=["young", "the third is old", "the second is old", "the first is old", "old"],
+)
+def test_nothing_follows_an_old_one_before_its_answer(ages: str, together: int) -> None:
+    """The first is acknowledged; the broker may forget the producer as soon as it has one that is old."""
+    lane = make_lane()
+    lane.pending.extend(make_entry(lane, number, dated=START if age == "y" else OLD) for number, age in enumerate(ages))
+    lane.acknowledged(lane.begin(), 0)
+    while lane.can_send():
+        lane.begin()
+    assert len(lane.under_way) == together
+
+
+def test_the_log_is_asked_before_an_old_one_goes_and_again_when_it_may_have_arrived() -> None:
+    lane = make_lane()
+    lane.pending.append(entry := make_entry(lane, 0, dated=OLD))
+    assert (question := lane.question()) is not None
+    assert question.entry is None
+    assert not lane.answered(question, 40, None)
+    assert lane.question() is None, "it is asked once"
+    lane.begin()
+    lane.failed(entry, denied=False)
+    assert lane.recovered()
+    assert (question := lane.question()) is not None
+    assert (question.since, question.entry) == (40, entry)
+    assert lane.answered(question, -1, 47)
+    assert not lane.pending
+    lane.pending.append(make_entry(lane, 1, dated=OLD))
+    assert lane.question() is None, "where its own last one ended is known"
+    assert lane.begin().sequence == 3
+
+
+def test_an_answer_about_what_was_given_up_says_nothing_of_what_came_behind_it() -> None:
+    lane = make_lane()
+    lane.pending.extend(make_entry(lane, number, dated=OLD) for number in range(2))
+    lane.acknowledged(lane.begin(), 0)
+    lane.failed(lane.begin(), denied=False)
+    assert lane.recovered()
+    assert (question := lane.question()) is not None
+    lane.asking = True
+    lane.held = lane.pending.popleft()  # its time is over
+    lane.drop_held((8, 0))
+    lane.pending.append(make_entry(lane, 2, dated=OLD))
+    assert not lane.answered(question, -1, 3)
+    assert [entry.receipt for entry in lane.pending] == [2]
+
+
+def test_a_log_that_does_not_tell_its_end_is_asked_no_more() -> None:
+    lane = make_lane()
+    lane.pending.append(make_entry(lane, 0, dated=OLD))
+    assert (question := lane.question()) is not None
+    lane.answered(question, -1, None)
+    assert lane.question() is None
+    lane.failed(lane.begin(), denied=False)
+    assert lane.recovered()
+    assert lane.question() is None, "nor whether it holds the batch"
+
+
+@pytest.mark.parametrize("producer", [None, PRODUCER])
+def test_no_log_is_asked_without_need(producer: tuple[int, int] | None) -> None:
+    lane = make_lane(producer)
+    lane.pending.append(make_entry(lane, 0, dated=START if producer else OLD))
+    assert lane.question() is None
+    lane.failed(lane.begin(), denied=False)
+    assert lane.recovered()
+    assert lane.question() is None
+
+
+def test_an_answer_that_a_later_one_has_overtaken_counts_once() -> None:
+    """The partition has a new leader, which has answered before the old one's answer was here."""
+    lane = make_lane()
+    lane.pending.extend(make_entry(lane, number, 1) for number in range(4))
+    lane.acknowledged(lane.begin())
+    second, third, fourth = lane.begin(), lane.begin(), lane.begin()
+    assert lane.acknowledged(third) == [second, third]
+    assert lane.acknowledged(second) == []
+    assert list(lane.under_way) == [fourth]
+    assert lane.unanswered == 1
+
+
+@given(st.lists(st.sampled_from(["send", "answer", "lose request", "lose answer", "busy"]), max_size=80), st.data())
+def test_each_batch_is_in_the_log_once_and_in_order_whatever_the_network_does(
+    steps: list[str], data: st.DataObject
+) -> None:
+    """Invariant C."""
+    lane, broker = make_lane(), Broker()
+    count = data.draw(st.integers(1, 12))
+    lane.pending.extend(make_entry(lane, number, 1 + number % 4) for number in range(count))
+    wire: deque[Entry] = deque()
+    for step in [*steps, *["send", "answer"] * (count + len(steps) + 5) * 2]:
+        if step == "send":
+            if lane.can_send():
+                wire.append(lane.begin())
+        elif not wire:
+            continue
+        elif step == "lose request" or step == "busy":
+            settle(lane, wire.popleft(), LATER)
+        else:
+            entry = wire.popleft()
+            answer = broker.append(entry)
+            settle(lane, entry, LATER if step == "lose answer" else answer)
+    assert broker.log == list(range(count))
+    assert not lane.pending
+    assert not lane.under_way
+
+
+@given(st.lists(st.sampled_from(["send", "answer", "lose answer", "busy", "retention"]), max_size=80), st.data())
+def test_nothing_is_doubled_or_overtaken_when_the_broker_forgets_the_producer(
+    steps: list[str], data: st.DataObject
+) -> None:
+    """Where one that may have arrived is among what failed the lane does not go on, and the job ends."""
+    lane, broker = make_lane(), ForgetfulBroker()
+    count = data.draw(st.integers(1, 12))
+    lane.pending.extend(make_entry(lane, number, 1 + number % 4) for number in range(count))
+    wire: deque[Entry] = deque()
+    ids = iter(range(8, 1000))
+    lost = ended = False
+    for step in [*steps, *["send", "answer"] * (count + len(steps) + 5) * 2]:
+        if step == "retention":
+            broker.retention()
+        elif step == "send":
+            if lane.can_send():
+                wire.append(lane.begin())
+        elif wire:
+            entry = wire.popleft()
+            answer = LATER if step == "busy" else broker.append(entry)
+            lost = lost or step in ("busy", "lose answer")
+            try:
+                settle(lane, entry, LATER if step == "lose answer" else answer)
+            except ProducerForgotten:
+                ended = True
+            if lane.held is not None:
+                ended = not lane.may_start_anew()
+                if not ended:
+                    lane.start_anew((next(ids), 0))
+            if ended:
+                break
+    assert broker.log == sorted(set(broker.log))
+    arrived = broker.removed | frozenset(broker.log)
+    assert arrived == frozenset(range(len(arrived) if ended else count))
+    assert lost or not ended, "what was refused for certain is sent under another producer id"
+
+
+def copy_to_one_that_forgets(steps: list[str], ages: list[float], *, known_ages: bool = True) -> list[int]:
+    """Which batches its log has in the end; without `known_ages` the lane takes them all for new."""
+    lane, broker = make_lane(), DatingBroker()
+    lane.pending.extend(make_entry(lane, number, 1 + number % 4, dated=age) for number, age in enumerate(ages))
+    if not known_ages:
+        lane._is_remembered = lambda dated: True  # type: ignore[method-assign]
+    wire: deque[Entry] = deque()
+    for step in [*steps, *["ask", "send", "answer"] * (len(ages) + len(steps) + 5) * 2]:
+        if step == "forget":
+            broker.forget()
+        elif step == "restart":
+            broker.restart()
+        elif step == "ask":
+            if question := lane.question():
+                base_offset = None if question.entry is None else broker.place(question.entry)
+                lane.answered(question, broker.end if base_offset is None else -1, base_offset)
+        elif step == "send":
+            if lane.can_send() and not lane.question():
+                wire.append(lane.begin())
+        elif wire and step in ("lose request", "busy"):
+            settle(lane, wire.popleft(), LATER if step == "lose request" else BUSY)
+        elif wire:
+            entry = wire.popleft()
+            answer = broker.append(entry)
+            base_offset = broker.place(entry) if answer == OK else -1
+            settle(lane, entry, LATER if step == "lose answer" else answer, base_offset)
+    assert not lane.pending
+    assert not lane.under_way
+    return broker.log
+
+
+@given(
+    st.lists(st.sampled_from(STEPS), max_size=80),
+    st.lists(st.sampled_from([OLD, START]), min_size=1, max_size=12),
+)
+def test_old_records_are_in_the_log_once_and_in_order_though_the_broker_forgets(
+    steps: list[str], ages: list[float]
+) -> None:
+    """Invariant C, for records that are older than what brokers remember."""
+    assert copy_to_one_that_forgets(steps, ages) == list(range(len(ages)))
+
+
+def test_who_does_not_mind_the_age_of_records_doubles_and_overtakes_them() -> None:
+    """So it was: the model above has a broker that really forgets."""
+    lost = ["send", "lose answer", "forget"]
+    assert copy_to_one_that_forgets(lost, [OLD], known_ages=False) == [0, 0]
+    taken_alone = ["send", "answer", "send", "send", "forget", "busy"]
+    with pytest.raises(ProducerForgotten):
+        copy_to_one_that_forgets(taken_alone, [OLD] * 3, known_ages=False)
+
+
+def test_only_one_is_under_way_until_the_producer_id_is_known_to_the_broker() -> None:
+    lane = make_lane()
+    lane.pending.extend(make_entry(lane, number) for number in range(8))
+    first = lane.begin()
+    assert not lane.can_send()
+    lane.acknowledged(first)
+    for _ in range(5):
+        assert lane.can_send()
+        lane.begin()
+    assert not lane.can_send()
+
+
+def test_sequence_numbers_follow_each_other() -> None:
+    lane = make_lane()
+    lane.pending.extend(make_entry(lane, number, number + 1) for number in range(4))
+    sequences = []
+    while lane.pending:
+        entry = lane.begin()
+        sequences.append(entry.batch.header.base_sequence)
+        lane.acknowledged(entry)
+    assert sequences == [0, 1, 3, 6]
+
+
+def test_sequence_numbers_begin_again_after_the_highest() -> None:
+    lane = make_lane()
+    lane.pending.extend(make_entry(lane, number, 2) for number in range(2))
+    lane._sequence = (1 << 31) - 1
+    first, second = lane.begin(), lane.begin()
+    assert (first.batch.header.base_sequence, second.batch.header.base_sequence) == ((1 << 31) - 1, 1)
+
+
+def test_a_refused_batch_holds_the_lane_until_it_is_replaced_and_the_rest_follows() -> None:
+    lane, broker = make_lane(), Broker()
+    lane.pending.extend(make_entry(lane, number) for number in range(3))
+    settle(lane, entry := lane.begin(), broker.append(entry))
+    second, third = lane.begin(), lane.begin()
+    settle(lane, second, REFUSED)
+    settle(lane, third, broker.append(third))
+    assert lane.held is second
+    assert not lane.can_send()
+    lane.replace_held([make_entry(lane, 10, 1), make_entry(lane, 11, 2)])
+    while lane.can_send():
+        settle(lane, entry := lane.begin(), broker.append(entry))
+    assert broker.log == [0, 10, 11, 2]
+
+
+@pytest.mark.parametrize("producer", [None, (8, 0)])
+def test_a_dropped_batch_leaves_no_hole_in_the_sequence(producer: tuple[int, int] | None) -> None:
+    lane, broker = make_lane(), Broker()
+    lane.pending.extend(make_entry(lane, number) for number in range(2))
+    settle(lane, lane.begin(), REFUSED)
+    lane.drop_held(producer)
+    entry = lane.begin()
+    assert broker.append(entry) == OK
+    assert (entry.batch.header.producer_id, entry.batch.header.base_sequence) == ((producer or PRODUCER)[0], 0)
+
+
+def test_without_idempotence_one_goes_at_a_time_and_has_no_producer() -> None:
+    lane = make_lane(None, 1)
+    lane.pending.extend(make_entry(lane, number) for number in range(2))
+    entry = lane.begin()
+    assert entry.batch.header.producer_id == -1
+    assert not lane.can_send()
+    settle(lane, entry, LATER)
+    assert lane.begin() is entry

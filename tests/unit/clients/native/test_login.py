@@ -1,0 +1,97 @@
+"""The first words on a connection, with a broker that is a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from kafka.errors import SaslAuthenticationFailedError, UnsupportedSaslMechanismError, UnsupportedVersionError
+
+from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.native.login import ask_versions, authenticate
+from legacy_mm.clients.native.security import Security
+
+API_VERSIONS = 18
+PASSWORD = "the-password"
+
+
+def versions(error: int, highest: int) -> Any:
+    row = SimpleNamespace(api_key=API_VERSIONS, min_version=0, max_version=highest)
+    return SimpleNamespace(error_code=error, api_keys=[row], API_KEY=API_VERSIONS)
+
+
+def broker(*answers: Any) -> tuple[list[Any], Callable[[Any], Any]]:
+    """Says these one after the other; and what it was asked."""
+    asked: list[Any] = []
+    left = iter(answers)
+
+    def call(request: Any) -> Any:
+        asked.append(request)
+        return next(left)
+
+    return asked, call
+
+
+def test_an_old_broker_is_asked_again_in_its_own_version() -> None:
+    asked, call = broker(versions(UnsupportedVersionError.errno, 2), versions(0, 2))
+    assert ask_versions(call) == {API_VERSIONS: (0, 2)}
+    assert [request.API_VERSION for request in asked] == [4, 2]
+
+
+@pytest.mark.parametrize(("error", "highest"), [(UnsupportedVersionError.errno, 4), (41, 4)])
+def test_a_broker_that_does_not_tell_its_versions(error: int, highest: int) -> None:
+    with pytest.raises(ConnectionLost, match="does not tell its API versions"):
+        ask_versions(broker(versions(error, highest))[1])
+
+
+def log_in(mechanism: str, *answers: Any) -> float:
+    properties = {"sasl.mechanism": mechanism, "sasl.username": "me", "sasl.password": PASSWORD}
+    security = Security({"security.protocol": "sasl_plaintext", **properties})
+    return authenticate(broker(*answers)[1], mechanism, security.mechanism("localhost"))
+
+
+def welcome(error: int = 0) -> Any:
+    return SimpleNamespace(error_code=error, mechanisms=["PLAIN"])
+
+
+def words(said: bytes, error: int = 0, message: str | None = None, lifetime: int = 0) -> Any:
+    return SimpleNamespace(error_code=error, error_message=message, auth_bytes=said, session_lifetime_ms=lifetime)
+
+
+def test_a_login_lasts_as_long_as_the_broker_says() -> None:
+    assert log_in("PLAIN", welcome(), words(b"", lifetime=90_000)) == 90
+    assert log_in("PLAIN", welcome(), words(b"")) == 0
+
+
+def test_a_broker_that_always_has_another_question() -> None:
+    properties = {"sasl.mechanism": "OAUTHBEARER", "enable.sasl.oauthbearer.unsecure.jwt": "true"}
+    security = Security({"security.protocol": "sasl_ssl", "sasl.oauthbearer.config": "principal=me", **properties})
+    asked, call = broker(welcome(), *[words(b"why?")] * 1000)
+    with pytest.raises(AuthenticationFailed, match="ended without a login"):
+        authenticate(call, "OAUTHBEARER", security.mechanism("localhost"))
+    assert len(asked) < 100
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "answers", "said"),
+    [
+        ("SCRAM-SHA-256", [welcome(UnsupportedSaslMechanismError.errno)], "offered are PLAIN"),
+        ("PLAIN", [welcome(), words(b"", SaslAuthenticationFailedError.errno, "Who are you?")], "Who are you?"),
+        ("PLAIN", [welcome(), words(b"", SaslAuthenticationFailedError.errno)], "SaslAuthenticationFailedError"),
+        ("PLAIN", [welcome(), words(b"\0rubbish")], "PLAIN ended without a login"),
+        ("SCRAM-SHA-512", [welcome(), words(b"r=another,s=AAAA,i=4096")], "Server nonce"),
+        ("SCRAM-SHA-512", [welcome(), words(b"\xff")], "UnicodeDecodeError"),
+    ],
+)
+def test_a_login_that_fails(mechanism: str, answers: list[Any], said: str) -> None:
+    with pytest.raises(AuthenticationFailed, match=said) as caught:
+        log_in(mechanism, *answers)
+    assert PASSWORD not in str(caught.value)
+
+
+def test_the_parts_of_a_scram_message_stay_apart() -> None:
+    properties = {"sasl.mechanism": "SCRAM-SHA-256", "sasl.username": "a=b,c", "sasl.password": PASSWORD}
+    mechanism = Security({"security.protocol": "SASL_SSL", **properties}).mechanism("localhost")
+    assert mechanism.auth_bytes().startswith(b"n,,n=a=3Db=2Cc,r=")

@@ -1,0 +1,64 @@
+"""What a cluster that cannot be asked by librdkafka has, and what is no answer."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.survey import WireSurvey, WireTopicLister, ends, log_ends
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
+from legacy_mm.model import TopicPartition
+
+ADDRESS = {"bootstrap.servers": "127.0.0.1:1"}
+BROKER = SimpleNamespace(node_id=1, host="here", port=9092, rack=None)
+TOPIC = SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=[])
+
+
+@pytest.fixture
+def answer(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """What any broker answers."""
+    given = SimpleNamespace(version=9, brokers=[BROKER], topics=[TOPIC])
+    monkeypatch.setattr(Cluster, "call_any", lambda cluster, request: given)
+    return given
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda: WireTopicLister(ADDRESS, 1.0).topics(),
+        lambda: list(WireSurvey(ADDRESS).partitions(Deadline.after(1.0))),
+    ],
+)
+def test_an_answer_without_brokers_is_none(ask: Any, answer: SimpleNamespace) -> None:
+    """A broker that has just started knows no topics: all of them would seem to be gone."""
+    assert ask() == ["orders"]
+    answer.brokers, answer.topics = [], []
+    with pytest.raises(HostError, match="listing topics failed"):
+        ask()
+
+
+@pytest.mark.parametrize(
+    ("partitions", "said"),
+    [
+        ([], "topic orders has no partitions yet"),
+        ([SimpleNamespace(partition_index=0, leader_id=-1, leader_epoch=-1)], "no offset of orders-0 within"),
+    ],
+    ids=["not known yet", "without a leader"],
+)
+def test_no_partition_is_left_out_where_logs_end(answer: SimpleNamespace, partitions: list[Any], said: str) -> None:
+    """A group that starts at the ends of logs would copy it from its first record later."""
+    answer.topics = [SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=partitions)]
+    with pytest.raises(HostError, match=said):
+        log_ends(ADDRESS, ["orders"], Deadline.after(0.2))
+
+
+def test_what_is_not_there_or_without_a_leader_has_no_end(answer: SimpleNamespace) -> None:
+    """A topic that may not be seen is as one that is not there."""
+    partitions = [SimpleNamespace(partition_index=0, leader_id=-1, leader_epoch=-1)]
+    answer.topics = [SimpleNamespace(name="orders", error_code=0, topic_id=None, partitions=partitions)]
+    asked = [TopicPartition("orders", 0), TopicPartition("orders", 1), TopicPartition("unseen", 0)]
+    assert ends(ADDRESS, asked, Deadline.after(5.0)) == {}

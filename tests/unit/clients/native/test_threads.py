@@ -1,0 +1,76 @@
+"""Whatever goes wrong in a thread of the wire ends the copying: none of them ends in silence."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn, cast
+
+import pytest
+
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.native.append_options import options_from
+from legacy_mm.clients.native.appender import Appender
+from legacy_mm.clients.native.channel import Channel
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.fetcher import Fetcher
+from legacy_mm.clients.native.topology import Leadership
+from legacy_mm.clients.native.traffic import Traffic
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.fetch_messages import FetchOptions
+
+PARTITION = TopicPartition("t", 0)
+PROPERTIES = {"bootstrap.servers": "one:1"}
+SECONDS = 10.0
+
+
+def no_memory(*_: object, **__: object) -> NoReturn:
+    raise MemoryError("no more")
+
+
+@pytest.fixture
+def cluster(monkeypatch: pytest.MonkeyPatch) -> Cluster:
+    monkeypatch.setattr(Cluster, "call_any", no_memory)
+    return Cluster(PROPERTIES, 1.0)
+
+
+def test_the_one_that_keeps_metadata_fresh(cluster: Cluster) -> None:
+    cluster.keep_fresh(print)
+
+    def asked() -> bool:
+        try:
+            return cluster.leader(PARTITION) is not None
+        except MemoryError:
+            return True
+
+    wait_until(asked, SECONDS, "the question to be answered with the error")
+
+
+def test_the_one_that_sends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+    appender = Appender(cluster, options_from({"enable.idempotence": "false"}), Traffic("producer", print))
+    monkeypatch.setattr(Channel, "_next", no_memory)
+    channel = Channel(appender, 1)
+    channel.start()
+    channel.join(SECONDS)
+    with pytest.raises(MemoryError):
+        appender.tend()
+
+
+@pytest.mark.parametrize("step", ["wait_for_work", "undoubted"])
+def test_the_one_that_reads(cluster: Cluster, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
+    fetcher = Fetcher(cluster, FetchOptions(500, 1, 1, 1, False, ""), 1 << 20, Traffic("consumer", print))
+    monkeypatch.setattr(fetcher, step, no_memory)
+    monkeypatch.setattr(cluster, "leaders", lambda: {PARTITION: Leadership(1, 1)})
+    monkeypatch.setattr(cluster, "connect", lambda _: cast(Any, _Connection()))
+    fetcher.start({PARTITION: 5})
+    with pytest.raises(MemoryError):
+        fetcher.take(SECONDS, print)
+    fetcher.close()
+
+
+class _Connection:
+    def is_due(self) -> bool:
+        return False
+
+    def version(self, *_: int) -> int:
+        return 11
+
+    def close(self) -> None: ...

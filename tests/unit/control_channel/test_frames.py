@@ -1,0 +1,79 @@
+"""The frames of the control channel survive the wire and refuse what is not a frame."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from legacy_mm.control_channel.frames import (
+    LENGTH,
+    Copied,
+    Frame,
+    Gap,
+    Hello,
+    Lease,
+    Measured,
+    Plan,
+    Portion,
+    Progress,
+    Started,
+    Statistics,
+    Stopped,
+    Ticket,
+    decode,
+    encode,
+)
+from legacy_mm.errors import ChannelError
+from legacy_mm.model import TopicPartition
+
+TICKET = Ticket("127.0.0.1", 1, b"secret-key", "", "a->b", 3, 7, 11)
+OFFSETS = {TopicPartition("orders", 0): 5, TopicPartition("o.2", 11): 1 << 40}
+PLAN = Plan(OFFSETS, {"orders": "orders"}, {"sasl.password": "geheim"}, {"x": "y"}, 5.0, 60.0, True, False, False)
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        PLAN,
+        Hello(11, "ab", 42, 4711, "host"),
+        Progress(OFFSETS, 10, {"t": 2}, True),
+        Gap("orders", 1, 5, 10, 20, "deleted"),
+        Statistics("consumer", [Measured("partition", "orders-0", {"a": 1}, {"b": 0.5}, {}, {"c": 2.0})]),
+        Copied([Portion("orders", 1, 5, 9, 3, 1 << 40)], {"MSG_SIZE_TOO_LARGE": 2}),
+        Started(OFFSETS, {TopicPartition("orders", 0): 2}),
+        Stopped({}),
+        Lease(),
+    ],
+    ids=lambda frame: type(frame).__name__,
+)
+def test_a_frame_survives_the_wire(frame: Frame) -> None:
+    data = encode(frame, TICKET)
+    assert LENGTH.unpack(data[:4])[0] == len(data) - 4
+    assert decode(data[4:], TICKET) == frame
+
+
+def test_a_frame_says_flow_stream_and_generation() -> None:
+    body = json.loads(encode(Lease(), TICKET)[4:])
+    assert (body["flow"], body["stream"], body["generation"]) == ("a->b", 3, 7)
+
+
+def test_a_frame_of_another_generation_is_refused() -> None:
+    other = Ticket("127.0.0.1", 1, b"", "", "a->b", 3, 8, 12)
+    with pytest.raises(ChannelError, match="stream 3"):
+        decode(encode(Lease(), other)[4:], TICKET)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"", b"{", b"[]", b'{"frame":"Nothing"}', b'{"frame":"Stop"}', b"\xff\xfe", b'{"frame":"Progress","offsets":[1]}'],
+)
+def test_what_is_no_frame_is_refused(text: bytes) -> None:
+    with pytest.raises(ChannelError):
+        decode(text)
+
+
+def test_no_secret_in_what_is_printed() -> None:
+    """Invariant G."""
+    assert "geheim" not in repr(PLAN)
+    assert "secret-key" not in repr(TICKET)

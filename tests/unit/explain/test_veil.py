@@ -1,0 +1,54 @@
+"""What looks like a secret is hidden, and what does not is shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.explain.veil import Veil, looks_secret
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("ssl.keystore.password=hush hush", "ssl.keystore.password=[hidden]"),
+        ("--spark.conf=spark.authenticate.secret=a=b", "--spark.conf=spark.authenticate.secret=[hidden]"),
+        ("http://me:hush@host:1/x", "http://[hidden]@host:1/x"),
+        ("org.x.Y required TOKEN: abc", "org.x.Y required TOKEN:[hidden]"),
+        ("the known one is known1!", "the known one is [hidden]"),
+        ("xknown1!y", "x[hidden]y"),
+        ("a, and a", "[hidden], and [hidden]"),
+        ("/etc/kafka/consumer.properties", "/etc/kafka/consumer.properties"),
+        ("orders.*|audit", "orders.*|audit"),
+        ("localhost:9092,b:1", "localhost:9092,b:1"),
+    ],
+)
+def test_one_text(text: str, shown: str) -> None:
+    assert Veil(["known1!", "a", " "]).over(text) == shown
+
+
+def test_words_are_hidden_one_by_one() -> None:
+    options = "-Djava.security.auth.login.config=/x -Djavax.net.ssl.trustStorePassword=hush -Xmx1G"
+    assert Veil([]).over_words(options) == (
+        "-Djava.security.auth.login.config=/x -Djavax.net.ssl.trustStorePassword=[hidden] -Xmx1G"
+    )
+
+
+def test_a_secret_with_a_blank_is_hidden_among_words() -> None:
+    assert Veil(["two words"]).over_words("a two words b") == "a [hidden] b"
+    assert Veil([]).over_words('required password="two words";') == "required password=[hidden]"
+
+
+def test_the_word_behind_a_name_that_looks_secret_is_hidden() -> None:
+    line = ["--admin.sasl.password", "hush", "--admin.ssl.key=x", "--include", "key", "t"]
+    shown = ["--admin.sasl.password", "[hidden]", "--admin.ssl.key=[hidden]", "--include", "key", "t"]
+    assert list(Veil([]).over_line(line)) == shown
+
+
+@pytest.mark.parametrize("name", ["my.Password", "api.key", "x.token", "JAAS", "client-secret"])
+def test_names_that_look_secret(name: str) -> None:
+    assert looks_secret(name)
+
+
+@pytest.mark.parametrize("name", ["zookeeper.connect", "topics", "producer.type"])
+def test_names_that_do_not(name: str) -> None:
+    assert not looks_secret(name)

@@ -1,0 +1,142 @@
+"""What stores become in a client's properties, and how it is seen that they have changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.config.settings import (
+    AdminSettings,
+    JavaStores,
+    KeyStore,
+    PemFiles,
+    Settings,
+)
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.flow import key_stores
+from legacy_mm.flow.wiring import check_logins
+from tests.unit.certificates import certify, key_pem, pem
+from tests.unit.flow_settings import flow_settings, source_settings
+
+NO_JAVA: Any = None
+
+
+def certificate(text: str) -> str:
+    return f"-----BEGIN CERTIFICATE-----\n{text}\n-----END CERTIFICATE-----\n"
+
+
+@pytest.fixture
+def trusted(tmp_path: Path) -> Path:
+    path = tmp_path / "trust.pem"
+    path.write_text(certificate("AAAA"))
+    return path
+
+
+@pytest.fixture
+def settings(trusted: Path) -> Settings:
+    """The source trusts a PEM file."""
+    file = {
+        "bootstrap.servers": "127.0.0.1:1",
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(trusted),
+    }
+    read = apply("consumer", {**file, "group.id": "g"})
+    return flow_settings(source_settings(read.properties, stores=read.stores, pem=read.pem))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ("nothing", None),
+        ("password", "ssl.certificate.pem, ssl.key.pem cannot be used"),
+        ("key", "ssl.certificate.pem, ssl.key.pem cannot be used: KEY_VALUES_MISMATCH"),
+        ("certificate", "ssl.ca.pem cannot be used"),
+    ],
+)
+@pytest.mark.parametrize("side", ["source", "target", "target_admin"])
+def test_pem_that_cannot_be_used_is_refused_at_the_start(
+    settings: Settings, tmp_path: Path, side: str, wrong: str, said: str | None
+) -> None:
+    key, signed = certify("client", None, authority=True)
+    other, _ = certify("other", None, authority=True)
+    store, trust = tmp_path / "client.pem", tmp_path / "authority.pem"
+    store.write_text(key_pem(other if wrong == "key" else key, b"right") + pem(signed))
+    trust.write_text(certificate("AAAA") if wrong == "certificate" else pem(signed))
+    file = {
+        "bootstrap.servers": "127.0.0.1:1",
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(trust),
+        "ssl.keystore.type": "PEM",
+        "ssl.keystore.location": str(store),
+        "ssl.key.password": "hush" if wrong == "password" else "right",
+    }
+    read = apply("producer", file)
+    asked = replace(settings, source=source_settings(), target_admin=AdminSettings({}))
+    used = replace(getattr(asked, side), properties=read.properties, pem=read.pem)
+    asked = replace(asked, **{side: used})
+    if said is None:
+        check_logins(asked)
+        return
+    with pytest.raises(ConfigurationError, match=said) as refused:
+        check_logins(asked)
+    assert f"Failed to load PEM SSL keystore {trust}, {store}: " in str(refused.value)
+    assert "hush" not in str(refused.value)
+
+
+def test_a_pem_store_is_read_again(settings: Settings, trusted: Path) -> None:
+    assert settings.source.properties["ssl.ca.pem"] == certificate("AAAA")
+    before = key_stores.contents(key_stores.with_stores(settings, NO_JAVA))
+    assert key_stores.contents(key_stores.with_stores(settings, NO_JAVA)) == before
+    trusted.write_text(certificate("BBBB"))
+    renewed = key_stores.with_stores(settings, NO_JAVA)
+    assert renewed.source.properties["ssl.ca.pem"] == certificate("BBBB")
+    assert key_stores.contents(renewed) != before
+    trusted.write_text("-----BEGIN CERTIFICATE-----\nBBB")
+    with pytest.raises(ConfigurationError, match="holds no PEM block"):
+        key_stores.with_stores(settings, NO_JAVA)
+    trusted.unlink()
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        key_stores.with_stores(settings, NO_JAVA)
+
+
+def test_a_file_that_librdkafka_reads_is_compared_byte_by_byte(settings: Settings, tmp_path: Path) -> None:
+    native = tmp_path / "native.pem"
+    native.write_text("one")
+    plain = replace(settings.source, pem=PemFiles())
+    target = replace(settings.target, properties={"ssl.ca.location": str(native)})
+    settings = replace(settings, source=plain, target=target)
+    assert key_stores.files(settings) == {str(native)}
+    before = key_stores.contents(settings)
+    native.write_text("two")
+    assert key_stores.contents(settings) != before
+
+
+def test_all_files_of_all_sides_are_watched(settings: Settings, trusted: Path) -> None:
+    assert key_stores.files(settings) == {str(trusted)}
+    keys = JavaStores(keys=KeyStore("/keys.jks", "JKS", "hush"))
+    admin = AdminSettings({}, JavaStores(trusted=KeyStore("/admin.jks", "JKS", None)))
+    all_sides = replace(settings, target=replace(settings.target, stores=keys), target_admin=admin)
+    assert key_stores.files(all_sides) == {str(trusted), "/keys.jks", "/admin.jks"}
+
+
+def test_what_is_given_natively_stays(trusted: Path) -> None:
+    """As at the start: the native name has the last word."""
+    file = {
+        "bootstrap.servers": "127.0.0.1:1",
+        "security.protocol": "SSL",
+        "ssl.truststore.type": "PEM",
+        "ssl.truststore.location": str(trusted),
+        "librdkafka.ssl.ca.pem": certificate("CCCC"),
+    }
+    assert apply("producer", file).pem == PemFiles()
+
+
+def test_without_stores_nothing_is_watched(settings: Settings) -> None:
+    """Invariant E."""
+    assert key_stores.files(replace(settings, source=replace(settings.source, pem=PemFiles()))) == frozenset()

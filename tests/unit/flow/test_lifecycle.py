@@ -1,0 +1,229 @@
+"""Several mirrors in one process: one life, one deadline. Stand-ins for streams write down their calls."""
+
+from __future__ import annotations
+
+import queue
+import signal
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError, SourceGap, StreamFailure
+from legacy_mm.flow import lifecycle
+from legacy_mm.flow.mirror import Mirror, OnFailure, Renewal
+from legacy_mm.metrics.health import Phase
+
+HOST: Any = SimpleNamespace(
+    spark=SimpleNamespace(jvm=SimpleNamespace(pid=0)),
+    failure=lambda: None,
+    close=lambda deadline: None,
+    exits=queue.SimpleQueue(),
+)
+
+
+class StandIn:
+    """A stream that writes down its calls."""
+
+    def __init__(self, index: int, calls: list[str], deadlines: set[float], fail: Callable[[], None]) -> None:
+        self.index = index
+        self._calls, self._deadlines, self._fail = calls, deadlines, fail
+
+    def start(self) -> None:
+        self._calls.append(f"start {self.index}")
+        self._fail()
+
+    def stop(self, deadline: Deadline, *, commit: bool) -> None:
+        self._calls.append(f"stop {self.index}, commit {commit}")
+        self._deadlines.add(deadline.at)
+
+    def join(self, _: float) -> None:
+        self._calls.append(f"join {self.index}")
+
+    def is_alive(self) -> bool:
+        return False
+
+    def uncommitted(self) -> dict[Any, int]:
+        return {}
+
+
+@pytest.fixture
+def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Callable[[int, None], None]]:
+    """What the process would do at a signal."""
+    installed: dict[int, Callable[[int, None], None]] = {}
+    monkeypatch.setattr(signal, "signal", installed.__setitem__)
+    return installed
+
+
+@pytest.fixture
+def ended() -> queue.SimpleQueue[int]:
+    """The codes with which the process was ended because its time was over."""
+    return queue.SimpleQueue()
+
+
+@pytest.fixture
+def signals(handlers: object, ended: queue.SimpleQueue[int]) -> lifecycle.Signals:
+    return lifecycle.Signals(30.0, ended.put)
+
+
+@pytest.fixture
+def no_time(signals: lifecycle.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    signals.shutdown_timeout = 0.0
+    monkeypatch.setattr(lifecycle, "_OVERDUE_SECONDS", 0.0)
+
+
+def run(
+    signals: lifecycle.Signals, failing: int | None = None, error: type[StreamFailure] = StreamFailure
+) -> tuple[int, list[str], set[float]]:
+    """Exit code, calls and deadlines of two mirrors with a stream each."""
+    calls: list[str] = []
+    deadlines: set[float] = set()
+
+    def mirror(index: int) -> Mirror:
+        def streams(on_failure: OnFailure) -> list[Any]:
+            def fail() -> None:
+                if index == failing:
+                    on_failure(index, error("it fails"))
+
+            return [StandIn(index, calls, deadlines, fail)]
+
+        watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None)
+        return Mirror(streams, lambda on_failure: watch)
+
+    return lifecycle.run([mirror(0), mirror(1)], HOST, signals), calls, deadlines
+
+
+def test_a_signal_stops_all_side_by_side(signals: lifecycle.Signals) -> None:
+    signals.arrived.put(signal.SIGTERM)
+    code, calls, deadlines = run(signals)
+    assert code == 143
+    assert calls == ["start 0", "start 1", "stop 0, commit True", "stop 1, commit True", "join 0", "join 1"]
+    assert len(deadlines) == 1
+    assert HOST.phase is Phase.STOPPING
+
+
+def test_a_handler_that_ends_the_program_stops_all_as_a_signal_does(signals: lifecycle.Signals) -> None:
+    """Java's code comes behind the order to stop."""
+    HOST.exits.put(0)
+    HOST.exits.put(7)
+    code, calls, _ = run(signals)
+    assert code == 7
+    assert "stop 0, commit True" in calls
+    assert HOST.phase is Phase.STOPPING
+
+
+def test_a_mirror_with_changed_stores_gives_way_to_its_successor(signals: lifecycle.Signals) -> None:
+    """It stops and commits before the other one starts; a signal then ends that one."""
+    calls: list[str] = []
+    deadlines: set[float] = set()
+    watch: Any = SimpleNamespace(
+        start=lambda: None, stop=lambda: None, finish=lambda deadline: None, renewed="new keys"
+    )
+
+    def mirror(index: int, renewal: Renewal | None, on_start: Callable[[], None]) -> Mirror:
+        return Mirror(
+            lambda on_failure: [StandIn(index, calls, deadlines, on_start)],  # type: ignore[list-item]
+            lambda on_failure: watch,
+            renewal=renewal,
+        )
+
+    def successor() -> Mirror:
+        return mirror(1, None, lambda: signals.arrived.put(signal.SIGTERM))
+
+    first = mirror(0, Renewal(watch, successor), lambda: None)
+    assert lifecycle.run([first], HOST, signals) == 143
+    assert calls == ["start 0", "stop 0, commit True", "join 0", "start 1", "stop 1, commit True", "join 1"]
+
+
+def test_a_mirror_that_fails_while_it_stops_has_no_successor(signals: lifecycle.Signals) -> None:
+    watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None, finish=lambda deadline: None, renewed=None)
+
+    class Failing(StandIn):
+        def stop(self, deadline: Deadline, *, commit: bool) -> None:
+            self._fail()
+
+    def streams(on_failure: OnFailure) -> list[Any]:
+        def fail() -> None:
+            if watch.renewed:
+                on_failure(0, StreamFailure("it fails"))
+            watch.renewed = "new keys"
+
+        return [Failing(0, [], set(), fail)]
+
+    def successor() -> Mirror:
+        raise AssertionError
+
+    mirror = Mirror(streams, lambda on_failure: watch, renewal=Renewal(watch, successor))
+    assert lifecycle.run([mirror], HOST, signals) == 255
+
+
+def test_a_successor_that_cannot_be_made_ends_the_mirror(signals: lifecycle.Signals) -> None:
+    calls: list[str] = []
+    watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None, finish=lambda deadline: None, renewed="new")
+
+    def successor() -> Mirror:
+        raise HostError("no client")
+
+    mirror = Mirror(
+        lambda on_failure: [StandIn(0, calls, set(), lambda: None)],  # type: ignore[list-item]
+        lambda on_failure: watch,
+        renewal=Renewal(watch, successor),
+    )
+    assert lifecycle.run([mirror], HOST, signals) == HostError.exit_code
+    assert calls.count("stop 0, commit True") == 1
+
+
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_failure_of_any_ends_all_without_a_commit(signals: lifecycle.Signals, failing: int) -> None:
+    code, calls, _ = run(signals, failing)
+    assert code == 255
+    assert calls[2:4] == ["stop 0, commit False", "stop 1, commit False"]
+    assert HOST.phase is Phase.FAILED
+
+
+def test_a_failure_that_needs_a_person_lets_all_commit_what_they_copied(signals: lifecycle.Signals) -> None:
+    code, calls, _ = run(signals, 1, SourceGap)
+    assert code == 255
+    assert calls[2:4] == ["stop 0, commit True", "stop 1, commit True"]
+    assert HOST.phase is Phase.FAILED
+
+
+@pytest.mark.usefixtures("signals", "no_time")
+def test_a_signal_ends_a_start_that_hangs(
+    handlers: dict[int, Callable[[int, None], None]], ended: queue.SimpleQueue[int]
+) -> None:
+    """No mirror ever runs."""
+    handlers[signal.SIGHUP](signal.SIGHUP, None)
+    handlers[signal.SIGTERM](signal.SIGTERM, None)
+    assert ended.get(timeout=10) == 129
+
+
+@pytest.mark.usefixtures("no_time")
+@pytest.mark.parametrize("code", [143, 255])
+def test_a_stop_that_hangs_is_ended(
+    code: int,
+    signals: lifecycle.Signals,
+    handlers: dict[int, Callable[[int, None], None]],
+    ended: queue.SimpleQueue[int],
+) -> None:
+    """The main thread comes no further; here it does once the process would be gone."""
+    watch: Any = SimpleNamespace(start=lambda: None, stop=lambda: None)
+    seen: list[int] = []
+
+    class Hanging(StandIn):
+        def stop(self, deadline: Deadline, *, commit: bool) -> None:
+            seen.append(ended.get(timeout=10))
+
+    def streams(on_failure: OnFailure) -> list[Any]:
+        def begin() -> None:
+            if code == 143:
+                handlers[signal.SIGTERM](signal.SIGTERM, None)
+            else:
+                on_failure(0, StreamFailure("it fails"))
+
+        return [Hanging(0, [], set(), begin)]
+
+    assert lifecycle.run([Mirror(streams, lambda on_failure: watch)], HOST, signals) == code
+    assert seen == [code]

@@ -1,0 +1,89 @@
+"""What flags make of names: heartbeats, which are mirrored whatever the pattern says."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.config import feature_flags
+from legacy_mm.config.features import FEATURES
+from legacy_mm.config.settings import TopicSettings
+from legacy_mm.flow.names import Names
+from tests.unit.policies.expression import Expression
+
+TOPICS = (
+    *("orders", "other", "heartbeats", "C.heartbeats", "D.C.heartbeats"),
+    *("B.heartbeats", "C.B.heartbeats", "heartbeats!", "myheartbeats", "__heartbeats"),
+)
+
+
+def names(pattern: str = "orders", **flags: str) -> Names:
+    """Of a flow A -> B."""
+    given = {name.replace("_", "."): [text] for name, text in flags.items()}
+    aliases = {"source.cluster.alias": ["A"], "target.cluster.alias": ["B"]}
+    return Names(TopicSettings(pattern, pattern), feature_flags.settings(given, aliases), Expression)
+
+
+@pytest.mark.parametrize("policy", ["LegacyReplicationPolicy", "IdentityReplicationPolicy", "DefaultReplicationPolicy"])
+def test_heartbeats_of_any_depth_are_mirrored_under_the_alias(policy: str) -> None:
+    """Not those that have been at the target, and not what the pattern does not name otherwise."""
+    flow = names(replication_policy_class=policy, heartbeats_replication_enabled="true", topics_exclude=".*beats")
+    found = flow.choice().of(TOPICS)
+    renamed = "A.orders" if policy.startswith("Default") else "orders"
+    assert {topic: flow.at_target(topic) for topic in found} == {
+        "orders": renamed,
+        "heartbeats": "A.heartbeats",
+        "C.heartbeats": "A.C.heartbeats",
+        "D.C.heartbeats": "A.D.C.heartbeats",
+    }
+    assert {topic for topic in TOPICS if flow.brings_heartbeats(topic)} == found - {"orders"}
+    assert {flow.remote(topic) for topic in found} == {flow.at_target(topic) for topic in found}
+
+
+def test_outside_a_canary_heartbeats_have_the_alias_too() -> None:
+    flow = names(heartbeats_replication_enabled="true", feature_topics="orders", rename_topics="true")
+    flow.scope.look(TOPICS)
+    assert [flow.at_target(topic) for topic in ("orders", "other", "heartbeats")] == [
+        "A.orders",
+        "other",
+        "A.heartbeats",
+    ]
+
+
+KEPT = ("B.old", "billing-internal", "bills.internal", "__own", ".hidden")
+"""The legacy tool mirrors these; DefaultReplicationPolicy knows them for copies of the target's topics, or internal."""
+
+
+@pytest.mark.parametrize(
+    ("canary", "mirrored"),
+    [("", {"orders"}), ("orders", {"orders", *KEPT}), ("orders|__.*", {"orders", *KEPT} - {"__own"})],
+)
+def test_what_is_outside_a_canary_is_mirrored_as_without_features(canary: str, mirrored: set[str]) -> None:
+    flow = names(pattern=".*", feature_topics=canary, rename_topics="true", heartbeats_replication_enabled="false")
+    found = flow.choice().of(["orders", *KEPT, "__consumer_offsets", "__transaction_state"])
+    flow.scope.look(found)
+    assert found == mirrored
+    assert {topic for topic in found if flow.at_target(topic) == topic} == mirrored - {"orders"}
+
+
+@pytest.mark.parametrize("flags", [{}, {"emit_heartbeats_enabled": "true", "heartbeats_replication_enabled": "false"}])
+def test_otherwise_they_are_topics_like_any_other(flags: dict[str, str]) -> None:
+    flow = names(**flags)
+    assert flow.choice().of(TOPICS) == {"orders"}
+    assert flow.at_target("heartbeats") == "heartbeats"
+    assert not flow.brings_heartbeats("heartbeats")
+
+
+def test_the_topic_of_heartbeats_is_kept_at_the_target() -> None:
+    assert names().own_topics("target") == {}
+    emitting = names(emit_heartbeats_enabled="true", heartbeats_topic_replication_factor="3")
+    assert (emitting.own_topics("source"), emitting.own_topics("target")) == ({}, {"heartbeats": 3})
+
+
+@pytest.mark.parametrize("location", ["source", "target"])
+def test_the_rights_name_every_topic_of_its_own(location: str) -> None:
+    syncs = {"emit_offset-syncs_enabled": "true", "offset-syncs_topic_location": location}
+    others = dict.fromkeys(("preserve_partitions", "emit_checkpoints_enabled", "emit_heartbeats_enabled"), "true")
+    flow = names(**syncs, **others)
+    for rights, place in enumerate(("source", "target")):
+        told = " ".join(row.rights[rights] for row in FEATURES).replace("SOURCE", "A").replace("TARGET", "B")
+        assert [topic for topic in flow.own_topics(place) if topic not in told] == []

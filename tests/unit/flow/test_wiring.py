@@ -1,0 +1,183 @@
+"""What wiring decides by itself, without a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
+from legacy_mm.clients.native.admin import WireAdmin
+from legacy_mm.config.feature_settings import FeatureSettings, HeartbeatSettings
+from legacy_mm.config.settings import HandlerSettings, Settings, SparkSettings
+from legacy_mm.controlplane.copy_job import Trouble
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.flow.copy_jobs import Copies, choose_engine
+from legacy_mm.flow.duties import DutyClusters
+from legacy_mm.flow.names import Names
+from legacy_mm.flow.wiring import check_addresses, check_logins, member_properties
+from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
+from tests.unit.flow_settings import flow_settings, source_settings
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return flow_settings(source_settings(group_instance_id="host-a"))
+
+
+def test_instance_id_per_stream(settings: Settings) -> None:
+    """Ledger: instance-id-per-stream."""
+    assert member_properties(settings, 0)["group.instance.id"] == "host-a"
+    two = replace(settings, streams=2)
+    assert [member_properties(two, n)["group.instance.id"] for n in range(2)] == ["host-a-0", "host-a-1"]
+
+
+def test_no_instance_id_is_made_up(settings: Settings) -> None:
+    plain = replace(settings, source=replace(settings.source, group_instance_id=None))
+    assert "group.instance.id" not in member_properties(plain, 0)
+
+
+@pytest.mark.parametrize("servers", ["no-such-host.invalid:9092", "x", "127.0.0.1:notaport"])
+def test_bootstrap_servers_that_resolve_to_nothing(settings: Settings, servers: str) -> None:
+    """As the Java client: an error at start, before any JVM is started."""
+    bad = replace(settings, target=replace(settings.target, properties={"bootstrap.servers": servers}))
+    with pytest.raises(ConfigurationError, match="No resolvable bootstrap urls"):
+        check_addresses(bad)
+    check_addresses(replace(settings, source=settings.source))
+
+
+def test_one_name_that_resolves_is_enough(settings: Settings) -> None:
+    servers = {"bootstrap.servers": "no-such-host.invalid:9092,127.0.0.1:9092"}
+    check_addresses(replace(settings, target=replace(settings.target, properties=servers)))
+
+
+@pytest.mark.parametrize(("canary", "engine"), [("", "batches"), ("orders.*", "records")])
+def test_a_partitioner_is_in_the_way_of_batches_where_it_has_a_say(
+    settings: Settings, canary: str, engine: str
+) -> None:
+    """It has none over topics whose partitions are preserved."""
+    target = replace(settings.target, properties={**settings.target.properties, "partitioner": "random"})
+    features = FeatureSettings(preserve_partitions=True, canary=canary)
+    assert choose_engine(replace(settings, target=target, features=features)).engine == engine
+    assert choose_engine(replace(settings, target=target)).engine == "records"
+
+
+@pytest.mark.parametrize(("master", "engine"), [(None, "batches"), ("local[8]", "batches"), ("spark://a:1", "records")])
+def test_libraries_do_not_travel_unasked(settings: Settings, master: str | None, engine: str) -> None:
+    assert choose_engine(replace(settings, spark=SparkSettings(master))).engine == engine
+
+
+def no_patterns(_: str) -> Any:
+    """Java is not asked."""
+    raise AssertionError
+
+
+TOKEN = {"security.protocol": "sasl_ssl", "sasl.mechanism": "SCRAM-SHA-256", TOKEN_AUTH: "true"}
+COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "more", "said"),
+    [
+        ({}, {"acks": "0"}, {}, "not here: acks=0"),
+        ({}, {}, {"engine": "records"}, "--engine records cannot be used"),
+        ({}, {}, {"handler": HandlerSettings("x")}, "a message handler sees each record"),
+        (COOPERATIVE, {}, {}, "cooperative-sticky; use range or roundrobin"),
+        ({"group.protocol": "consumer"}, {}, {}, "group.protocol=consumer"),
+        ({}, {}, {"features": FeatureSettings(heartbeats=HeartbeatSettings(1.0, 1))}, "source.admin"),
+    ],
+)
+def test_a_login_that_librdkafka_does_not_have(
+    settings: Settings, source: dict[str, str], target: dict[str, str], more: dict[str, Any], said: str
+) -> None:
+    """Ledger: logins-of-the-batches. It is refused with what only librdkafka can do, and never done half."""
+    asked = replace(
+        settings,
+        source=replace(settings.source, properties={**settings.source.properties, **source}),
+        target=replace(settings.target, properties={**settings.target.properties, **target}),
+        **more,
+    )
+    check_logins(asked)
+    for side in ("source", "target") if not source else ("source",):
+        properties = {**getattr(asked, side).properties, **TOKEN}
+        with pytest.raises(ConfigurationError, match=said):
+            check_logins(replace(asked, **{side: replace(getattr(asked, side), properties=properties)}))
+
+
+def test_a_first_start_is_kept_over_our_own_sockets(settings: Settings) -> None:
+    foreign = {"security.protocol": "ssl", "ssl.engine.location": "x"}
+    source = replace(settings.source, properties={**settings.source.properties, **foreign})
+    check_logins(replace(settings, source=source))
+    with pytest.raises(ConfigurationError, match=r"new\.topics\.from earliest is not possible: ssl\.engine\.location"):
+        check_logins(replace(settings, source=replace(source, new_from_earliest=True)))
+
+
+def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings) -> None:
+    features = FeatureSettings(preserve_partitions=True)
+    token = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **TOKEN}))
+    check_logins(replace(token, features=features))
+    clusters = DutyClusters(replace(token, features=features), Names(settings.topics, features, no_patterns))
+    assert (type(clusters.source), type(clusters.target)) == (LibrdkafkaAdmin, WireAdmin)
+
+
+def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -> None:
+    token = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **TOKEN}))
+    elsewhere = replace(token, spark=SparkSettings(master="spark://a:1"))
+    for asked in (token, elsewhere):
+        check_logins(asked)
+        assert choose_engine(asked).engine == "batches"
+
+
+def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> None:
+    pytest.importorskip("gssapi", reason="pip install 'legacy-mm[kerberos]' (needs Debian's libkrb5-dev)")
+    kerberos = {"security.protocol": "sasl_ssl", "sasl.mechanism": KERBEROS}
+    here = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **kerberos}))
+    for master in (None, "local[8]"):
+        check_logins(replace(here, spark=SparkSettings(master)))
+    with pytest.raises(ConfigurationError, match="not possible with --spark.master"):
+        check_logins(replace(here, spark=SparkSettings(master="spark://a:1")))
+
+
+def test_smaller_batches_come_of_each_refusal_once(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    """Several streams hear of the same one."""
+    copies = Copies(settings, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
+    assert all(copies.adapt(Trouble("BatchRefused", size, fatal=False)) for size in ("262144", "262144", "16384"))
+    told = "The target takes no batch of {} bytes; copying again from the safe offsets, all in batches of {}"
+    assert caplog.messages == [told.format(262_144, 16_384), told.format(16_384, 1_024)]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({}, []),
+        ({"engine": "records"}, []),
+        ({"handler": HandlerSettings("x")}, ["Copying record by record: a message handler sees each record"]),
+    ],
+    ids=["batches", "as asked", "fallback"],
+)
+def test_why_not_batches_is_told_once(
+    settings: Settings, caplog: pytest.LogCaptureFixture, more: dict[str, Any], said: list[str]
+) -> None:
+    caplog.set_level("INFO")
+    Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
+    assert caplog.messages == said
+
+
+@pytest.mark.parametrize(
+    ("more", "helped", "said"),
+    [
+        ({}, True, "Copying record by record: why"),
+        ({"engine": "records"}, True, "Reading record by record: why"),
+        ({"engine": "batches"}, False, None),
+    ],
+    ids=["batches", "records", "batches as asked"],
+)
+def test_what_our_sockets_cannot_do_is_left_to_librdkafka(
+    settings: Settings, caplog: pytest.LogCaptureFixture, more: dict[str, Any], helped: bool, said: str | None
+) -> None:
+    """Both streams hear of it, and it is said once."""
+    caplog.set_level("INFO")
+    copies = Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
+    assert [copies.adapt(Trouble("EngineUnfit", "why", fatal=False)) for _ in range(2)] == [helped] * 2
+    assert caplog.messages == ([] if said is None else [said])

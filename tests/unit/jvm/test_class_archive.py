@@ -1,0 +1,49 @@
+"""The archive of Spark's classes: one per Java and pyspark, used by a JVM that it fits."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.jvm import class_archive
+from legacy_mm.jvm.class_archive import path_for
+from legacy_mm.jvm.java import find_java, pyspark_jars
+
+PACKAGE = "org.apache.spark.deploy"
+
+
+def test_the_archive_that_setup_has_written_is_taken() -> None:
+    java = find_java()
+    options = class_archive.options(java, ())
+    if not options:
+        pytest.skip("no archive here: bin/setup writes one")
+    command = [str(java), *options, "-Xshare:on", "-Xlog:class+load", "-cp", pyspark_jars(), f"{PACKAGE}.SparkSubmit"]
+    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    assert f"{PACKAGE}.SparkSubmit source: shared objects file (top)" in told
+
+
+@pytest.mark.parametrize("option", ["-Xshare:off", "-XX:SharedArchiveFile=/mine.jsa", "-XX:ArchiveClassesAtExit=/x"])
+def test_the_user_s_own_wish_holds(option: str) -> None:
+    assert class_archive.options(find_java(), ["-Xmx1g", option]) == []
+
+
+def test_another_java_has_no_archive(tmp_path: Path) -> None:
+    other = tmp_path / "bin" / "java"
+    other.parent.mkdir()
+    other.touch()
+    assert class_archive.options(other, ()) == []
+
+
+def test_a_layer_of_an_image_keeps_whole_seconds(tmp_path: Path) -> None:
+    modules = tmp_path / "lib" / "modules"
+    modules.parent.mkdir()
+    modules.touch()
+    java = tmp_path / "bin" / "java"
+    found = []
+    for seconds in (5.9, 5.0, 6.0):
+        os.utime(modules, (0, seconds))
+        found.append(path_for(java))
+    assert found[0] == found[1] != found[2]

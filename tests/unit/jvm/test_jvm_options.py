@@ -1,0 +1,100 @@
+"""Java options that are left out, give way or stay; the table is held against every Java found here."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.jvm import jvm_options
+from legacy_mm.jvm.java import MINIMUM_JAVA, find_java, java_version
+
+INSTALLED = sorted({path.resolve() for path in [find_java(), *Path("/usr/lib/jvm").glob("*/bin/java")]})
+JAVAS = [java for java in INSTALLED if java_version(java) >= MINIMUM_JAVA]
+VALUES = {
+    "NumberOfGCLogFiles": "=10",
+    "GCLogFileSize": "=100M",
+    "PermSize": "=48m",
+    "MaxPermSize": "=96m",
+    "CMSInitiatingOccupancyFraction": "=70",
+    "CMSMaxAbortablePrecleanTime": "=1",
+    "CMSWaitDuration": "=1",
+    "CMSFullGCsBeforeCompaction": "=1",
+    "PrintFLSStatistics": "=1",
+}
+
+
+def written(name: str) -> str:
+    """The option as somebody writes it."""
+    if name.startswith("-D"):
+        return name if name.endswith("manager") else f"{name}=/x"
+    if name.startswith("-X"):
+        return f"{name}:x" if "/" in name else name
+    if name.startswith("-"):
+        return name
+    return f"-XX:{name}{VALUES[name]}" if name in VALUES else f"-XX:+{name}"
+
+
+def answer(java: Path, *options: str) -> tuple[int, str]:
+    """How a JVM with these options ends, and what it says."""
+    words = [str(java), "-XX:+DisplayVMOutputToStderr", *options, "-version"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("java", JAVAS, ids=str)
+def test_the_table_is_true_and_every_refusal_is_understood(java: Path) -> None:
+    release = java_version(java)
+    for name, gone in jvm_options._GONE_IN.items():
+        option = written(name)
+        assert bool(jvm_options.removed([option], release)) == (gone <= release), option
+        code, said = answer(java, option)
+        if gone <= release:
+            assert code != 0 or "support was removed" in said, option
+        if code != 0 and not name.endswith("manager"):
+            assert jvm_options.refused(said, ["-Da", option]) == [option], said
+
+
+@pytest.mark.parametrize("java", JAVAS, ids=str)
+@pytest.mark.parametrize(
+    ("options", "refused"),
+    [
+        ("-server -XX:+NoSuchThing", "-XX:+NoSuchThing"),
+        ("-XX:-NoSuchThing", "-XX:-NoSuchThing"),
+        ("-XX:NoSuchThing=3", "-XX:NoSuchThing=3"),
+        ("-XX:MaxInlineLevel=many", "-XX:MaxInlineLevel=many"),
+        ("-XX:+PrintInlining", "-XX:+PrintInlining"),
+        ("-Xnosuchthing", "-Xnosuchthing"),
+        ("-XX:+UseG1GC -XX:+UseTLAB -XX:+UseParallelGC", "-XX:+UseG1GC -XX:+UseParallelGC"),
+    ],
+)
+def test_what_a_jvm_names_is_left_out(java: Path, options: str, refused: str) -> None:
+    code, said = answer(java, *options.split())
+    assert code != 0
+    assert jvm_options.refused(said, options.split()) == refused.split()
+
+
+@pytest.mark.parametrize("options", ["-javaagent:/nowhere.jar", "-Xms1g -Xmx512m"])
+def test_an_error_that_names_no_option_stays_an_error(options: str) -> None:
+    code, said = answer(JAVAS[0], *options.split())
+    assert code != 0
+    assert jvm_options.refused(said, options.split()) == []
+
+
+def test_ours_give_way_where_the_user_chose() -> None:
+    plain = jvm_options.with_ours(())
+    assert {"-XX:+UseSerialGC", "-Xmx512m"} < set(plain)
+    assert jvm_options.with_ours(["-XX:+UseG1GC", "-Da"])[-2:] == ["-XX:+UseG1GC", "-Da"]
+    assert "-XX:+UseSerialGC" not in jvm_options.with_ours(["-XX:+UseG1GC"])
+    for heap in ("-Xmx1g", "-Xms1g", "-XX:MaxRAMPercentage=70"):
+        assert "-Xmx512m" not in jvm_options.with_ours([heap])
+
+
+def test_a_heap_left_to_java_is_computed_by_java() -> None:
+    assert jvm_options.computed_heap(JAVAS[0], ["-server"]) is None
+    assert jvm_options.computed_heap(JAVAS[0], ["-Xms64m", "-Xmx1g"]) is None
+    small, large = (
+        jvm_options.computed_heap(JAVAS[0], [f"-XX:MaxRAMPercentage={percentage}"]) or 0 for percentage in (10, 40)
+    )
+    assert 0 < small < large

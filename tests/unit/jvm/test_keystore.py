@@ -1,0 +1,146 @@
+"""Stores that real keytools wrote, read through the gateway JVM."""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Producer
+
+from compat.laboratory.certificates import PASSWORD, Authority, convert
+from legacy_mm.clock import Deadline
+from legacy_mm.config.settings import JavaStores, KeyStore, SparkSettings
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.jvm import keystore
+from legacy_mm.jvm.gateway import Jvm
+from legacy_mm.spark.session import SparkHost
+
+JAVA_8 = "-J-Dkeystore.pkcs12.legacy"
+KEY_PASSWORD = "password-of-the-key"
+KINDS = {"jks": ("JKS",), "jceks": ("JCEKS",), "p12": ("PKCS12",), "java8.p12": ("PKCS12", JAVA_8)}
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A JVM, and an authority with its stores."""
+
+    jvm: Jvm
+    authority: Authority
+    folder: Path
+
+    def read(self, trusted: KeyStore | None = None, keys: KeyStore | None = None) -> dict[str, str]:
+        return keystore.read(JavaStores(trusted, keys), lambda: self.jvm)
+
+    def store(self, name: str, kind: str = "JKS", password: str | None = PASSWORD) -> KeyStore:
+        return KeyStore(str(self.folder / name), kind, password, password)
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    folder = tmp_path_factory.mktemp("stores")
+    authority = Authority(folder)
+    trusted, key = authority.trust("trust", "PKCS12"), authority.key("key", "PKCS12")
+    for name, (kind, *java) in KINDS.items():
+        convert(trusted, folder / f"trust.{name}", kind, *java)
+        convert(key, folder / f"key.{name}", kind, *java)
+    host = SparkHost(SparkSettings(), streams=1, preload="")
+    yield Lab(host.jvm, authority, folder)
+    host.stop(Deadline.after(2))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_stores_of_every_format_and_generation(lab: Lab, name: str, tmp_path: Path) -> None:
+    kind = KINDS[name][0]
+    read = lab.read(lab.store(f"trust.{name}", kind), lab.store(f"key.{name}", kind))
+    certificate = lab.authority.certificate.read_text()
+    assert ssl.PEM_cert_to_DER_cert(read["ssl.ca.pem"]) == ssl.PEM_cert_to_DER_cert(certificate)
+    assert read["ssl.certificate.pem"].count("BEGIN CERTIFICATE") == 2
+    both = tmp_path / "both.pem"
+    both.write_text(read["ssl.key.pem"] + read["ssl.certificate.pem"])
+    ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_cert_chain(both)  # raises when the key is not the certificate's
+
+
+def test_librdkafka_takes_what_was_read(lab: Lab) -> None:
+    stores = JavaStores(None, lab.store("key.p12"), java_trust=True, token_service=True)
+    read = keystore.read(stores, lambda: lab.jvm)
+    Producer({"security.protocol": "ssl", "log_level": 0, **read})
+
+
+@pytest.mark.parametrize(("name", "kind"), [("trust.p12", "JKS"), ("trust.jks", "PKCS12"), ("trust.jks", "jks")])
+def test_the_type_may_be_the_wrong_word_of_the_two(lab: Lab, name: str, kind: str) -> None:
+    assert "ssl.ca.pem" in lab.read(lab.store(name, kind))
+
+
+def test_a_key_with_a_password_of_its_own(lab: Lab) -> None:
+    lab.authority.key("own.jks", "JKS", key_password=KEY_PASSWORD)
+    store = lab.store("own.jks")
+    assert "ssl.key.pem" in lab.read(keys=replace(store, key_password=KEY_PASSWORD))
+    with pytest.raises(ConfigurationError) as refused:
+        lab.read(keys=store)
+    assert str(refused.value).endswith("KafkaException: java.security.UnrecoverableKeyException: Cannot recover key")
+
+
+def test_trust_without_a_password(lab: Lab) -> None:
+    """Quirk empty-trust-store."""
+    assert "ssl.ca.pem" in lab.read(lab.store("trust.jks", password=None))
+    with pytest.raises(ConfigurationError, match=r"no certificate that can be read without ssl\.truststore\.password"):
+        lab.read(lab.store("trust.p12", password=None))
+
+
+def test_all_aliases_are_trusted(lab: Lab) -> None:
+    other = Authority(lab.folder, "other")
+    for authority in (lab.authority, other):
+        authority.trust("both.jks", "JKS")
+    assert lab.read(lab.store("both.jks"))["ssl.ca.pem"].count("BEGIN CERTIFICATE") == 2
+
+
+def test_trust_without_a_root_is_said(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
+    """Quirk trust-without-root."""
+    with caplog.at_level(logging.WARNING):
+        lab.read(lab.store("trust.jks"))
+        assert not caplog.text
+        lab.read(lab.store("key.jks"))
+    assert "key.jks trusts CN=client but not its issuer" in caplog.text
+
+
+def test_one_of_several_keys_is_said(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
+    for owner in ("one", "two"):
+        lab.authority.key("several.jks", "JKS", owner=owner)
+    with caplog.at_level(logging.WARNING):
+        read = lab.read(keys=lab.store("several.jks"))
+    assert read["ssl.key.pem"].count("BEGIN PRIVATE KEY") == 1
+    assert "several.jks holds 2 keys" in caplog.text
+
+
+def test_a_key_store_without_a_key_shows_none(lab: Lab) -> None:
+    assert lab.read(keys=lab.store("trust.jks")) == {}
+
+
+def test_what_java_trusts_by_itself(lab: Lab) -> None:
+    trusted = keystore.read(JavaStores(java_trust=True, token_service=True), lambda: lab.jvm)
+    ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=trusted["ssl.ca.pem"])
+    assert trusted["https.ca.pem"] == trusted["ssl.ca.pem"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "password", "said"),
+    [
+        ("none.jks", "JKS", PASSWORD, "java.nio.file.NoSuchFileException: {folder}/none.jks"),
+        ("trust.jks", "JKS", "hush-hush", "java.io.IOException: Keystore was tampered with, or password was incorrect"),
+        ("trust.p12", "PKCS12", "hush-hush", "java.io.IOException: keystore password was incorrect"),
+        ("trust.jks", "FOO", PASSWORD, "java.security.KeyStoreException: FOO not found"),
+        ("authority.pem", "JKS", PASSWORD, "java.io.IOException: "),
+    ],
+)
+def test_errors_have_the_old_words(lab: Lab, name: str, kind: str, password: str, said: str) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        lab.read(lab.store(name, kind, password))
+    path = lab.folder / name
+    begin = f"org.apache.kafka.common.KafkaException: Failed to load SSL keystore {path} of type {kind}: "
+    assert str(refused.value).startswith(begin + said.format(folder=lab.folder))
+    assert "hush" not in str(refused.value)
+    assert refused.value.exit_code == 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 
-from legacy_mm.clients.native import failures
+from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.group_offsets import raise_untold
@@ -63,7 +63,7 @@ class GroupStart:
         # (3)
         starts = {partition: CommittedOffset(high) for partition, (_, high) in ends.items()}
         refused = self._admin.commit({self._group: starts}, deadline)
-        if failures.tells_of_members(refused.get(self._group, "")):
+        if error_text.tells_of_members(refused.get(self._group, "")):
             return
         self._require_told(refused)
         # (4)
@@ -72,6 +72,6 @@ class GroupStart:
 
     def _require_told(self, untold: Mapping[str, str]) -> None:
         """Raise StreamFailure if a right is missing, as joining the group would."""
-        if (why := untold.get(self._group)) and failures.forbids(why):
+        if (why := untold.get(self._group)) and error_text.forbids(why):
             raise StreamFailure(f"group {self._group} cannot be started: {why}")
         raise_untold(untold)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from legacy_mm.clients.librdkafka.errors import broker_error
 from legacy_mm.clients.librdkafka.sender import FailedSend
-from legacy_mm.clients.native import append_options, failures
+from legacy_mm.clients.native import append_options, error_text
 from legacy_mm.clients.native.appender import Appender
 from legacy_mm.clients.native.arrivals import Fetched
 from legacy_mm.clients.native.errors import ProducerForgotten, UnsupportedVersion
@@ -38,6 +38,8 @@ from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsen
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.protocol import error_codes
+from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch, seal
 
 _WAIT_SECONDS = 0.1
@@ -204,9 +206,9 @@ class BatchesEngine:
             self._meters.read(source, route.next_offset, sized)
         for _, large, offsets in route.too_large:
             if self._refused is None:
-                self._fail(topic, large, failures.TOO_LARGE)
+                self._fail(topic, large, ErrorCode.MESSAGE_TOO_LARGE)
             else:
-                self._refused.add(Part(piece, offsets, None), large, broker_error(failures.TOO_LARGE)[0])
+                self._refused.add(Part(piece, offsets, None), large, broker_error(ErrorCode.MESSAGE_TOO_LARGE)[0])
         for target, (_, made, offsets), times in zip(targets, route.batches, times_of(sized, route), strict=True):
             if not self._wait_for_room():
                 return False
@@ -274,9 +276,9 @@ class BatchesEngine:
     def _deal_with(self, refused: Entry) -> None:
         """Send other batches in its place; what none of them can mend has failed, in the end each record alone."""
         topic, number = refused.lane.partition
-        if failures.needs_new_producer(refused.refusal):
+        if error_codes.needs_new_producer(refused.refusal):
             if not refused.lane.may_start_anew():
-                raise ProducerBroken(failures.text(refused.refusal))
+                raise ProducerBroken(error_text.text(refused.refusal))
             self._patience.ask(lambda: self._appender.start_anew(refused), at_least_once=True)
             return
         if self._refused is not None and isinstance(refused.receipt, Aside):
@@ -288,7 +290,7 @@ class BatchesEngine:
         instead, failed = self._router.instead(placed, refused.refusal, refused.blamed)
         piece.missing += len(instead)
         for each, why in failed:
-            if self._refused is not None and failures.refuses_the_record(refused.refusal):
+            if self._refused is not None and error_codes.refuses_the_record(refused.refusal):
                 piece.missing += 1
                 self._refused.add(Part(piece, each.offsets, None), each.batch, why or _why(refused))
             else:
@@ -296,7 +298,7 @@ class BatchesEngine:
                 self._failures.raise_if_ending(None)
             self._report_when_due(blocked=True)  # there may be thousands of them
         if instead:
-            if failures.is_too_large(refused.refusal):
+            if error_codes.is_too_large(refused.refusal):
                 self._joiner.refused(topic, refused.size)
             parts = [
                 (made.batch, Part(piece, made.offsets, Times.of_batch(made.batch.header), moved)) for made in instead

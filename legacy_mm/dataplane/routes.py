@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from legacy_mm.clients.native import failures
 from legacy_mm.clock import epoch_ms
-from legacy_mm.protocol import records
+from legacy_mm.protocol import error_codes, records
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
 from legacy_mm.protocol.record_set import opened
@@ -168,10 +167,10 @@ class Router:
         "".
         """
         header = refused.batch.header
-        if failures.refuses_the_codec(code) and self._options.codec is None and header.codec is not Codec.NONE:
+        if error_codes.refuses_the_codec(code) and self._options.codec is None and header.codec is not Codec.NONE:
             self._not_taken.add(header.codec)
             return self._parts(refused, opened(refused.batch, self.decompress), Codec.NONE, self._options.limit), []
-        if header.records == 1 or not failures.may_spare_some(code):
+        if header.records == 1 or not error_codes.may_spare_some(code):
             return [], [(refused, "")]
         failed = {number: why for number, why in blamed.items() if 0 <= number < header.records}
         return self._without(refused, failed) if failed else (self.halve(refused), [])

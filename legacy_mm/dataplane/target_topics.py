@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from legacy_mm.clients.native import failures
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.survey import missing_topics
 from legacy_mm.clock import Deadline, monotonic
@@ -21,6 +20,8 @@ from legacy_mm.dataplane.patience import Patience
 from legacy_mm.dataplane.send_failure import Unsendable, ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.errors import StreamFailure
+from legacy_mm.protocol import error_codes
+from legacy_mm.protocol.error_codes import ErrorCode
 
 
 @dataclass(slots=True)
@@ -79,7 +80,7 @@ class TargetTopics:
         if topic not in self._waits and self._unmade.has(topic):
             return "topic.creation has not made it yet"
         problem = self._target.problem(topic)
-        return failures.name(failures.UNKNOWN_TOPIC if problem is None else problem.errno)  # type: ignore[attr-defined]
+        return error_codes.name(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if problem is None else problem)
 
     def tend(self, stuck: Collection[str]) -> None:
         """Ask again for what is waited for, when it is time, and tell of it; also of `stuck` topics."""
@@ -117,6 +118,6 @@ class TargetTopics:
         if not self._answered(wait):
             return None
         problem = self._target.problem(topic)
-        if problem is not None and ends_waiting(failures.name(problem.errno), topic, self._names):  # type: ignore[attr-defined]
-            return Unsendable(problem.errno)  # type: ignore[attr-defined]
-        return Unsendable(failures.UNKNOWN_TOPIC) if wait.missing.expired() else None
+        if problem is not None and ends_waiting(error_codes.name(problem), topic, self._names):
+            return Unsendable(problem)
+        return Unsendable(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION) if wait.missing.expired() else None

@@ -332,7 +332,7 @@ def test_what_may_not_be_seen_is_told(clean: Flow, topic: Callable[..., str]) ->
     assert found.changes == ()
     assert found.troubles == (f"topic {name}: the source does not tell its properties: Topic authorization failed.",)
     (acls,), _ = feature_duties(ACLS, source, target, names, 300.0)
-    with pytest.raises(HostError, match="listing the source's access rules failed: ClusterAuthorizationFailedError"):
+    with pytest.raises(HostError, match="listing the source's access rules failed: CLUSTER_AUTHORIZATION_FAILED"):
         acls.duty.look(frozenset({name}), Deadline.after(SECONDS))
 
 

@@ -8,7 +8,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
-from kafka.errors import UnknownTopicOrPartitionError
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from compat.laboratory import cluster as testbed
@@ -18,6 +17,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
 from tests.fixtures.clusters import Kafka
 
 pytestmark = pytest.mark.brokers
@@ -55,7 +55,7 @@ def test_a_topic_that_is_not_there(cluster: Cluster, topic: Callable[..., str]) 
     name = topic()
     cluster.watch([name])
     assert (cluster.partitions(name), cluster.leader(TopicPartition(name, 0))) == (0, None)
-    assert cluster.problem(name) is UnknownTopicOrPartitionError
+    assert cluster.problem(name) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert cluster.offsets([], LATEST) == {}
 
 

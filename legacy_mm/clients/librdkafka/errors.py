@@ -1,4 +1,7 @@
-"""librdkafka's error codes, sorted by what we do about them. The rest of the package asks these questions only."""
+"""librdkafka's own error codes, and those of brokers (`protocol/error_codes.py`), sorted by what we do about them.
+
+The rest of the package asks these questions only.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,10 @@ from confluent_kafka import KafkaError
 
 from legacy_mm.clients import tokens
 from legacy_mm.clients.api import CommitProblem
+from legacy_mm.protocol import error_codes
+from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, MEMBER_UNKNOWN, ErrorCode
 
-_RETRY = {
+_RETRY = COORDINATOR_MOVED | {
     KafkaError._TIMED_OUT,
     KafkaError._TIMED_OUT_QUEUE,
     KafkaError._TRANSPORT,
@@ -18,71 +23,24 @@ _RETRY = {
     KafkaError._RESOLVE,
     KafkaError._DESTROY,
     KafkaError._STATE,
-    KafkaError.REQUEST_TIMED_OUT,
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.NOT_COORDINATOR,
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-    KafkaError.UNSTABLE_OFFSET_COMMIT,
+    ErrorCode.REQUEST_TIMED_OUT,
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    ErrorCode.UNSTABLE_OFFSET_COMMIT,
 }
-_REJOINING = {
-    KafkaError.ILLEGAL_GENERATION,
-    KafkaError.REBALANCE_IN_PROGRESS,
-    KafkaError.STALE_MEMBER_EPOCH,
-    KafkaError._ASSIGNMENT_LOST,
-}
-_LOST = {KafkaError.UNKNOWN_MEMBER_ID, KafkaError.FENCED_MEMBER_EPOCH}
+_REJOINING = GENERATION_OVER | {KafkaError._ASSIGNMENT_LOST}
 _FATAL_FOR_MEMBER = {
-    KafkaError.GROUP_AUTHORIZATION_FAILED,
-    KafkaError.FENCED_INSTANCE_ID,
-    KafkaError.INVALID_GROUP_ID,
-    KafkaError.INCONSISTENT_GROUP_PROTOCOL,
-    KafkaError.INVALID_SESSION_TIMEOUT,
-    KafkaError.GROUP_MAX_SIZE_REACHED,
-    KafkaError.UNSUPPORTED_VERSION,
+    ErrorCode.GROUP_AUTHORIZATION_FAILED,
+    ErrorCode.FENCED_INSTANCE_ID,
+    ErrorCode.INVALID_GROUP_ID,
+    ErrorCode.INCONSISTENT_GROUP_PROTOCOL,
+    ErrorCode.INVALID_SESSION_TIMEOUT,
+    ErrorCode.GROUP_MAX_SIZE_REACHED,
+    ErrorCode.UNSUPPORTED_VERSION,
     KafkaError._UNSUPPORTED_FEATURE,
     KafkaError._FATAL,
 }
-_IDEMPOTENCE_REFUSED = {
-    KafkaError.CLUSTER_AUTHORIZATION_FAILED,
-    KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-    KafkaError._UNSUPPORTED_FEATURE,
-    KafkaError.UNSUPPORTED_VERSION,
-}
-_PRODUCER_UNKNOWN = {
-    KafkaError.OUT_OF_ORDER_SEQUENCE_NUMBER,
-    KafkaError.INVALID_PRODUCER_EPOCH,
-    KafkaError.UNKNOWN_PRODUCER_ID,
-    KafkaError.PRODUCER_FENCED,
-}
-_OF_THE_RECORD = {
-    KafkaError.MSG_SIZE_TOO_LARGE,
-    KafkaError.RECORD_LIST_TOO_LARGE,
-    KafkaError.INVALID_TIMESTAMP,
-    KafkaError.INVALID_RECORD,
-    KafkaError._INVALID_DIFFERENT_RECORD,
-}
-_JAVA_NAMES = {
-    KafkaError.UNKNOWN_TOPIC_OR_PART: "UNKNOWN_TOPIC_OR_PARTITION",
-    KafkaError.TOPIC_EXCEPTION: "INVALID_TOPIC_EXCEPTION",
-}
-_INCONSISTENT_TOPIC_ID = 103
-"""The error code that has no name in confluent-kafka 2.11."""
-_READ_LATER = {
-    KafkaError.LEADER_NOT_AVAILABLE,
-    KafkaError.NOT_LEADER_FOR_PARTITION,
-    KafkaError.REQUEST_TIMED_OUT,
-    KafkaError.BROKER_NOT_AVAILABLE,
-    KafkaError.REPLICA_NOT_AVAILABLE,
-    KafkaError.NETWORK_EXCEPTION,
-    KafkaError.KAFKA_STORAGE_ERROR,
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-    KafkaError.FENCED_LEADER_EPOCH,
-    KafkaError.UNKNOWN_LEADER_EPOCH,
-    KafkaError.OFFSET_NOT_AVAILABLE,
-    KafkaError.UNKNOWN_TOPIC_ID,
-    _INCONSISTENT_TOPIC_ID,
-}
+_IDEMPOTENCE_REFUSED = error_codes.REFUSES_IDEMPOTENCE | {KafkaError._UNSUPPORTED_FEATURE}
+_OF_THE_RECORD = error_codes.OF_THE_RECORD | {KafkaError._INVALID_DIFFERENT_RECORD}
 _LOGIN_REFUSED = {KafkaError._AUTHENTICATION, KafkaError._SSL}
 _NOT_THE_BROKERS_WORD = ("Local: ", "SSL transport error", "Failed to acquire SASL OAUTHBEARER token")
 """In the text of a failed login: the connection broke on the way, or a token service gave none."""
@@ -95,7 +53,7 @@ _DOUBTS = " (unknown authority, another host name, or out of date)"
 def commit_problem(error: KafkaError) -> CommitProblem:
     """Return the way to handle a failed commit."""
     code = error.code()
-    if code in _LOST:
+    if code in MEMBER_UNKNOWN:
         return CommitProblem.LOST
     if code in _REJOINING:
         return CommitProblem.REJOINING
@@ -117,18 +75,18 @@ def ends_reading(error: KafkaError) -> bool:
     return (
         bool(error.fatal())
         or code in (KafkaError._BAD_MSG, KafkaError._BAD_COMPRESSION)
-        or (code > 0 and code not in _READ_LATER)
+        or (code > 0 and not error_codes.may_be_read_later(code))
     )
 
 
 def is_out_of_range(error: KafkaError) -> bool:
     """Return True when the wanted offset is not in the log (`auto.offset.reset=error`)."""
-    return error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)
+    return error.code() == KafkaError._AUTO_OFFSET_RESET or error_codes.is_out_of_range(error.code())
 
 
 def is_membership_lost(error: KafkaError) -> bool:
     """Return True when the group has dropped this member."""
-    return error.code() in (KafkaError._MAX_POLL_EXCEEDED, KafkaError.UNKNOWN_MEMBER_ID)
+    return error.code() in (KafkaError._MAX_POLL_EXCEEDED, ErrorCode.UNKNOWN_MEMBER_ID)
 
 
 def refuses_idempotence(error: KafkaError) -> bool:
@@ -138,7 +96,7 @@ def refuses_idempotence(error: KafkaError) -> bool:
 
 def needs_new_producer(error: KafkaError) -> bool:
     """Return True when a broker does not know this producer id any more; another id can continue."""
-    return error.code() in _PRODUCER_UNKNOWN
+    return error_codes.needs_new_producer(error.code())
 
 
 def refuses_the_record(error: KafkaError) -> bool:
@@ -148,7 +106,7 @@ def refuses_the_record(error: KafkaError) -> bool:
 
 def is_too_large(error: KafkaError) -> bool:
     """Return True where the target takes no batch of this size."""
-    return bool(error.code() == KafkaError.MSG_SIZE_TOO_LARGE)
+    return error_codes.is_too_large(error.code())
 
 
 def refuses_login(error: KafkaError) -> bool:
@@ -176,4 +134,4 @@ def broker_error(code: int) -> tuple[str, str]:
 
 def java_name(error: KafkaError) -> str:
     """Return Java's name of an error that a topic may have."""
-    return _JAVA_NAMES.get(error.code(), error.name())
+    return error_codes.name(error.code()) if error.code() > 0 else str(error.name())

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import closing
 
-from kafka.errors import NoError, SecurityDisabledError, for_code
 from kafka.protocol.admin import DescribeAclsRequest
 from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourcePatternType, ACLResourceType
 
@@ -17,6 +16,8 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError, NoAuthorizer
 from legacy_mm.policies.acl_rules import AclRule
+from legacy_mm.protocol import error_codes
+from legacy_mm.protocol.error_codes import ErrorCode
 
 _EVERY = DescribeAclsRequest(
     resource_type_filter=ACLResourceType.TOPIC,
@@ -36,12 +37,12 @@ def access_rules(name: str, properties: Mapping[str, str], deadline: Deadline) -
     """
     with closing(Cluster(properties, deadline.remaining())) as cluster:
         answer = cluster.call_any(_EVERY)
-    error = for_code(answer.error_code)
-    if error is SecurityDisabledError:
+    code = answer.error_code
+    if code == ErrorCode.SECURITY_DISABLED:
         raise NoAuthorizer(f"the {name} has no authorizer")
-    if error is not NoError:
+    if code:
         # the broker's own words name the connection, and would never be the same twice
-        raise HostError(f"listing the {name}'s access rules failed: {error.__name__}")
+        raise HostError(f"listing the {name}'s access rules failed: {error_codes.name(code)}")
     return frozenset(
         AclRule(
             resource.resource_name,

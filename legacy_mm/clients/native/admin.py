@@ -13,7 +13,6 @@ from functools import partial
 from itertools import starmap
 from typing import Any, TypeVar
 
-from kafka.errors import InvalidPartitionsError, NotControllerError, TopicAlreadyExistsError
 from kafka.protocol.admin import (
     AlterConfigsRequest,
     CreateAclsRequest,
@@ -26,7 +25,7 @@ from kafka.protocol.admin import (
 )
 from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourcePatternType, ACLResourceType
 
-from legacy_mm.clients.native import failures
+from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.survey import asking, every_topic, partition_counts
@@ -47,10 +46,11 @@ from legacy_mm.policies.changes import (
 )
 from legacy_mm.policies.config_filter import TopicProperty, overrides_after
 from legacy_mm.policies.portions import portions
+from legacy_mm.protocol.error_codes import ErrorCode
 
 _TOPIC, _BROKER = 2, 4
 _SET, _DELETE = 0, 1
-_ALREADY = failures.codes(TopicAlreadyExistsError, InvalidPartitionsError)
+_ALREADY = {ErrorCode.TOPIC_ALREADY_EXISTS, ErrorCode.INVALID_PARTITIONS}
 """The topic is there; it has so many partitions."""
 _ORIGINS = (
     *("UNKNOWN_CONFIG", "DYNAMIC_TOPIC_CONFIG", "DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"),
@@ -96,7 +96,7 @@ class WireAdmin:
                 answer = cluster.call_any(DescribeConfigsRequest(resources=wanted, min_version=1))
             for row in answer.results:
                 if row.error_code:
-                    why = row.error_message or failures.text(row.error_code)
+                    why = row.error_message or error_text.text(row.error_code)
                     untold[row.resource_name] = f"the {self.name} does not tell its properties: {why}"
                 else:
                     found[row.resource_name] = [_property(each) for each in row.configs]
@@ -227,7 +227,7 @@ class WireAdmin:
         while True:
             try:
                 rows = _named(cluster.call(every_topic(cluster).controller_id, request()), some)
-                if deadline.expired() or all(row.error_code != NotControllerError.errno for row in rows):
+                if deadline.expired() or all(row.error_code != ErrorCode.NOT_CONTROLLER for row in rows):
                     return rows
             except ConnectionLost:
                 if deadline.expired():
@@ -255,7 +255,7 @@ def _outcome(change: Change, row: Any) -> Outcome:
     if not row.error_code:
         return Outcome(change)
     already = row.error_code in _ALREADY
-    return Outcome(change, "" if already else row.error_message or failures.text(row.error_code), already)
+    return Outcome(change, "" if already else row.error_message or error_text.text(row.error_code), already)
 
 
 def _property(row: Any) -> TopicProperty:

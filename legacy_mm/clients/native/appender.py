@@ -13,7 +13,6 @@ from collections.abc import Iterable
 from math import inf
 from typing import Any, NamedTuple
 
-from legacy_mm.clients.native import failures
 from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.channel import Channel
 from legacy_mm.clients.native.cluster import Cluster
@@ -23,6 +22,8 @@ from legacy_mm.clients.native.producer_id import ProducerIds
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, epoch_ms, monotonic
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol import error_codes
+from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 
@@ -218,22 +219,22 @@ class Appender:
     def failed(self, entry: Entry, answer: Appended | None) -> None:
         """Record that the target did not take the batch, or that the connection broke (None). Called under the lock."""
         error = 0 if answer is None else answer.error
-        entry.damaged = entry.damaged + 1 if failures.is_damaged(error) else 0
+        entry.damaged = entry.damaged + 1 if error_codes.is_damaged(error) else 0
         if entry.damaged >= self.options.damaged:
-            error = failures.INVALID_RECORD
-        only_follows = entry.lane.recovering and failures.is_out_of_order(error)
-        final = error and not failures.is_retriable(error)
-        if not only_follows and final and failures.needs_new_producer(error) and entry.lane.disputes(entry):
-            entry.lane.hindered(failures.name(error), monotonic())
+            error = ErrorCode.INVALID_RECORD
+        only_follows = entry.lane.recovering and error_codes.is_out_of_order(error)
+        final = error and not error_codes.is_retriable(error)
+        if not only_follows and final and error_codes.needs_new_producer(error) and entry.lane.disputes(entry):
+            entry.lane.hindered(error_codes.name(error), monotonic())
         elif not only_follows and (final or entry.attempts >= self.options.retries):
-            entry.refusal = error or failures.TIMED_OUT
+            entry.refusal = error or ErrorCode.REQUEST_TIMED_OUT
             if answer is not None:
                 entry.reason, entry.blamed = answer.reason, answer.blamed
         else:
             entry.attempts += not only_follows
-            entry.lane.hindered(failures.name(error) if error else "its leader does not answer", monotonic())
+            entry.lane.hindered(error_codes.name(error) if error else "its leader does not answer", monotonic())
             self.cluster.stale()
-        entry.lane.failed(entry, denied=not failures.leaves_open(error))
+        entry.lane.failed(entry, denied=not error_codes.leaves_open(error))
         self._settle(entry.lane)
 
     def unsent(self, entry: Entry) -> None:
@@ -339,7 +340,7 @@ class Appender:
         for lane in self._lanes.values():
             if lane.pending and lane.pending[0].deadline <= now and not lane.under_way and lane.held is None:
                 lane.held = lane.pending.popleft()
-                lane.held.refusal = failures.TIMED_OUT
+                lane.held.refusal = ErrorCode.REQUEST_TIMED_OUT
                 self._refused.append(lane.held)
                 self._settled.notify_all()
 

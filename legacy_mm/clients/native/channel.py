@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-from legacy_mm.clients.native import failures
+from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
@@ -21,6 +21,7 @@ from legacy_mm.clients.native.lane import Entry, Lane
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError
+from legacy_mm.protocol import error_codes
 from legacy_mm.protocol import produce_messages as messages
 from legacy_mm.protocol.compression import Codec
 
@@ -235,7 +236,7 @@ class Channel(threading.Thread):
                 self._silent_until = now + throttle / 1000
             for answer in appended:
                 entry = entries.pop(answer.partition)
-                if not answer.error or failures.is_duplicate(answer.error):
+                if not answer.error or error_codes.is_duplicate(answer.error):
                     owner.acknowledged(entry, -1 if answer.error else answer.base_offset)
                 else:
                     owner.failed(entry, answer)
@@ -243,8 +244,8 @@ class Channel(threading.Thread):
                 owner.failed(entry, None)
             self.wake()
         for answer in appended:
-            if failures.is_damaged(answer.error):
-                told = failures.text(answer.error)
+            if error_codes.is_damaged(answer.error):
+                told = error_text.text(answer.error)
                 owner.traffic.on_trouble(f"{answer.partition} did not take a batch, which is tried again: {told}")
 
     def _take_back(self, link: _Link) -> list[_Request]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from threading import Condition, Event, Lock, Thread
 from typing import Any, NamedTuple
 
-from kafka.errors import NoError, for_code
 from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
@@ -20,6 +19,7 @@ from legacy_mm.clients.native.security import Security
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol import error_codes
 
 _CANONICAL = "resolve_canonical_bootstrap_servers_only"
 _MAX_AGE_MS = 300_000
@@ -115,8 +115,8 @@ class Cluster:
         """Return the cluster id of the last answer; empty before the first one, and for brokers before 0.10.1."""
         return self._topology.cluster_id
 
-    def problem(self, topic: str) -> type[Exception] | None:
-        """Return kafka-python's error class for a topic that the last answer describes by an error only."""
+    def problem(self, topic: str) -> int | None:
+        """Return the error code of a topic that the last answer describes by an error only."""
         return self._now().problems.get(topic)
 
     def broker(self, node: int) -> Broker | None:
@@ -239,11 +239,10 @@ class Cluster:
             for topic in answer.topics:
                 for row in topic.partitions:
                     partition = TopicPartition(topic.name, row.partition_index)
-                    error = for_code(row.error_code)
-                    if error is NoError:
-                        yield partition, row.offset
+                    if row.error_code:
+                        _require_retriable(row.error_code, partition)
                     else:
-                        _require_retriable(error, partition)
+                        yield partition, row.offset
 
     def _offsets_request(self, partitions: Iterable[TopicPartition], which: int) -> Any:
         committed = self._properties.get("isolation.level") == "read_committed"
@@ -390,9 +389,9 @@ class _Line:
             connection.close()
 
 
-def _require_retriable(error: Any, partition: TopicPartition) -> None:
-    if not (error.retriable or error.invalid_metadata):
-        raise RequestRefused(f"the offsets of {partition} cannot be listed: {error.__name__}")
+def _require_retriable(code: int, partition: TopicPartition) -> None:
+    if not error_codes.is_retriable(code):
+        raise RequestRefused(f"the offsets of {partition} cannot be listed: {error_codes.name(code)}")
 
 
 def _bootstrap(properties: Mapping[str, str]) -> list[tuple[str, int]]:

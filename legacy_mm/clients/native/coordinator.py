@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from threading import Lock
 from typing import Any
 
-from kafka.errors import for_code
 from kafka.protocol.metadata import FindCoordinatorRequest
 
-from legacy_mm.clients.native import failures
+from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.errors import ConnectionLost, RequestRefused, UnsupportedVersion
+from legacy_mm.protocol import error_codes
 
 _GROUP = 0
 _WITH_KEYS = 4
@@ -69,10 +69,9 @@ class Coordinator:
     def _find(self) -> int:
         ((_, code, node),) = coordinators(self._cluster, [self.group])
         if code:
-            error = for_code(code)
-            if not error.retriable:
-                raise RequestRefused(f"the group refuses this member: {failures.text(code)}")
-            raise CoordinatorMoved(f"group {self.group} has no coordinator yet: {error.__name__}")
+            if not error_codes.is_retriable(code):
+                raise RequestRefused(f"the group refuses this member: {error_text.text(code)}")
+            raise CoordinatorMoved(f"group {self.group} has no coordinator yet: {error_codes.name(code)}")
         return node
 
 

@@ -8,16 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from kafka.errors import FetchSessionIdNotFoundError, InvalidFetchSessionEpochError
-
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.fetch_messages import FetchResponse, Session, Wanted
 
 _NEW = 0
 """The epoch that asks for a new session, in the place of the one that is named."""
 _EPOCHS = (1 << 31) - 1
-_NOT_FOUND: int = FetchSessionIdNotFoundError.errno
-_WRONG_EPOCH: int = InvalidFetchSessionEpochError.errno
 
 
 class FetchSession:
@@ -42,9 +39,9 @@ class FetchSession:
         """Return True if the broker accepted the session; else it read nothing, and the next request starts a new
         one.
         """
-        if response.error in (_NOT_FOUND, _WRONG_EPOCH):
+        if response.error in (ErrorCode.FETCH_SESSION_ID_NOT_FOUND, ErrorCode.INVALID_FETCH_SESSION_EPOCH):
             self.failed()
-            if response.error == _NOT_FOUND:
+            if response.error == ErrorCode.FETCH_SESSION_ID_NOT_FOUND:
                 self._id = 0
             return False
         self._id = response.session_id

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 
-from legacy_mm.clients.native import failures
+from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.arrivals import Arrivals, Fetched, Work
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
@@ -25,6 +25,7 @@ from legacy_mm.clock import monotonic
 from legacy_mm.control_channel.frames import Gap, Started
 from legacy_mm.errors import EngineUnfit, LegacyMMError, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
+from legacy_mm.protocol import error_codes
 from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
 from legacy_mm.protocol.record_set import whole_batches
@@ -309,7 +310,7 @@ class Fetcher:
         return Fetched(partition, position, batches, answer.aborted, len(answer.records)), max(next_offset, position)
 
     def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
-        if failures.is_out_of_range(error):
+        if error_codes.is_out_of_range(error):
             low, high = self._log_ends(partition)
             if low <= wanted <= high:  # a follower that lags, or a moment in between
                 self._replicas.pop(partition, None)
@@ -317,22 +318,22 @@ class Fetcher:
             elif self._is_made_again(partition, wanted):
                 self._report_made_again(partition, wanted, *self._log_ends(partition))
             else:
-                self._report_gap(Gap(*partition, wanted, low, high, failures.text(error)))
-        elif failures.may_be_read_later(error):
-            if failures.is_unknown(error):
-                self.traffic.on_trouble(f"reading {partition} failed and is tried again: {failures.text(error)}")
+                self._report_gap(Gap(*partition, wanted, low, high, error_text.text(error)))
+        elif error_codes.may_be_read_later(error):
+            if error_codes.is_unknown(error):
+                self.traffic.on_trouble(f"reading {partition} failed and is tried again: {error_text.text(error)}")
             self._replicas.pop(partition, None)
             self.cluster.stale()
             self._pause(partition)
         else:
-            raise StreamFailure(f"reading {partition} failed: {failures.text(error)}")
+            raise StreamFailure(f"reading {partition} failed: {error_text.text(error)}")
 
     def _ask_for_ids(self, partitions: Iterable[FetchedPartition]) -> None:
         """Ask for the ids of topics before an offset that is out of range is judged: the topic may be a recreated one.
 
         The leader is asked, because it has the log: other brokers may not know the new topic yet.
         """
-        judged = [answer.partition for answer in partitions if failures.is_out_of_range(answer.error)]
+        judged = [answer.partition for answer in partitions if error_codes.is_out_of_range(answer.error)]
         if judged:
             leader = self.cluster.leader(judged[0])
             self.cluster.refresh(leader.node if leader else None)
@@ -416,7 +417,7 @@ class _Reader(threading.Thread):
             fetcher.answered(asked, [])
             return
         if response.error:
-            raise ConnectionLost(failures.text(response.error))
+            raise ConnectionLost(error_text.text(response.error))
         fetcher.answered(asked, response.partitions)
         if response.throttle_ms and version >= messages.CLIENT_RESTS_SINCE:
             fetcher.rest(response.throttle_ms / 1000)

@@ -6,22 +6,16 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from kafka import errors
 from kafka.protocol.consumer import OffsetCommitRequest, OffsetFetchRequest
 
 from legacy_mm.clients.api import CommitProblem
-from legacy_mm.clients.native import failures
+from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.coordinator import CoordinatorMoved
 from legacy_mm.clients.native.group_protocol import Identity
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, MEMBER_UNKNOWN, is_retriable
 
-COORDINATOR_MOVED = failures.codes(
-    errors.CoordinatorLoadInProgressError, errors.CoordinatorNotAvailableError, errors.NotCoordinatorError
-)
-UNKNOWN_MEMBER: int = errors.UnknownMemberIdError.errno
-ILLEGAL_GENERATION: int = errors.IllegalGenerationError.errno
-REBALANCING: int = errors.RebalanceInProgressError.errno
 BY_NAME = 9
 """The newest versions of these requests that name topics by their names."""
 
@@ -60,11 +54,11 @@ def rows(answer: Any) -> Iterator[tuple[TopicPartition, Any]]:
 
 def commit_problem(code: int) -> CommitProblem:
     """Return the way to handle a failed commit."""
-    if code == UNKNOWN_MEMBER:
+    if code in MEMBER_UNKNOWN:
         return CommitProblem.LOST
-    if code in (ILLEGAL_GENERATION, REBALANCING):
+    if code in GENERATION_OVER:
         return CommitProblem.REJOINING
-    return CommitProblem.RETRY if errors.for_code(code).retriable else CommitProblem.FATAL
+    return CommitProblem.RETRY if is_retriable(code) else CommitProblem.FATAL
 
 
 def fetch_request(group: str, partitions: Collection[TopicPartition]) -> Any:
@@ -107,7 +101,7 @@ def fetched(answer: Any) -> dict[TopicPartition, int]:
 def _check(codes: Iterable[int]) -> None:
     for code in filter(None, codes):
         if code in COORDINATOR_MOVED:
-            raise CoordinatorMoved(failures.text(code))
+            raise CoordinatorMoved(error_text.text(code))
         if commit_problem(code) is CommitProblem.FATAL:
-            raise StreamFailure(f"committed offsets cannot be read: {failures.text(code)}")
-        raise TimeoutError(failures.text(code))
+            raise StreamFailure(f"committed offsets cannot be read: {error_text.text(code)}")
+        raise TimeoutError(error_text.text(code))

@@ -14,20 +14,19 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any
 
-from kafka.errors import MemberIdRequiredError
-
 from legacy_mm.clients.api import CommitProblem, Failed
-from legacy_mm.clients.native import failures, group_offsets, group_protocol
+from legacy_mm.clients.native import error_text, group_offsets, group_protocol
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.coordinator import Coordinator, CoordinatorMoved
 from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
-from legacy_mm.clients.native.group_offsets import COORDINATOR_MOVED, ILLEGAL_GENERATION, REBALANCING, UNKNOWN_MEMBER
 from legacy_mm.clients.native.group_protocol import GroupTerms, Identity
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import Measured, Statistics
 from legacy_mm.errors import LegacyMMError, StreamFailure
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.policies.assignors import ASSIGNORS
+from legacy_mm.protocol import error_codes
+from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, ErrorCode
 
 _NO_GENERATION = -1
 _STATISTICS_SECONDS = 5.0
@@ -208,7 +207,7 @@ class GroupSession:
 
     def _join_once(self, topics: frozenset[str]) -> bool:
         joined = self._wait("joins", group_protocol.join(self._terms, self._member, topics))
-        if joined.error_code == MemberIdRequiredError.errno:
+        if joined.error_code == ErrorCode.MEMBER_ID_REQUIRED:
             self._member = joined.member_id
             raise _JoinAgain(True)
         self._check(joined.error_code)
@@ -236,13 +235,13 @@ class GroupSession:
         """Raise what an answer to a join means; nothing is owned meanwhile, so nothing can be lost."""
         if not code:
             return
-        if code == UNKNOWN_MEMBER:
+        if code == ErrorCode.UNKNOWN_MEMBER_ID:
             self._member = ""
         elif code in COORDINATOR_MOVED:
             self._coordinator.forget()
-        elif code not in (REBALANCING, ILLEGAL_GENERATION) and not failures.is_retriable(code):
-            raise StreamFailure(f"the group refuses this member: {failures.text(code)}")
-        raise _JoinAgain(code == UNKNOWN_MEMBER)
+        elif code not in GENERATION_OVER and not error_codes.is_retriable(code):
+            raise StreamFailure(f"the group refuses this member: {error_text.text(code)}")
+        raise _JoinAgain(code == ErrorCode.UNKNOWN_MEMBER_ID)
 
     def _shares(self, joined: Any) -> tuple[dict[str, list[TopicPartition]], Mapping[str, int]]:
         """Return, as the leader, each member's share, and the partition counts."""
@@ -275,17 +274,17 @@ class GroupSession:
         self._take_beat(answer.error_code, now)
 
     def _take_beat(self, code: int, sent: float) -> None:
-        if code in (0, REBALANCING):
+        if code in (0, ErrorCode.REBALANCE_IN_PROGRESS):
             self.heard = sent  # the coordinator may count from then
             if code:
                 self._rebalancing()
-        elif code in (UNKNOWN_MEMBER, ILLEGAL_GENERATION):
-            self._lost(lambda: self._forget_generation(unknown=code == UNKNOWN_MEMBER))
-        elif code in COORDINATOR_MOVED or failures.is_retriable(code):
+        elif code in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION):
+            self._lost(lambda: self._forget_generation(unknown=code == ErrorCode.UNKNOWN_MEMBER_ID))
+        elif code in COORDINATOR_MOVED or error_codes.is_retriable(code):
             self._coordinator.forget()
             self._next_beat = monotonic() + self._terms.retry_pause
         else:
-            raise StreamFailure(f"the group refuses this member: {failures.text(code)}")
+            raise StreamFailure(f"the group refuses this member: {error_text.text(code)}")
 
     def _lost(self, forget: Callable[[], None]) -> None:
         generation = self._generation
@@ -330,7 +329,7 @@ class GroupSession:
         return CommitDone(
             {partition: offset for partition, offset in offsets.items() if outcome.get(partition) == 0},
             {
-                partition: (group_offsets.commit_problem(code), failures.text(code))
+                partition: (group_offsets.commit_problem(code), error_text.text(code))
                 for partition, code in outcome.items()
                 if code
             },

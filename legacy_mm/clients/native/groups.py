@@ -12,27 +12,27 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import closing
 from typing import Any, NamedTuple, TypeVar
 
-from kafka.errors import GroupIdNotFoundError
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
 from kafka.protocol.consumer import OffsetDeleteRequest, OffsetFetchRequest
 
-from legacy_mm.clients.native import failures
+from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.coordinator import coordinators
 from legacy_mm.clients.native.errors import ConnectionLost, UnsupportedVersion
-from legacy_mm.clients.native.group_offsets import BY_NAME, COORDINATOR_MOVED, commit_outcome, commit_request, rows
+from legacy_mm.clients.native.group_offsets import BY_NAME, commit_outcome, commit_request, rows
 from legacy_mm.clients.native.group_protocol import Identity
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 from legacy_mm.policies.portions import portions
+from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 
 EMPTY, DEAD = "Empty", "Dead"
 """A group without members, and one that is not there."""
 _PAUSE_SECONDS = 0.2
 _SOCKET_TIMEOUT_MS = 60_000
 _NO_GENERATION, _NO_MEMBER = -1, ""
-_ASKED_AGAIN = {failures.TIMED_OUT} | COORDINATOR_MOVED
+_ASKED_AGAIN = {ErrorCode.REQUEST_TIMED_OUT} | COORDINATOR_MOVED
 _CONSUMERS = {("consumer", "classic"), ("consumer", "consumer"), ("", "classic")}
 """Protocol and kind of groups that read topics; those without a protocol have committed and never joined."""
 Value = TypeVar("Value")
@@ -146,9 +146,9 @@ class GroupAdmin:
                 if not code:
                     found[group] = value
                 elif code in _ASKED_AGAIN:
-                    moving[group] = failures.text(code)
+                    moving[group] = error_text.text(code)
                 else:
-                    untold[group] = failures.text(code)
+                    untold[group] = error_text.text(code)
             waiting = list(moving)
             if waiting and deadline.expired():
                 return found, untold | moving
@@ -170,7 +170,7 @@ def _from_all_brokers(cluster: Cluster, request: Any) -> tuple[list[Any], str]:
         except ConnectionLost as error:
             return [], str(error)
         if answer.error_code:
-            return [], failures.text(answer.error_code)
+            return [], error_text.text(answer.error_code)
         rows += answer.groups
     return rows, ""
 
@@ -210,7 +210,7 @@ def _from_coordinators(
 
 def _described(cluster: Cluster, node: int, groups: Sequence[str]) -> Iterator[Answer[str]]:
     for row in cluster.call(node, DescribeGroupsRequest(groups=groups)).groups:
-        missing = row.error_code == GroupIdNotFoundError.errno
+        missing = row.error_code == ErrorCode.GROUP_ID_NOT_FOUND
         yield row.group_id, 0 if missing else row.error_code, DEAD if missing else row.group_state
 
 

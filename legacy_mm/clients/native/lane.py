@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from legacy_mm.clients.native import failures
 from legacy_mm.clients.native.errors import ProducerForgotten
 from legacy_mm.clock import monotonic
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import NO_PRODUCER, Header, Producer, RecordBatch
 
 _SEQUENCES = 1 << 31
@@ -80,7 +80,7 @@ class Entry:
     @property
     def may_have_arrived(self) -> bool:
         """Return True if the broker may have the abandoned batch, and with it its sequence numbers."""
-        return self.doubtful or self.refusal == failures.TIMED_OUT
+        return self.doubtful or self.refusal == ErrorCode.REQUEST_TIMED_OUT
 
     def part(self, batch: RecordBatch, receipt: Any) -> Entry:
         """Return a new entry with some of the records, to be sent instead."""

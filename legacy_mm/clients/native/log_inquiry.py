@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 from kafka.protocol.consumer import OffsetForLeaderEpochRequest
 
-from legacy_mm.clients.native import failures
+from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
@@ -23,6 +23,7 @@ from legacy_mm.clients.native.lane import Entry, Question
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.logs import events
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
+from legacy_mm.protocol import error_codes
 from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Session, Wanted
 from legacy_mm.protocol.record_set import whole_batches
@@ -185,7 +186,7 @@ class _Reader:
         at, quiet = question.since, 0
         while (end is None or at < end) and quiet < _QUIET:
             answer = _fetch(connection, Wanted(question.partition, at, epoch))
-            if failures.is_out_of_range(answer.error):
+            if error_codes.is_out_of_range(answer.error):
                 if (start := self._log_start(question)) <= at:
                     return _NOWHERE
                 at = start
@@ -244,6 +245,6 @@ def _fetch(connection: Connection, wanted: Wanted) -> FetchedPartition:
 def _check(error: int) -> None:
     if not error:
         return
-    if failures.is_retriable(error) or failures.is_unknown(error):
+    if error_codes.is_retriable(error) or error_codes.is_unknown(error):
         raise _NotNow
-    raise _Unknowable(failures.text(error))
+    raise _Unknowable(error_text.text(error))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from kafka.protocol.producer.transaction import InitProducerIdRequest
 
-from legacy_mm.clients.native import failures
+from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.errors import ConnectionLost, RequestRefused, UnsupportedVersion
+from legacy_mm.protocol import error_codes
 
 _NO_TRANSACTION_TIMEOUT = 2**31 - 1
 
@@ -37,10 +38,10 @@ class ProducerIds:
             answer = self._cluster.call_any(request)
         except UnsupportedVersion as error:
             raise IdempotenceRefused(str(error)) from error
-        if failures.refuses_idempotence(answer.error_code):
-            raise IdempotenceRefused(failures.text(answer.error_code))
+        if error_codes.refuses_idempotence(answer.error_code):
+            raise IdempotenceRefused(error_text.text(answer.error_code))
         if answer.error_code:
-            raise ConnectionLost(f"no producer id: {failures.text(answer.error_code)}")
+            raise ConnectionLost(f"no producer id: {error_text.text(answer.error_code)}")
         self._current = (answer.producer_id, answer.producer_epoch)
         return self._current
 

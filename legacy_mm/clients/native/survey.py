@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from typing import Any
 
-from kafka.errors import NoError, UnknownTopicOrPartitionError, for_code
 from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.clients.api import PartitionView
@@ -18,6 +17,7 @@ from legacy_mm.clients.native.topology import Topology
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
 
 _CLIENT_ID = "legacy_mm-topics"
 _EVERY_TOPIC = MetadataRequest(topics=None, allow_auto_topic_creation=False, min_version=1)
@@ -110,7 +110,7 @@ def every_topic(cluster: Cluster) -> Any:
 def missing_topics(cluster: Cluster, topics: Collection[str]) -> set[str]:
     """Return the topics of these that do not exist, without creating them. Raise as `informed` does."""
     listed = _listing(cluster, topics).topics
-    return {topic.name for topic in listed if for_code(topic.error_code) is UnknownTopicOrPartitionError}
+    return {topic.name for topic in listed if topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
 
 
 def count_partitions(cluster: Cluster, topic: str) -> int | None:
@@ -128,7 +128,7 @@ def _listing(cluster: Cluster, topics: Collection[str]) -> Any:
 
 def partition_counts(listing: Any) -> dict[str, int]:
     """Return topic -> number of partitions, of the topics that `every_topic` returns without an error."""
-    return {topic.name: len(topic.partitions) for topic in listing.topics if for_code(topic.error_code) is NoError}
+    return {topic.name: len(topic.partitions) for topic in listing.topics if not topic.error_code}
 
 
 def _committed(coordinator: Coordinator, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:

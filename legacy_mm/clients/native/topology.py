@@ -8,8 +8,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from kafka.errors import NoError, for_code
-
 from legacy_mm.model import TopicPartition
 
 UNKNOWN_EPOCH = -1
@@ -44,8 +42,8 @@ class Topology:
     ids: Mapping[str, UUID] = field(default_factory=dict)
     cluster_id: str = ""
     """Empty where it is not told."""
-    problems: Mapping[str, type[Exception]] = field(default_factory=dict)
-    """Topic -> kafka-python's error class, where the answer was one."""
+    problems: Mapping[str, int] = field(default_factory=dict)
+    """Topic -> error code, where the answer was one."""
 
     @cached_property
     def led(self) -> Mapping[TopicPartition, Leadership]:
@@ -58,7 +56,7 @@ class Topology:
         counts.
         """
         brokers = {row.node_id: Broker(row.node_id, row.host, row.port, row.rack) for row in response.brokers}
-        problems = {topic.name: for_code(topic.error_code) for topic in response.topics}
+        problems = {topic.name: topic.error_code for topic in response.topics if topic.error_code}
         told = [topic for topic in response.topics if topic.partitions]
         ids = {topic.name: _uuid(topic.topic_id) for topic in told}
         return cls(
@@ -67,7 +65,7 @@ class Topology:
             sizes={topic.name: len(topic.partitions) for topic in told},
             ids={name: topic_id for name, topic_id in ids.items() if topic_id != _NO_ID},
             cluster_id=getattr(response, "cluster_id", None) or "",
-            problems={name: error for name, error in problems.items() if error is not NoError},
+            problems=problems,
         )
 
 

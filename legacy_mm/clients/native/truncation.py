@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from kafka.protocol.consumer import OffsetForLeaderEpochRequest
 
-from legacy_mm.clients.native import failures
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.errors import UnsupportedVersion
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.fetch_messages import Wanted
 
 TopicIds = Mapping[str, object]
@@ -99,7 +99,7 @@ class ReadLogs:
             for topic in self._cluster.call(node, self._request(wanted.values())).topics:
                 for row in topic.partitions:
                     want = wanted[TopicPartition(topic.topic, row.partition)]
-                    if row.error_code and failures.is_retriable(row.error_code):
+                    if row.error_code and error_codes.is_retriable(row.error_code):
                         yield Doubt(want, -1)
                     elif 0 <= row.end_offset < want.offset:
                         yield Doubt(want, row.end_offset)

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clients.native import failures
+from legacy_mm.clients.native import error_text
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.group_start import GroupStart, LogEnds
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.model import TopicPartition
 
-NOT_THERE, FORBIDDEN_TOPIC, FORBIDDEN_GROUP = map(failures.text, (15, 29, 30))
+NOT_THERE, FORBIDDEN_TOPIC, FORBIDDEN_GROUP = map(error_text.text, (15, 29, 30))
 
 
 class Admin:

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from legacy_mm.audit.record_comparison import partition_of
 from legacy_mm.clients.librdkafka.errors import refuses_the_record
 from legacy_mm.clients.librdkafka.sender import FailedSend, Refused
-from legacy_mm.clients.native import failures
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
@@ -30,6 +29,7 @@ from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.handlers.api import TargetRecord
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.model import NO_RECORDS, Columns, TopicPartition
+from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.record_batch import RecordBatch
 from tests.unit.protocol.batches import NOW, Latin, Row, build, decode
 from tests.unit.source_records import number_of, row, rows, value_of
@@ -101,8 +101,8 @@ def settings(tmp_path: Path) -> QuarantineSettings:
 
 def test_both_clients_tell_the_same_refusals() -> None:
     codes = [code for code in range(1, 130) if refuses_the_record(KafkaError(code))]
-    assert codes == [code for code in range(1, 130) if failures.refuses_the_record(code)] == [10, 18, 32, 87]
-    assert not any(failures.is_retriable(code) or not failures.may_spare_some(code) for code in codes)
+    assert codes == [code for code in range(1, 130) if error_codes.refuses_the_record(code)] == [10, 18, 32, 87]
+    assert not any(error_codes.is_retriable(code) or not error_codes.may_spare_some(code) for code in codes)
 
 
 @pytest.mark.parametrize(

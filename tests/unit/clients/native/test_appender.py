@@ -10,7 +10,6 @@ from unittest.mock import Mock
 
 import pytest
 
-from legacy_mm.clients.native import failures
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import Appender
 from legacy_mm.clients.native.channel import Channel, _Link, _Request
@@ -20,6 +19,8 @@ from legacy_mm.clients.native.log_inquiry import Answer
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import epoch_ms
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol import error_codes
+from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 from tests.unit.protocol.batches import Row, build
@@ -69,7 +70,7 @@ def fail(appender: Appender, entry: Entry, error: int) -> None:
 
 @pytest.mark.parametrize(
     ("retries", "error", "refusal"),
-    [("0", LEADER_GONE, LEADER_GONE), ("2", LEADER_GONE, LEADER_GONE), ("1", BROKEN, failures.TIMED_OUT)],
+    [("0", LEADER_GONE, LEADER_GONE), ("2", LEADER_GONE, LEADER_GONE), ("1", BROKEN, ErrorCode.REQUEST_TIMED_OUT)],
 )
 def test_a_batch_is_sent_again_as_often_as_the_file_says(retries: str, error: int, refusal: int) -> None:
     appender = make(retries=retries)
@@ -80,7 +81,7 @@ def test_a_batch_is_sent_again_as_often_as_the_file_says(retries: str, error: in
         assert appender._lanes[PLACE].begin() is entry
     fail(appender, entry, error)
     assert [(each, each.refusal) for each in appender.take_refused()] == [(entry, refusal)]
-    assert not failures.may_spare_some(refusal)
+    assert not error_codes.may_spare_some(refusal)
 
 
 def test_a_broker_that_is_away_uses_up_no_retries(capsys: pytest.CaptureFixture[str]) -> None:
@@ -213,9 +214,9 @@ def test_where_there_is_a_quarantine_a_batch_that_is_called_damaged_thrice_is_re
         assert appender.take_refused() == []
         assert lane.begin() is entry
     fail(appender, entry, DAMAGED)
-    assert [(each, each.refusal) for each in appender.take_refused()] == [(entry, failures.INVALID_RECORD)]
-    assert failures.may_spare_some(entry.refusal)
-    assert failures.refuses_the_record(entry.refusal)
+    assert [(each, each.refusal) for each in appender.take_refused()] == [(entry, ErrorCode.INVALID_RECORD)]
+    assert error_codes.may_spare_some(entry.refusal)
+    assert error_codes.refuses_the_record(entry.refusal)
     appender.replace(entry, [(build([Row(0, NOW, key, b"v")]), key) for key in (None, b"k")])
     fail(appender, lane.begin(), DAMAGED)
     assert [each.receipt for each in appender.take_refused()] == [None], "it was part of one that is"

@@ -9,13 +9,13 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from kafka.errors import TopicAuthorizationFailedError
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import cluster as module
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.errors import AuthenticationFailed, ClusterUnreachable, ConnectionLost, RequestRefused
 from legacy_mm.model import LATEST, TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
 
 ORDERS = TopicPartition("orders", 0)
 PROPERTIES = {
@@ -100,8 +100,8 @@ def test_a_topic_that_nobody_uses_is_not_created_again(asked: Asked, clock: list
 
 
 def test_a_topic_without_permission_is_not_waited_for(asked: Asked) -> None:
-    asked.error = TopicAuthorizationFailedError.errno
-    with pytest.raises(RequestRefused, match="orders-0 cannot be listed: TopicAuthorizationFailedError"):
+    asked.error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    with pytest.raises(RequestRefused, match="orders-0 cannot be listed: TOPIC_AUTHORIZATION_FAILED"):
         Cluster(PROPERTIES, 60.0).offsets([ORDERS], LATEST)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from kafka.errors import LeaderNotAvailableError, UnknownTopicOrPartitionError
 
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology
 from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.error_codes import ErrorCode
 
 ORDERS = TopicPartition("orders", 0)
 FIRST, SECOND = UUID(int=1), UUID(int=2)
@@ -60,13 +60,13 @@ def test_a_topic_that_was_made_anew_begins_anew() -> None:
 
 
 def test_what_is_not_there_has_a_reason() -> None:
-    gone = response(2, 5, error_code=UnknownTopicOrPartitionError.errno, partitions=[])
+    gone = response(2, 5, error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, partitions=[])
     topology = after(response(2, 5), gone)
     assert (topology.leaders, topology.sizes) == ({}, {})
-    assert topology.problems == {"orders": UnknownTopicOrPartitionError}
+    assert topology.problems == {"orders": ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
 
 
 def test_a_partition_without_leader() -> None:
-    topology = after(response(-1, 5, error_code=LeaderNotAvailableError.errno))
+    topology = after(response(-1, 5, error_code=ErrorCode.LEADER_NOT_AVAILABLE))
     assert topology.sizes == {"orders": 1}
     assert topology.leaders[ORDERS].node not in topology.brokers

@@ -1,119 +1,17 @@
 """MBeans in the driver's JVM: one call hands over all values, and Java alone answers its clients.
 
-The Java class is compiled at run time by Spark's own Janino (Java 1.4 style: no generics, no for-each), so no jar is
-built. Each bean keeps its values in a map that the next call replaces; no thread of a JMX client ever reaches Python.
+Spark's own Janino compiles the Java class, `Beans.java`, at run time, so no jar is built. Each bean keeps its values
+in a map that the next call replaces; no thread of a JMX client ever reaches Python.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from typing import Any
 
 from legacy_mm.jvm.gateway import Jvm
 
-_SOURCE = """
-package legacy_mm;
-import java.util.*;
-import javax.management.*;
-
-public class Beans {
-  private final MBeanServer server = java.lang.management.ManagementFactory.getPlatformMBeanServer();
-  private final Map beans = new HashMap();
-
-  /** One line a bean and one an attribute: "=" name, or name, declared type, class and value, split by tabs. */
-  public void publish(String text) throws Exception {
-    Map found = new LinkedHashMap();
-    List rows = null;
-    StringTokenizer lines = new StringTokenizer(text, "\\n");
-    while (lines.hasMoreTokens()) {
-      String line = lines.nextToken();
-      if (line.charAt(0) == '=') {
-        rows = new ArrayList();
-        found.put(line.substring(1), rows);
-      } else {
-        rows.add(line.split("\\t"));
-      }
-    }
-    for (Iterator gone = beans.keySet().iterator(); gone.hasNext();) {
-      String name = (String) gone.next();
-      if (!found.containsKey(name)) {
-        server.unregisterMBean(new ObjectName(name));
-        gone.remove();
-      }
-    }
-    for (Iterator entries = found.entrySet().iterator(); entries.hasNext();) {
-      Map.Entry entry = (Map.Entry) entries.next();
-      Bean bean = (Bean) beans.get(entry.getKey());
-      if (bean != null) {
-        bean.take((List) entry.getValue());
-      } else {
-        bean = new Bean();
-        bean.take((List) entry.getValue());
-        server.registerMBean(bean, new ObjectName((String) entry.getKey()));
-        beans.put(entry.getKey(), bean);
-      }
-    }
-  }
-
-  public static class Bean implements DynamicMBean {
-    private volatile Map values = new HashMap();
-    private volatile MBeanInfo info;
-
-    void take(List rows) {
-      Map taken = new LinkedHashMap();
-      MBeanAttributeInfo[] described = new MBeanAttributeInfo[rows.size()];
-      for (int i = 0; i < described.length; i++) {
-        String[] row = (String[]) rows.get(i);
-        taken.put(row[0], valueOf(row[2], row[3]));
-        described[i] = new MBeanAttributeInfo(row[0], row[1], "", true, false, false);
-      }
-      if (info == null || info.getAttributes().length != described.length) {
-        info = new MBeanInfo(Bean.class.getName(), "", described, null, null, null);
-      }
-      values = taken;
-    }
-
-    private static Object valueOf(String type, String text) {
-      if (type.equals("Double")) return Double.valueOf(text);
-      if (type.equals("Integer")) return Integer.valueOf(text);
-      if (type.equals("Long")) return Long.valueOf(text);
-      if (type.equals("ArrayList")) return new ArrayList(Arrays.asList(text.split(",")));
-      return text;
-    }
-
-    public Object getAttribute(String name) throws AttributeNotFoundException {
-      Object value = values.get(name);
-      if (value == null) throw new AttributeNotFoundException(name);
-      return value;
-    }
-
-    public AttributeList getAttributes(String[] names) {
-      Map now = values;
-      AttributeList list = new AttributeList();
-      for (int i = 0; i < names.length; i++) {
-        if (now.containsKey(names[i])) list.add(new Attribute(names[i], now.get(names[i])));
-      }
-      return list;
-    }
-
-    public void setAttribute(Attribute attribute) throws AttributeNotFoundException {
-      throw new AttributeNotFoundException(attribute.getName());
-    }
-
-    public AttributeList setAttributes(AttributeList attributes) {
-      return new AttributeList();
-    }
-
-    public Object invoke(String action, Object[] parameters, String[] signature) {
-      throw new UnsupportedOperationException(action);
-    }
-
-    public MBeanInfo getMBeanInfo() {
-      return info;
-    }
-  }
-}
-"""
 Row = tuple[str, str, str, float | int | str]
 """Attribute, declared type, class of the value, value."""
 
@@ -138,7 +36,7 @@ class MBeans:
     def _compile(self) -> Any:
         gateway = self._jvm.connect()
         compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.cook(_SOURCE)
+        compiler.cook((files("legacy_mm.jvm") / "Beans.java").read_text(encoding="utf-8"))
         java = gateway.jvm.java.lang
         made = compiler.getClassLoader().loadClass("legacy_mm.Beans")
         return made.getConstructor(gateway.new_array(java.Class, 0)).newInstance(gateway.new_array(java.Object, 0))

@@ -47,7 +47,7 @@ def build_archive(folder: Path, works: Sequence[Work], code: Mapping[str, Path] 
 
 def _files(works: Sequence[Work]) -> Iterator[tuple[Path, str]]:
     package = Path(__file__).resolve().parents[1]
-    for path in sorted(package.rglob("*.py")):
+    for path in sorted((*package.rglob("*.py"), *package.rglob("*.java"))):
         yield path, str(path.relative_to(package.parent))
     for name in (name for work in works for name in _SHIPPED[work]):
         for file in _distributed(name):

@@ -61,7 +61,11 @@ def installed(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_both_hold_all_that_the_running_tool_needs(built: Path, installed: Path) -> None:
     """Modules, samples and scripts; and nothing of the tests."""
     (sdist,), (wheel,) = built.glob("*.tar.gz"), built.glob("*.whl")
-    package = {str(path.relative_to(CHECKOUT)) for path in (CHECKOUT / "legacy_mm").rglob("*.py")}
+    package = {
+        str(path.relative_to(CHECKOUT))
+        for path in (CHECKOUT / "legacy_mm").rglob("*.*")
+        if path.suffix in (".py", ".java")
+    }
     samples = {path for path in (CHECKOUT / "samples").rglob("*") if path.is_file() and path.suffix != ".pyc"}
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())

@@ -23,6 +23,7 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
 
 def test_it_has_this_package_and_its_client(names: set[str]) -> None:
     assert {"legacy_mm/__init__.py", "legacy_mm/dataplane/task.py", "legacy_mm/spark/worker_daemon.py"} <= names
+    assert "legacy_mm/handlers/HandlerBridge.java" in names
     assert "confluent_kafka/__init__.py" in names
     assert any(name.startswith("confluent_kafka/cimpl") for name in names)
     assert any("librdkafka" in name for name in names), "the native library travels too"

@@ -1,4 +1,4 @@
-"""`explain` over command lines people really use: all where they are beside the checkout, else a sample."""
+"""`explain` over command lines that people really use."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from legacy_mm.cli.explain import StartJava, explain_line
 from legacy_mm.explain.differences import QUIRKS
 from legacy_mm.explain.text import render
 
-ALL = Path(__file__).parents[3] / ".." / "shared" / "deployments" / "deployments.json"
-SAMPLE = Path(__file__).parent / "deployments_sample.json"
-DEPLOYMENTS: list[dict[str, Any]] = json.loads((ALL if ALL.exists() else SAMPLE).read_text())
+RECORDED = Path(__file__).parents[3] / "compat" / "recorded" / "facts" / "deployments.json"
+DEPLOYMENTS: list[dict[str, Any]] = json.loads(RECORDED.read_text())
 PLACEHOLDER = re.compile(r"<[^<>]*>|\$\{?[A-Za-z_]+\}?")
 PLANTED = "planted-hush"
 UNCLEAR = "fork|config file not found|idles"

@@ -22,8 +22,7 @@ PRODUCER = "bootstrap.servers=127.0.0.1:2\n"
 FILES = ("--consumer.config", "c", "--producer.config", "p")
 LINE = (*FILES, "--whitelist", "t")
 Tool = Callable[..., tuple[int, str]]
-DEPLOYMENTS = Path(__file__).parents[3] / ".." / "shared" / "deployments" / "deployments.json"
-SAMPLE = Path(__file__).parent / "deployments_sample.json"
+DEPLOYMENTS = Path(__file__).parents[3] / "compat" / "recorded" / "facts" / "deployments.json"
 
 
 @pytest.fixture
@@ -124,7 +123,7 @@ def test_in_a_file_of_options(tool: Tool, key: str, told: str, by: str, monkeypa
 
 def test_no_key_of_other_people_is_taken_for_a_slip() -> None:
     """Those of every client, old and new, and all of the real deployments but two that are slips."""
-    rows: list[dict[str, Any]] = json.loads((DEPLOYMENTS if DEPLOYMENTS.exists() else SAMPLE).read_text())
+    rows: list[dict[str, Any]] = json.loads(DEPLOYMENTS.read_text())
     sides = [row[f"{side}_properties"] for row in rows for side in ("consumer", "producer")]
     names = {name for side in sides for name in side} | {rule.name for rules in RULES.values() for rule in rules}
     assert len(names) > 100

@@ -1,4 +1,4 @@
-"""Recorded facts of the legacy tool; tests that need them say so and skip where they are not."""
+"""Recorded facts of the legacy tool, from `compat/recorded`."""
 
 from __future__ import annotations
 
@@ -9,32 +9,23 @@ from typing import Any
 import pytest
 
 RECORDED = Path(__file__).parents[3] / "compat" / "recorded"
-CONTRACTS = Path(__file__).parents[3] / ".." / "shared" / "contracts"
 
 
-def recorded(name: str) -> Any:
-    """A recorded file, or None where it is not beside the checkout."""
-    path = CONTRACTS / name
-    return json.loads(path.read_text()) if path.exists() else None
+def recorded(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((RECORDED / name).read_text())
+    return found
 
 
 @pytest.fixture(scope="session")
 def cli_golden() -> dict[str, Any]:
-    golden: dict[str, Any] = json.loads((RECORDED / "3.9.1.json").read_text())
-    return golden
+    return recorded("3.9.1.json")
 
 
 @pytest.fixture(scope="session")
 def loop_golden() -> dict[str, Any]:
-    golden: dict[str, Any] | None = recorded("legacy-loop-golden.json")
-    if golden is None:
-        pytest.skip(f"{CONTRACTS} is not here")
-    return golden
+    return recorded("facts/loop.json")
 
 
 @pytest.fixture(scope="session")
 def config_map() -> dict[str, Any]:
-    found: dict[str, Any] | None = recorded("config-map.json")
-    if found is None:
-        pytest.skip(f"{CONTRACTS} is not here")
-    return found
+    return recorded("facts/client-properties.json")

@@ -16,14 +16,11 @@ from legacy_mm.compat import misspelt
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.messages import OWN
 from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
+from legacy_mm.redaction import java_secret
 
 _BLANKS = re.compile(r"[^ \t\n]+")
 _MAXIMUM_HEAP = re.compile(r"(?:-Xmx|-XX:MaxHeapSize=)(\d{1,19})([kmgt]?)", re.IGNORECASE)
 _UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
-_SECRET_PROPERTY = re.compile(
-    r"-D[^=]*(?:password|passphrase|secret|token)[^=]*(?<!\.file)(?<!\.toHashes)=(.+)", re.IGNORECASE | re.DOTALL
-)
-"""JMX's `password.file` and `password.toHashes` hold none: a line about the file has to name it."""
 _CLASS_PATH = ("-cp", "-classpath", "--class-path")
 _LOGGING = "-Dlog4j"
 """Such words are for the log of the mirror (`compat/log4j`); Java, and Spark in it, have a log of our own."""
@@ -56,7 +53,7 @@ def read(variables: Mapping[str, str], words: Sequence[str] = ()) -> Environment
         jvm=JvmSettings(options, class_path or variables.get("CLASSPATH", ""), variables.get("JAVA_HOME") or None),
         notes=(*(() if small is None else (_raised(small),)), *map(_without_effect, misspelt.in_variables(variables))),
         debug=f"Enabling Java debug options: {debugging}" if debugging else None,
-        secrets=tuple(found[1] for option in options if (found := _SECRET_PROPERTY.fullmatch(option))),
+        secrets=tuple(found for option in options if (found := java_secret(option))),
         kafka_home=kafka_home(variables),
     )
 

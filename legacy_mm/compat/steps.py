@@ -17,7 +17,7 @@ from legacy_mm.compat.class_path import class_path
 from legacy_mm.compat.client_properties import kerberos
 from legacy_mm.compat.client_properties.bearer import LOGIN_HANDLER
 from legacy_mm.compat.client_properties.rule import Note, Side, config_exception
-from legacy_mm.compat.client_properties.translate import Translated, apply, known_secrets
+from legacy_mm.compat.client_properties.translate import Translated, apply
 from legacy_mm.compat.command_line import ParsedLine
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import HOOK, ONE_LIST_WANTED, OWN
@@ -28,6 +28,7 @@ from legacy_mm.compat.system_properties import system_properties
 from legacy_mm.config.catalogue import OwnOptions
 from legacy_mm.config.validate import runs_on_cluster
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.redaction import known_secrets
 
 _NO_EFFECT = {
     "num.producers": "every stream has its own producer",

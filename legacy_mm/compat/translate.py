@@ -15,7 +15,7 @@ from legacy_mm.compat import command_line, mirror_maker_2_file, misspelt, plugin
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.rule import Note, Reading, Side
-from legacy_mm.compat.client_properties.translate import Translated, known_secrets
+from legacy_mm.compat.client_properties.translate import Translated
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import OWN
 from legacy_mm.compat.releases import CURRENT, Grammar
@@ -35,6 +35,7 @@ from legacy_mm.config.settings import (
     TopicSettings,
 )
 from legacy_mm.errors import ConfigurationError, InvalidPattern, LegacyMMError, UsageError
+from legacy_mm.redaction import known_secrets
 
 _REQUIRED = ("consumer.config", "producer.config")
 _RESETS: Mapping[str, OffsetReset] = {

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from legacy_mm.compat import jaas, properties_file
 from legacy_mm.compat.client_properties.rule import Rule, Secret, Side
-from legacy_mm.compat.client_properties.translate import RULES, Translated, is_secret_setting
+from legacy_mm.compat.client_properties.translate import RULES, Translated
 from legacy_mm.compat.properties_file import Entry
 from legacy_mm.compat.releases import Grammar
 from legacy_mm.compat.steps import distinct
 from legacy_mm.compat.translate import Run
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.explain.veil import looks_secret
+from legacy_mm.redaction import is_secret_property, looks_secret
 
 _ROWS: Mapping[Side, Mapping[str, Rule]] = {side: {row.name: row for row in rows} for side, rows in RULES.items()}
 
@@ -48,7 +48,7 @@ class ClientFile:
     def is_secret(self, name: str) -> bool:
         """Return True for a property whose value no line may show."""
         row = self.row(name)
-        return isinstance(row.type, Secret) if row else looks_secret(name) or is_secret_setting(name)
+        return isinstance(row.type, Secret) if row else looks_secret(name) or is_secret_property(name)
 
     def secrets(self) -> set[str]:
         """Return texts that no line may show."""

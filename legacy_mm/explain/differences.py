@@ -31,7 +31,7 @@ from legacy_mm.explain.relevance import (
 _TRANSLATE = "tests/unit/compat/test_translate.py::"
 _RECORDED = "tests/unit/cli/test_recorded_calls.py::"
 _SCRIPT = "tests/unit/compat/test_legacy_script_golden.py::"
-_PRODUCER = "tests/unit/compat/test_client_properties.py::"
+_PRODUCER = "tests/unit/compat/client_properties/test_translate.py::"
 _SECURITY = "tests/unit/compat/test_security_properties.py::"
 _WITHOUT_KEYS = (
     "org.apache.kafka.clients.producer.roundrobinpartitioner",
@@ -284,14 +284,14 @@ QUIRKS = (
         "log4j loads any appender, layout and filter by class name",
         "console, file and rolling file appenders with pattern or JSON layout; anything else is named in one WARN",
         "this logging is not Java",
-        "tests/unit/compat/test_log4j.py::test_what_is_not_supported_is_said_once_per_appender",
+        "tests/unit/compat/test_log4j_configuration.py::test_what_is_not_supported_is_said_once_per_appender",
     ),
     Quirk(
         "broken-log-configuration",
         "a log4j file that is missing or has no usable appender leaves the mirror without a log",
         "says so in one line and logs to the console as without the file",
         "a mirror without a log hides its failures",
-        "tests/unit/compat/test_log4j.py::test_a_file_that_cannot_be_used_is_said_once_and_logging_goes_to_the_console",
+        "tests/unit/compat/test_log4j_configuration.py::test_a_file_that_cannot_be_used_is_said_once_and_logging_goes_to_the_console",
     ),
     Quirk(
         "gap-is-reported",
@@ -344,14 +344,14 @@ QUIRKS = (
         "up to 1.1 a consumer file with zookeeper.connect makes the tool ask ZooKeeper for brokers and offsets",
         "the brokers must be named, by --source.bootstrap.servers or in the file; offsets in ZooKeeper are not seen",
         "Kafka has no ZooKeeper any more",
-        "tests/unit/compat/test_old_releases.py::test_zookeeper_files_need_brokers",
+        "tests/unit/compat/test_releases.py::test_zookeeper_files_need_brokers",
     ),
     Quirk(
         "consumer-file-once",
         "0.8 makes --num.streams streams for every --consumer.config, also for the same file again",
         "the same file again adds no streams",
         "they would be members of the same group; --num.streams says how many of those are wanted",
-        "tests/unit/compat/test_old_releases.py::test_the_same_consumer_file_counts_once",
+        "tests/unit/compat/test_releases.py::test_the_same_consumer_file_counts_once",
         several_consumer_files,
     ),
     Quirk(
@@ -373,7 +373,7 @@ QUIRKS = (
         "in 2.0 to 2.2 the class refuses --version, but the start script answers it wherever it stands",
         "the command answers as the script did",
         "nobody called the class without the script",
-        "tests/unit/compat/test_old_releases.py::test_version",
+        "tests/unit/compat/test_releases.py::test_version",
     ),
     Quirk(
         "start-script-of-3.9",

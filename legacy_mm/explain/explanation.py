@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from legacy_mm.compat import command_line, log4j_configuration, variables
 from legacy_mm.compat.client_properties.rule import Note, Side, trim
-from legacy_mm.compat.client_properties.translate import Translated, is_secret_setting
+from legacy_mm.compat.client_properties.translate import Translated
 from legacy_mm.compat.command_line import Role, Word
 from legacy_mm.compat.environment import read as read_environment
 from legacy_mm.compat.legacy_options import ROWS
@@ -32,9 +32,8 @@ from legacy_mm.explain.differences import QUIRKS
 from legacy_mm.explain.origin import origins, understood
 from legacy_mm.explain.permissions import Permission, permissions
 from legacy_mm.explain.relevance import Command, always
-from legacy_mm.explain.veil import Veil, looks_secret
 from legacy_mm.logs.log4j_found import Found
-from legacy_mm.redaction import HIDDEN
+from legacy_mm.redaction import HIDDEN, Veil, is_secret_property, looks_secret
 
 _OPTIONS = {row.option.name: row.option.description for row in ROWS} | {
     row.name: f"Option of ours: {row.help}" for row in ALL_OPTIONS
@@ -314,7 +313,7 @@ def _outcome(entry: Entry, settings: Mapping[str, str], veil: Veil) -> str:
     value = settings[entry.name]
     if value == trim(entry.text):
         return "understood as it stands"
-    return f"taken as {HIDDEN if is_secret_setting(entry.name) else veil.over(value)}"
+    return f"taken as {HIDDEN if is_secret_property(entry.name) else veil.over(value)}"
 
 
 def _setting_rows(file: ClientFile, veil: Veil) -> Iterator[SettingRow]:
@@ -326,7 +325,7 @@ def _setting_rows(file: ClientFile, veil: Veil) -> Iterator[SettingRow]:
         origin = found[name]
         numbers = ",".join(str(lines[given]) for given in origin.names if given in lines)
         where = f"{PurePath(file.path).name}:{numbers}" if numbers else origin.kind
-        shown = HIDDEN if is_secret_setting(name) else veil.over(value)
+        shown = HIDDEN if is_secret_property(name) else veil.over(value)
         yield SettingRow(file.label, name, shown, where, origin.reason)
     for row in _MIRRORS_OWN if file.side == "consumer" else ():
         yield replace(row, client=file.label, value=row.value.format(group=veil.over(client.properties["group.id"])))

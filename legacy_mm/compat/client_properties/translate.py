@@ -8,7 +8,6 @@ Native tuning is written `librdkafka.<name>`.
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -32,6 +31,7 @@ from legacy_mm.config import unbuilt
 from legacy_mm.config.features import is_flag
 from legacy_mm.config.settings import ClientProperties, JavaStores, PemFiles
 from legacy_mm.errors import ConfigurationError, blamed
+from legacy_mm.redaction import known_secrets
 
 NATIVE_PREFIX = "librdkafka."
 CONSUMER_RULES: Rules = (*consumer.RULES, *security.RULES)
@@ -66,22 +66,6 @@ _ALIASES = {
     "sasl.mechanisms": "sasl.mechanism",
 }
 """Second names in librdkafka: of two names for one property in a dict, the later silently wins."""
-_SECRET_WORDS = (
-    "password",
-    "passphrase",
-    "secret",
-    "token",
-    "credential",
-    "user.info",
-    "jaas",
-    ".pem",
-    "keystore.key",
-    "oauthbearer.config",
-)
-_NO_SECRETS = (".url", ".class", ".scram.token.auth", ".ms", ".iterations", ".length", ".algorithm")
-"""Endings of settings about a secret."""
-_SECRET_OPTION = re.compile(r"""(?:password|secret|token(?!auth\b))\w*\s*=\s*(?:"([^"]+)"|'([^']+)')""", re.IGNORECASE)
-"""Secret options of a login module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,16 +195,3 @@ def _secrets(rules: Rules, properties: Mapping[str, str], chosen: Mapping[str, s
     secret_names = {rule.name for rule in rules if isinstance(rule.type, Secret)}
     found = {text for name, text in properties.items() if name in secret_names}
     return tuple(sorted({*found, *known_secrets(properties), *known_secrets(chosen)} - {""}))
-
-
-def known_secrets(properties: Mapping[str, str]) -> tuple[str, ...]:
-    """Return values that no line may show, as far as the names of the properties tell, known to us or not."""
-    named = [(name, text) for name, text in properties.items() if is_secret_setting(name)]
-    login = [text for name, text in named if "jaas" in name]
-    quoted = [word for text in login for words in _SECRET_OPTION.findall(text) for word in words if word]
-    return (*(text for _, text in named if text), *quoted)
-
-
-def is_secret_setting(name: str) -> bool:
-    """Return True for a property, of Java or of librdkafka, whose value no line may show."""
-    return any(word in name.lower() for word in _SECRET_WORDS) and not name.endswith(_NO_SECRETS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.explain.veil import Veil, looks_secret
+from legacy_mm.redaction import Veil, is_secret_property, java_secret, known_secrets, looks_secret
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,47 @@ def test_names_that_look_secret(name: str) -> None:
 @pytest.mark.parametrize("name", ["zookeeper.connect", "topics", "producer.type"])
 def test_names_that_do_not(name: str) -> None:
     assert not looks_secret(name)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ssl.key.password",
+        "ssl.keystore.key",
+        "ssl_passwd",
+        "sasl.jaas.config",
+        "basic.auth.user.info",
+        "ssl.key.pem",
+        "sasl.oauthbearer.config",
+        "sasl.oauthbearer.client.credentials.client.secret",
+    ],
+)
+def test_properties_whose_value_no_line_may_show(name: str) -> None:
+    assert is_secret_property(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["sasl.oauthbearer.token.endpoint.url", "key.serializer", "ssl.keystore.location", "security.protocol"]
+)
+def test_properties_that_may_be_shown(name: str) -> None:
+    assert not is_secret_property(name)
+
+
+def test_the_secrets_of_a_login_are_known_one_by_one() -> None:
+    """A line of a library quotes the password, not the whole configuration."""
+    login = 'org.x.Scram required username="u" password=\'hush\' tokenauth="true" clientSecret="shh";'
+    assert known_secrets({"sasl.jaas.config": login, "group.id": "g"}) == (login, "hush", "shh")
+
+
+@pytest.mark.parametrize(
+    ("option", "secret"),
+    [
+        ("-Djavax.net.ssl.keyStorePassword=hush", "hush"),
+        ("-Dmy.passwd=a b", "a b"),
+        ("-Dcom.sun.management.jmxremote.password.file=/etc/jmx", None),
+        ("-Dcom.sun.management.jmxremote.password.toHashes=true", None),
+        ("-Xmx1G", None),
+    ],
+)
+def test_options_of_java(option: str, secret: str | None) -> None:
+    assert java_secret(option) == secret

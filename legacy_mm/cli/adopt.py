@@ -17,10 +17,10 @@ from legacy_mm.clients.librdkafka.scan import read_range
 from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import Settings
-from legacy_mm.controlplane.adoption import Adoption, AdoptionOptions
 from legacy_mm.errors import HostError
+from legacy_mm.features.cutover.adoption import Adoption, AdoptionOptions
 from legacy_mm.flow import wiring
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
 from legacy_mm.logs import root_logger

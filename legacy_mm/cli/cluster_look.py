@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from legacy_mm.cli import group_plan
 from legacy_mm.cli.group_look import flow_groups
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import Settings
 from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.flow.cluster_identity import warning
-from legacy_mm.flow.duties import DutyClusters
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
+from legacy_mm.flow.topic_features import DutyClusters
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.changes import Change, Look, Outcome
 from legacy_mm.policies.leftovers import left_behind

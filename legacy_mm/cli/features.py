@@ -7,8 +7,8 @@ import json
 import sys
 from collections.abc import Sequence
 
-from legacy_mm.config.feature import Feature
-from legacy_mm.config.features import FEATURES, WITHOUT_EFFECT
+from legacy_mm.features.feature import Feature
+from legacy_mm.features.rows import FEATURES, WITHOUT_EFFECT
 
 
 def main(words: Sequence[str]) -> int:

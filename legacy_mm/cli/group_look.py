@@ -13,12 +13,12 @@ from legacy_mm.clients.librdkafka.internal_log import InternalLog
 from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import Settings
-from legacy_mm.controlplane.exact_offsets import StoredMaps
-from legacy_mm.controlplane.group_translation import ClusterView, GroupTranslation, Known, Source
-from legacy_mm.controlplane.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.errors import UsageError
+from legacy_mm.features.checkpoints.group_translation import ClusterView, GroupTranslation, Known, Source
+from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
+from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
 from legacy_mm.flow import key_stores, wiring
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.logs import root_logger
 from legacy_mm.spark.session import java_for

@@ -18,10 +18,10 @@ from typing import Any
 from legacy_mm.cli.group_look import FlowGroups, groups_of
 from legacy_mm.cli.old_line import Parser, split, told
 from legacy_mm.clock import Deadline, wall
-from legacy_mm.controlplane import cutover_receipt
-from legacy_mm.controlplane.cutover import Cutover, CutoverOptions, undo
-from legacy_mm.controlplane.group_translation import GroupTranslation, Position, untranslated
 from legacy_mm.errors import HostError
+from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, untranslated
+from legacy_mm.features.cutover import cutover_receipt
+from legacy_mm.features.cutover.moving import Cutover, CutoverOptions, undo
 
 DONE, FAILED, INCOMPLETE = 0, 1, 2
 _FORMAT = 1

@@ -12,12 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from legacy_mm.cli.group_look import FlowGroups
 from legacy_mm.clients.native.groups import DEAD, EMPTY
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.group_translation import Position
 from legacy_mm.errors import HostError
+from legacy_mm.features.checkpoints.checkpoint_rule import offsets_to_set
+from legacy_mm.features.checkpoints.group_translation import Position
 from legacy_mm.flow.names import Names
-from legacy_mm.flow.offsets import accepted_groups
+from legacy_mm.flow.offset_features import accepted_groups
 from legacy_mm.policies.changes import Look
-from legacy_mm.policies.checkpoint_rule import offsets_to_set
 
 CHECKPOINTS, GROUP_OFFSETS = "checkpoints", "group-offsets"
 _ASK_SECONDS = 60.0

@@ -13,8 +13,9 @@ from typing import Any
 
 from legacy_mm.cli.old_line import flow_with_stores, split, told, with_instead
 from legacy_mm.clients.librdkafka.reader import PartitionReader
-from legacy_mm.config.settings import HandlerSettings, Settings
+from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HandlerFailure, HostError, UsageError
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled

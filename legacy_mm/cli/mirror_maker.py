@@ -17,7 +17,6 @@ from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.console import say
 from legacy_mm.compat.releases import CURRENT
 from legacy_mm.compat.translate import Help, NothingToDo, Run, Version, translate
-from legacy_mm.config.catalogue import OwnOptions
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.flow import lifecycle, wiring
 from legacy_mm.flow.host import Host
@@ -25,6 +24,7 @@ from legacy_mm.logs import events, root_logger
 from legacy_mm.logs.settings import DEBUG, LEVELS, LogSettings
 from legacy_mm.metrics import legacy_mbeans
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
+from legacy_mm.options.option_catalogue import OwnOptions
 
 Start = Callable[[Run, lifecycle.Signals], int]
 

@@ -14,8 +14,9 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment
 from legacy_mm.compat.steps import distinct
 from legacy_mm.compat.translate import Run, translate
-from legacy_mm.config.settings import JvmSettings, Settings
+from legacy_mm.config.settings import JvmSettings
 from legacy_mm.errors import ConfigurationError, LegacyMMError, UsageError
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.logins import beyond_librdkafka

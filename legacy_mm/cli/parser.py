@@ -15,11 +15,11 @@ import configargparse
 
 from legacy_mm.compat import mirror_maker_2_file, misspelt, properties_file
 from legacy_mm.compat.releases import CURRENT
-from legacy_mm.config import unbuilt
-from legacy_mm.config.catalogue import OPTIONS, OwnOptions, option_called
-from legacy_mm.config.features import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair
 from legacy_mm.config.option import ENVIRONMENT_PREFIX, Option, environment_variable
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features.rows import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair
+from legacy_mm.options import unbuilt
+from legacy_mm.options.option_catalogue import OPTIONS, OwnOptions, option_called
 
 _FLAGS = (*(row.option for row in FEATURES), *WITHOUT_EFFECT.values())
 

@@ -21,10 +21,10 @@ from legacy_mm.cli.old_line import flow_with_stores, split, told
 from legacy_mm.clients.librdkafka.backlog import Backlog
 from legacy_mm.clients.librdkafka.sender import FailedSend, RecordSender
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import Settings
 from legacy_mm.dataplane.send_failure import IdempotenceRefused
 from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, SendFailure, UsageError
 from legacy_mm.flow.copy_jobs import without_idempotence
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, PythonBatches, placed

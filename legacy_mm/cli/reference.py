@@ -15,14 +15,14 @@ from pathlib import Path
 from legacy_mm import client
 from legacy_mm.cli.log_lines import LOG_LINES
 from legacy_mm.compat.client_properties import consumer, producer
-from legacy_mm.config.catalogue import OPTIONS
-from legacy_mm.config.feature import Feature
-from legacy_mm.config.features import FEATURES
 from legacy_mm.config.option import Option
 from legacy_mm.explain.differences import QUIRKS
 from legacy_mm.explain.origin import understood
+from legacy_mm.features.feature import Feature
+from legacy_mm.features.rows import FEATURES
 from legacy_mm.handlers import api
 from legacy_mm.metrics.catalogue import METRICS
+from legacy_mm.options.option_catalogue import OPTIONS
 
 WIDTH = 100
 _HEAD = "Made by `bin/reference`: do not edit."

@@ -15,13 +15,14 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.cli.progress_bar import ProgressBar
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection, properties_file, topic_pattern
-from legacy_mm.config import feature_flags, validate
-from legacy_mm.config.catalogue import EMBEDDED, OwnOptions, option_called
 from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import HostError
+from legacy_mm.features import flags
 from legacy_mm.flow.names import Names
 from legacy_mm.handlers.built_in import GuardLoop
 from legacy_mm.logs import root_logger
+from legacy_mm.options import validate
+from legacy_mm.options.option_catalogue import EMBEDDED, OwnOptions, option_called
 from legacy_mm.spark.runner import reason_of
 from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
@@ -81,7 +82,7 @@ def _compare(options: argparse.Namespace, parts: LineParts | None) -> Outcome:
     files = {"source": options.source_config, "target": options.target_config}
     connections = {side: client_connection.read(path, parts.java if parts else None) for side, path in files.items()}
     written, read = (properties_file.load(files[side]).properties for side in ("target", "source"))
-    features = feature_flags.settings(own.features, feature_flags.given_in(written), feature_flags.given_in(read))
+    features = flags.settings(own.features, flags.given_in(written), flags.given_in(read))
     try:
         from legacy_mm.audit.connections import ConnectionGiver
         from legacy_mm.audit.topic_comparison import compare

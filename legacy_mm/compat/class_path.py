@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 
 from legacy_mm.compat.environment import Environment
-from legacy_mm.config.catalogue import OwnOptions
-from legacy_mm.config.validate import runs_on_cluster
+from legacy_mm.options.option_catalogue import OwnOptions
+from legacy_mm.options.validate import runs_on_cluster
 
 _OLD_KAFKA = {"libs": "kafka_2.*-[0-3].*.jar", "share/java/kafka": "kafka_2.*-[0-7].*.jar"}
 """Folders of jars in Apache's and Confluent's installations -> the jar that identifies a Kafka before 4."""

@@ -19,10 +19,10 @@ from typing import Literal, NamedTuple
 from legacy_mm.compat import legacy_options, misspelt, releases
 from legacy_mm.compat.joptsimple import LegacyOption, OptionError
 from legacy_mm.compat.releases import CURRENT, Grammar
-from legacy_mm.config import unbuilt
-from legacy_mm.config.catalogue import option_called
-from legacy_mm.config.features import as_pair
 from legacy_mm.config.option import Option, environment_variable
+from legacy_mm.features.rows import as_pair
+from legacy_mm.options import unbuilt
+from legacy_mm.options.option_catalogue import option_called
 
 _LAUNCHERS = {"kafka-mirror-maker", "kafka-mirror-maker.sh", "kafka.tools.MirrorMaker"}
 # Java knows the digits of every script, one char each

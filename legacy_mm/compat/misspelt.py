@@ -13,11 +13,11 @@ from legacy_mm.compat.client_properties.translate import NATIVE_PREFIX, RULES
 from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.releases import Grammar
 from legacy_mm.compat.variables import VARIABLES
-from legacy_mm.config import unbuilt
-from legacy_mm.config.catalogue import ALL_OPTIONS, option_called
-from legacy_mm.config.features import BY_NAME, WITHOUT_EFFECT, is_flag
-from legacy_mm.config.meant import meant
 from legacy_mm.config.option import ENVIRONMENT_PREFIX, environment_variable
+from legacy_mm.features.rows import BY_NAME, WITHOUT_EFFECT, is_flag
+from legacy_mm.options import unbuilt
+from legacy_mm.options.meant import meant
+from legacy_mm.options.option_catalogue import ALL_OPTIONS, option_called
 
 _FLAGS = (*BY_NAME, *WITHOUT_EFFECT)
 _OPTIONS = (*(row.name for row in ALL_OPTIONS), *BY_NAME)

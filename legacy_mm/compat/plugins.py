@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from legacy_mm.compat.steps import Start
-from legacy_mm.config.catalogue import OwnOptions
-from legacy_mm.config.feature_settings import IDENTITY, LEGACY, FeatureSettings
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings, QuarantineSettings
-from legacy_mm.config.validate import runs_on_cluster
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features.settings import IDENTITY, LEGACY, FeatureSettings
+from legacy_mm.options.option_catalogue import OwnOptions
+from legacy_mm.options.validate import runs_on_cluster
 
 
 def handler(start: Start, features: FeatureSettings) -> HandlerSettings | None:

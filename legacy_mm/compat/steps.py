@@ -25,9 +25,9 @@ from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.releases import Step
 from legacy_mm.compat.startup import PlainRefusal
 from legacy_mm.compat.system_properties import system_properties
-from legacy_mm.config.catalogue import OwnOptions
-from legacy_mm.config.validate import runs_on_cluster
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.options.option_catalogue import OwnOptions
+from legacy_mm.options.validate import runs_on_cluster
 from legacy_mm.redaction import known_secrets
 
 _NO_EFFECT = {

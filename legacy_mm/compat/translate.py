@@ -20,21 +20,22 @@ from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import OWN
 from legacy_mm.compat.releases import CURRENT, Grammar
 from legacy_mm.compat.steps import Hide, Start
-from legacy_mm.config import feature_flags, validate
-from legacy_mm.config.catalogue import EMBEDDED, OwnOptions
-from legacy_mm.config.feature_settings import FeatureSettings
 from legacy_mm.config.settings import (
     AdminSettings,
     MetricsSettings,
     OffsetReset,
     ReceiptSettings,
-    Settings,
     SourceSettings,
     SparkSettings,
     TargetSettings,
     TopicSettings,
 )
 from legacy_mm.errors import ConfigurationError, InvalidPattern, LegacyMMError, UsageError
+from legacy_mm.features import flags
+from legacy_mm.features.settings import FeatureSettings
+from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.options import validate
+from legacy_mm.options.option_catalogue import EMBEDDED, OwnOptions
 from legacy_mm.redaction import known_secrets
 
 _REQUIRED = ("consumer.config", "producer.config")
@@ -157,7 +158,7 @@ def _translate_run(start: Start) -> Translation:
         with blamed_on(start.files[path]):
             _refuse_group(read.reading, start.line.grammar)
     target = _target(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file))
-    features = [feature_flags.settings(*flags) for flags in _flags(start)]
+    features = [flags.settings(*sources) for sources in _flags(start)]
     for remark in dict.fromkeys(remark for each in features for remark in each.remarks):
         start.note(logging.WARNING, f"{remark}.", OWN)
     if target.properties.get("acks") == "0" and any(each.offset_syncs is not None for each in features):
@@ -203,13 +204,13 @@ def _translate_run(start: Start) -> Translation:
     return Run(flows, options, tuple(start.notes), secrets, tuple(consumers.values()), written)
 
 
-def _flags(start: Start) -> list[list[feature_flags.Given]]:
+def _flags(start: Start) -> list[list[flags.Given]]:
     """Return the sources of flags in the order of their precedence, for each consumer file."""
     files = (start.producer_file, *start.consumer_files.values())
-    for text in feature_flags.without_effect(start.options.features, *files):
+    for text in flags.without_effect(start.options.features, *files):
         start.note(logging.INFO, text, OWN)
-    written = feature_flags.given_in(start.producer_file)
-    return [[start.options.features, written, feature_flags.given_in(read)] for read in start.consumer_files.values()]
+    written = flags.given_in(start.producer_file)
+    return [[start.options.features, written, flags.given_in(read)] for read in start.consumer_files.values()]
 
 
 def _admins(start: Start, features: FeatureSettings, path: str) -> tuple[Translated | None, Translated | None]:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from legacy_mm.clients.native import error_text
-from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin
+from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, raise_untold
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.group_offsets import raise_untold
 from legacy_mm.controlplane.positions import GapGuard
 from legacy_mm.errors import StreamFailure
 from legacy_mm.model import TopicPartition

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from legacy_mm.config.features import BY_NAME
 from legacy_mm.explain.difference import Quirk
 from legacy_mm.explain.relevance import either_file
+from legacy_mm.features.rows import BY_NAME
 
-_FLAGS = "tests/unit/config/test_feature_flags.py::"
+_FLAGS = "tests/unit/features/test_flags.py::"
 _REFRESH = ("refresh.topics.enabled", "refresh.topics")
 
 FEATURE_QUIRKS = (

@@ -22,9 +22,6 @@ from legacy_mm.compat.environment import read as read_environment
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.properties_file import Entry
 from legacy_mm.compat.translate import Help, NothingToDo, ReadOwnOptions, Run, Translation, Version, translate
-from legacy_mm.config import unbuilt
-from legacy_mm.config.catalogue import ALL_OPTIONS, option_called
-from legacy_mm.config.settings import Settings
 from legacy_mm.errors import ConfigurationError, LegacyMMError
 from legacy_mm.explain import client_files
 from legacy_mm.explain.client_files import ClientFile
@@ -32,7 +29,10 @@ from legacy_mm.explain.differences import QUIRKS
 from legacy_mm.explain.origin import origins, understood
 from legacy_mm.explain.permissions import Permission, permissions
 from legacy_mm.explain.relevance import Command, always
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs.log4j_found import Found
+from legacy_mm.options import unbuilt
+from legacy_mm.options.option_catalogue import ALL_OPTIONS, option_called
 from legacy_mm.redaction import HIDDEN, Veil, is_secret_property, looks_secret
 
 _OPTIONS = {row.option.name: row.option.description for row in ROWS} | {

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from legacy_mm.config.settings import Settings
 from legacy_mm.errors import HostError, InvalidPattern
 from legacy_mm.flow import key_stores, plugins
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.pattern_words import compiles_anywhere

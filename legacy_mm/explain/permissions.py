@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from legacy_mm.config.feature import Feature
-from legacy_mm.config.feature_settings import IDENTITY, LEGACY
-from legacy_mm.config.features import FEATURES
-from legacy_mm.config.settings import Settings
+from legacy_mm.features.feature import Feature
+from legacy_mm.features.rows import FEATURES
+from legacy_mm.features.settings import IDENTITY, LEGACY
+from legacy_mm.flow.flow_settings import Settings
 
 _SYNCS = "emit.offset-syncs.enabled"
 """The feature whose rights are needed at the cluster of its topics."""

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from legacy_mm.clients import choose
 from legacy_mm.clients.api import PartitionView
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import Settings, SourceSettings
+from legacy_mm.config.settings import SourceSettings
 from legacy_mm.errors import HostError
 from legacy_mm.explain.host_look import Java
 from legacy_mm.explain.target_look import impossible_copies
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.cluster_identity import both_ends, warning
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.model import TopicPartition

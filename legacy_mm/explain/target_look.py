@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane import trials
+from legacy_mm.features.topic_creation import trials
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic
 from legacy_mm.policies.target_names import obstacles
 

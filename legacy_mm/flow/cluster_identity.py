@@ -5,9 +5,9 @@ from __future__ import annotations
 from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clients.choose import admin
 from legacy_mm.clock import Deadline
-from legacy_mm.config.feature_settings import IDENTITY, LEGACY
-from legacy_mm.config.settings import Settings
 from legacy_mm.errors import HostError
+from legacy_mm.features.settings import IDENTITY, LEGACY
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
 from legacy_mm.policies.same_cluster import what_one_cluster_means
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from legacy_mm.config.settings import Settings
 from legacy_mm.control_channel.channel import ChannelServer
 from legacy_mm.control_channel.frames import LEASE_SECONDS, Plan
 from legacy_mm.controlplane.copy_job import CopyJob, PairSink, Trouble
 from legacy_mm.errors import EngineUnfit
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.logs import events

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from legacy_mm.clients.api import RebalanceListener
 from legacy_mm.clock import Deadline
-from legacy_mm.config.settings import HandlerSettings, ListenerSettings, MetricsSettings, Settings
+from legacy_mm.config.settings import HandlerSettings, ListenerSettings, MetricsSettings
 from legacy_mm.control_channel.certificate import channel_identity
 from legacy_mm.control_channel.channel import ChannelServer
 from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.flow import key_stores, plugins
 from legacy_mm.flow.copy_jobs import choose_engine
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.jvm.mbeans import MBeans
 from legacy_mm.metrics.health import Phase, State
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of

@@ -13,8 +13,9 @@ from typing import TypeVar
 
 from legacy_mm.clients import choose, tokens
 from legacy_mm.clients.native import tls
-from legacy_mm.config.settings import AdminSettings, PemFiles, Settings, SourceSettings, TargetSettings
+from legacy_mm.config.settings import AdminSettings, PemFiles, SourceSettings, TargetSettings
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.jvm import keystore
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies import pem

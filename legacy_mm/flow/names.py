@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from legacy_mm.config.feature_settings import DEFAULT, LEGACY, FeatureSettings
 from legacy_mm.config.settings import TopicSettings
+from legacy_mm.features.settings import DEFAULT, LEGACY, FeatureSettings
 from legacy_mm.flow import plugins
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
 from legacy_mm.policies.topic_filter import Matcher, TopicFilter, try_out

@@ -11,7 +11,7 @@ from legacy_mm.clients import choose
 from legacy_mm.clients.api import RebalanceListener
 from legacy_mm.clients.librdkafka.client import client_version, require_resolvable
 from legacy_mm.clock import wall
-from legacy_mm.config.settings import Settings, SourceSettings
+from legacy_mm.config.settings import SourceSettings
 from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.store_watch import Stamps, StoreWatch, stamps
@@ -20,6 +20,7 @@ from legacy_mm.controlplane.topic_watch import TopicWatch
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow import key_stores
 from legacy_mm.flow.copy_jobs import Copies, choose_engine, client_id, only_batches
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Mirror, OnFailure, Renewal
 from legacy_mm.flow.names import Names
@@ -31,8 +32,8 @@ from legacy_mm.policies.same_cluster import same_addresses
 
 if TYPE_CHECKING:
     from legacy_mm.flow.cluster_identity import IdentityCheck
-    from legacy_mm.flow.duties import FlowDuties
-    from legacy_mm.flow.offsets import FlowOffsets
+    from legacy_mm.flow.offset_features import FlowOffsets
+    from legacy_mm.flow.topic_features import FlowDuties
 
 _BEFORE_MAX_POLL_SECONDS = 5.0
 
@@ -180,7 +181,7 @@ def _mirror(
 def _duties(settings: Settings, names: Names, registry: Registry) -> FlowDuties | None:
     if not settings.features.have_duties:
         return None
-    from legacy_mm.flow.duties import FlowDuties
+    from legacy_mm.flow.topic_features import FlowDuties
 
     return FlowDuties(settings, names, registry.duty)
 
@@ -197,7 +198,7 @@ def _offsets(settings: Settings, names: Names, registry: Registry) -> FlowOffset
     syncs = settings.features.offset_syncs
     if syncs is None:
         return None
-    from legacy_mm.flow.offsets import FlowOffsets
+    from legacy_mm.flow.offset_features import FlowOffsets
 
     return FlowOffsets(settings, names, syncs, registry)
 

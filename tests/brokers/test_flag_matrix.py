@@ -14,7 +14,7 @@ from compat.laboratory.cluster import Cluster
 from legacy_mm.audit.records import create_topic, list_topics, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.config.features import FEATURES
+from legacy_mm.features.rows import FEATURES
 from tests.fixtures.flags import switched_on
 
 pytestmark = [pytest.mark.brokers, pytest.mark.slow]

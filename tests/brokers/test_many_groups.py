@@ -17,8 +17,8 @@ from legacy_mm.clients.librdkafka.internal_log import InternalLog
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.controlplane.checkpoints import Emitter, SourceGroups
-from legacy_mm.controlplane.group_offsets import TargetGroups
+from legacy_mm.features.checkpoints.rounds import Emitter, SourceGroups
+from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.metrics.offsets import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry
 from legacy_mm.model import TopicPartition

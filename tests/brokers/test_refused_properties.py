@@ -15,15 +15,15 @@ from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import WireAdmin
 from legacy_mm.clock import Deadline
-from legacy_mm.config.feature_settings import (
+from legacy_mm.features.duties import Applier
+from legacy_mm.features.rows import DEFAULT_EXCLUDE
+from legacy_mm.features.schedule import TopicNames, feature_duties
+from legacy_mm.features.settings import (
     ConfigFilterSettings,
     ConfigSyncSettings,
     CreationSettings,
     FeatureSettings,
 )
-from legacy_mm.config.features import DEFAULT_EXCLUDE
-from legacy_mm.controlplane.duties import Applier
-from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
 from legacy_mm.policies.changes import Look
 
 pytestmark = pytest.mark.brokers

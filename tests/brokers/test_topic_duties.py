@@ -31,17 +31,17 @@ from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import WireAdmin
 from legacy_mm.clock import Deadline
-from legacy_mm.config.feature_settings import (
+from legacy_mm.errors import HostError
+from legacy_mm.features.duties import Applier, Duties, Scheduled
+from legacy_mm.features.rows import DEFAULT_EXCLUDE
+from legacy_mm.features.schedule import TopicNames, feature_duties
+from legacy_mm.features.settings import (
     AclSyncSettings,
     ConfigFilterSettings,
     ConfigSyncSettings,
     CreationSettings,
     FeatureSettings,
 )
-from legacy_mm.config.features import DEFAULT_EXCLUDE
-from legacy_mm.controlplane.duties import Applier, Duties, Scheduled
-from legacy_mm.controlplane.feature_duties import TopicNames, feature_duties
-from legacy_mm.errors import HostError
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
 from tests.fixtures.clusters import NamedKafka
 

@@ -20,10 +20,10 @@ import yaml
 from compat.laboratory.releases import CURRENT
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line
-from legacy_mm.config.catalogue import OwnOptions
 from legacy_mm.metrics.catalogue import METRICS
 from legacy_mm.metrics.legacy_mbeans import BEANS
 from legacy_mm.metrics.prometheus import PROBES
+from legacy_mm.options.option_catalogue import OwnOptions
 from tests.structure.source_tree import CHECKOUT
 
 FOLDER = CHECKOUT / "samples" / "deploy"

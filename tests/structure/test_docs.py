@@ -13,10 +13,10 @@ from legacy_mm.cli.legacy_mm import COMMANDS
 from legacy_mm.cli.log_lines import LOG_LINES, LogLine
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.messages import WORDING
-from legacy_mm.config.catalogue import option_called
-from legacy_mm.config.feature import Feature
-from legacy_mm.config.features import FEATURES
+from legacy_mm.features.feature import Feature
+from legacy_mm.features.rows import FEATURES
 from legacy_mm.logs import events
+from legacy_mm.options.option_catalogue import option_called
 from tests.fixtures.doc_blocks import LANGUAGES, NOT_RUN, OUTPUT, PAGES, SHELL, blocks
 from tests.structure.source_tree import CHECKOUT
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from legacy_mm.config.settings import Settings, SourceSettings, SparkSettings, TargetSettings, TopicSettings
+from legacy_mm.config.settings import SourceSettings, SparkSettings, TargetSettings, TopicSettings
+from legacy_mm.flow.flow_settings import Settings
 
 SERVERS = {"bootstrap.servers": "127.0.0.1:1"}
 

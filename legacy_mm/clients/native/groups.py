@@ -35,6 +35,7 @@ _NO_GENERATION, _NO_MEMBER = -1, ""
 _ASKED_AGAIN = {ErrorCode.REQUEST_TIMED_OUT} | COORDINATOR_MOVED
 _CONSUMERS = {("consumer", "classic"), ("consumer", "consumer"), ("", "classic")}
 """Protocol and kind of groups that read topics; those without a protocol have committed and never joined."""
+_TOLD = 3
 Value = TypeVar("Value")
 Answer = tuple[str, int, Value]
 """A group, a broker's error code, and what it is asked for."""
@@ -159,6 +160,13 @@ class GroupAdmin:
     def _wait(self, cluster: Cluster, deadline: Deadline) -> None:
         cluster.stale()
         self._patience.wait(min(_PAUSE_SECONDS, deadline.remaining()))
+
+
+def raise_untold(untold: Mapping[str, str]) -> None:
+    """Raise HostError for groups that could not be read or committed."""
+    if untold:
+        told = "; ".join(f"group {group}: {why}" for group, why in sorted(untold.items())[:_TOLD])
+        raise HostError(told if len(untold) <= _TOLD else f"{told}; and {len(untold) - _TOLD} more")
 
 
 def _from_all_brokers(cluster: Cluster, request: Any) -> tuple[list[Any], str]:

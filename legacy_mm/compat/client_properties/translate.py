@@ -27,10 +27,10 @@ from legacy_mm.compat.client_properties.rule import (
     Value,
     trim,
 )
-from legacy_mm.config import unbuilt
-from legacy_mm.config.features import is_flag
 from legacy_mm.config.settings import ClientProperties, JavaStores, PemFiles
 from legacy_mm.errors import ConfigurationError, blamed
+from legacy_mm.features.rows import is_flag
+from legacy_mm.options import unbuilt
 from legacy_mm.redaction import known_secrets
 
 NATIVE_PREFIX = "librdkafka."

@@ -13,8 +13,8 @@ import pytest
 
 from legacy_mm.cli import explain
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.config.catalogue import OPTIONS
 from legacy_mm.explain.text import table
+from legacy_mm.options.option_catalogue import OPTIONS
 from tests.unit.cli.conftest import CONSUMER, OLD_LINE, PRODUCER, Explain
 
 LOGIN = (

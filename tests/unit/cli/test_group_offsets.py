@@ -13,9 +13,9 @@ from legacy_mm.cli.group_offsets import _lines
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.clients.native.groups import CommittedOffset
 from legacy_mm.clock import Deadline
-from legacy_mm.controlplane.group_translation import Position
+from legacy_mm.features.checkpoints.group_position import Answer, How
+from legacy_mm.features.checkpoints.group_translation import Position
 from legacy_mm.model import OffsetPair, TopicPartition
-from legacy_mm.policies.group_position import Answer, How
 
 LINE = ("--", "kafka-mirror-maker.sh", "--consumer.config", "c.properties", "--producer.config", "p.properties")
 ALIASES = ("--source.cluster.alias", "a", "--target.cluster.alias", "b")

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.cli.parser import OwnValue, own_options_help, own_values, read_own_options
-from legacy_mm.config import feature_flags
-from legacy_mm.config.catalogue import OPTIONS, OwnOptions
-from legacy_mm.config.features import FEATURES
-from legacy_mm.config.unbuilt import is_unbuilt
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features import flags
+from legacy_mm.features.rows import FEATURES
+from legacy_mm.options.option_catalogue import OPTIONS, OwnOptions
+from legacy_mm.options.unbuilt import is_unbuilt
 
 CHECKOUT = Path(__file__).parents[3]
 
@@ -146,4 +146,4 @@ def test_the_samples_of_flags_switch_their_step_on(file: Path) -> None:
     given = read_own_options([f"--features.config={file}"], {}).features
     feature = max((row for row in FEATURES if row.name in given), key=lambda row: row.step)
     assert file.stem == f"{feature.step}-{feature.name.removesuffix('.enabled').replace('.', '-')}"
-    assert feature_flags.settings(given) != feature_flags.settings({})
+    assert flags.settings(given) != flags.settings({})

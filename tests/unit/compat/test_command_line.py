@@ -10,7 +10,7 @@ from legacy_mm.compat.command_line import ParsedLine, Word, early_value, parse
 from legacy_mm.compat.joptsimple import OptionError
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.compat.releases import grammar_of
-from legacy_mm.config.catalogue import OPTIONS
+from legacy_mm.options.option_catalogue import OPTIONS
 
 
 @pytest.mark.parametrize(

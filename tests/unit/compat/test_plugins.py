@@ -10,8 +10,8 @@ import pytest
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat.environment import read
 from legacy_mm.compat.translate import Run, translate
-from legacy_mm.config.settings import Settings
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.flow.flow_settings import Settings
 
 Settle = Callable[..., Settings]
 

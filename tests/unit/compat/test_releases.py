@@ -11,8 +11,8 @@ from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.releases import CURRENT, find_release, grammar_of
 from legacy_mm.compat.startup import PlainRefusal
 from legacy_mm.compat.translate import Help, Run, Translation, Version, translate
-from legacy_mm.config.settings import Settings
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.flow.flow_settings import Settings
 
 ZOOKEEPER = "zookeeper.connect=zk:2181\ngroup.id=g\n"
 KAFKA = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"

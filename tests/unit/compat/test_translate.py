@@ -10,13 +10,13 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.environment import read
 from legacy_mm.compat.translate import NothingToDo, Run, Translation, translate
-from legacy_mm.config.settings import Settings
 from legacy_mm.errors import (
     ConfigurationError,
     InvalidPattern,
     LegacyMMError,
     UsageError,
 )
+from legacy_mm.flow.flow_settings import Settings
 
 CONSUMER = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"
 PRODUCER = "bootstrap.servers=127.0.0.1:2\n"

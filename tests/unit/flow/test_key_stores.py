@@ -9,15 +9,10 @@ from typing import Any
 import pytest
 
 from legacy_mm.compat.client_properties.translate import apply
-from legacy_mm.config.settings import (
-    AdminSettings,
-    JavaStores,
-    KeyStore,
-    PemFiles,
-    Settings,
-)
+from legacy_mm.config.settings import AdminSettings, JavaStores, KeyStore, PemFiles
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow import key_stores
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.wiring import check_logins
 from tests.unit.certificates import certify, key_pem, pem
 from tests.unit.flow_settings import flow_settings, source_settings

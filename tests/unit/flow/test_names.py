@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.config import feature_flags
-from legacy_mm.config.features import FEATURES
 from legacy_mm.config.settings import TopicSettings
+from legacy_mm.features import flags
+from legacy_mm.features.rows import FEATURES
 from legacy_mm.flow.names import Names
 from tests.unit.policies.expression import Expression
 
@@ -16,11 +16,11 @@ TOPICS = (
 )
 
 
-def names(pattern: str = "orders", **flags: str) -> Names:
+def names(pattern: str = "orders", **words: str) -> Names:
     """Of a flow A -> B."""
-    given = {name.replace("_", "."): [text] for name, text in flags.items()}
+    given = {name.replace("_", "."): [text] for name, text in words.items()}
     aliases = {"source.cluster.alias": ["A"], "target.cluster.alias": ["B"]}
-    return Names(TopicSettings(pattern, pattern), feature_flags.settings(given, aliases), Expression)
+    return Names(TopicSettings(pattern, pattern), flags.settings(given, aliases), Expression)
 
 
 @pytest.mark.parametrize("policy", ["LegacyReplicationPolicy", "IdentityReplicationPolicy", "DefaultReplicationPolicy"])

@@ -9,13 +9,14 @@ import pytest
 
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import WireAdmin
-from legacy_mm.config.feature_settings import FeatureSettings, HeartbeatSettings
-from legacy_mm.config.settings import HandlerSettings, Settings, SparkSettings
+from legacy_mm.config.settings import HandlerSettings, SparkSettings
 from legacy_mm.controlplane.copy_job import Trouble
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features.settings import FeatureSettings, HeartbeatSettings
 from legacy_mm.flow.copy_jobs import Copies, choose_engine
-from legacy_mm.flow.duties import DutyClusters
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
+from legacy_mm.flow.topic_features import DutyClusters
 from legacy_mm.flow.wiring import check_addresses, check_logins, member_properties
 from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 from tests.unit.flow_settings import flow_settings, source_settings

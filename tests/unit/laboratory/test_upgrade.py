@@ -14,9 +14,9 @@ from compat.laboratory.upgrade_rungs import RUNGS, Rung, checkpoint_of, in_force
 from compat.laboratory.upgrade_waves import Rules
 from legacy_mm.audit.record import Record
 from legacy_mm.cli.old_line import flows_of
-from legacy_mm.config.features import FEATURES
-from legacy_mm.config.settings import Settings
 from legacy_mm.errors import ConfigurationError, LegacyMMError
+from legacy_mm.features.rows import FEATURES
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.protocol.mirror_records import Checkpoint
 
 FOLDER = SAMPLES / "features"

@@ -1,0 +1,1 @@
+"""Translated offsets of the source's groups, written down at the target, and moved to its groups."""

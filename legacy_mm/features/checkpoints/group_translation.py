@@ -1,0 +1,231 @@
+"""A group's offsets at the source, and the offsets at which it would continue at the target. Nothing is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from legacy_mm.clients.librdkafka.scan import has_records
+from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
+from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, GroupOffsets, raise_untold
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
+from legacy_mm.features.checkpoints.group_position import Answer, How, answer, by_checkpoint, copied_until
+from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
+from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
+from legacy_mm.features.offset_syncs.offset_map import OffsetMap
+from legacy_mm.model import Offsets, TopicPartition
+
+_SCANS = 8
+Ends = Mapping[TopicPartition, tuple[int, int]]
+"""First offset, and the next offset to be written."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterView:
+    """One cluster: its groups and its topics."""
+
+    groups: GroupAdmin
+    topics: LibrdkafkaSurvey
+
+
+@dataclass(frozen=True, slots=True)
+class Source(ClusterView):
+    """The cluster that is mirrored."""
+
+    properties: Mapping[str, str]
+    """Properties of the mirror's consumers."""
+    mirror: str
+    """The mirror's own group."""
+    committed_only: bool
+    """True if the mirror copies no record of an aborted transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Offset syncs, maps and checkpoints that the mirror has written."""
+
+    syncs: StoredSyncs
+    maps: StoredMaps
+    checkpoints: StoredCheckpoints
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """The position of a group in one partition."""
+
+    source: TopicPartition
+    committed: CommittedOffset
+    target: TopicPartition
+    """Partition of the copy, if there is one."""
+    answer: Answer
+    left: int | None = None
+    """Number of offsets of the target left to read from there; records, if nothing is compacted."""
+
+
+class GroupTranslation:
+    """Translation of group offsets, for use by one thread."""
+
+    def __init__(
+        self,
+        source: Source,
+        target: ClusterView,
+        known: Known,
+        copies: Callable[[Collection[str]], Mapping[str, str]],
+    ) -> None:
+        """Take both clusters and what the mirror has written.
+
+        `copies` returns those of some source topics that are mirrored with offset syncs -> their names at the target.
+        """
+        self.source = source
+        self.target = target
+        self._known = known
+        self._copies = copies
+
+    def refresh(self, deadline: Deadline) -> None:
+        """Read what the mirror has written since the last time; raises HostError."""
+        self._known.syncs.refresh(deadline)
+        self._known.maps.refresh(deadline)
+        self._known.checkpoints.refresh(deadline)
+
+    def positions(self, group: str, deadline: Deadline, *, from_first: bool = False) -> list[Position]:
+        """Return the position of each partition that the group has committed; raises LegacyMMError, also if there is
+        none.
+
+        `from_first`: the group begins at the copy's first record where its offset is unknown.
+        """
+        committed = offsets_of(self.source.groups, group, deadline)
+        if not committed:
+            raise HostError(f"group {group} has committed nothing at the source")
+        copies = self._copies({place.topic for place in committed})
+        counts = self.target.topics.partitions(deadline)
+        there = {
+            place: TopicPartition(copies[place.topic], place.partition)
+            for place in committed
+            if place.topic in copies and place.partition < counts.get(copies[place.topic], 0)
+        }
+        target_ends = self.target.topics.log_ends(
+            there.values(), deadline
+        )  # read before the known offsets, and before the source's
+        self.refresh(deadline)
+        source_ends = self.source.topics.log_ends(there, deadline)
+
+        all_read = self._read_to_the_end({place.topic for place in there}, committed, deadline)
+
+        def position(place: TopicPartition) -> Position:
+            offset = committed[place]
+            target = there.get(place)
+            if target is None:
+                missing = Answer(How.NO_COPY if place.topic in copies else How.NOT_MIRRORED)
+                named = TopicPartition(copies.get(place.topic, place.topic), place.partition)
+                return Position(place, offset, named, missing)
+            there_ends = target_ends[target]
+            found = self._answer(place, offset.offset, source_ends[place], there_ends)
+            told = self._known.checkpoints.of(group, target)
+            if told is not None and told.downstream <= there_ends[1]:
+                found = by_checkpoint(found, offset.offset, told, self._known.maps.of(place).nearest(-1).first)
+            if found.how is How.UNKNOWN and place.topic in all_read:
+                found = Answer(How.AT_THE_END, there_ends[1])
+            if from_first and found.how in (How.UNKNOWN, How.TOO_OLD):
+                found = Answer(How.FIRST_RECORD, there_ends[0], behind=found.behind)
+            if (
+                found.offset is not None and found.offset > there_ends[1]
+            ):  # copied after the ends were read, or never there
+                there_ends = self.target.topics.log_ends([target], deadline)[target]
+                found = found if found.offset <= there_ends[1] else Answer(How.COPY_MADE_AGAIN, behind=True)
+            left = None if found.offset is None else max(0, there_ends[1] - found.offset)
+            return Position(place, offset, target, found, left)
+
+        with ThreadPoolExecutor(_SCANS) as pool:
+            return list(pool.map(position, sorted(committed)))
+
+    def ends(self, group: str, deadline: Deadline) -> Ends:
+        """Return the log ends of all partitions of the mirrored topics that the group has committed."""
+        committed = offsets_of(self.source.groups, group, deadline)
+        return self._ends_of(self._copies({place.topic for place in committed}), deadline)
+
+    def _ends_of(self, topics: Iterable[str], deadline: Deadline) -> Ends:
+        counts = self.source.topics.partitions(deadline)
+        places = [TopicPartition(topic, number) for topic in topics for number in range(counts.get(topic, 0))]
+        return self.source.topics.log_ends(places, deadline)
+
+    def _read_to_the_end(self, topics: Collection[str], committed: GroupOffsets, deadline: Deadline) -> set[str]:
+        """Return the source topics that the group and the mirror have read completely, with an unknown partition.
+
+        Before partitions were preserved a record may be in any partition, so no partition of such a topic may have
+        records left.
+        """
+        unknown = {place.topic for place in committed if place.topic in topics and not self._is_known(place)}
+        ends = self._ends_of(sorted(unknown), deadline) if unknown else {}
+        mirrored = offsets_of(self.source.groups, self.source.mirror, deadline) if ends else {}
+
+        def has_left(place: TopicPartition) -> bool:
+            low, end = ends[place]
+            read, copied = (group[place].offset if place in group else 0 for group in (committed, mirrored))
+            # records that the source has removed since may still be at the target
+            return read < low or self._has_records(place, min(read, max(low, copied)), end)
+
+        with ThreadPoolExecutor(_SCANS) as pool:
+            left = {place.topic for place, has in zip(ends, pool.map(has_left, ends), strict=True) if has}
+        return unknown - left
+
+    def _is_known(self, place: TopicPartition) -> bool:
+        return bool(self._map(place).runs or self._known.syncs.of(place))
+
+    def lag(self, ends: Ends, deadline: Deadline) -> Offsets:
+        """Return the number of source offsets of each partition not copied up to its end.
+
+        Partitions without lag are left out.
+        """
+        self.refresh(deadline)
+        committed = offsets_of(self.source.groups, self.source.mirror, deadline)
+
+        def behind(place: TopicPartition) -> int:
+            low, end = ends[place]
+            own = committed.get(place)
+            copied = max(low, copied_until(self._map(place)), 0 if own is None else own.offset)
+            return end - copied if self._has_records(place, copied, end) else 0
+
+        with ThreadPoolExecutor(_SCANS) as pool:
+            return {place: lag for place, lag in zip(ends, pool.map(behind, ends), strict=True) if lag}
+
+    def _answer(self, place: TopicPartition, offset: int, ends: tuple[int, int], target: tuple[int, int]) -> Answer:
+        (low, end), (first, next_offset) = ends, target
+        pairs = self._map(place)
+        found = answer(
+            offset,
+            pairs,
+            self._known.syncs.of(place),
+            lambda begin, until: self._has_records(place, max(begin, low), until),
+        )
+        # records that the source has removed since may still be at the target
+        all_read = offset >= end or first == next_offset
+        if found.how is How.UNKNOWN and all_read and not self._has_records(place, low, end):
+            return Answer(How.NOTHING_TO_READ, next_offset)
+        # compaction, or an aborted transaction, may have left nothing before the first record
+        if found.how is How.TOO_OLD and pairs.runs and low <= offset:
+            first_run = pairs.runs[0]
+            if not self._has_records(place, offset, first_run.upstream):
+                return Answer(How.EXACT, first_run.downstream)
+        return found
+
+    def _map(self, place: TopicPartition) -> OffsetMap:
+        return self._known.maps.of(place)
+
+    def _has_records(self, place: TopicPartition, begin: int, end: int) -> bool:
+        return begin < end and has_records(
+            self.source.properties, *place, begin, end, committed=self.source.committed_only
+        )
+
+
+def offsets_of(admin: GroupAdmin, group: str, deadline: Deadline) -> GroupOffsets:
+    """Return the committed offsets of a group, without deleted ones; raises LegacyMMError."""
+    found, untold = admin.offsets([group], deadline)
+    raise_untold(untold)
+    return {place: committed for place, committed in found.get(group, {}).items() if committed.offset >= 0}
+
+
+def untranslated(positions: Iterable[Position]) -> list[Position]:
+    """Return the positions whose offset is unknown."""
+    return [each for each in positions if each.answer.offset is None]

@@ -1,0 +1,287 @@
+"""Checkpoints: the offsets at which each group of the source would continue at the target.
+
+A thread looks, translates and writes. Each process of a mirror emits the checkpoints of the partitions that it copies,
+so none is emitted twice. A checkpoint never goes back, as in MirrorMaker 2: the existing checkpoints are read first.
+Only a checkpoint beyond the end of the target's log is void: the topic was recreated, and a consumer that began there
+would miss records.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from legacy_mm.clients.librdkafka.internal_log import InternalLog, decoded
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.clients.native.groups import GroupAdmin, GroupOffsets, raise_untold
+from legacy_mm.clock import Deadline, epoch_ms, monotonic
+from legacy_mm.errors import HostError, one_line
+from legacy_mm.features.checkpoints import checkpoint_rule
+from legacy_mm.features.checkpoints.target_groups import TargetGroups
+from legacy_mm.features.checkpoints.translation import Translation
+from legacy_mm.features.duties import RUN_SECONDS
+from legacy_mm.logs import events
+from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.model import OffsetPair, Offsets, TopicPartition
+from legacy_mm.protocol.mirror_records import Checkpoint
+
+_NAMED = 3
+"""Partitions of a group that are named in a line."""
+_MOST_NAMES = 10
+Known = Mapping[str, Mapping[TopicPartition, Checkpoint]]
+"""Group -> partition at the target -> its last checkpoint."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointRounds:
+    """Intervals at which checkpoints are emitted, in seconds."""
+
+    interval: float
+    sync_groups: float | None
+    """Interval of the group offset sync; None: groups at the target are not touched."""
+
+
+class SourceGroups:
+    """The groups of the source that have checkpoints, and what they have committed."""
+
+    def __init__(self, admin: GroupAdmin, accepted: Callable[[str], bool], refresh: float | None) -> None:
+        """Take the group admin and the choice of groups.
+
+        `accepted` returns True for a group that has checkpoints. `refresh` is the number of seconds between two
+        searches for groups; None: one search only.
+        """
+        self._admin = admin
+        self._accepted = accepted
+        self._refresh = refresh
+        self._groups: frozenset[str] | None = None
+        self._left_out: frozenset[str] = frozenset()
+        self._look_at = 0.0
+
+    def __contains__(self, group: str) -> bool:
+        """Return True if the last look found the group."""
+        return self._groups is not None and group in self._groups
+
+    def offsets(self, deadline: Deadline) -> tuple[Mapping[str, GroupOffsets], Mapping[str, str]]:
+        """Return the committed offsets of each group, and group -> reason for groups that could not be read.
+
+        Raises LegacyMMError.
+        """
+        if self._groups is None or (self._refresh is not None and monotonic() >= self._look_at):
+            found = frozenset(self._admin.groups(deadline))
+            self._groups = frozenset(filter(self._accepted, found))
+            self._tell_left_out(found - self._groups)
+            self._look_at = monotonic() + (self._refresh or 0.0)
+        return self._admin.offsets(self._groups, deadline)
+
+    def _tell_left_out(self, groups: frozenset[str]) -> None:
+        """Log once the name of each group that has no checkpoints, whatever it commits."""
+        new, self._left_out = sorted(groups - self._left_out), self._left_out | groups
+        if new:
+            more = f" and {len(new) - _MOST_NAMES} more" if len(new) > _MOST_NAMES else ""
+            note = f"left out by groups and groups.exclude, or the mirror's own: {', '.join(new[:_MOST_NAMES])}{more}"
+            events.emit(events.DUTY_NOTED, duty="checkpoints", note=note)
+
+
+class Emitter:
+    """Writes the checkpoints that are due, and remembers the last one of each group and partition."""
+
+    def __init__(
+        self, known: InternalLog, writer: Callable[[OnResult], InternalTopicWriter], metrics: OffsetMetrics
+    ) -> None:
+        self._log = known
+        self._writer = writer(self._result)
+        self._metrics = metrics
+        self._under_way: dict[bytes, Checkpoint] = {}
+        self._asked_at = 0.0
+        self._refused = ""
+        self._known: defaultdict[str, dict[TopicPartition, Checkpoint]] = defaultdict(dict)
+
+    def known(self) -> Known:
+        """Return the last checkpoints."""
+        return self._known
+
+    def read(self, deadline: Deadline) -> None:
+        """Read the checkpoints of other processes, and earlier ones; raises HostError."""
+        for checkpoint in decoded(self._log.read(deadline), Checkpoint.decode):
+            self._note(checkpoint)
+
+    def forget_beyond(self, ends: Offsets) -> None:
+        """Forget checkpoints beyond these ends of the target's logs."""
+        for known in self._known.values():
+            for checkpoint in [each for each in known.values() if _is_beyond(each, ends)]:
+                del known[_place(checkpoint)]
+
+    def emit(self, found: Iterator[Checkpoint], asked_at: float, deadline: Deadline) -> int:
+        """Write those checkpoints that are due; return their number.
+
+        Raises HostError if not all could be written.
+
+        `asked_at` is the time at which the groups' offsets were asked for.
+        """
+        written = []
+        self._asked_at = asked_at
+        self._under_way.clear()
+        for checkpoint in found:
+            last = self._known[checkpoint.group].get(_place(checkpoint))
+            if checkpoint_rule.is_due(last and _pair(last), _pair(checkpoint)):
+                key, value = checkpoint.encode()
+                self._under_way[key] = checkpoint
+                while not self._writer.send(key, value, timestamp=epoch_ms()):
+                    self._settle(deadline)
+                written.append(checkpoint)
+        self._settle(deadline)
+        for checkpoint in written:
+            self._note(checkpoint)
+        return len(written)
+
+    def _settle(self, deadline: Deadline) -> None:
+        taken = self._writer.flush(deadline)
+        refused, self._refused = self._refused, ""
+        if refused or not taken:
+            raise HostError(f"the target did not accept all checkpoints: {refused or 'no answer in time'}")
+
+    def _result(self, key: bytes, reason: str | None) -> None:
+        self._refused = self._refused or reason or ""
+        written = self._under_way.pop(key, None)
+        if written is not None and reason is None:
+            self._metrics.checkpoint(written.group, *_place(written), monotonic() - self._asked_at)
+
+    def _note(self, checkpoint: Checkpoint) -> None:
+        self._known[checkpoint.group][_place(checkpoint)] = checkpoint
+
+
+class Checkpoints(threading.Thread):
+    """Emits checkpoints, and moves groups at the target to them if that was asked for."""
+
+    def __init__(
+        self,
+        rounds: CheckpointRounds,
+        groups: SourceGroups,
+        translation: Translation,
+        emitter: Emitter,
+        target_groups: TargetGroups | None,
+        remote: Callable[[str], str],
+        held: Callable[[], frozenset[TopicPartition]],
+        target_ends: Callable[[Collection[TopicPartition], Deadline], Offsets],
+    ) -> None:
+        """Take the collaborators of a round.
+
+        `remote` gives a source topic's name at the target; `held` the partitions that this process copies.
+        `target_ends` gives the ends of logs at the target, as far as they are known; it may raise HostError.
+        """
+        super().__init__(name="checkpoints", daemon=True)
+        self._rounds = rounds
+        self._groups = groups
+        self._translation = translation
+        self._emitter = emitter
+        self._target_groups = target_groups
+        self._remote = remote
+        self._held = held
+        self._target_ends = target_ends
+        self._stopping = threading.Event()
+        self._said: dict[str, str] = {}
+        self._left_out: dict[str, frozenset[TopicPartition]] = {}
+        self._named: set[str] = set()
+
+    def stop(self) -> None:
+        """Begin nothing more."""
+        self._stopping.set()
+
+    def run(self) -> None:
+        """Run round after round; log failures, and try again in the next round."""
+        sync_at = monotonic() + (self._rounds.sync_groups or 0.0)
+        self._told("checkpoints", self._begin)
+        while not self._stopping.wait(self._rounds.interval):
+            self._told("checkpoints", self._round)
+            if self._rounds.sync_groups is not None and monotonic() >= sync_at:
+                sync_at = monotonic() + self._rounds.sync_groups
+                self._told("group-offsets", self._follow)
+
+    def _round(self) -> None:
+        deadline = Deadline.after(RUN_SECONDS)
+        self._emitter.read(deadline)
+        self._translation.refresh(deadline)
+        asked_at = monotonic()
+        offsets, untold = self._groups.offsets(deadline)
+        found = tuple(self._found(offsets))
+        self._name_left_out(offsets, found)
+        ends = self._ends_of(found, deadline)  # asked last, so that what was copied before is not beyond them
+        self._emitter.emit((each for each in found if not _is_beyond(each, ends)), asked_at, deadline)
+        raise_untold(untold)
+
+    def _begin(self) -> None:
+        """Read known checkpoints before copying fills a recreated topic up to its old checkpoints."""
+        deadline = Deadline.after(RUN_SECONDS)
+        self._emitter.read(deadline)
+        self._ends_of((), deadline)
+
+    def _ends_of(self, found: Collection[Checkpoint], deadline: Deadline) -> Offsets:
+        """Return the log ends of partitions with checkpoints, old or new; forget known checkpoints beyond them."""
+        places = {place for known in self._emitter.known().values() for place in known}.union(map(_place, found))
+        ends = self._target_ends(places, deadline) if places else {}
+        self._emitter.forget_beyond(ends)
+        return ends
+
+    def _follow(self) -> None:
+        if self._target_groups is not None:
+            self._target_groups.follow(self._mine(), Deadline.after(RUN_SECONDS))
+
+    def _found(self, committed: Mapping[str, GroupOffsets]) -> Iterator[Checkpoint]:
+        held = self._held()
+        for group, offsets in committed.items():
+            for partition in offsets.keys() & held:
+                offset, metadata = offsets[partition]
+                translated = self._translation.of(partition, offset) if offset >= 0 else None
+                if translated is not None:
+                    remote = self._remote(partition.topic)
+                    yield Checkpoint(group, remote, partition.partition, offset, translated, metadata)
+
+    def _name_left_out(self, committed: Mapping[str, GroupOffsets], found: Collection[Checkpoint]) -> None:
+        """Log each group that has had no checkpoint for some partitions in two rounds."""
+        have = {(each.group, *_place(each)) for each in found}
+        held, before, self._left_out = self._held(), self._left_out, {}
+        for group, offsets in committed.items():
+            mine = sorted(place for place in offsets.keys() & held if offsets[place].offset >= 0)
+            missing = [place for place in mine if (group, self._remote(place.topic), place.partition) not in have]
+            if missing and group not in self._named:
+                self._left_out[group] = frozenset(missing)
+                if lasting := [place for place in missing if place in before.get(group, ())]:
+                    self._named.add(group)
+                    places = ", ".join(f"{place} at {offsets[place].offset}" for place in lasting[:_NAMED])
+                    events.emit(events.GROUP_LEFT_OUT, group=group, count=len(lasting), places=places)
+
+    def _mine(self) -> Known:
+        """Return the checkpoints of partitions that this process copies, without groups excluded or deleted since."""
+        held = {TopicPartition(self._remote(topic), number) for topic, number in self._held()}
+        return {
+            group: {place: found[place] for place in found.keys() & held}
+            for group, found in self._emitter.known().items()
+            if group in self._groups
+        }
+
+    def _told(self, duty: str, run: Callable[[], None]) -> None:
+        try:
+            run()
+            self._said.pop(duty, None)
+        except Exception as error:  # noqa: BLE001 - logged; it never ends the mirror
+            if not self._stopping.is_set():  # its requests end with the mirror
+                self._say(duty, one_line(error))
+
+    def _say(self, duty: str, reason: str) -> None:
+        if reason != self._said.get(duty):
+            self._said[duty] = reason
+            events.emit(events.DUTY_FAILED, duty=duty, reason=reason)
+
+
+def _place(checkpoint: Checkpoint) -> TopicPartition:
+    return TopicPartition(checkpoint.topic, checkpoint.partition)
+
+
+def _is_beyond(checkpoint: Checkpoint, ends: Offsets) -> bool:
+    return checkpoint.downstream > ends.get(_place(checkpoint), checkpoint.downstream)
+
+
+def _pair(checkpoint: Checkpoint) -> OffsetPair:
+    return OffsetPair(checkpoint.upstream, checkpoint.downstream)

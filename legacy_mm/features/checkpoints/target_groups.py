@@ -1,0 +1,57 @@
+"""Gives groups without members at the target the translated offsets, never backwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets, raise_untold
+from legacy_mm.clock import Deadline
+from legacy_mm.features.checkpoints.checkpoint_rule import offsets_to_set
+from legacy_mm.logs import events
+from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.model import TopicPartition
+from legacy_mm.protocol.mirror_records import Checkpoint
+
+_IDLE = (EMPTY, DEAD)
+_NONE: GroupOffsets = {}
+
+
+class TargetGroups:
+    """The consumer groups of the target."""
+
+    def __init__(self, admin: GroupAdmin, metrics: OffsetMetrics) -> None:
+        self._admin = admin
+        self._metrics = metrics
+
+    def follow(self, known: Mapping[str, Mapping[TopicPartition, Checkpoint]], deadline: Deadline) -> None:
+        """Move the groups to their checkpoints; raises LegacyMMError, also if it failed only for some."""
+        committed, untold = self._committed([group for group, found in known.items() if found], deadline)
+        wanted = {group: _wanted(committed[group], known[group]) for group in committed}
+        wanted = {group: offsets for group, offsets in wanted.items() if offsets}
+        refused = self._admin.commit(wanted, deadline) if wanted else {}
+        for group in wanted.keys() - refused.keys():
+            places = ", ".join(f"{place}={committed.offset}" for place, committed in sorted(wanted[group].items()))
+            events.emit(events.DUTY_CHANGED, duty="group-offsets", change=f"group {group} continues at {places}")
+        self._metrics.groups_synced(len(wanted.keys() - refused.keys()))
+        raise_untold({**untold, **refused})
+
+    def _committed(self, groups: list[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
+        """Return the committed offsets of groups without members, and group -> reason for groups that could not be
+        read.
+
+        MirrorMaker 2 takes a group that it could not describe, or saw in use, for one that does not exist, and rewinds
+        it when it has become empty meanwhile. This class leaves such a group until the next look.
+        """
+        states, untold = self._admin.states(groups, deadline)
+        # also groups that no broker has listed: their broker may be away, and only a coordinator knows that none exists
+        idle = [group for group, state in states.items() if state in _IDLE]
+        offsets, unread = self._admin.offsets(idle, deadline)
+        return {group: offsets.get(group, _NONE) for group in idle if group not in unread}, {**untold, **unread}
+
+
+def _wanted(committed: GroupOffsets, found: Mapping[TopicPartition, Checkpoint]) -> GroupOffsets:
+    wanted = offsets_to_set(
+        {place: each.offset for place, each in committed.items()},
+        {place: each.downstream for place, each in found.items()},
+    )
+    return {place: CommittedOffset(offset, found[place].metadata) for place, offset in wanted.items()}

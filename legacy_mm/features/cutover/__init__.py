@@ -1,0 +1,1 @@
+"""Consumer groups move to the target for good, and back."""

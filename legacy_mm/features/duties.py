@@ -1,0 +1,224 @@
+"""Periodic work beside the copying: one thread runs the duties at their intervals and applies the changes they find.
+
+A duty only looks: it compares both clusters and returns what must change, so `legacy-mm plan` prints exactly what the
+mirror would do. A property that is already right is not sent again. A duty that fails is logged and tried again, at its
+next interval or, if copying waits for it, soon; the mirror continues.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clock import Deadline, monotonic
+from legacy_mm.errors import one_line
+from legacy_mm.features.topic_acls.made_rules import MadeRules
+from legacy_mm.logs import events
+from legacy_mm.policies.acl_rules import AclRule
+from legacy_mm.policies.change_effects import WEAKENS, described, effect
+from legacy_mm.policies.changes import (
+    AddPartitions,
+    Alteration,
+    Change,
+    CreateAcl,
+    CreateTopic,
+    DeleteAcl,
+    Look,
+    Outcome,
+    by_topic,
+)
+
+RUN_SECONDS = 60.0
+"""Limit of one run of a duty, as MirrorMaker 2's `admin.timeout.ms`."""
+_AGAIN_SECONDS = 10.0
+"""Pause before a failed duty is repeated that belongs before copying: a target that is back must not copy first."""
+Count = Callable[[str, int, int], None]
+"""Called after each run with the duty, the number of changes made and the number that failed."""
+
+
+class Duty(Protocol):
+    """Compares both clusters; changes nothing."""
+
+    @property
+    def name(self) -> str:
+        """Return the name in logs and metrics."""
+
+    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+        """Find what must change for these topics of the source; raises LegacyMMError if that cannot be found out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduled:
+    """A duty and its schedule."""
+
+    duty: Duty
+    interval: float
+    """Seconds; infinite: only before copying, until it has succeeded."""
+    before_copying: bool = False
+    """Run also when topics are found, before their first record is copied."""
+
+
+class Applier:
+    """Makes changes at the target."""
+
+    def __init__(self, target: ClusterAdmin, made: MadeRules | None = None) -> None:
+        """Take the target; `made` notes which access rules are ours."""
+        self._target = target
+        self._made = made
+
+    def apply(self, changes: Sequence[Change], deadline: Deadline) -> Iterator[Outcome]:
+        """Make these changes, topics first; raises HostError if the target cannot be reached."""
+        target = self._target
+        yield from target.create_topics([each for each in changes if isinstance(each, CreateTopic)], deadline)
+        yield from target.add_partitions([each for each in changes if isinstance(each, AddPartitions)], deadline)
+        yield from self._altered([each for each in changes if isinstance(each, Alteration)], deadline)
+        yield from self._noted(self._create_rules([each for each in changes if isinstance(each, CreateAcl)], deadline))
+        yield from self._noted(target.delete_rules([each for each in changes if isinstance(each, DeleteAcl)], deadline))
+
+    def _create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+        """Add rules that forbid first.
+
+        Where one of them is refused nothing is allowed: a copy would otherwise be open to a principal that the source
+        refuses.
+        """
+        refused: list[AclRule] = []
+        for outcome in self._target.create_rules([each for each in changes if each.rule.forbids], deadline):
+            if outcome.error and isinstance(outcome.change, CreateAcl):
+                refused.append(outcome.change.rule)
+            yield outcome
+        allowing = [each for each in changes if not each.rule.forbids]
+        held = [each for each in allowing if any(map(each.rule.overlaps, refused))]
+        yield from self._target.create_rules([each for each in allowing if each not in held], deadline)
+        for each in held:
+            yield Outcome(each, "not added, because the target refuses a rule that forbids something for this topic")
+
+    def _altered(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
+        """Alter properties.
+
+        Try a refused one again alone, so that it holds no other one back and gets its own error.
+        """
+        several = {topic for topic, changes in by_topic(wanted).items() if len(changes) > 1}
+        for outcome in self._target.alter(wanted, deadline):
+            if outcome.error and outcome.change.topic in several:  # type: ignore[union-attr]
+                yield from self._target.alter([outcome.change], deadline)  # type: ignore[list-item]
+            else:
+                yield outcome
+
+    def _noted(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+        done: list[Change] = []
+        try:
+            for outcome in outcomes:
+                done += [] if outcome.error else [outcome.change]
+                yield outcome
+        finally:
+            if self._made is not None:
+                added = [change.rule for change in done if isinstance(change, CreateAcl)]
+                self._made.note(added, [change.rule for change in done if isinstance(change, DeleteAcl)])
+
+
+@dataclass(slots=True)
+class _Run:
+    """The state of one duty: what was logged about it, and when it is due again."""
+
+    scheduled: Scheduled
+    due: float = 0.0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    said: frozenset[str] = frozenset()
+
+
+class Duties(threading.Thread):
+    """The duties of one flow. They begin when `topics_found` is called for the first time."""
+
+    def __init__(self, scheduled: Sequence[Scheduled], applier: Applier, count: Count) -> None:
+        super().__init__(name="duties", daemon=True)
+        self._runs = [_Run(each) for each in scheduled]
+        self._applier = applier
+        self._count = count
+        self._topics: frozenset[str] = frozenset()
+        self._topics_known = threading.Event()
+        self._wake = threading.Event()
+        self._stopping = threading.Event()
+
+    def topics_found(self, topics: frozenset[str], deadline: Deadline) -> None:
+        """Perform the duties that belong before the first record of these topics.
+
+        Call it before streams subscribe to the topics, or the brokers create the missing ones with their defaults. A
+        duty that is running already may make it wait until the deadline.
+        """
+        self._topics = topics
+        for run in self._runs:
+            if run.scheduled.before_copying and not self._stopping.is_set():
+                self._perform(run, deadline)
+        self._topics_known.set()
+
+    def perform(self, duty: str, deadline: Deadline) -> bool:
+        """Perform this duty now, in the caller's thread, whether or not topics are known; return False if it failed.
+
+        A change that the target refuses is logged like any other, and does not count as a failure.
+        """
+        return all(self._perform(run, deadline) for run in self._runs if run.scheduled.duty.name == duty)
+
+    def stop(self) -> None:
+        """Begin nothing more; work under way may still take its time."""
+        self._stopping.set()
+        self._topics_known.set()
+        self._wake.set()
+
+    def run(self) -> None:
+        """Wait for topics, then run each duty when it is due."""
+        self._topics_known.wait()
+        while not self._stopping.is_set():
+            run = min(self._runs, key=lambda each: each.due)
+            if not self._wake.wait(min(max(0.0, run.due - monotonic()), threading.TIMEOUT_MAX)):
+                self._perform(run, Deadline.after(RUN_SECONDS))
+            self._wake.clear()
+
+    def _perform(self, run: _Run, deadline: Deadline) -> bool:
+        """Look, change and log. Wait for a run that is under way in another thread, until the deadline."""
+        if not run.lock.acquire(timeout=deadline.remaining()):
+            return False
+        try:
+            run.due = monotonic() + run.scheduled.interval
+            look, outcomes, failure = self._look_and_apply(run.scheduled.duty, deadline)
+            undone = failure or look.unfinished or any(outcome.error for outcome in outcomes)
+            if run.scheduled.before_copying and undone:
+                run.due = min(run.due, monotonic() + _AGAIN_SECONDS)
+                self._wake.set()
+            self._tell(run, look, outcomes, failure)
+            return not failure
+        finally:
+            run.lock.release()
+
+    def _look_and_apply(self, duty: Duty, deadline: Deadline) -> tuple[Look, list[Outcome], str]:
+        look, outcomes, failure = Look(), [], ""
+        try:
+            look = duty.look(self._topics, deadline)
+            for outcome in self._applier.apply(look.changes, deadline):
+                outcomes.append(outcome)
+        except Exception as error:  # noqa: BLE001 - logged; a duty never ends the mirror
+            failure = one_line(error)
+        return look, outcomes, failure
+
+    def _tell(self, run: _Run, look: Look, outcomes: Sequence[Outcome], failure: str) -> None:
+        """Log each change, and each trouble and note that the run before did not have."""
+        duty = run.scheduled.duty.name
+        done = [outcome.change for outcome in outcomes if not outcome.error and not outcome.already]
+        for change in done:
+            found = effect(change)
+            if found.danger >= WEAKENS:
+                events.emit(events.DUTY_CHANGED_WITH_EFFECT, duty=duty, change=change.text, effect=found.text)
+            else:
+                events.emit(events.DUTY_CHANGED, duty=duty, change=described(change))
+        refused = [f"{outcome.change.text}: {outcome.error}" for outcome in outcomes if outcome.error]
+        troubles = [*look.troubles, *refused, *([failure] if failure else [])]
+        for trouble in troubles:
+            if trouble not in run.said and not self._stopping.is_set():  # requests end with the mirror
+                events.emit(events.DUTY_FAILED, duty=duty, reason=trouble)
+        for note in look.notes:
+            if note not in run.said:
+                events.emit(events.DUTY_NOTED, duty=duty, note=note)
+        run.said = frozenset([*troubles, *look.notes])
+        self._count(duty, len(done), len(troubles))

@@ -1,0 +1,1 @@
+"""Records that say that a flow is alive, and copies of the source's own."""

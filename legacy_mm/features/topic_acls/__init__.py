@@ -1,0 +1,1 @@
+"""Access rules for source topics are added for their copies."""

@@ -1,0 +1,1 @@
+"""Properties of the target's topics follow those of the source's."""

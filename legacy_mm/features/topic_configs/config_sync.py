@@ -1,0 +1,46 @@
+"""The duty that keeps the properties of the target's topics as the source has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clock import Deadline
+from legacy_mm.features.topic_creation import trials
+from legacy_mm.policies.changes import Alteration, Look
+from legacy_mm.policies.config_filter import ConfigPropertyFilter, not_known
+
+
+class TopicConfigs:
+    """`topic-configs`: only properties that differ are altered, one by one."""
+
+    name = "topic-configs"
+
+    def __init__(
+        self,
+        source: ClusterAdmin,
+        target: ClusterAdmin,
+        remote_name: Callable[[str], str],
+        properties: ConfigPropertyFilter,
+    ) -> None:
+        self._source, self._target = source, target
+        self._remote_name = remote_name
+        self._filter = properties
+
+    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+        """Find the differences in topics that exist on both sides; raises HostError."""
+        there, here = self._source.topics(deadline), self._target.topics(deadline)
+        remote = {topic: self._remote_name(topic) for topic in sorted(topics) if topic in there}
+        remote = {topic: name for topic, name in remote.items() if name in here}
+        wanted, untold = self._source.properties(remote, deadline)
+        present, also_untold = self._target.properties(set(remote.values()), deadline)
+        troubles = [f"topic {topic}: {why}" for topic, why in [*untold.items(), *also_untold.items()]]
+        changes: list[Alteration] = []
+        for topic, source in wanted.items():
+            if (target := present.get(remote[topic])) is None:
+                continue
+            found, unknown = self._filter.at_sync(remote[topic], source, target)
+            changes += found
+            troubles += not_known(remote[topic], unknown)
+        passing, refusals = trials.alterations(self._target, changes, deadline)
+        return Look(tuple(passing), (*troubles, *refusals))

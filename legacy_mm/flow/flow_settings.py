@@ -1,0 +1,66 @@
+"""The one typed description of a mirror: frozen, made once by `compat.translate`, read where a flow is built.
+
+Times are seconds, sizes are bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from legacy_mm.config.settings import (
+    AdminSettings,
+    HandlerSettings,
+    ListenerSettings,
+    MetricsSettings,
+    QuarantineSettings,
+    ReceiptSettings,
+    SourceSettings,
+    SparkSettings,
+    TargetSettings,
+    TopicSettings,
+)
+from legacy_mm.features.settings import FeatureSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything one mirror needs to know. Several in one process differ in their source, and share the rest."""
+
+    source: SourceSettings
+    target: TargetSettings
+    topics: TopicSettings
+    spark: SparkSettings
+    streams: int
+    commit_interval: float
+    shutdown_timeout: float
+    metrics: MetricsSettings = MetricsSettings()
+    engine: Literal["auto", "batches", "records"] = "auto"
+    receipts: ReceiptSettings | None = None
+    fail_on_gap: bool = False
+    """Offsets that cannot be read any more end the mirror; else they are reported."""
+    first_stream: int = 0
+    """Streams are numbered through all mirrors of the process."""
+    handler: HandlerSettings | None = None
+    quarantine: QuarantineSettings = QuarantineSettings()
+    listener: ListenerSettings | None = None
+    features: FeatureSettings = FeatureSettings()
+    source_admin: AdminSettings | None = None
+    """Settings of the features' clients; None: as the mirror's own."""
+    target_admin: AdminSettings | None = None
+
+    @property
+    def flow(self) -> str:
+        """From where to where, as metrics and Spark jobs show it."""
+        return f"{self.source.name}->target"
+
+    @property
+    def source_admin_properties(self) -> Mapping[str, str]:
+        """Properties for the features' clients of the source."""
+        return (self.source_admin or self.source).properties
+
+    @property
+    def target_admin_properties(self) -> Mapping[str, str]:
+        """Properties for the features' clients of the target."""
+        return (self.target_admin or self.target).properties

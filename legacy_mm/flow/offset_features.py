@@ -1,0 +1,124 @@
+"""Offsets of one flow: records where records went, translates them for groups, and moves them to the target.
+
+Imported only if a feature asks for it (invariant E).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+
+from legacy_mm.clients.librdkafka.internal_log import InternalLog
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
+from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clients.native.security import unsupported
+from legacy_mm.clients.native.survey import ends
+from legacy_mm.clock import Deadline
+from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
+from legacy_mm.features.checkpoints.target_groups import TargetGroups
+from legacy_mm.features.checkpoints.translation import StoredSyncs, Translation
+from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets, StoredMaps
+from legacy_mm.features.offset_syncs.writer import OffsetSyncs
+from legacy_mm.features.settings import CheckpointSettings, OffsetSyncSettings
+from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.names import Names
+from legacy_mm.logs import events
+from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.metrics.registry import Registry
+from legacy_mm.model import Offsets, TopicPartition
+from legacy_mm.policies.name_list import in_list
+
+_CLIENT_ID = "legacy_mm-offsets"
+
+
+class FlowOffsets:
+    """The offset syncs, checkpoints and group offsets of one running flow."""
+
+    def __init__(self, settings: Settings, names: Names, syncs: OffsetSyncSettings, registry: Registry) -> None:
+        """Take settings that contain what Java key stores hold."""
+        source, target = settings.source_admin_properties, settings.target_admin_properties
+        at = source if syncs.location == "source" else target
+        topic, exact_topic = names.offset_syncs_topic(syncs.location), names.exact_offsets_topic(syncs.location)
+        self._exact = ExactOffsets(
+            StoredMaps(InternalLog(at, exact_topic, _CLIENT_ID)),
+            InternalTopicWriter(at, exact_topic, _Outcomes(exact_topic)),
+        )
+        self._metrics = OffsetMetrics(registry)
+        writer = InternalTopicWriter(at, topic, partial(_count, self._metrics, _Outcomes(topic)))
+        self.pairs = OffsetSyncs(writer, syncs.lag_max, settings.commit_interval, self._exact)
+        translation = Translation(StoredSyncs(InternalLog(at, topic, _CLIENT_ID)), self._exact.nearest)
+        asked = settings.features.checkpoints
+        self._checkpoints = (
+            None if asked is None else self._make_checkpoints(asked, settings, names, source, target, translation)
+        )
+
+    def start(self) -> None:
+        """Start pairs and checkpoints; returns at once."""
+        self.pairs.start()
+        if self._checkpoints is not None:
+            self._checkpoints.start()
+
+    def stop(self) -> None:
+        """Emit no more checkpoints; pairs are accepted until `finish`."""
+        if self._checkpoints is not None:
+            self._checkpoints.stop()
+
+    def finish(self, deadline: Deadline) -> None:
+        """Write down the last pairs, after the streams have ended."""
+        self.pairs.finish(deadline)
+
+    def _make_checkpoints(
+        self,
+        asked: CheckpointSettings,
+        settings: Settings,
+        names: Names,
+        source: Mapping[str, str],
+        target: Mapping[str, str],
+        translation: Translation,
+    ) -> Checkpoints:
+        topic = names.checkpoints_topic()
+        return Checkpoints(
+            CheckpointRounds(asked.interval, asked.sync_interval),
+            SourceGroups(GroupAdmin("source", source), accepted_groups(asked, settings, names), asked.refresh_interval),
+            translation,
+            Emitter(InternalLog(target, topic, _CLIENT_ID), partial(InternalTopicWriter, target, topic), self._metrics),
+            None if asked.sync_interval is None else TargetGroups(GroupAdmin("target", target), self._metrics),
+            names.remote,
+            self.pairs.held,
+            _ends_of(target),
+        )
+
+
+def _ends_of(target: Mapping[str, str]) -> Callable[[Collection[TopicPartition], Deadline], Offsets]:
+    """Return a function for the log ends at the target.
+
+    Where only librdkafka can log in, it returns no ends, and checkpoints are trusted as MirrorMaker 2 does.
+    """
+    return partial(ends, target) if unsupported(target) is None else lambda partitions, deadline: {}
+
+
+def accepted_groups(asked: CheckpointSettings, settings: Settings, names: Names) -> Callable[[str], bool]:
+    """Return a function that accepts the groups with checkpoints. The mirror's own group is left out."""
+    include = in_list(asked.groups.include, names.compiled)
+    exclude = in_list(asked.groups.exclude, names.compiled)
+    own = settings.source.group_id
+    return lambda group: group != own and include(group) and not exclude(group)
+
+
+class _Outcomes:
+    """Outcomes of the records for a topic. A refusal is logged once, until the topic has taken a record again."""
+
+    def __init__(self, topic: str) -> None:
+        self._topic = topic
+        self._failing = False
+
+    def __call__(self, _: bytes, reason: str | None) -> None:
+        if reason is not None and not self._failing:
+            lost = f"topic {self._topic}: {reason}; records that it refuses are not written again"
+            events.emit(events.OFFSETS_LOST, reason=lost)
+        self._failing = reason is not None
+
+
+def _count(metrics: OffsetMetrics, outcomes: _Outcomes, key: bytes, reason: str | None) -> None:
+    metrics.sync_settled(failed=reason is not None)
+    outcomes(key, reason)

@@ -1,0 +1,113 @@
+"""The duties of one flow between its two clusters: for the mirror, which runs them, and for `legacy-mm plan`.
+
+Imported only if a feature asks for one of them (invariant E).
+"""
+
+from __future__ import annotations
+
+import threading
+from functools import cache, partial
+
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
+from legacy_mm.clock import Deadline
+from legacy_mm.features.duties import Applier, Count, Duties
+from legacy_mm.features.heartbeats.emitter import Heartbeats
+from legacy_mm.features.internal_topics import InternalTopics
+from legacy_mm.features.schedule import TopicNames, feature_duties, source_duties
+from legacy_mm.features.topic_creation.creation import TopicCreation
+from legacy_mm.flow.cluster_identity import both_ends
+from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.names import Names
+from legacy_mm.policies.name_list import in_list
+
+_BEFORE_COPYING_SECONDS = 30.0
+
+
+class DutyClusters:
+    """Both clusters as the features reach them, the duties between them, and the administration that changes them."""
+
+    def __init__(self, settings: Settings, names: Names) -> None:
+        """Take settings that contain what Java key stores hold.
+
+        Java is asked when the first duty looks at the clusters.
+        """
+        choice = cache(names.choice)
+        self.names = TopicNames(
+            remote=names.remote,
+            concerned=lambda found: names.scope.of(choice().of(found)),
+            in_list=partial(in_list, matcher=names.compiled),
+            brings_heartbeats=names.brings_heartbeats,
+            own_at_source=names.own_topics("source"),
+            own_at_target=names.own_topics("target"),
+        )
+        self.source, self.target = both_ends(settings)
+        self.scheduled, self.applier = feature_duties(
+            settings.features, self.source, self.target, self.names, settings.source.metadata_max_age
+        )
+        self.at_source = source_duties(self.source, self.names)
+
+
+class FlowDuties:
+    """The duties of a flow that runs."""
+
+    def __init__(self, settings: Settings, names: Names, count: Count) -> None:
+        clusters = DutyClusters(settings, names)
+        self._scope = names.scope
+        self._creation = [each.duty for each in clusters.scheduled if isinstance(each.duty, TopicCreation)]
+        self._at_target = Duties(clusters.scheduled, clusters.applier, count)
+        at_source = [Duties(clusters.at_source, Applier(clusters.source), count)] if clusters.at_source else []
+        self._duties = [self._at_target, *at_source]
+        self._topics: frozenset[str] = frozenset()
+        emitted = settings.features.heartbeats
+        self._heartbeats = None if emitted is None else self._make_heartbeats(settings, names, emitted.interval)
+
+    def start(self) -> None:
+        """Start heartbeats and the duties in the background."""
+        for duties in self._duties:
+            duties.start()
+        if self._heartbeats is not None:
+            self._heartbeats.start()
+
+    def topics_found(self, topics: frozenset[str]) -> None:
+        """Prepare for these topics before streams subscribe to them.
+
+        Returns when that is done, has failed, or takes too long.
+        """
+        self._topics = frozenset(topic for topic in topics if topic in self._scope)
+        self._look_again()
+
+    def before_copying(self) -> frozenset[str]:
+        """Let the target grow before a stream copies its partitions.
+
+        Must not run on the membership's own thread.
+
+        Returns the compacted topics of the source that may still have no copy.
+        """
+        again = threading.Thread(target=self._look_again, name="duties-again", daemon=True)
+        again.start()
+        again.join(_BEFORE_COPYING_SECONDS)
+        return frozenset().union(*(duty.compacted for duty in self._creation))
+
+    def stop(self) -> None:
+        """Start nothing new."""
+        if self._heartbeats is not None:
+            self._heartbeats.stop()
+        for duties in self._duties:
+            duties.stop()
+
+    def finish(self, deadline: Deadline) -> None:
+        """Do nothing: no work is left."""
+
+    def _make_heartbeats(self, settings: Settings, names: Names, interval: float) -> Heartbeats:
+        naming, target = settings.features.naming, settings.target_admin_properties
+        return Heartbeats(
+            naming.source_alias,
+            naming.target_alias,
+            interval,
+            lambda: self._at_target.perform(InternalTopics.name, Deadline.after(_BEFORE_COPYING_SECONDS)),
+            partial(InternalTopicWriter, target, names.heartbeats_topic()),
+        )
+
+    def _look_again(self) -> None:
+        for duties in self._duties:  # each has its own thread and time, because one cluster may be away
+            duties.topics_found(self._topics, Deadline.after(_BEFORE_COPYING_SECONDS))

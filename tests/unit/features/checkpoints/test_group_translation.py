@@ -1,0 +1,202 @@
+"""Where a group goes on when nothing is known of its partition; both clusters are stand-ins."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from legacy_mm.clients.native.groups import CommittedOffset
+from legacy_mm.clock import Deadline
+from legacy_mm.features.checkpoints import group_translation
+from legacy_mm.features.checkpoints.group_position import Answer, How
+from legacy_mm.features.checkpoints.group_translation import ClusterView, GroupTranslation, Known, Position, Source
+from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
+from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
+from legacy_mm.model import OffsetMapChunk, OffsetRun, TopicPartition
+from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
+from legacy_mm.protocol.offset_map_records import OffsetMapRecord
+
+HERE, THERE = TopicPartition("t", 0), TopicPartition("t", 1)
+
+
+class Records:
+    """An internal topic."""
+
+    def __init__(self, *held: tuple[bytes, bytes]) -> None:
+        self._held = held
+
+    def read(self, deadline: Deadline) -> tuple[tuple[bytes, bytes], ...]:
+        return self._held
+
+
+NOTHING: Any = Records()
+
+
+class Cluster:
+    """Its groups, and its topics with one partition; `ends`: question by question, the last one stays."""
+
+    def __init__(self, *ends: tuple[int, int], committed: int = 0, mirrored: int | None = None) -> None:
+        self._ends = list(ends)
+        self._committed = {"g": committed, "mirror": mirrored}
+        self.others: dict[str, int | None] = {}
+        """Group -> what it has committed of a second partition."""
+
+    def offsets(self, groups: list[str], deadline: Deadline) -> Any:
+        (group,) = groups
+        found = {HERE: self._committed[group], THERE: self.others.get(group)}
+        return {group: {each: CommittedOffset(at, "") for each, at in found.items() if at is not None}}, {}
+
+    def partitions(self, deadline: Deadline) -> dict[str, int]:
+        return {"t": 2 if self.others else 1}
+
+    def log_ends(self, places: Collection[TopicPartition], deadline: Deadline) -> Any:
+        return dict.fromkeys(places, self._ends.pop(0) if len(self._ends) > 1 else self._ends[0])
+
+
+@pytest.mark.parametrize(
+    ("committed", "target", "expected"),
+    [
+        (50, (0, 100), Answer(How.UNKNOWN)),
+        (100, (0, 100), Answer(How.NOTHING_TO_READ, 100)),
+        (50, (70, 70), Answer(How.NOTHING_TO_READ, 70)),
+    ],
+    ids=["the copy may hold unread records", "all was read", "the copy is empty"],
+)
+def test_a_source_that_retention_has_emptied(
+    committed: int, target: tuple[int, int], expected: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_translation, "has_records", lambda *_, **__: False)
+    found = answered(Cluster((100, 100), committed=committed), Cluster(target))
+    assert (found.how, found.offset) == (expected.how, expected.offset)
+
+
+@pytest.mark.parametrize(
+    ("ends", "expected"),
+    [(((0, 59), (0, 60)), (How.EXACT, 60)), (((0, 59), (0, 59)), (How.COPY_MADE_AGAIN, None))],
+    ids=["it was copied meanwhile", "the copy was made again"],
+)
+def test_nobody_goes_on_behind_the_end_of_the_copy(
+    ends: tuple[tuple[int, int], ...], expected: tuple[How, int | None]
+) -> None:
+    sync = OffsetSync(*HERE, 50, 60).encode()
+    run = OffsetMapRecord(*HERE, 0, OffsetMapChunk(0, 0, None, (OffsetRun(50, 60, 10),))).encode()
+    found = answered(Cluster((0, 100), committed=50), Cluster(*ends), Records(sync), Records(run))
+    assert (found.how, found.offset) == expected
+
+
+@pytest.mark.parametrize(
+    ("begin", "first_record", "expected"),
+    [(0, 50, (How.EXACT, 60)), (0, 49, (How.TOO_OLD, None)), (21, 50, (How.TOO_OLD, None))],
+    ids=["nothing stands before the first copy", "a record does", "what stood there was deleted"],
+)
+def test_a_group_before_the_first_record_that_was_copied(
+    begin: int, first_record: int, expected: tuple[How, int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a reset to the beginning of a compacted topic."""
+    holds = lambda _, topic, partition, since, until, **__: since <= first_record < until  # noqa: E731
+    monkeypatch.setattr(group_translation, "has_records", holds)
+    run = OffsetMapRecord(*HERE, 0, OffsetMapChunk(0, 0, None, (OffsetRun(50, 60, 10),))).encode()
+    found = answered(Cluster((begin, 60), committed=20), Cluster((0, 70)), maps=Records(run))
+    assert (found.how, found.offset) == expected
+
+
+@pytest.mark.parametrize(
+    ("committed", "mirrored", "left", "expected"),
+    [
+        (100, 100, (), (How.AT_THE_END, 70)),
+        (99, 100, (), (How.AT_THE_END, 70)),  # a marker stands last
+        (99, 100, (99,), (How.UNKNOWN, None)),
+        (100, 98, (98,), (How.UNKNOWN, None)),
+        (100, None, (5,), (How.UNKNOWN, None)),
+    ],
+    ids=["at the end", "behind a marker", "the group is not", "the mirror is not", "the mirror never was"],
+)
+def test_the_ends_answer_where_all_is_read_and_copied(
+    committed: int,
+    mirrored: int | None,
+    left: tuple[int, ...],
+    expected: tuple[How, int | None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a partition that has been idle since offsets are written down."""
+    records = (*range(5, 50), *left)
+    holds = lambda _, topic, partition, since, until, **__: any(since <= each < until for each in records)  # noqa: E731
+    monkeypatch.setattr(group_translation, "has_records", holds)
+    found = answered(Cluster((0, 100), committed=committed, mirrored=mirrored), Cluster((0, 70)))
+    assert (found.how, found.offset) == expected
+
+
+@pytest.mark.parametrize(
+    ("other_group", "other_mirror", "how"),
+    [(30, 30, How.AT_THE_END), (29, 30, How.UNKNOWN), (30, 29, How.UNKNOWN), (None, 30, How.UNKNOWN)],
+)
+def test_every_partition_of_the_topic_must_be_read(
+    other_group: int | None, other_mirror: int, how: How, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Records may have changed their partition before partitions were preserved."""
+    monkeypatch.setattr(group_translation, "has_records", lambda _, topic, number, since, until, **__: since < until)
+    source = Cluster((0, 30), committed=30, mirrored=30)
+    source.others = {"g": other_group, "mirror": other_mirror}
+    (found, *_) = positions(source, Cluster((0, 70)))
+    assert found.answer.how is how
+
+
+@pytest.mark.parametrize(
+    ("upstream", "downstream", "expected"),
+    [
+        (20, 25, (How.CHECKPOINT, 25)),
+        (15, 25, (How.CHECKPOINT, 25)),
+        (21, 25, (How.TOO_OLD, None)),  # the group went back since
+        (20, 60, (How.TOO_OLD, None)),  # of a former copy
+        (20, 71, (How.TOO_OLD, None)),  # behind the end
+    ],
+)
+def test_what_the_mirror_has_told_of_the_group(
+    upstream: int, downstream: int, expected: tuple[How, int | None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The exact map keeps the newest runs only."""
+    monkeypatch.setattr(group_translation, "has_records", lambda *_, **__: True)
+    run = OffsetMapRecord(*HERE, 0, OffsetMapChunk(0, 0, None, (OffsetRun(50, 60, 10),))).encode()
+    told = Checkpoint("g", *HERE, upstream, downstream, "").encode()
+    source, target = Cluster((0, 60), committed=20), Cluster((0, 70))
+    found = answered(source, target, maps=Records(run), checkpoints=Records(told))
+    assert (found.how, found.offset) == expected
+
+
+def test_a_group_before_all_that_is_known_may_begin_at_the_copy_s_first_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(group_translation, "has_records", lambda *_, **__: True)
+    run = OffsetMapRecord(*HERE, 0, OffsetMapChunk(0, 0, None, (OffsetRun(50, 60, 10),))).encode()
+    source, target = Cluster((0, 60), committed=20), Cluster((7, 70))
+    (found, *_) = positions(source, target, maps=Records(run), from_first=True)
+    assert (found.answer.how, found.answer.offset) == (How.FIRST_RECORD, 7)
+
+
+def answered(
+    source: Cluster, target: Cluster, syncs: Any = NOTHING, maps: Any = NOTHING, checkpoints: Any = NOTHING
+) -> Answer:
+    """Where the group goes on in the first partition."""
+    return positions(source, target, syncs, maps, checkpoints)[0].answer
+
+
+def positions(
+    source: Cluster,
+    target: Cluster,
+    syncs: Any = NOTHING,
+    maps: Any = NOTHING,
+    checkpoints: Any = NOTHING,
+    *,
+    from_first: bool = False,
+) -> list[Position]:
+    """Where the group goes on, by what these topics hold."""
+    known = Known(StoredSyncs(syncs), StoredMaps(maps), StoredCheckpoints(checkpoints))
+    translation = GroupTranslation(
+        Source(source, source, {}, "mirror", committed_only=False),  # type: ignore[arg-type]
+        ClusterView(target, target),  # type: ignore[arg-type]
+        known,
+        lambda topics: {topic: topic for topic in topics},
+    )
+    return translation.positions("g", Deadline.after(5), from_first=from_first)

@@ -1,0 +1,76 @@
+"""Heartbeats towards a target that is away: told once, and no beat waits behind another."""
+
+from __future__ import annotations
+
+import queue
+import socket
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter, OnResult
+from legacy_mm.features.heartbeats.emitter import Heartbeats
+
+SECONDS = 30.0
+
+
+@pytest.fixture
+def nobody() -> Iterator[dict[str, str]]:
+    """An address where nobody answers."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield {"bootstrap.servers": f"127.0.0.1:{held.getsockname()[1]}"}
+
+
+class Watched(InternalTopicWriter):
+    """A writer of which the test sees the results, and how many records waited when one more came."""
+
+    def __init__(self, properties: dict[str, str], on_result: OnResult) -> None:
+        self.results: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self.waited: list[int] = []
+
+        def both(key: bytes, reason: str | None) -> None:
+            on_result(key, reason)
+            self.results.put(reason)
+
+        super().__init__(properties, "heartbeats", both, give_up_seconds=0.5)
+
+    def send(self, key: bytes, value: bytes, timestamp: int | None = None) -> bool:
+        self.waited.append(self.waiting())
+        return super().send(key, value, timestamp)
+
+
+def test_a_target_that_is_away(nobody: dict[str, str], caplog: pytest.LogCaptureFixture) -> None:
+    made: queue.SimpleQueue[Watched] = queue.SimpleQueue()
+
+    def writer(on_result: OnResult) -> Watched:
+        made.put(watched := Watched(nobody, on_result))
+        return watched
+
+    beats = Heartbeats("A", "B", 0.01, lambda: True, writer)
+    beats.start()
+    watched = made.get(timeout=SECONDS)
+    reasons = [watched.results.get(timeout=SECONDS) for _ in range(3)]
+    beats.stop()
+    beats.join(SECONDS)
+    assert not beats.is_alive()
+    assert None not in reasons
+    assert set(watched.waited) == {0}
+    assert len([record for record in caplog.records if "No heartbeat reaches the target" in record.getMessage()]) == 1
+
+
+def test_before_the_topic_is_seen_to_nothing_is_sent(nobody: dict[str, str]) -> None:
+    """It is asked again after a while; a stop is heeded meanwhile."""
+    asked: queue.SimpleQueue[bool] = queue.SimpleQueue()
+
+    def unprepared() -> bool:
+        asked.put(True)
+        return False
+
+    beats = Heartbeats("A", "B", 0.01, unprepared, partial(Watched, nobody))
+    beats.start()
+    assert asked.get(timeout=SECONDS)
+    beats.stop()
+    wait_until(lambda: not beats.is_alive(), SECONDS, "the end")

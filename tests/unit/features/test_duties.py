@@ -1,0 +1,197 @@
+"""How duties are run: what is told, how often, and that nothing ends them."""
+
+from __future__ import annotations
+
+import math
+import queue
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any, cast
+
+import pytest
+
+from legacy_mm.audit.waiting import wait_until
+from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import HostError
+from legacy_mm.features.duties import Applier, Duties, Scheduled
+from legacy_mm.policies.acl_rules import AclRule
+from legacy_mm.policies.changes import AddPartitions, Change, CreateAcl, CreateTopic, Look, Outcome, SetConfig
+
+SECONDS = 10.0
+
+
+class Target:
+    """Does what it is told but for topics with a bad name; others may be there already."""
+
+    def __init__(self) -> None:
+        self.done: list[Change] = []
+
+    def _apply(self, changes: Sequence[Any], _: Deadline) -> Iterator[Outcome]:
+        for change in changes:
+            refused = change.topic == "bad"
+            self.done += [] if refused else [change]
+            yield Outcome(change, "Broker: Invalid topic" if refused else "", already=change.topic == "there")
+
+    create_topics = add_partitions = alter = create_rules = delete_rules = _apply
+
+
+class Looks:
+    """A duty that finds one thing after the other, then nothing."""
+
+    name = "looks"
+
+    def __init__(self, *found: Look | Exception) -> None:
+        self.found = list(found)
+        self.asked: queue.SimpleQueue[frozenset[str]] = queue.SimpleQueue()
+
+    def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
+        found = self.found.pop(0) if self.found else Look()
+        self.asked.put(topics)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+class Alarm(threading.Event):
+    """Tells how long it is waited for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: queue.SimpleQueue[float | None] = queue.SimpleQueue()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits.put(timeout)
+        return super().wait(timeout)
+
+
+class Bench:
+    """Duties with a target, and what they counted."""
+
+    def __init__(self, *duties: Looks, interval: float = 0.0, before_copying: bool = False) -> None:
+        self.target, self.counted = Target(), queue.SimpleQueue[tuple[str, int, int]]()
+        scheduled = [Scheduled(duty, interval, before_copying) for duty in duties]
+        self.duties = Duties(scheduled, Applier(cast(ClusterAdmin, self.target)), lambda *row: self.counted.put(row))
+
+    def __enter__(self) -> Bench:
+        self.duties.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.duties.stop()
+        self.duties.join(SECONDS)
+        assert not self.duties.is_alive()
+
+
+def lines(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+    return [(record.levelname, record.getMessage()) for record in caplog.records]
+
+
+def test_changes_are_made_told_and_counted(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    configs, topic = SetConfig("new", "a", None, "1"), CreateTopic("new", 3, -1)
+    found = Look((configs, topic, CreateTopic("there", 1, -1), AddPartitions("bad", 1, 2)), ("trouble",), ("note",))
+    with Bench(Looks(found)) as bench:
+        bench.duties.topics_found(frozenset({"t"}), Deadline.after(SECONDS))
+        assert bench.counted.get(timeout=SECONDS) == ("looks", 2, 2)
+    assert bench.target.done == [topic, CreateTopic("there", 1, -1), configs]
+    assert lines(caplog) == [
+        ("INFO", f"[looks] {topic.text}"),
+        ("INFO", f"[looks] {configs.text}"),
+        ("WARNING", "[looks] trouble; it is tried again"),
+        ("WARNING", "[looks] add partitions to topic bad: from 1 to 2: Broker: Invalid topic; it is tried again"),
+        ("INFO", "[looks] note"),
+    ]
+
+
+def test_nothing_is_allowed_where_what_forbids_is_refused() -> None:
+    """Else the copy would be open to whom the source refuses; other topics get their rules."""
+
+    class Rules(Target):
+        def create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+            yield from (Outcome(each, "no such principal" if each.rule.forbids else "") for each in changes)
+
+    read = AclRule("t", "LITERAL", "User:x", "*", "READ", "ALLOW")
+    made = [read, replace(read, topic="u"), replace(read, topic="*"), replace(read, permission="DENY")]
+    applier = Applier(cast(ClusterAdmin, Rules()))
+    outcomes = list(applier.apply([CreateAcl(rule) for rule in made], Deadline.after(SECONDS)))
+    done = [outcome.change for outcome in outcomes if not outcome.error]
+    assert done == [CreateAcl(replace(read, topic="u"))]
+    assert len(outcomes) == len(made)
+
+
+def test_what_fails_because_the_mirror_stops_is_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    looks = Looks(HostError("Java has ended"))
+    bench = Bench(looks)
+    bench.duties.stop()
+    assert bench.duties.perform("looks", Deadline.after(SECONDS)) is False
+    assert lines(caplog) == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "text"), [(HostError("no answer"), "no answer"), (ValueError("a bug"), "ValueError: a bug")]
+)
+def test_a_cause_is_told_once_until_it_is_gone(failure: Exception, text: str, caplog: pytest.LogCaptureFixture) -> None:
+    noted = Look(notes=("nobody is there",))
+    with Bench(Looks(failure, failure, noted, noted, failure)) as bench:
+        caplog.set_level("INFO")
+        bench.duties.topics_found(frozenset(), Deadline.after(SECONDS))
+        counts = [bench.counted.get(timeout=SECONDS) for _ in range(6)]
+    assert counts == [("looks", 0, count) for count in (1, 1, 0, 0, 1, 0)]
+    told = ("WARNING", f"[looks] {text}; it is tried again")
+    assert lines(caplog) == [told, ("INFO", "[looks] nobody is there"), told]
+
+
+def test_nothing_is_looked_at_before_topics_are_known() -> None:
+    duty = Looks()
+    with Bench(duty, interval=60.0) as bench:
+        with pytest.raises(queue.Empty):
+            duty.asked.get(timeout=0.2)
+        bench.duties.topics_found(frozenset({"t"}), Deadline.after(SECONDS))
+        assert duty.asked.get(timeout=SECONDS) == {"t"}
+
+
+def test_what_comes_before_copying_is_done_when_topics_found_returns() -> None:
+    """Also while the thread does not run, or is at work elsewhere; what failed then is tried again."""
+    change = CreateTopic("new", 3, -1)
+    bench = Bench(Looks(Look((change,)), HostError("away"), Look((change,))), interval=60.0, before_copying=True)
+    bench.duties.topics_found(frozenset({"new"}), Deadline.after(SECONDS))
+    assert bench.target.done == [change]
+    bench.duties.topics_found(frozenset({"new", "newer"}), Deadline.after(SECONDS))
+    assert bench.target.done == [change]
+    bench.duties.topics_found(frozenset({"new", "newer"}), Deadline.after(SECONDS))
+    assert bench.target.done == [change, change]
+
+
+def test_what_could_not_be_done_before_copying_is_tried_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever its interval, and also where its thread has nothing to wait for; until it has succeeded."""
+    monkeypatch.setattr("legacy_mm.features.duties._AGAIN_SECONDS", 0.0)
+    change = CreateTopic("new", 3, -1)
+    untold = Look(troubles=("x",), unfinished=True)
+    duty = Looks(Look(), HostError("away"), untold, Look((CreateTopic("bad", 1, -1),)), Look((change,)))
+    bench, alarm = Bench(duty, interval=math.inf, before_copying=True), Alarm()
+    bench.duties._wake = alarm
+    with bench:
+        bench.duties.topics_found(frozenset(), Deadline.after(SECONDS))
+        assert alarm.waits.get(timeout=SECONDS) == threading.TIMEOUT_MAX
+        bench.duties.topics_found(frozenset({"new"}), Deadline.after(SECONDS))
+        counts = [bench.counted.get(timeout=SECONDS) for _ in range(5)]
+    assert counts == [("looks", 0, 0), *[("looks", 0, 1)] * 3, ("looks", 1, 0)]
+    assert bench.target.done == [change]
+
+
+def test_a_duty_can_be_seen_to_at_once() -> None:
+    """Before topics are known; what is refused is no failure."""
+    bad, good = CreateTopic("bad", 1, -1), CreateTopic("new", 1, -1)
+    bench = Bench(Looks(HostError("away"), Look((bad, good))), interval=60.0)
+    assert not bench.duties.perform("looks", Deadline.after(SECONDS))
+    assert bench.duties.perform("looks", Deadline.after(SECONDS))
+    assert bench.target.done == [good]
+
+
+def test_it_goes_on_beside_a_duty_that_fails() -> None:
+    bad, good = Looks(*[HostError("away")] * 1000), Looks()
+    with Bench(bad, good) as bench:
+        bench.duties.topics_found(frozenset(), Deadline.after(SECONDS))
+        wait_until(lambda: len(bad.found) < 990 and good.asked.qsize() > 10, SECONDS, "both duties to be run often")

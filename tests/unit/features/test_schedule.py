@@ -1,0 +1,59 @@
+"""Which duties the flags ask for. No cluster is reached: a client is made when it is first asked."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
+from legacy_mm.features.schedule import TopicNames, feature_duties
+from legacy_mm.features.settings import (
+    AclSyncSettings,
+    ConfigFilterSettings,
+    ConfigSyncSettings,
+    CreationSettings,
+    FeatureSettings,
+)
+
+FILTER = ConfigFilterSettings(())
+NOWHERE = LibrdkafkaAdmin("source", {"bootstrap.servers": "nowhere.invalid:1"})
+NAMES = TopicNames(str, frozenset, lambda expressions: expressions.__contains__)
+
+
+@pytest.mark.parametrize(
+    ("features", "due"),
+    [
+        (FeatureSettings(), []),
+        (FeatureSettings(preserve_partitions=True), [("topic-creation", 300.0, True)]),
+        (
+            FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, FILTER), refresh_interval=7.0),
+            [("topic-creation", 7.0, True)],
+        ),
+        (
+            FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, FILTER)),
+            [("topic-creation", math.inf, True)],
+        ),
+        (FeatureSettings(replicate_heartbeats=True), [("heartbeat-copies", 300.0, True)]),
+        (
+            FeatureSettings(
+                preserve_partitions=True, creation=CreationSettings(1, FILTER), replicate_heartbeats=True, canary="a"
+            ),
+            [("topic-creation", math.inf, True), ("heartbeat-copies", 300.0, True)],
+        ),
+        (
+            FeatureSettings(preserve_partitions=True, creation=CreationSettings(1, FILTER), replicate_heartbeats=True),
+            [("topic-creation", math.inf, True)],
+        ),
+        (FeatureSettings(config_sync=ConfigSyncSettings(8.0, FILTER)), [("topic-configs", 8.0, False)]),
+        (FeatureSettings(acl_sync=AclSyncSettings(9.0)), [("topic-acls", 9.0, False)]),
+        (
+            FeatureSettings(config_sync=ConfigSyncSettings(8.0, FILTER), acl_sync=AclSyncSettings(9.0)),
+            [("topic-configs", 8.0, False), ("topic-acls", 9.0, False)],
+        ),
+    ],
+)
+def test_what_is_switched_on(features: FeatureSettings, due: list[tuple[str, float, bool]]) -> None:
+    found, _ = feature_duties(features, NOWHERE, NOWHERE, NAMES, 300.0)
+    assert [(each.duty.name, each.interval, each.before_copying) for each in found] == due
+    assert features.have_duties == bool(due)

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 from legacy_mm.compat import client_connection
 from legacy_mm.config.settings import ClientProperties
-from legacy_mm.features.flags import client_naming
-from legacy_mm.features.settings import NamingSettings
+from legacy_mm.features.naming.flags import NamingSettings, client_naming
 from legacy_mm.jvm import keystore
 from legacy_mm.spark.session import java_when_asked
 

@@ -32,6 +32,7 @@ from legacy_mm.config.settings import (
 )
 from legacy_mm.errors import ConfigurationError, InvalidPattern, LegacyMMError, UsageError
 from legacy_mm.features import flags
+from legacy_mm.features.flag_values import Given
 from legacy_mm.features.settings import FeatureSettings
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.options import validate
@@ -204,7 +205,7 @@ def _translate_run(start: Start) -> Translation:
     return Run(flows, options, tuple(start.notes), secrets, tuple(consumers.values()), written)
 
 
-def _flags(start: Start) -> list[list[flags.Given]]:
+def _flags(start: Start) -> list[list[Given]]:
     """Return the sources of flags in the order of their precedence, for each consumer file."""
     files = (start.producer_file, *start.consumer_files.values())
     for text in flags.without_effect(start.options.features, *files):

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from legacy_mm.features.feature import Feature
+from legacy_mm.features.naming.policy_names import IDENTITY, LEGACY
 from legacy_mm.features.rows import FEATURES
-from legacy_mm.features.settings import IDENTITY, LEGACY
 from legacy_mm.flow.flow_settings import Settings
 
 _SYNCS = "emit.offset-syncs.enabled"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from legacy_mm.config.option import Option, boolean, positive_seconds
+from legacy_mm.config.option import Option, boolean, count_or_default, positive_seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,3 +52,15 @@ def switch(name: str, help_: str, owner: str) -> Option:
 def seconds(name: str, default: int, help_: str, owner: str) -> Option:
     """Make an interval in seconds."""
     return Option(name, str(default), "seconds", help_, owner, type=positive_seconds)
+
+
+def replication_factor(topic: str, owner: str) -> Option:
+    """Make the replication factor of a topic of ours."""
+    return Option(
+        f"{topic}.topic.replication.factor",
+        "-1",
+        "number",
+        f"Of the topic of {topic}; -1 is what the brokers have. (MirrorMaker 2 has 3.)",
+        owner,
+        type=count_or_default,
+    )

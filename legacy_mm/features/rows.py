@@ -1,31 +1,23 @@
 """The feature flags: one row each, with MirrorMaker 2's names, what they need and what they exclude.
 
 A flag is given on the command line, in the environment, in `--features.config`, in the producer file or in the
-consumer file; the first of these that has it decides. `feature_flags.py` makes `FeatureSettings` of the outcome.
+consumer file; the first of these that has it decides. `flags.py` makes `FeatureSettings` of the outcome. A feature with
+a folder of its own has its rows there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from legacy_mm.config.option import Option, boolean, count_or_default
-from legacy_mm.features.feature import Feature, Relation, seconds, switch
-from legacy_mm.features.offset_rows import OFFSET_FEATURES
-
-DEFAULT_EXCLUDE = (
-    r"follower\.replication\.throttled\.replicas",
-    r"leader\.replication\.throttled\.replicas",
-    r"message\.timestamp\.difference\.max\.ms",
-    r"message\.timestamp\.type",
-    r"unclean\.leader\.election\.enable",
-    r"min\.insync\.replicas",
-)
-"""`config.properties.exclude` where it is not set."""
-_CREATION = "legacy_mm.features.topic_creation.creation"
-_CONFIGS = "legacy_mm.features.topic_configs.config_sync"
-_ACLS = "legacy_mm.features.topic_acls.acl_sync"
-_NAMING = "legacy_mm.policies.topic_naming"
-_ALIAS = Relation("source.cluster.alias", "the names at the target begin with it")
+from legacy_mm.config.option import Option
+from legacy_mm.features.checkpoints import flags as checkpoints
+from legacy_mm.features.feature import Feature, Relation, switch
+from legacy_mm.features.heartbeats import flags as heartbeats
+from legacy_mm.features.naming import flags as naming
+from legacy_mm.features.offset_syncs import flags as offset_syncs
+from legacy_mm.features.topic_acls import flags as topic_acls
+from legacy_mm.features.topic_configs import flags as topic_configs
+from legacy_mm.features.topic_creation import flags as topic_creation
 
 FEATURES = (
     Feature(
@@ -38,112 +30,10 @@ FEATURES = (
         changes="records arrive in the partition of their source; where the target has fewer partitions the mirror "
         "ends with an error",
     ),
-    Feature(
-        switch(
-            "topic.creation",
-            "Missing target topics are created with the source's partitions and configuration, and grow with it; "
-            "implies preserve.partitions.",
-            _CREATION,
-        ),
-        rights=("DescribeConfigs on the topics", "Create on the cluster or the topics, Alter on the topics"),
-        step=2,
-        changes="topics and partitions appear at the target; they stay",
-    ),
-    Feature(
-        Option(
-            "replication.factor",
-            "-1",
-            "number",
-            "Of topics that topic.creation makes; -1 is what the target's brokers have. (MirrorMaker 2 has 2.)",
-            _CREATION,
-            type=count_or_default,
-        )
-    ),
-    Feature(
-        Option(
-            "topic.creation.fewer.partitions",
-            "grow",
-            "reaction",
-            "A target topic with fewer partitions than its source: grow adds them, refuse ends the mirror.",
-            _CREATION,
-            choices=("grow", "refuse"),
-        )
-    ),
-    Feature(
-        Option(
-            "refresh.topics.enabled",
-            "true",
-            "true|false",
-            "With topic.creation: look again for new topics and partitions. What the legacy tool does by itself, "
-            "finding topics that match, goes on in any case.",
-            _CREATION,
-            type=boolean,
-        ),
-        synonyms=("refresh.topics",),
-    ),
-    Feature(seconds("refresh.topics.interval.seconds", 600, "Between two such looks.", _CREATION)),
-    Feature(
-        switch(
-            "sync.topic.configs.enabled", "Bring the configuration of source topics over to their copies.", _CONFIGS
-        ),
-        synonyms=("sync.topic.configs",),
-        rights=("DescribeConfigs on the topics", "DescribeConfigs and AlterConfigs on the topics"),
-        step=3,
-        changes="properties of target topics follow the source's; the last values stay",
-    ),
-    Feature(seconds("sync.topic.configs.interval.seconds", 600, "Between two comparisons.", _CONFIGS)),
-    Feature(
-        Option(
-            "config.properties.exclude",
-            ",".join(DEFAULT_EXCLUDE),
-            "pattern,...",
-            "Topic properties that are not brought over.",
-            _CONFIGS,
-        ),
-        synonyms=("config.properties.blacklist",),
-    ),
-    Feature(
-        Option(
-            "use.defaults.from",
-            "target",
-            "cluster",
-            "Whose defaults a property has that the source topic does not set: target or source.",
-            _CONFIGS,
-        )
-    ),
-    Feature(
-        switch("sync.topic.acls.enabled", "Bring access rules for source topics over to their copies.", _ACLS),
-        synonyms=("sync.topic.acls",),
-        rights=("Describe on the cluster", "Describe and Alter on the cluster"),
-        step=4,
-        changes="access rules appear at the target; they stay",
-    ),
-    Feature(seconds("sync.topic.acls.interval.seconds", 600, "Between two comparisons.", _ACLS)),
-    Feature(
-        switch("sync.topic.acls.prefixed", "Also rules for prefixes of topic names.", _ACLS),
-        needs=(Relation("sync.topic.acls.enabled", "it says which rules that brings over"),),
-    ),
-    Feature(
-        switch(
-            "sync.topic.acls.remove",
-            "Rules that this mirror has added go when the source has them no more; it keeps a file of them.",
-            _ACLS,
-        ),
-        needs=(Relation("sync.topic.acls.enabled", "it says which rules were added"),),
-    ),
-    Feature(
-        switch(
-            "rename.topics",
-            "Names at the target begin with the source's alias: DefaultReplicationPolicy.",
-            _NAMING,
-        ),
-        needs=(
-            _ALIAS,
-            Relation("target.cluster.alias", "only that name tells which topics come back from there", by_name=True),
-        ),
-        step=5,
-        changes="new topics appear under the new names and begin where the group stands; the old copies stay",
-    ),
+    *topic_creation.ROWS,
+    *topic_configs.ROWS,
+    *topic_acls.ROWS,
+    *naming.ROWS,
     Feature(
         switch(
             "detect.loops",
@@ -158,59 +48,9 @@ FEATURES = (
         step=6,
         changes="records at the target have one header more; they are copied one by one, which is slower",
     ),
-    *OFFSET_FEATURES,
-    Feature(Option("source.cluster.alias", "", "alias", "What the source is called in names.", _NAMING)),
-    Feature(Option("target.cluster.alias", "target", "alias", "What the target is called in names.", _NAMING)),
-    Feature(
-        Option(
-            "replication.policy.class",
-            "LegacyReplicationPolicy",
-            "class",
-            "How topics are called at the target: LegacyReplicationPolicy, IdentityReplicationPolicy or "
-            "DefaultReplicationPolicy, with Java's packages or without, or module:Class in Python.",
-            _NAMING,
-        ),
-    ),
-    Feature(Option("replication.policy.separator", ".", "text", "Between an alias and a name.", _NAMING)),
-    Feature(
-        Option(
-            "replication.policy.internal.topic.separator.enabled",
-            "true",
-            "true|false",
-            "false: MirrorMaker 2's own topics keep their dots.",
-            _NAMING,
-            type=boolean,
-        )
-    ),
-    Feature(
-        Option(
-            "mm2.compatibility",
-            "3.9",
-            "release",
-            "Which topics count as internal: as in MirrorMaker 2 of 3.9, or of 4 and later.",
-            _NAMING,
-            choices=("3.9", "4"),
-        )
-    ),
-    Feature(
-        Option(
-            "topics",
-            "",
-            "pattern,...",
-            "Java patterns; only topics that match one of them, and the old pattern, are mirrored.",
-            "legacy_mm.policies.topic_filter",
-        )
-    ),
-    Feature(
-        Option(
-            "topics.exclude",
-            "",
-            "pattern,...",
-            "Java patterns; topics that match one of them are not mirrored.",
-            "legacy_mm.policies.topic_filter",
-        ),
-        synonyms=("topics.blacklist",),
-    ),
+    *heartbeats.ROWS,
+    *offset_syncs.ROWS,
+    *checkpoints.ROWS,
     Feature(
         Option(
             "feature.topics",

@@ -1,125 +1,22 @@
-"""The outcome of the feature flags: frozen, made once by `feature_flags.settings`, read where a flow is built.
+"""The outcome of the feature flags: frozen, made once by `flags.settings`, read where a flow is built.
 
-None means off, and what is off makes no object, no client, no thread, no topic and no request (invariant E).
-Intervals are seconds.
+None means off, and a feature that is off creates no object, client, thread, topic or request (invariant E). Intervals
+are seconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
 
-LEGACY, IDENTITY, DEFAULT = "LegacyReplicationPolicy", "IdentityReplicationPolicy", "DefaultReplicationPolicy"
-"""The replication policies that are built in, without their Java packages."""
-
-
-@dataclass(frozen=True, slots=True)
-class NamingSettings:
-    """Names of topics at the target."""
-
-    policy: str = LEGACY
-    """One of the above, or a class of the user's in Python, as `module:Class`."""
-    source_alias: str = ""
-    target_alias: str = "target"
-    separator: str = "."
-    internal_separator: bool = True
-    """False: the names of MirrorMaker 2's own topics keep their dots."""
-    compatibility: Literal["3.9", "4"] = "3.9"
-    """The release of MirrorMaker 2 whose internal topics count."""
-    properties: Mapping[str, str] = field(default_factory=dict)
-    """All flags as they were given, for a policy of the user's."""
-
-
-@dataclass(frozen=True, slots=True)
-class TopicFilterSettings:
-    """MirrorMaker 2's lists beside the old pattern: a topic must pass both."""
-
-    include: tuple[str, ...]
-    """Java regular expressions; a name must match one of them as a whole."""
-    exclude: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigFilterSettings:
-    """The properties of a source topic that its copy has too (`DefaultConfigPropertyFilter`)."""
-
-    exclude: tuple[str, ...]
-    """Java regular expressions for whole names."""
-    source_defaults: bool = False
-    """`use.defaults.from=source`."""
-
-
-@dataclass(frozen=True, slots=True)
-class CreationSettings:
-    """Target topics are made, and grow, as the source's are."""
-
-    replication_factor: int
-    """-1: as the target's brokers have it."""
-    filter: ConfigFilterSettings
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigSyncSettings:
-    """Properties of the topics are brought over again and again."""
-
-    interval: float
-    filter: ConfigFilterSettings
-
-
-@dataclass(frozen=True, slots=True)
-class AclSyncSettings:
-    """Access rules for topics are brought over again and again."""
-
-    interval: float
-    prefixed: bool = False
-    """Also rules for prefixes of names."""
-    remove: bool = False
-    """Rules that we made and that the source has no more are removed."""
-
-
-@dataclass(frozen=True, slots=True)
-class HeartbeatSettings:
-    """A record in the target's topic of heartbeats says again and again that the flow is alive."""
-
-    interval: float
-    replication_factor: int
-    """-1: as the target's brokers have it."""
-
-
-@dataclass(frozen=True, slots=True)
-class OffsetSyncSettings:
-    """Pairs of offsets, a record's at the source and its copy's at the target, are written to a topic."""
-
-    location: Literal["source", "target"]
-    """The cluster that has the topic."""
-    replication_factor: int
-    """-1: as that cluster's brokers have it."""
-    lag_max: int
-    """The most records of a partition between two pairs."""
-
-
-@dataclass(frozen=True, slots=True)
-class GroupFilterSettings:
-    """The groups of the source that have checkpoints."""
-
-    include: tuple[str, ...]
-    """Java regular expressions; an id must match one of them as a whole."""
-    exclude: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class CheckpointSettings:
-    """Offsets of the source's groups are translated and written to a topic of the target."""
-
-    interval: float
-    replication_factor: int
-    """-1: as the target's brokers have it."""
-    groups: GroupFilterSettings
-    refresh_interval: float | None
-    """Between two looks for groups; None: only one at the start."""
-    sync_interval: float | None
-    """Between two comparisons with the groups at the target, which follow; None: they do not."""
+from legacy_mm.features.checkpoints.flags import CheckpointSettings
+from legacy_mm.features.heartbeats.flags import HeartbeatSettings
+from legacy_mm.features.naming.flags import NamingSettings, TopicFilterSettings
+from legacy_mm.features.naming.policy_names import LEGACY
+from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
+from legacy_mm.features.topic_acls.flags import AclSyncSettings
+from legacy_mm.features.topic_configs.flags import ConfigSyncSettings
+from legacy_mm.features.topic_creation.flags import CreationSettings
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from legacy_mm.clients.api import ClusterAdmin
 from legacy_mm.clients.choose import admin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
-from legacy_mm.features.settings import IDENTITY, LEGACY
+from legacy_mm.features.naming.policy_names import IDENTITY, LEGACY
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
 from legacy_mm.policies.same_cluster import what_one_cluster_means

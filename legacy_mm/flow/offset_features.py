@@ -14,12 +14,13 @@ from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.security import unsupported
 from legacy_mm.clients.native.survey import ends
 from legacy_mm.clock import Deadline
+from legacy_mm.features.checkpoints.flags import CheckpointSettings
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.features.checkpoints.translation import StoredSyncs, Translation
 from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets, StoredMaps
+from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.features.offset_syncs.writer import OffsetSyncs
-from legacy_mm.features.settings import CheckpointSettings, OffsetSyncSettings
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.logs import events

@@ -15,7 +15,8 @@ from typing import cast
 from legacy_mm.clients.api import RebalanceListener
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
-from legacy_mm.features.settings import DEFAULT, IDENTITY, LEGACY, NamingSettings
+from legacy_mm.features.naming.flags import NamingSettings
+from legacy_mm.features.naming.policy_names import DEFAULT, IDENTITY, LEGACY
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.loader import (
     check_handler,

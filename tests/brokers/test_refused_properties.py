@@ -16,14 +16,10 @@ from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import WireAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.features.duties import Applier
-from legacy_mm.features.rows import DEFAULT_EXCLUDE
 from legacy_mm.features.schedule import TopicNames, feature_duties
-from legacy_mm.features.settings import (
-    ConfigFilterSettings,
-    ConfigSyncSettings,
-    CreationSettings,
-    FeatureSettings,
-)
+from legacy_mm.features.settings import FeatureSettings
+from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings, ConfigSyncSettings
+from legacy_mm.features.topic_creation.flags import CreationSettings
 from legacy_mm.policies.changes import Look
 
 pytestmark = pytest.mark.brokers

@@ -33,15 +33,11 @@ from legacy_mm.clients.native.admin import WireAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.features.duties import Applier, Duties, Scheduled
-from legacy_mm.features.rows import DEFAULT_EXCLUDE
 from legacy_mm.features.schedule import TopicNames, feature_duties
-from legacy_mm.features.settings import (
-    AclSyncSettings,
-    ConfigFilterSettings,
-    ConfigSyncSettings,
-    CreationSettings,
-    FeatureSettings,
-)
+from legacy_mm.features.settings import FeatureSettings
+from legacy_mm.features.topic_acls.flags import AclSyncSettings
+from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings, ConfigSyncSettings
+from legacy_mm.features.topic_creation.flags import CreationSettings
 from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
 from tests.fixtures.clusters import NamedKafka
 

@@ -9,23 +9,13 @@ import pytest
 
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features import flags
-from legacy_mm.features.rows import (
-    BY_NAME,
-    DEFAULT_EXCLUDE,
-    FEATURES,
-    WITHOUT_EFFECT,
-    as_pair,
-    is_flag,
-    spelled_today,
-)
-from legacy_mm.features.settings import (
-    CheckpointSettings,
-    FeatureSettings,
-    GroupFilterSettings,
-    HeartbeatSettings,
-    NamingSettings,
-    OffsetSyncSettings,
-)
+from legacy_mm.features.checkpoints.flags import CheckpointSettings, GroupFilterSettings
+from legacy_mm.features.heartbeats.flags import HeartbeatSettings
+from legacy_mm.features.naming.flags import NamingSettings
+from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
+from legacy_mm.features.rows import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, is_flag, spelled_today
+from legacy_mm.features.settings import FeatureSettings
+from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE
 from tests.fixtures.flags import switched_on
 
 ON = {row.name: ["true"] for row in FEATURES if row.is_feature}

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from legacy_mm.features.rows import DEFAULT_EXCLUDE
+from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE
 from legacy_mm.policies.changes import DeleteConfig, SetConfig
 from legacy_mm.policies.config_filter import ConfigPropertyFilter, TopicProperty
 

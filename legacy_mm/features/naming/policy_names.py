@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.features.settings import DEFAULT, IDENTITY, LEGACY
 from legacy_mm.policies.topic_letters import has_legal_letters
 
 POLICY = "replication.policy.class"
+LEGACY, IDENTITY, DEFAULT = "LegacyReplicationPolicy", "IdentityReplicationPolicy", "DefaultReplicationPolicy"
+"""The replication policies that are built in, without their Java packages."""
 _JAVA_PACKAGES = ("org.apache.kafka.connect.mirror.", "org.apache.kafka.mirror.")
 _KEEP_NAMES = (
     "io.strimzi.kafka.connect.mirror.IdentityReplicationPolicy",

@@ -2,7 +2,7 @@
 
 The records are in `compat/recorded`. Compared are exit status, stdout and stderr. Left out of both
 sides, each for a row of the ledger: stack frames, the NullPointerExceptions that followed every error,
-and the lines of Java's own clients. A case that is still not equal must be named in `LEDGER`.
+and the lines of Java's own clients. A case that is still not equal must be named in `KNOWN`.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ Runner = Callable[[Case, Path], Outcome]
 class Different:
     """Recorded cases that differ on purpose."""
 
-    quirk: str
+    difference: str
     """The id of the ledger's row."""
     cases: tuple[str, ...]
     releases: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class Different:
 
 _BEFORE_2_0 = ("0.8.2.2", "0.9.0.1", "0.10.2.2", "1.1.1")
 _SINCE_0_9 = ("0.9.0.1", "0.10.2.2", "1.1.1", "2.0.1", "2.8.2")
-LEDGER = (
+KNOWN = (
     Different(
         "handler-checked-at-start",
         (
@@ -212,7 +212,7 @@ def replay(cases: Iterable[Case], runner: Runner, folder: Path) -> tuple[dict[st
         case.write_files(home)
         different = difference(case, runner(case, home))
         tally = tallies.setdefault(case.release, Tally())
-        rows = [row.quirk for row in LEDGER if row.names(case)]
+        rows = [row.difference for row in KNOWN if row.names(case)]
         if different and rows:
             tally.ledger += 1
         elif different:

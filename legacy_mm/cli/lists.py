@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from legacy_mm.cli.parser import own_options_help
-from legacy_mm.explain.differences import QUIRKS
+from legacy_mm.explain.differences import DIFFERENCES
 
 
 def options(words: Sequence[str]) -> int:
@@ -24,7 +24,7 @@ def quirks(words: Sequence[str]) -> int:
     argparse.ArgumentParser(
         prog="legacy-mm quirks", description="Print the known differences from the legacy tool, with their reasons."
     ).parse_args(words)
-    for row in QUIRKS:
+    for row in DIFFERENCES:
         sys.stdout.write(
             f"{row.id}\n  legacy tool: {row.legacy}\n  legacy_mm:   {row.ours}\n  reason:      {row.reason}\n"
         )

@@ -16,7 +16,7 @@ from legacy_mm import client
 from legacy_mm.cli.log_lines import LOG_LINES
 from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.config.option import Option
-from legacy_mm.explain.differences import QUIRKS
+from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.origin import understood
 from legacy_mm.features.feature import Feature
 from legacy_mm.features.rows import FEATURES
@@ -214,7 +214,7 @@ def differences() -> str:
     """Return the page of known differences from the legacy tool."""
 
     def lines() -> Iterator[str]:
-        for row in QUIRKS:
+        for row in DIFFERENCES:
             yield f"## {row.id}"
             yield ""
             yield from _item(f"The legacy tool: {_sentence(row.legacy)}")

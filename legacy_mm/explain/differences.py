@@ -1,14 +1,8 @@
-"""The ledger: where this tool knowingly differs from the old one. Tests name the id of the row
-they show.
-"""
+"""The known differences from the legacy tool, one row each. A test names the id of the row that it shows."""
 
 from __future__ import annotations
 
-from legacy_mm.explain.difference import Quirk
-from legacy_mm.explain.differences_of_engines import ENGINE_QUIRKS
-from legacy_mm.explain.differences_of_features import FEATURE_QUIRKS
-from legacy_mm.explain.differences_of_java import JAVA_QUIRKS
-from legacy_mm.explain.differences_of_plugins import PLUGIN_QUIRKS
+from legacy_mm.explain.known_difference import KnownDifference
 from legacy_mm.explain.relevance import (
     any_of,
     begins_at_the_end,
@@ -19,6 +13,8 @@ from legacy_mm.explain.relevance import (
     family,
     foreign_class,
     idempotent,
+    login_of_our_own,
+    option,
     producer,
     producer_default,
     producer_other_than,
@@ -27,6 +23,7 @@ from legacy_mm.explain.relevance import (
     several_consumer_files,
     several_streams,
 )
+from legacy_mm.features.rows import BY_NAME
 
 _TRANSLATE = "tests/unit/compat/test_translate.py::"
 _RECORDED = "tests/unit/cli/test_recorded_calls.py::"
@@ -45,12 +42,162 @@ _JAVA_CODE = (
     "sasl.login.class",
     "ssl.engine.factory.class",
 )
+_ROUTES = "tests/unit/dataplane/test_routes.py::"
+_FLAGS = "tests/unit/features/test_flags.py::"
+_REFRESH = ("refresh.topics.enabled", "refresh.topics")
+_HANDLERS = "tests/side_by_side/test_handlers.py::"
+_LISTENERS = "tests/side_by_side/test_listeners.py::"
 
-QUIRKS = (
-    *PLUGIN_QUIRKS,
-    *ENGINE_QUIRKS,
-    *FEATURE_QUIRKS,
-    Quirk(
+DIFFERENCES = (
+    KnownDifference(
+        "handler-checked-at-start",
+        "a message handler that cannot be made is logged; the tool runs and ends with 255 at the first record",
+        "looks at class, type and constructor before it joins the group, and ends with 255; a constructor that throws "
+        "is noticed when the first copy job makes the handler, before it reads: 255 as well, nothing committed",
+        "what cannot copy a single record had better not join the group; a trial object beside the copy task's would "
+        "run the user's code once more than it expects, with its files and ports",
+        _HANDLERS + "test_a_handler_that_cannot_be_made",
+        option("message.handler"),
+    ),
+    KnownDifference(
+        "handler-for-each-job",
+        "one handler object for all threads and the whole run",
+        "one for each stream, made again after a rebalance; static fields are of one stream as well",
+        "each stream copies in a process of its own",
+        "tests/unit/dataplane/test_handler_engine.py::test_each_engine_makes_its_own_handler",
+        option("message.handler"),
+    ),
+    KnownDifference(
+        "handler-exceptions-alike",
+        "a WakeupException of a handler skips the record, a KafkaException during the stop commits it unsent",
+        "any exception of a handler ends the mirror with 255, and commits nothing",
+        "both lose a record without a word",
+        "tests/unit/dataplane/test_handler_engine.py::test_what_came_before_a_failure_is_sent_and_not_reported_safe",
+        option("message.handler"),
+    ),
+    KnownDifference(
+        "handler-names-checked",
+        "a record that a handler makes for a topic that cannot be fails when it is sent: 255, or dropped with "
+        "abort.on.send.failure=false",
+        "the same exit codes; the record is one that the handler failed on, by partition and offset, before it is sent",
+        "a client asks for such a topic again and again, and its error does not say which record it was",
+        "tests/brokers/test_handlers.py::test_a_topic_that_cannot_be_is_never_asked_for",
+        option("message.handler"),
+    ),
+    KnownDifference(
+        "listener-made-last",
+        "makes the rebalance listener before it reads the topics; shares it between unsynchronised threads",
+        "makes it when all files are read, so what is wrong with them is told first; its calls never overlap",
+        "it lives in the JVM that drives Spark, which is started for a line that is right",
+        _LISTENERS + "test_a_listener_that_cannot_be_made",
+        option("consumer.rebalance.listener"),
+    ),
+    KnownDifference(
+        "codec-of-the-source",
+        "without compression.type it writes uncompressed batches, whatever the source has",
+        "batches that are moved whole keep their codec; compression.type, also none, is obeyed",
+        "consumers read the same records, and decompressing would cost more than all the rest",
+        _ROUTES + "test_a_batch_whose_keys_belong_where_it_goes_is_not_touched",
+        producer_default("compression.type"),
+    ),
+    KnownDifference(
+        "batches-of-the-source",
+        "makes batches of its own, by batch.size and linger.ms",
+        "keeps the batches of the source where all their records go to one partition, and waits for none; little "
+        "ones that were read together become one of at most 256 KB, or of batch.size with --producer.tuning literal",
+        "the target log holds the same records in the same order; `--engine records` makes batches anew",
+        _ROUTES + "test_a_batch_whose_keys_belong_where_it_goes_is_not_touched",
+    ),
+    KnownDifference(
+        "null-keys-with-their-batch",
+        "spreads null keys over the partitions, batch by batch",
+        "leaves them in the partition they have, unless the target has more partitions; then it spreads them",
+        "no partition stays empty that the legacy tool would fill",
+        _ROUTES + "test_null_keys_stay_with_their_batch_where_the_target_has_as_many_partitions",
+    ),
+    KnownDifference(
+        "refused-with-its-batch",
+        "with --abort.on.send.failure=false a record that the target refuses takes along what shared its batch",
+        "batches: it alone is lost; by itself: what shared a batch of librdkafka, which may be larger",
+        "the target names the record, or its batch is halved; `--send.on.error quarantine` loses none with either",
+        _ROUTES + "test_only_the_records_that_the_target_names_have_failed",
+        option("abort.on.send.failure"),
+    ),
+    KnownDifference(
+        "logins-of-the-batches",
+        "logs in by Kerberos or with a delegation token whatever else it does",
+        "refuses such a login, exit 1, with what only librdkafka does: handlers, acks=0, partitioners other than the "
+        "default, the cooperative assignor, heartbeats and offset syncs; Kerberos also on a Spark cluster",
+        "librdkafka's wheel has neither login; batches, membership and commits go over our own sockets",
+        "tests/unit/flow/test_wiring.py::test_a_login_that_librdkafka_does_not_have",
+        login_of_our_own,
+    ),
+    KnownDifference(
+        "header-names-that-are-not-utf-8",
+        "copies such a record, with another name for the header",
+        "records (handlers, --engine records): ends with 255 and names the record, also where the name holds a NUL; "
+        "batches copies it as it is. With librdkafka as reader (a cluster master, old brokers) a NUL ends the name",
+        "librdkafka's Python client gives none of the headers of such a record, and none may be lost; it cuts a name "
+        "off at a NUL, and does not say so",
+        "tests/brokers/test_records_engine.py::test_a_header_that_the_client_cannot_read_is_named",
+    ),
+    KnownDifference(
+        "missing-topics-wait-alone",
+        "while the target lacks a topic, or the records for a partition without a leader fill the buffer, its thread "
+        "copies no other topic either",
+        "only the records concerned wait, at the source; a line, /readyz and a metric tell it. The buffer fills where "
+        "a handler names the topic; without a leader also record by record with receipts, offset syncs or a quarantine",
+        "one topic that somebody forgot must not stop all others",
+        "tests/faults/test_unwritable_topics.py::test_a_topic_whose_name_collides_waits_alone",
+    ),
+    KnownDifference(
+        "old-records-come-once",
+        "records older than the target's producer.id.expiration.ms come twice where a broker's answer is lost and it "
+        "has forgotten the producer",
+        "batches: the target's log is asked whether they arrived (needs Read there), and one batch of records older "
+        "than half an hour is under way for each partition; records: as the legacy tool",
+        "brokers forget a producer by the timestamps of its records",
+        "tests/faults/test_old_records.py::test_what_a_forgetful_broker_has_is_not_sent_again",
+    ),
+    KnownDifference(
+        "target-without-producer-ids",
+        "since 3.0 a target of before 0.11 ends it with 255, unless the file has enable.idempotence=false",
+        "one line, and it goes on without idempotence, one request in flight; enable.idempotence=true ends it, too",
+        "what nobody asked for must not end a mirror; order is kept",
+        "tests/brokers/test_old_brokers.py::test_the_old_tool_ends_where_ours_goes_on",
+    ),
+    KnownDifference(
+        "timestamp-zero",
+        "keeps a record's timestamp of 0",
+        "keeps it, too; record by record it sends the present time and says so once per partition",
+        "librdkafka reads 0 as: no timestamp given",
+        "tests/side_by_side/test_records.py::test_timestamp_zero",
+    ),
+    KnownDifference(
+        "times-below-zero",
+        "a record with a time below -1 ends it with 255; one without a time (-1) gets the present",
+        "batches: keeps the former, and the latter in a batch that has times; by itself: both get the present",
+        "a record that the source took must not end the mirror; librdkafka knows no time below 0",
+        _ROUTES + "test_a_time_below_zero_stays_in_a_batch_that_has_times",
+    ),
+    KnownDifference(
+        "flags-in-client-files",
+        "names of MirrorMaker 2 in a consumer or producer file are unknown properties, said in one line and ignored",
+        "they are feature flags, and do what they say; without them everything is as in the legacy tool; as long as no "
+        "feature is on, an impossible one is ignored with a WARN line",
+        "a vendor's manual told users of this command to put them there",
+        _FLAGS + "test_files_of_the_clients_hold_flags_too",
+        either_file(*(name for name in BY_NAME if name not in _REFRESH)),
+    ),
+    KnownDifference(
+        "refresh-of-topics",
+        "topics that are new and match are found whatever refresh.topics.enabled says: it is unknown",
+        "the same; refresh.topics.enabled=false only keeps topic.creation from looking again",
+        "what the legacy tool does by itself is no feature that could be off",
+        _FLAGS + "test_the_vendors_manual_is_true",
+        either_file(*_REFRESH),
+    ),
+    KnownDifference(
         "buffer-memory-divided",
         "one producer of buffer.memory bytes for all streams",
         "one producer per stream, each with its share of buffer.memory, large enough for max.request.size",
@@ -58,7 +205,7 @@ QUIRKS = (
         _PRODUCER + "test_buffer_memory_is_divided",
         several_streams,
     ),
-    Quirk(
+    KnownDifference(
         "in-flight-by-meaning",
         "one request in flight, by default or by max.in.flight.requests.per.connection=1",
         "an idempotent producer with five, and several such where records go one by one over a long line; "
@@ -67,7 +214,7 @@ QUIRKS = (
         _PRODUCER + "test_in_flight_is_read_by_meaning",
         both(by_meaning("max.in.flight.requests.per.connection", default=1, below=2), idempotent),
     ),
-    Quirk(
+    KnownDifference(
         "batch-size-by-meaning",
         "batch.size is the upper bound of a batch, 16384 by default",
         "at least 262144 is used; --producer.tuning literal takes the number. Where records go one by one and a topic "
@@ -77,7 +224,7 @@ QUIRKS = (
         _PRODUCER + "test_batch_size_is_a_lower_bound",
         by_meaning("batch.size", default=16_384, below=262_144),
     ),
-    Quirk(
+    KnownDifference(
         "linger-default",
         "linger.ms is 0 unless set",
         "1 ms unless set",
@@ -85,21 +232,21 @@ QUIRKS = (
         _PRODUCER + "test_defaults_are_those_of_the_map",
         producer_default("linger.ms"),
     ),
-    Quirk(
+    KnownDifference(
         "commit-in-rebalance",
         "a commit that falls into a rebalance ends the process with 255",
         "it is tried again",
         "nothing is lost by it, and the copying need not stop",
         "tests/unit/controlplane/test_commits.py::test_during_a_rebalance_the_offsets_wait_for_the_next_generation",
     ),
-    Quirk(
+    KnownDifference(
         "blocked-target-keeps-membership",
         "a thread that waits for its target polls no more and falls out of the group",
         "the membership goes on polling and keeps its partitions",
         "membership and copying are two processes",
         "tests/faults/test_recovery.py::test_target_down_for_30_seconds",
     ),
-    Quirk(
+    KnownDifference(
         "refused-while-running",
         "a login or certificate that goes wrong at the target while it runs is tried again each second, for ever",
         "the mirror ends with 255, as at its start; nothing is committed beyond what arrived",
@@ -107,7 +254,7 @@ QUIRKS = (
         "tests/faults/test_access.py::test_the_password_is_changed",
         producer("security.protocol", "ssl", "sasl_ssl", "sasl_plaintext"),
     ),
-    Quirk(
+    KnownDifference(
         "token-service-at-the-start",
         "a token service that gives no token at the start ends it with 1, whatever the reason",
         "one that refuses the client ends it with 255 if there is no good token (at the target: batches only); one "
@@ -116,7 +263,7 @@ QUIRKS = (
         "tests/unit/clients/native/test_bearer_tokens.py::test_a_service_that_refuses_the_client",
         either_file("sasl.login.callback.handler.class"),
     ),
-    Quirk(
+    KnownDifference(
         "stores-renewed",
         "key and trust stores are read at the start; changed ones come into use by a restart",
         "they are looked at each second; once the clusters let it in with new ones, it goes on with new clients",
@@ -124,7 +271,7 @@ QUIRKS = (
         "tests/faults/test_rotation.py::test_stores_are_exchanged",
         either_file("ssl.truststore.location", "ssl.keystore.location"),
     ),
-    Quirk(
+    KnownDifference(
         "max-poll-interval-clamped",
         "takes max.poll.interval.ms up to Integer.MAX, and below session.timeout.ms",
         "one day at most, and at least session.timeout.ms; says so",
@@ -132,7 +279,7 @@ QUIRKS = (
         _PRODUCER + "test_max_poll_interval_is_clamped",
         said("max.poll.interval.ms="),
     ),
-    Quirk(
+    KnownDifference(
         "number-clamped",
         "takes any number a property's type allows",
         "takes the nearest one librdkafka has, and says so",
@@ -140,7 +287,7 @@ QUIRKS = (
         _PRODUCER + "test_numbers_are_clamped_and_said",
         said("the nearest value this client has"),
     ),
-    Quirk(
+    KnownDifference(
         "null-pointer-lines",
         "every start-up error is followed by a NullPointerException, some by a second one",
         "only the error itself is printed",
@@ -148,7 +295,7 @@ QUIRKS = (
         _RECORDED + "test_recorded_calls",
         refused,
     ),
-    Quirk(
+    KnownDifference(
         "instance-id-per-stream",
         "all streams share group.instance.id, so all but one are fenced and the process ends",
         "the stream's number is appended when there are several",
@@ -156,7 +303,7 @@ QUIRKS = (
         "tests/unit/flow/test_wiring.py::test_instance_id_per_stream",
         both(consumer("group.instance.id"), several_streams),
     ),
-    Quirk(
+    KnownDifference(
         "empty-group-id",
         "runs with an empty group.id, up to 2.1 also without one",
         "refuses it, exit 1",
@@ -164,7 +311,7 @@ QUIRKS = (
         _TRANSLATE + "test_empty_group_id",
         consumer("group.id", ""),
     ),
-    Quirk(
+    KnownDifference(
         "auto-commit-after-copy",
         "enable.auto.commit=true also commits records that were read but not yet written",
         "commits on our interval or auto.commit.interval.ms, whichever is shorter, and only what is written",
@@ -172,7 +319,7 @@ QUIRKS = (
         _TRANSLATE + "test_enable_auto_commit",
         consumer("enable.auto.commit", "true"),
     ),
-    Quirk(
+    KnownDifference(
         "transactional-id-refused",
         "starts with transactional.id and ends with 255 at the first record",
         "refuses it at start, exit 1",
@@ -180,7 +327,7 @@ QUIRKS = (
         _PRODUCER + "test_refused_by_name",
         producer("transactional.id"),
     ),
-    Quirk(
+    KnownDifference(
         "partitioner-without-keys",
         "RoundRobinPartitioner, UniformStickyPartitioner and partitioner.ignore.keys fill partitions in turn",
         "each record goes to a partition chosen by chance",
@@ -191,7 +338,7 @@ QUIRKS = (
             producer("partitioner.ignore.keys", "true"),
         ),
     ),
-    Quirk(
+    KnownDifference(
         "java-code-refused",
         "loads interceptors, partitioners, assignors, reporters and TLS engines by class name",
         "refuses the ones that could change what is mirrored, by name; ignores metrics, and with --interceptors ignore "
@@ -200,7 +347,7 @@ QUIRKS = (
         _PRODUCER + "test_refused_by_name",
         foreign_class(*_JAVA_CODE),
     ),
-    Quirk(
+    KnownDifference(
         "native-properties",
         "reports librdkafka.<name> as not used",
         "passes <name> on to librdkafka, unless it would break a guarantee",
@@ -208,7 +355,7 @@ QUIRKS = (
         _PRODUCER + "test_native_properties",
         family("librdkafka."),
     ),
-    Quirk(
+    KnownDifference(
         "tls-versions",
         "ssl.enabled.protocols chooses the TLS versions",
         "TLSv1.2 and TLSv1.3 are used, with a warning; a list without TLSv1.2 is refused",
@@ -216,7 +363,7 @@ QUIRKS = (
         _SECURITY + "test_tls_versions",
         either_file("ssl.enabled.protocols"),
     ),
-    Quirk(
+    KnownDifference(
         "empty-trust-store",
         "starts with a trust store that shows no certificate, and every connection fails",
         "ends at the start, exit 1, and names the file",
@@ -224,7 +371,7 @@ QUIRKS = (
         "tests/unit/jvm/test_keystore.py::test_trust_without_a_password",
         either_file("ssl.truststore.location"),
     ),
-    Quirk(
+    KnownDifference(
         "trust-without-root",
         "a trusted certificate is believed without its issuers",
         "brokers are refused until the trust store holds the issuers up to the root; a line says which is missing",
@@ -232,7 +379,7 @@ QUIRKS = (
         "tests/unit/jvm/test_keystore.py::test_trust_without_a_root_is_said",
         either_file("ssl.truststore.location"),
     ),
-    Quirk(
+    KnownDifference(
         "missing-target-topic",
         "a record for a topic that is never created waits for ever (max.block.ms)",
         "waits for ever, too; what a message handler makes waits 35 minutes, then the send fails: 255, nothing "
@@ -241,7 +388,7 @@ QUIRKS = (
         _PRODUCER + "test_defaults_are_those_of_the_map",
         producer_default("max.block.ms"),
     ),
-    Quirk(
+    KnownDifference(
         "max-block-bounds-one-wait",
         "a send that waits longer than max.block.ms, for a topic, for room or for a target that is away, fails: it "
         "ends with 255, or drops the record",
@@ -250,28 +397,28 @@ QUIRKS = (
         "tests/unit/compat/test_riskiest_mismatches.py::test_max_block_bounds_the_wait_for_a_topic_alone",
         producer_other_than("max.block.ms", "9223372036854775807"),
     ),
-    Quirk(
+    KnownDifference(
         "stop-deadline",
         "a stop with the target or the coordinator away never ends",
         "ends after --shutdown.timeout.ms (30 s) and says what was not committed",
         "only SIGKILL helped",
         "tests/faults/test_stop.py::test_the_stop_ends_when_a_cluster_hangs",
     ),
-    Quirk(
+    KnownDifference(
         "wake-up-line",
         "a busy clean stop may print WARN [mirrormaker-thread-0] null and a WakeupException",
         "prints nothing there",
         "it was an accident, and nobody can act on it",
         "tests/side_by_side/test_log_lines.py::test_clean_start_and_stop",
     ),
-    Quirk(
+    KnownDifference(
         "client-lines",
         "the Java clients log their configuration and every step at INFO, lost connections at WARN",
         "the lines people look for are there, lost connections under the same logger in librdkafka's words",
         "this client is not Java",
         "tests/unit/logs/test_root_logger.py::test_levels_and_places_are_those_of_the_logger_the_wording_names",
     ),
-    Quirk(
+    KnownDifference(
         "standby-without-a-producer",
         "its producer connects at the start, also of a member that gets no partitions: connection-count is above 0",
         "the target is connected to with the first partitions; until then connection-count of the producer is 0, so "
@@ -279,28 +426,28 @@ QUIRKS = (
         "what copies nothing keeps no connection, and a number that is not true helps nobody",
         "tests/unit/metrics/test_jmx.py::test_before_the_first_assignment_there_is_nothing_rather_than_no_number",
     ),
-    Quirk(
+    KnownDifference(
         "log-appenders",
         "log4j loads any appender, layout and filter by class name",
         "console, file and rolling file appenders with pattern or JSON layout; anything else is named in one WARN",
         "this logging is not Java",
         "tests/unit/compat/test_log4j_configuration.py::test_what_is_not_supported_is_said_once_per_appender",
     ),
-    Quirk(
+    KnownDifference(
         "broken-log-configuration",
         "a log4j file that is missing or has no usable appender leaves the mirror without a log",
         "says so in one line and logs to the console as without the file",
         "a mirror without a log hides its failures",
         "tests/unit/compat/test_log4j_configuration.py::test_a_file_that_cannot_be_used_is_said_once_and_logging_goes_to_the_console",
     ),
-    Quirk(
+    KnownDifference(
         "gap-is-reported",
         "an offset that retention removed is reset without a word at the default log level",
         "does the same by auto.offset.reset, and a WARN line names the partition and what was removed or skipped",
         "nothing is dropped silently",
         "tests/side_by_side/test_offsets.py::test_an_offset_that_retention_removed",
     ),
-    Quirk(
+    KnownDifference(
         "skipped-is-reported",
         "begins at the end of a log that the group has no offset in, and skips what it holds without a word",
         "does the same, and a WARN line names the partition and what was skipped; --new.topics.from earliest closes it",
@@ -308,7 +455,7 @@ QUIRKS = (
         "tests/side_by_side/test_offsets.py::test_latest_copies_only_what_comes_later",
         begins_at_the_end,
     ),
-    Quirk(
+    KnownDifference(
         "chosen-place-is-committed",
         "a place that auto.offset.reset chose is committed with the first record that comes; a restart before that "
         "chooses anew, and what came meanwhile is lost",
@@ -316,7 +463,7 @@ QUIRKS = (
         "the group holds a few offsets more, and a restart loses nothing",
         "tests/faults/test_starts.py::test_what_comes_behind_a_chosen_place_survives_a_kill",
     ),
-    Quirk(
+    KnownDifference(
         "mbeans-with-a-source",
         "publishes what the Java clients count, also about their own insides and their bootstrap connection",
         "publishes the same beans and attributes, up to 7 s old; those that nobody counts here answer NaN, as Kafka's "
@@ -325,28 +472,28 @@ QUIRKS = (
         "a scraper that asks for a missing attribute gets nothing at all, and a zero that nobody counted would deceive",
         "tests/side_by_side/test_mbeans.py::test_beans_of_both",
     ),
-    Quirk(
+    KnownDifference(
         "stack-frames",
         "an exception is followed by its stack frames",
         "an exception is followed by its causes",
         "the frames were places in Java code that is not here",
         _RECORDED + "test_lines_of_the_tool",
     ),
-    Quirk(
+    KnownDifference(
         "thread-dump",
         "SIGQUIT prints the stacks of all Java threads on stdout",
         "prints those of its own threads",
         "there are no Java threads to show",
         "tests/brokers/test_recorded_runs.py::test_signals",
     ),
-    Quirk(
+    KnownDifference(
         "no-zookeeper",
         "up to 1.1 a consumer file with zookeeper.connect makes the tool ask ZooKeeper for brokers and offsets",
         "the brokers must be named, by --source.bootstrap.servers or in the file; offsets in ZooKeeper are not seen",
         "Kafka has no ZooKeeper any more",
         "tests/unit/compat/test_releases.py::test_zookeeper_files_need_brokers",
     ),
-    Quirk(
+    KnownDifference(
         "consumer-file-once",
         "0.8 makes --num.streams streams for every --consumer.config, also for the same file again",
         "the same file again adds no streams",
@@ -354,43 +501,71 @@ QUIRKS = (
         "tests/unit/compat/test_releases.py::test_the_same_consumer_file_counts_once",
         several_consumer_files,
     ),
-    Quirk(
+    KnownDifference(
         "pattern-hang",
         "0.9 hangs on a pattern that does not compile, and only SIGKILL ends it",
         "ends with 255, as every later release",
         "a process that does nothing and cannot be stopped helps nobody",
         "tests/brokers/test_recorded_runs.py::test_patterns_that_java_refuses",
     ),
-    Quirk(
+    KnownDifference(
         "log-on-stderr",
         "0.8 logs to stdout",
         "logs to stderr, as every later release",
         "one place for the lines of all releases",
         _RECORDED + "test_recorded_calls",
     ),
-    Quirk(
+    KnownDifference(
         "version-by-script",
         "in 2.0 to 2.2 the class refuses --version, but the start script answers it wherever it stands",
         "the command answers as the script did",
         "nobody called the class without the script",
         "tests/unit/compat/test_releases.py::test_version",
     ),
-    Quirk(
+    KnownDifference(
         "start-script-of-3.9",
         "releases differ: 0.8.2 and 0.9.0.0 split and glob the tool's words, others in KAFKA_DEBUG, RMI port, -loggc",
         "the start script is that of 3.9, whatever --legacy.release says",
         "the later habits are the safer ones, and no working call depends on the earlier",
         _SCRIPT + "test_recorded_case",
     ),
-    *JAVA_QUIRKS,
-    Quirk(
+    KnownDifference(
+        "java-defaults",
+        "256 MB of heap, the G1 collector and local JMX, unless variables say otherwise",
+        "our own choice for Spark's driver, 512 MB at least; what a variable sets holds",
+        "it is another Java program; JMX costs time at the start and is there as soon as JMX_PORT or KAFKA_JMX_OPTS is",
+        _SCRIPT + "test_recorded_case",
+    ),
+    KnownDifference(
+        "java-options-left-out",
+        "an option that Java does not know ends the start with exit 1",
+        "it is left out with a WARN line, and a JAVA_HOME below 17 is ignored",
+        "an environment written for Java 8 must start",
+        "tests/unit/jvm/test_gateway.py::test_default_options_of_every_release",
+    ),
+    KnownDifference(
+        "java-network-properties",
+        "-D properties of Java's network code count: java.security.krb5.realm and .kdc, https.proxyHost, "
+        "java.net.preferIPv4Stack",
+        "they are given to Spark's Java, and have no effect on the copying; a krb5.conf that -D names is read",
+        "the clients are not Java: name realms in krb5.conf",
+        "tests/unit/compat/test_translate.py::test_java_s_network_properties_do_not_reach_the_clients",
+    ),
+    KnownDifference(
+        "bare-java",
+        "java -cp ... kafka.tools.MirrorMaker",
+        "write kafka-run-class.sh for java: it takes the same words, Java options and class path included",
+        "a jar could only start this program as a second process",
+        "tests/structure/test_scripts.py::test_java_options_before_the_class_stay_before_it",
+    ),
+    KnownDifference(
         "reconnect-pause",
         "a client tries a broker that is away after 50 ms, then doubles the pause up to reconnect.backoff.max.ms (1 s)",
         "the reading clients pause for a quarter of that maximum from the first time on, and try about twice in it",
         "librdkafka never doubles while it looks for the group's coordinator: 36 attempts a second with 50 ms",
         "tests/unit/compat/test_reconnects.py::test_a_consumer_does_not_besiege_a_broker_that_is_away",
     ),
-    Quirk(
+    KnownDifference(
         "no-libs-folder",
         "without jars beside it the start script says: Classpath is empty",
         "there is no such folder",

@@ -25,7 +25,7 @@ from legacy_mm.compat.translate import Help, NothingToDo, ReadOwnOptions, Run, T
 from legacy_mm.errors import ConfigurationError, LegacyMMError
 from legacy_mm.explain import client_files
 from legacy_mm.explain.client_files import ClientFile
-from legacy_mm.explain.differences import QUIRKS
+from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.origin import origins, understood
 from legacy_mm.explain.permissions import Permission, permissions
 from legacy_mm.explain.relevance import Command, always
@@ -106,7 +106,7 @@ _MIRRORS_OWN = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A row of the ledger that concerns this line."""
+    """A known difference that concerns this line."""
 
     id: str
     legacy: str
@@ -356,6 +356,6 @@ def _differences(facts: _Facts) -> Iterator[Difference]:
         refused=isinstance(facts.result, LegacyMMError),
         notes=[note.text for note in facts.notes],
     )
-    for row in QUIRKS:
+    for row in DIFFERENCES:
         if row.applies(command) and (facts.run or row.applies is not always):
             yield Difference(row.id, row.legacy, row.ours, row.reason, row.applies is always)

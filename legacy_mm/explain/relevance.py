@@ -1,4 +1,4 @@
-"""Questions by which a row of the ledger says whether it matters to a command line; `explain` asks them."""
+"""Questions by which a known difference says whether it matters to a command line; `explain` asks them."""
 
 from __future__ import annotations
 

@@ -40,13 +40,13 @@ def test_a_sample_of_all_releases(tmp_path: Path) -> None:
 
 
 def test_patterns_that_java_refuses(tmp_path: Path) -> None:
-    """Quirk pattern-hang."""
+    """Difference pattern-hang."""
     cases = [case for case in recorded_cases() if case.id in DECIDED_BY_JAVA]
     check([case for case in cases if case.release in ("3.9.1", "0.10.2.2", "0.9.0.1", "0.8.2.2")], tmp_path)
 
 
 def test_signals(tmp_path: Path) -> None:
-    """Quirk thread-dump: SIGQUIT shows where the threads are, and the mirror goes on."""
+    """Difference thread-dump: SIGQUIT shows where the threads are, and the mirror goes on."""
     files = {"c": "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n", "p": "bootstrap.servers=127.0.0.1:1\n"}
     for name, text in files.items():
         (tmp_path / name).write_text(text)

@@ -50,7 +50,7 @@ def assignments(tool: ToolProcess) -> list[str]:
 def test_a_restart_moves_nothing(
     streams: int, source: Any, target: Any, topic: Callable[..., str], group: str, our_tool: Callable[..., ToolProcess]
 ) -> None:
-    """Quirk instance-id-per-stream with two streams: each of them is an instance of its own."""
+    """Difference instance-id-per-stream with two streams: each of them is an instance of its own."""
     name = topic()
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, partitions=PARTITIONS)

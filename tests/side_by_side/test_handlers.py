@@ -176,7 +176,7 @@ def with_jars(side: Side, jars: list[Path]) -> Side:
 def test_a_handler_that_cannot_be_made(
     old: Side, ours: Side, topic: str, group: str, handler_jars: dict[str, Path]
 ) -> None:
-    """Ledger: handler-checked-at-start. The same exit code, but the legacy tool joins the group and waits."""
+    """Difference: handler-checked-at-start. The same exit code, but the legacy tool joins the group and waits."""
     create_topic(old.source.bootstrap, topic, partitions=1)
     tool = ours.mirror(group, "--whitelist", topic, "--message.handler", "no.such.Handler")
     assert tool.wait(PATIENCE) == 255, tool.output()
@@ -211,7 +211,7 @@ DEAD_LINES = {
 
 
 def test_a_topic_that_cannot_be(old: Side, ours: Side, topic: str, group: str, handler_jars: dict[str, Path]) -> None:
-    """Ledger: handler-names-checked. The same ends; and dead lines of MirrorMaker 2 in the producer's file change
+    """Difference: handler-names-checked. The same ends; and dead lines of MirrorMaker 2 in the producer's file change
     nothing, neither here nor there.
     """
     fill(old.source.bootstrap, topic, poison=False)
@@ -251,7 +251,7 @@ def test_handlers_of_old_releases(
 
 @pytest.mark.slow
 def test_static_state(side: Side, topic: str, group: str, handler_jars: dict[str, Path]) -> None:
-    """Ledger: handler-for-each-job. Two streams with a partition each: one count for both, or one for each."""
+    """Difference: handler-for-each-job. Two streams with a partition each: one count for both, or one for each."""
     for cluster in (side.source, side.target):
         create_topic(cluster.bootstrap, topic, partitions=2)
     words = ("--whitelist", topic, "--num.streams", "2", "--message.handler", "Counter")

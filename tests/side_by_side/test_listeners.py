@@ -79,7 +79,7 @@ def test_a_listener_of_another_type(side: Side, topic: str, group: str, handler_
 
 
 def test_a_listener_that_cannot_be_made(side: Side, topic: str, group: str) -> None:
-    """Ledger: listener-made-last. Exit 1 before the group is joined, in Java's words."""
+    """Difference: listener-made-last. Exit 1 before the group is joined, in Java's words."""
     tool = side.mirror(group, "--whitelist", topic, "--consumer.rebalance.listener", "no.such.Listener")
     assert tool.wait(PATIENCE) == 1, tool.output()
     assert "java.lang.ClassNotFoundException: no.such.Listener" in tool.output()

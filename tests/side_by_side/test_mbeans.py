@@ -90,7 +90,7 @@ def attributes(beans: MBeans) -> dict[str, set[str]]:
 
 
 def test_beans_of_both(seen: Seen) -> None:
-    """Ledger: mbeans-with-a-source. Every attribute that a scraper may name is there, with the same types."""
+    """Difference: mbeans-with-a-source. Every attribute that a scraper may name is there, with the same types."""
     assert set(seen.ours) <= set(seen.old)
     for bean, shown in seen.ours.items():
         for name, attribute in shown.items():

@@ -180,7 +180,7 @@ public class Zero {
 
 
 def test_timestamp_zero(side: Side, topic: str, group: str, tmp_path: Path) -> None:
-    """Ledger: timestamp-zero. The legacy tool keeps it; librdkafka cannot send it: the records engine
+    """Difference: timestamp-zero. The legacy tool keeps it; librdkafka cannot send it: the records engine
     says so and sends the present.
     """
     java = find_java()

@@ -155,7 +155,7 @@ def test_in_a_virtual_environment_it_makes_itself_a_java(installed: Path) -> Non
 
 
 def test_java_options_before_the_class_stay_before_it(checkout: Path) -> None:
-    """Ledger: bare-java."""
+    """Difference: bare-java."""
     words = ["-cp", "/opt/kafka/libs/*", "-Xmx1g", "-Da=b c", "--add-opens", "x/y=z", CLASS, "--include", "t"]
     done = run(checkout / "bin" / "kafka-run-class.sh", "-name", "mm", *words)
     assert words_given(done.stdout) == [*TO_PYTHON, *words]

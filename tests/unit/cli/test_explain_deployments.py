@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.cli.explain import StartJava, explain_line
-from legacy_mm.explain.differences import QUIRKS
+from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.text import render
 
 RECORDED = Path(__file__).parents[3] / "compat" / "recorded" / "facts" / "deployments.json"
@@ -39,12 +39,12 @@ NOT_HERE = re.compile(r"ClassNotFoundException|NoSuchFileException")
 """Jars of message handlers, and key stores."""
 WHY_NOT = (
     (NOT_HERE.pattern, "a jar or a key store that it names is not here"),
-    (r"interceptor\.classes is not supported", "ledger: java-code-refused"),
+    (r"interceptor\.classes is not supported", "difference: java-code-refused"),
     (r"needs the package gssapi", "needs the package gssapi, which is compiled with libkrb5-dev"),
     (r"logins by AWS IAM need", "needs Amazon's package beside ours"),
     (r"Could not find a 'KafkaClient' entry", "the record does not say which login file there is"),
 )
-"""What is said -> a row of the ledger, or what is not built yet."""
+"""What is said -> a known difference, or what is not built yet."""
 AS_BY_3_9_1 = "refused, as 3.9.1 refuses it"
 RUNS = "runs unchanged"
 
@@ -139,6 +139,6 @@ def test_a_real_deployment_is_explained(
     assert explanation.exit_code == expected, explanation.outcome
 
 
-def test_reasons_that_name_the_ledger_name_a_row_of_it() -> None:
-    named = {reason.partition("ledger: ")[2] for _, reason in WHY_NOT} - {""}
-    assert named <= {row.id for row in QUIRKS}
+def test_reasons_that_name_a_difference_name_a_known_one() -> None:
+    named = {reason.partition("difference: ")[2] for _, reason in WHY_NOT} - {""}
+    assert named <= {row.id for row in DIFFERENCES}

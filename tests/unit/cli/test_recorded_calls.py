@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from compat.laboratory.replay import DECIDED_BY_JAVA, LEDGER, STARTED, Case, Outcome, recorded_cases, replay, tool_lines
+from compat.laboratory.replay import DECIDED_BY_JAVA, KNOWN, STARTED, Case, Outcome, recorded_cases, replay, tool_lines
 from legacy_mm.cli import mirror_maker
 from legacy_mm.cli.exits import exit_with
-from legacy_mm.explain.differences import QUIRKS
+from legacy_mm.explain.differences import DIFFERENCES
 
 RELEASES = sorted({case.release for case in recorded_cases()})
 
@@ -40,15 +40,15 @@ def run_forked(case: Case, folder: Path) -> Outcome:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_recorded_calls(release: str, tmp_path: Path) -> None:
-    """Quirks null-pointer-lines, client-lines and stack-frames hold for all of them."""
+    """Differences null-pointer-lines, client-lines and stack-frames hold for all of them."""
     cases = [case for case in recorded_cases() if case.release == release and case.id not in DECIDED_BY_JAVA]
     tallies, wrong = replay(cases, run_forked, tmp_path)
     print(f"\n{release}: {tallies[release]}", end="")
     assert not wrong, "\n".join(wrong)
 
 
-def test_the_ledger_knows_the_rows() -> None:
-    assert {row.quirk for row in LEDGER} <= {row.id for row in QUIRKS}
+def test_every_named_difference_is_known() -> None:
+    assert {row.difference for row in KNOWN} <= {row.id for row in DIFFERENCES}
 
 
 def test_no_call_is_recorded_twice() -> None:
@@ -58,7 +58,7 @@ def test_no_call_is_recorded_twice() -> None:
 
 def test_every_row_names_recorded_cases() -> None:
     cases = recorded_cases()
-    assert [row for row in LEDGER if not any(row.names(case) for case in cases)] == []
+    assert [row for row in KNOWN if not any(row.names(case) for case in cases)] == []
 
 
 def test_lines_of_the_tool() -> None:

@@ -1,7 +1,7 @@
 """Every recorded run of the start scripts of 15 releases, against ours.
 
 What is compared: exit code, what the script itself prints, the words that reach the tool, the Java options that the
-variables ask for, and the files made. Java options nobody asked for are not (ledger: java-defaults).
+variables ask for, and the files made. Java options nobody asked for are not (difference: java-defaults).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.compat import environment
-from legacy_mm.explain.differences import QUIRKS
+from legacy_mm.explain.differences import DIFFERENCES
 from tests.structure.source_tree import CHECKOUT
 from tests.structure.stand_in import TO_PYTHON, make_checkout, run, words_given
 
@@ -33,8 +33,8 @@ BEFORE_RMI_PORT = BEFORE_LOG_SIZE | {"2.8.2"}
 ALL = {case["version"] for case in CASES}
 DEBUG = ("debug", "debug-suspend-port", "debug-opts")
 MAKES_NO_FOLDER = {"rc-no-args", "log4j-opts", "log-dir-and-log4j-opts"}  # or does in every release
-# (ledger row, releases, case -> what differs)
-DIFFERENCES: list[tuple[str, set[str], dict[str, set[str]]]] = [
+# (difference, releases, case -> what differs)
+OTHERWISE: list[tuple[str, set[str], dict[str, set[str]]]] = [
     ("start-script-of-3.9", NOT_QUOTED, {"plain": {"words"}, "glob": {"words"}}),
     ("start-script-of-3.9", BEFORE_DEBUG, dict.fromkeys(DEBUG, {"says", "java"})),
     ("start-script-of-3.9", BEFORE_RMI_PORT, {"jmx-port": {"java"}}),
@@ -116,10 +116,10 @@ def differences(old: Outcome, new: Outcome) -> set[str]:
 
 
 def expected(case: dict[str, Any]) -> dict[str, str]:
-    """What may differ, and the ledger row that says so."""
+    """What may differ, and the difference that says so."""
     return {
-        what: quirk
-        for quirk, releases, cases in DIFFERENCES
+        what: difference
+        for difference, releases, cases in OTHERWISE
         if case["version"] in releases
         for what in cases.get(case["case"], ())
     }
@@ -141,19 +141,19 @@ def counts() -> Iterator[Counter[str]]:
     counted: Counter[str] = Counter()
     yield counted
     by_row = ", ".join(f"{row} {number}" for row, number in sorted(counted.items()) if row != "equal")
-    print(f"\nrecorded runs of start scripts: {counted.total()}: equal {counted['equal']}, ledger: {by_row}")
+    print(f"\nrecorded runs of start scripts: {counted.total()}: equal {counted['equal']}, known differences: {by_row}")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['version']}-{case['case']}")
 def test_recorded_case(
     case: dict[str, Any], tmp_path: Path, performance: dict[str, set[str]], counts: Counter[str]
 ) -> None:
-    """Ledger: start-script-of-3.9, java-defaults, no-libs-folder."""
+    """Difference: start-script-of-3.9, java-defaults, no-libs-folder."""
     old, new = recorded(case, performance[case["version"]]), ours(case, tmp_path / "install")
     allowed = expected(case)
     assert differences(old, new) == set(allowed), f"\nold: {old}\nours: {new}"
     counts[min(allowed.values(), default="equal")] += 1
 
 
-def test_every_row_named_here_is_in_the_ledger() -> None:
-    assert {quirk for quirk, _, _ in DIFFERENCES} <= {row.id for row in QUIRKS}
+def test_every_row_named_here_is_a_known_difference() -> None:
+    assert {difference for difference, _, _ in OTHERWISE} <= {row.id for row in DIFFERENCES}

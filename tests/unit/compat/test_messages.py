@@ -21,7 +21,7 @@ _TOOL_LINE = re.compile(
     r"(?P<level>[A-Z]+) (?P<text>.*) \((?P<logger>kafka\.tools\.MirrorMaker\$.*|.*ErrorLoggingCallback)\)"
 )
 WITHOUT_A_ROW = {"Initiating consumer", "[mirrormaker-thread-0] null"}
-"""Said at debug level about Java's own consumer; quirk wake-up-line."""
+"""Said at debug level about Java's own consumer; difference wake-up-line."""
 
 
 def test_every_line_of_the_recorded_loop_has_a_row(loop_golden: dict[str, Any]) -> None:

@@ -53,7 +53,7 @@ def siege() -> Iterator[Siege]:
 
 
 def test_a_consumer_does_not_besiege_a_broker_that_is_away(siege: Siege) -> None:
-    """Quirk reconnect-pause: measured 8 attempts a second; it was 36 with Java's first pause of 50 ms."""
+    """Difference reconnect-pause: measured 8 attempts a second; it was 36 with Java's first pause of 50 ms."""
     properties = apply("consumer", {"bootstrap.servers": siege.address, "group.id": "g"}).properties
     consumer = Consumer({**properties, "log_level": 0})
     consumer.subscribe(["t"])

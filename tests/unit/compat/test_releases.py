@@ -80,7 +80,7 @@ def test_the_current_release_is_the_default(tool: Tool) -> None:
     ],
 )
 def test_version(release: str, words: list[str], text: str) -> None:
-    """Quirk version-by-script."""
+    """Difference version-by-script."""
     answer = translate(words, lambda own: read_own_options(own, {}), [], grammar_of(release))
     assert answer == Version(text)
 
@@ -93,7 +93,7 @@ def test_no_words_before_0_8_2() -> None:
 
 @pytest.mark.parametrize("release", ["0.8.0", "0.8.2", "0.9", "0.10.0", "0.10.2", "1.1"])
 def test_zookeeper_files_need_brokers(tool: Tool, release: str) -> None:
-    """Quirk no-zookeeper."""
+    """Difference no-zookeeper."""
     with pytest.raises(ConfigurationError, match=r"zk:2181.*--source\.bootstrap\.servers"):
         tool(release, "--whitelist", "t")
     made = tool.settings(release, "--whitelist", "a, b", BROKERS)
@@ -203,7 +203,7 @@ def test_several_consumer_files(tool: Tool, tmp_path: Path) -> None:
 
 
 def test_the_same_consumer_file_counts_once(tool: Tool, tmp_path: Path) -> None:
-    """Quirk consumer-file-once."""
+    """Difference consumer-file-once."""
     (tmp_path / "link").symlink_to("c")
     again = ("--consumer.config", "c", "--consumer.config", "./c", "--consumer.config", "link")
     settings = tool.settings("0.8.2", *again, "--whitelist", "t", BROKERS)

@@ -62,7 +62,7 @@ def test_rule_4_request_timeout_is_the_socket_s_and_max_poll_records_nothing() -
 
 
 def test_rule_6_an_empty_group_id_would_end_the_process() -> None:
-    """Quirk empty-group-id: refused in `translate`, because no exception could be caught here."""
+    """Difference empty-group-id: refused in `translate`, because no exception could be caught here."""
     text = 'from confluent_kafka import Consumer; Consumer({"bootstrap.servers": "127.0.0.1:1", "group.id": ""})'
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, timeout=60, check=False)
     assert done.returncode == -signal.SIGABRT
@@ -162,7 +162,7 @@ def test_risk_6_nothing_is_lost_or_reordered_by_a_default() -> None:
 
 
 def test_max_block_bounds_the_wait_for_a_topic_alone() -> None:
-    """Quirk max-block-bounds-one-wait."""
+    """Difference max-block-bounds-one-wait."""
     assert properties("producer", max_block_ms="5000") == {
         **properties("producer"),
         "topic.metadata.propagation.max.ms": "5000",

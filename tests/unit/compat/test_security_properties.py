@@ -121,7 +121,7 @@ def test_a_host_check_called_none_is_off_and_named_so() -> None:
 
 
 def test_tls_versions() -> None:
-    """Quirk tls-versions."""
+    """Difference tls-versions."""
     said = producer(security_protocol="SSL", ssl_enabled_protocols="TLSv1.2")
     assert said.reading.notes[0].level == logging.WARNING
     assert not producer(security_protocol="SSL", ssl_enabled_protocols="TLSv1.2,TLSv1.3").reading.notes

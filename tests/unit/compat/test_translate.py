@@ -118,7 +118,7 @@ def test_producer_type(tool: Tool, kind: str, synchronous: bool) -> None:
 
 
 def test_enable_auto_commit(tool: Tool) -> None:
-    """Quirk auto-commit-after-copy."""
+    """Difference auto-commit-after-copy."""
     file = CONSUMER + "enable.auto.commit=true\n"
     assert tool.settings(consumer=file).commit_interval == 5.0
     assert tool.settings("--offset.commit.interval.ms=100", consumer=file).commit_interval == 0.1
@@ -155,7 +155,7 @@ def test_empty_pattern(tool: Tool, text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "  "])
 def test_empty_group_id(tool: Tool, text: str) -> None:
-    """Quirk empty-group-id."""
+    """Difference empty-group-id."""
     with pytest.raises(ConfigurationError, match=r"group\.id is empty"):
         tool(consumer=f"bootstrap.servers=127.0.0.1:1\ngroup.id={text}\n")
 
@@ -244,7 +244,7 @@ def test_the_environment_reaches_java_and_the_login(tool: Tool, tmp_path: Path) 
 
 
 def test_java_s_network_properties_do_not_reach_the_clients(tool: Tool) -> None:
-    """Quirk java-network-properties."""
+    """Difference java-network-properties."""
     words = (
         "-Djava.security.krb5.realm=R",
         "-Djava.security.krb5.kdc=k",

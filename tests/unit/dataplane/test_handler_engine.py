@@ -271,7 +271,7 @@ def test_cycles_that_a_handler_makes_are_collected(tmp_path: Path) -> None:
 
 
 def test_what_came_before_a_failure_is_sent_and_not_reported_safe(tmp_path: Path) -> None:
-    """Ledger: handler-exceptions-alike. It is flushed, and no offset since the last commit is committed."""
+    """Difference: handler-exceptions-alike. It is flushed, and no offset since the last commit is committed."""
     run = Run(tmp_path)
     with pytest.raises(HandlerFailure, match=r"failed on t-0 at offset 12: ValueError: invalid literal"):
         run.over(b"1", b"2", b"x", b"1")
@@ -354,7 +354,7 @@ def test_nothing_is_sent_to_a_topic_that_cannot_hold_the_partitions(
 
 
 def test_each_engine_makes_its_own_handler(tmp_path: Path, made: list[Any]) -> None:
-    """Ledger: handler-for-each-job."""
+    """Difference: handler-for-each-job."""
     Run(tmp_path), Run(tmp_path)
     assert len(made) == 2
 

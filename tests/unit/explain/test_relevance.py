@@ -1,10 +1,10 @@
-"""A row of the ledger is shown to those whom it concerns."""
+"""A known difference is shown to those whom it concerns."""
 
 from __future__ import annotations
 
 import pytest
 
-from legacy_mm.explain.differences import QUIRKS
+from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.relevance import Command, always
 
 QUIET = {
@@ -18,7 +18,7 @@ READ = {"auto.offset.reset": "earliest"}
 
 
 def shown(command: Command) -> set[str]:
-    return {row.id for row in QUIRKS if row.applies is not always and row.applies(command)}
+    return {row.id for row in DIFFERENCES if row.applies is not always and row.applies(command)}
 
 
 def test_a_file_that_spells_everything_out_concerns_nothing() -> None:

@@ -29,7 +29,7 @@ def settings() -> Settings:
 
 
 def test_instance_id_per_stream(settings: Settings) -> None:
-    """Ledger: instance-id-per-stream."""
+    """Difference: instance-id-per-stream."""
     assert member_properties(settings, 0)["group.instance.id"] == "host-a"
     two = replace(settings, streams=2)
     assert [member_properties(two, n)["group.instance.id"] for n in range(2)] == ["host-a-0", "host-a-1"]
@@ -93,7 +93,7 @@ COOPERATIVE = {"partition.assignment.strategy": "cooperative-sticky"}
 def test_a_login_that_librdkafka_does_not_have(
     settings: Settings, source: dict[str, str], target: dict[str, str], more: dict[str, Any], said: str
 ) -> None:
-    """Ledger: logins-of-the-batches. It is refused with what only librdkafka can do, and never done half."""
+    """Difference: logins-of-the-batches. It is refused with what only librdkafka can do, and never done half."""
     asked = replace(
         settings,
         source=replace(settings.source, properties={**settings.source.properties, **source}),

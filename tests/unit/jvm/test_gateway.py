@@ -81,7 +81,7 @@ def system_property(jvm: Jvm, name: str) -> str:
 @pytest.mark.parametrize("home", [None, *({NEWEST} if NEWEST else ())], ids=lambda home: home.name if home else "found")
 @pytest.mark.parametrize("options", sampled(default_sets()))
 def test_default_options_of_every_release(options: tuple[str, ...], home: Path | None, start: Start) -> None:
-    """Ledger: java-options-left-out."""
+    """Difference: java-options-left-out."""
     found = environment.read({"KAFKA_HEAP_OPTS": " ".join(options), **({"JAVA_HOME": str(home)} if home else {})})
     assert system_property(start(found.jvm), "com.sun.management.jmxremote.ssl") == "false"
 

@@ -51,7 +51,7 @@ def jars(handler_jars: dict[str, Path]) -> tuple[str, ...]:
 def test_handlers_that_cannot_be_made(
     jvm: Jvm, jars: tuple[str, ...], name: str, argument: str | None, told: str
 ) -> None:
-    """Contract 5.4. Ledger: handler-checked-at-start."""
+    """Contract 5.4. Difference: handler-checked-at-start."""
     with pytest.raises(HandlerFailure) as refused:
         ready_handler(HandlerSettings(name, argument, (), jars), lambda: jvm)
     assert str(refused.value).startswith(told)

@@ -85,7 +85,7 @@ def test_a_key_with_a_password_of_its_own(lab: Lab) -> None:
 
 
 def test_trust_without_a_password(lab: Lab) -> None:
-    """Quirk empty-trust-store."""
+    """Difference empty-trust-store."""
     assert "ssl.ca.pem" in lab.read(lab.store("trust.jks", password=None))
     with pytest.raises(ConfigurationError, match=r"no certificate that can be read without ssl\.truststore\.password"):
         lab.read(lab.store("trust.p12", password=None))
@@ -99,7 +99,7 @@ def test_all_aliases_are_trusted(lab: Lab) -> None:
 
 
 def test_trust_without_a_root_is_said(lab: Lab, caplog: pytest.LogCaptureFixture) -> None:
-    """Quirk trust-without-root."""
+    """Difference trust-without-root."""
     with caplog.at_level(logging.WARNING):
         lab.read(lab.store("trust.jks"))
         assert not caplog.text

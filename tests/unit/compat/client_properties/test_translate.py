@@ -28,7 +28,7 @@ ALIASES = {
 OTHERWISE = {
     ("consumer", "auto.commit.interval.ms"): "our commits use it, librdkafka never commits",
     ("consumer", "auto.offset.reset"): "the core positions the partitions",
-    ("consumer", "reconnect.backoff.ms"): "a quarter of the maximum is the least: quirk reconnect-pause",
+    ("consumer", "reconnect.backoff.ms"): "a quarter of the maximum is the least: difference reconnect-pause",
     ("consumer", "client.id"): "the core sets <group.id>-<stream>",
     ("consumer", "group.instance.id"): "the core appends the stream",
     ("producer", "transaction.timeout.ms"): "transactions are refused",
@@ -116,7 +116,7 @@ def test_defaults_are_those_of_the_map(config_map: dict[str, Any], side: Side) -
     recorded = dict(config_map["set_when_absent"][side])
     got = apply(side, BASE | ({"group.id": "g"} if side == "consumer" else {})).properties
     ours: dict[str, str | None] = {
-        "reconnect.backoff.ms": "250" if side == "consumer" else "50",  # quirk reconnect-pause
+        "reconnect.backoff.ms": "250" if side == "consumer" else "50",  # difference reconnect-pause
         "auto.offset.reset": None,  # a Setting: the streams position themselves
         "fetch.queue.backoff.ms": "20",  # the map leaves 10 to 100
         "topic.metadata.propagation.max.ms": "2147483",  # the map's 3600000 overflows (measured)
@@ -213,7 +213,7 @@ def test_idempotence_like_java() -> None:
 
 
 def test_in_flight_is_read_by_meaning() -> None:
-    """Quirk in-flight-by-meaning."""
+    """Difference in-flight-by-meaning."""
     name = "max.in.flight.requests.per.connection"
     key = name.replace(".", "_")
     assert producer().properties[name] == "5"
@@ -227,7 +227,7 @@ def test_in_flight_is_read_by_meaning() -> None:
 
 
 def test_batch_size_is_a_lower_bound() -> None:
-    """Quirk batch-size-by-meaning."""
+    """Difference batch-size-by-meaning."""
     assert "batch.size" not in producer().properties
     assert producer(batch_size="16384").properties["batch.size"] == "262144"
     assert producer(batch_size="500000").properties["batch.size"] == "500000"
@@ -236,7 +236,7 @@ def test_batch_size_is_a_lower_bound() -> None:
 
 
 def test_buffer_memory_is_divided() -> None:
-    """Quirk buffer-memory-divided."""
+    """Difference buffer-memory-divided."""
     name = "queue.buffering.max.kbytes"
     assert producer().properties[name] == "32768"
     assert producer(streams=4).properties[name] == "8192"
@@ -268,7 +268,7 @@ def test_delivery_timeout() -> None:
 
 
 def test_max_poll_interval_is_clamped() -> None:
-    """Quirk max-poll-interval-clamped."""
+    """Difference max-poll-interval-clamped."""
     name = "max.poll.interval.ms"
     most = consumer(max_poll_interval_ms="2147483647")
     assert most.properties[name] == "86400000"
@@ -279,7 +279,7 @@ def test_max_poll_interval_is_clamped() -> None:
 
 
 def test_numbers_are_clamped_and_said() -> None:
-    """Quirk number-clamped."""
+    """Difference number-clamped."""
     clamped = consumer(fetch_max_wait_ms="600000")
     assert clamped.properties["fetch.wait.max.ms"] == "300000"
     assert texts(clamped) == ["fetch.max.wait.ms=600000 is taken as 300000, the nearest value this client has."]
@@ -293,7 +293,7 @@ def test_heartbeat_below_session() -> None:
 
 
 def test_partitioners_without_keys() -> None:
-    """Quirk partitioner-without-keys."""
+    """Difference partitioner-without-keys."""
     java = "org.apache.kafka.clients.producer."
     assert producer().properties["partitioner"] == "murmur2_random"
     for file in (
@@ -316,7 +316,7 @@ def test_partitioners_without_keys() -> None:
     ],
 )
 def test_refused_by_name(side: Side, name: str, text: str) -> None:
-    """Quirks transactional-id-refused, java-code-refused."""
+    """Differences transactional-id-refused, java-code-refused."""
     with pytest.raises(ConfigurationError) as refused:
         apply(side, BASE | {"group.id": "g", name: text})
     assert name in str(refused.value)
@@ -349,7 +349,7 @@ def test_java_code_without_effect_is_said_once(side: Side, name: str, known: str
 
 
 def test_native_properties() -> None:
-    """Quirk native-properties."""
+    """Difference native-properties."""
     tuned = apply("consumer", BASE | {"group.id": "g", "librdkafka.queued.min.messages": "5 "})
     assert tuned.properties["queued.min.messages"] == "5"
     assert texts(tuned) == []

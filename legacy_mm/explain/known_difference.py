@@ -1,4 +1,4 @@
-"""A row of the ledger."""
+"""A row of the known differences from the legacy tool."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from legacy_mm.explain.relevance import Applies, always
 
 
 @dataclass(frozen=True, slots=True)
-class Quirk:
+class KnownDifference:
     """One known difference."""
 
     id: str

@@ -17,14 +17,26 @@
     ├── EngineUnfit                 exit 255  this engine cannot do it, another one can
     └── ChannelError                exit 255  the control channel broke or a peer did not prove itself
 
-`exit_code`, `retriable` and `commits` are class attributes, so that code that retries, exits or commits asks the
-class, not a list.
+`exit_code`, `retriable`, `failure_kind` and `commits` are class attributes, so that code that retries, exits or commits
+asks the class, not a list.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import StrEnum
+
+
+class FailureKind(StrEnum):
+    """Failures of a copy task that the driver answers in a way of their own."""
+
+    OTHER = "other"
+    CORRUPT_RECORDS = "corrupt-records"
+    SEND_FAILURE = "send-failure"
+    ENGINE_UNFIT = "engine-unfit"
+    IDEMPOTENCE_REFUSED = "idempotence-refused"
+    BATCH_REFUSED = "batch-refused"
 
 
 class LegacyMMError(Exception):
@@ -32,6 +44,9 @@ class LegacyMMError(Exception):
 
     exit_code = 1
     retriable = False
+    failure_kind = FailureKind.OTHER
+    batch_bytes = 0
+    """The size of the batch that the target refuses, where the failure is of that kind."""
     commits = False
     """True if the streams stop as after a signal and commit what they copied.
 
@@ -83,6 +98,8 @@ class StreamFailure(LegacyMMError):
 class SendFailure(StreamFailure):
     """A record could not be sent for good and `abort.on.send.failure` is on."""
 
+    failure_kind = FailureKind.SEND_FAILURE
+
 
 class InvalidPattern(StreamFailure):
     """The topic pattern is not a Java regular expression."""
@@ -108,12 +125,14 @@ class HandlerFailure(StreamFailure):
 class CorruptRecords(StreamFailure):
     """Bytes that should be record batches are torn or were changed; the caller adds the partition."""
 
+    failure_kind = FailureKind.CORRUPT_RECORDS
     commits = True
 
 
 class EngineUnfit(LegacyMMError):
     """The engine in use cannot copy these records or use this cluster; the driver continues with another engine."""
 
+    failure_kind = FailureKind.ENGINE_UNFIT
     exit_code = 255
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import json
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple
+from enum import Enum
+from functools import cache
+from typing import Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
 
-from legacy_mm.errors import ChannelError
+from legacy_mm.errors import ChannelError, FailureKind
 from legacy_mm.model import Offsets, TopicPartition
 
 VERSION = 1
@@ -24,8 +26,6 @@ JOB = "job"
 """The `client` of statistics that belong to the copying itself and not to a Kafka client."""
 LENGTH = struct.Struct(">I")
 MAX_FRAME = 64 << 20
-_OFFSETS = frozenset({"offsets", "lows"})
-"""Fields that are `Offsets`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,9 +265,11 @@ class Resume(Frame):
 class Failure(Frame):
     """Task -> driver: the task cannot continue. `retriable`: a new task may succeed."""
 
-    kind: str
+    kind: FailureKind
     reason: str
     retriable: bool
+    batch_bytes: int = 0
+    """The size of the batch that the target refuses, where the failure is of that kind."""
 
 
 @dataclass(frozen=True)
@@ -307,11 +309,7 @@ def encode(frame: Frame, ticket: Ticket | None = None) -> bytes:
     body: dict[str, Any] = {"frame": type(frame).__name__}
     if ticket is not None:
         body |= {"flow": ticket.flow, "stream": ticket.stream, "generation": ticket.generation}
-    for spec in fields(frame):  # type: ignore[arg-type]
-        value = getattr(frame, spec.name)
-        if spec.name in _OFFSETS:
-            value = [[partition.topic, partition.partition, offset] for partition, offset in value.items()]
-        body[spec.name] = value
+    body |= {name: kind.write(getattr(frame, name)) for name, kind in _field_kinds(type(frame)).items()}  # type: ignore[arg-type]
     text = json.dumps(body, separators=(",", ":")).encode()
     return LENGTH.pack(len(text)) + text
 
@@ -322,19 +320,47 @@ def decode(text: bytes, ticket: Ticket | None = None) -> Frame:
         body = json.loads(text)
         if ticket is not None and _address(body) != (ticket.flow, ticket.stream, ticket.generation):
             raise ChannelError(f"frame for {_address(body)} on the channel of stream {ticket.stream}")
-        kind = Frame.by_name[body["frame"]]
-        values = {spec.name: body[spec.name] for spec in fields(kind)}  # type: ignore[arg-type]
-        for name in _OFFSETS & values.keys():
-            values[name] = {TopicPartition(topic, number): offset for topic, number, offset in values[name]}
-        if "measured" in values:
-            values["measured"] = [Measured(*row) for row in values["measured"]]
-        if "portions" in values:
-            values["portions"] = [Portion(*row) for row in values["portions"]]
-        if "runs" in values:
-            values["runs"] = [Run(*row) for row in values["runs"]]
-        return kind(**values)
+        frame = Frame.by_name[body["frame"]]
+        return frame(**{name: kind.read(body[name]) for name, kind in _field_kinds(frame).items()})  # type: ignore[arg-type]
     except (ValueError, KeyError, TypeError) as error:
         raise ChannelError(f"not a frame: {type(error).__name__}") from None
+
+
+class _FieldKind(NamedTuple):
+    """The way in which a field of a frame travels as JSON."""
+
+    write: Callable[[Any], Any]
+    read: Callable[[Any], Any]
+
+
+@cache
+def _field_kinds(frame: type[Frame]) -> Mapping[str, _FieldKind]:
+    hints = get_type_hints(frame)
+    return {spec.name: _field_kind(hints[spec.name]) for spec in fields(frame)}  # type: ignore[arg-type]
+
+
+def _field_kind(hint: Any) -> _FieldKind:
+    """Return the kind of a field by its type: offsets, a list of named tuples, an enum, or what JSON has itself."""
+    if hint == Offsets:
+        return _FieldKind(_written_offsets, _read_offsets)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return _FieldKind(lambda member: member.value, hint)
+    rows = next((each for each in get_args(hint) if isinstance(each, type) and issubclass(each, tuple)), None)
+    if rows is not None and get_origin(hint) is Sequence:
+        return _FieldKind(_as_it_is, lambda found: [rows(*row) for row in found])
+    return _FieldKind(_as_it_is, _as_it_is)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _written_offsets(offsets: Offsets) -> list[list[Any]]:
+    return [[partition.topic, partition.partition, offset] for partition, offset in offsets.items()]
+
+
+def _read_offsets(rows: Any) -> Offsets:
+    return {TopicPartition(topic, number): offset for topic, number, offset in rows}
 
 
 def _address(body: Mapping[str, Any]) -> tuple[Any, Any, Any]:

@@ -38,7 +38,7 @@ from legacy_mm.control_channel.frames import (
     Ticket,
     Understood,
 )
-from legacy_mm.errors import ChannelError
+from legacy_mm.errors import ChannelError, FailureKind
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets, TopicPartition
@@ -56,9 +56,11 @@ _LOOK_SECONDS = 0.02
 class Trouble:
     """The reason why a copy job cannot continue. `fatal`: a new one would not help."""
 
-    kind: str
     reason: str
     fatal: bool
+    kind: FailureKind = FailureKind.OTHER
+    batch_bytes: int = 0
+    """The size of the batch that the target refuses, where the failure is of that kind."""
 
 
 class PairSink(Protocol):
@@ -173,7 +175,7 @@ class CopyJob:
                 self._stopped = True
                 self.unacknowledged = dict(frame.offsets)
             elif isinstance(frame, Failure):
-                self._trouble = Trouble(frame.kind, frame.reason, fatal=not frame.retriable)
+                self._trouble = Trouble(frame.reason, not frame.retriable, frame.kind, frame.batch_bytes)
             self._changed.notify_all()
         if isinstance(frame, Stopped | Failure):
             self._tell(Understood())
@@ -195,7 +197,7 @@ class CopyJob:
         with self._changed:
             self._spark_over = True
             if self._peer is None and not self._refusing:
-                self._trouble = Trouble("SparkJob", reason, fatal=False)
+                self._trouble = Trouble(reason, fatal=False)
             self._changed.notify_all()
 
     # --- called by the stream's thread
@@ -235,13 +237,13 @@ class CopyJob:
             if self._trouble is not None:
                 return self._trouble
             if self._closed and not self._stopped:
-                return Trouble("Lost", "its worker is gone", fatal=False)
+                return Trouble("its worker is gone", fatal=False)
             if self._heard is None:
                 if monotonic() - self._since > self.hello_seconds:
                     reason = f"no worker reported within {self.hello_seconds:g} s"
-                    return Trouble("Stalled", reason if self._embedded else reason + _NO_ROOM, fatal=False)
+                    return Trouble(reason if self._embedded else reason + _NO_ROOM, fatal=False)
             elif monotonic() - self._heard > _PROGRESS_SECONDS:
-                return Trouble("Stalled", f"its worker reported nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
+                return Trouble(f"its worker reported nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
             return None
 
     def stop(self, deadline: Deadline) -> None:

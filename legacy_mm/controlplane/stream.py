@@ -21,7 +21,7 @@ from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
-from legacy_mm.errors import CorruptRecords, SendFailure, StreamFailure, commits
+from legacy_mm.errors import CorruptRecords, FailureKind, SendFailure, StreamFailure, commits
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
@@ -33,7 +33,7 @@ _REPLANS_SECONDS = 300.0
 _RETRY_SECONDS = 1.0
 _EXIT_OF_LOST_SECONDS = 1.0
 _KILL_SECONDS = 30.0
-_FATAL = {kind.__name__: kind for kind in (CorruptRecords, SendFailure)}
+_FATAL: Mapping[FailureKind, type[StreamFailure]] = {each.failure_kind: each for each in (CorruptRecords, SendFailure)}
 
 
 class Stream(threading.Thread):

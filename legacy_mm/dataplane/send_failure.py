@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from legacy_mm.clients.librdkafka.sender import FailedSend
-from legacy_mm.errors import SendFailure, StreamFailure
+from legacy_mm.errors import FailureKind, SendFailure, StreamFailure
 from legacy_mm.logs import events
 
 _FORBIDDEN, _INVALID = "TOPIC_AUTHORIZATION_FAILED", "INVALID_TOPIC_EXCEPTION"
@@ -59,7 +59,7 @@ class SendFailures:
         if ending.refuses_idempotence:
             raise IdempotenceRefused(ending.reason)
         if ending.batch_bytes:
-            raise BatchRefused(str(ending.batch_bytes))
+            raise BatchRefused(ending.batch_bytes)
         if ending.needs_new_producer or (ending.fatal and not self._abort):
             raise ProducerBroken(ending.reason)
         told = self._ending is not None and not self._synchronous  # else there was no record with a line of its own
@@ -83,18 +83,25 @@ def ends_waiting(problem: str, topic: str, names: Mapping[str, str]) -> bool:
 class IdempotenceRefused(SendFailure):
     """The target does not give us a producer id; the driver decides whether to go on without."""
 
+    failure_kind = FailureKind.IDEMPOTENCE_REFUSED
     retriable = True
 
 
 class BatchRefused(SendFailure):
-    """The target takes no batch of so many bytes, and may take smaller ones; the text is that number."""
+    """The target takes no batch of so many bytes, and may take smaller ones."""
 
+    failure_kind = FailureKind.BATCH_REFUSED
     retriable = True
+
+    def __init__(self, size: int) -> None:
+        super().__init__(f"the target refuses a batch of {size} bytes")
+        self.batch_bytes = size
 
 
 class ProducerBroken(SendFailure):
     """A producer that can send no more; a new one can."""
 
+    failure_kind = FailureKind.OTHER
     retriable = True
 
 

@@ -33,7 +33,7 @@ from legacy_mm.control_channel.frames import (
     Ticket,
     Understood,
 )
-from legacy_mm.errors import ChannelError, LegacyMMError
+from legacy_mm.errors import ChannelError, FailureKind, LegacyMMError
 from legacy_mm.logs import events
 from legacy_mm.model import Offsets
 from legacy_mm.spark.attempt import attempt_number
@@ -138,15 +138,15 @@ class CopyTask:
         except ChannelError:
             self._abandon()
         except LegacyMMError as error:
-            self._fail(type(error).__name__, str(error), retriable=error.retriable)
+            self._fail(Failure(error.failure_kind, str(error), error.retriable, error.batch_bytes))
         except Exception as error:  # noqa: BLE001 - whatever it is, the driver decides
-            self._fail(type(error).__name__, str(error), retriable=True)
+            self._fail(Failure(FailureKind.OTHER, str(error), retriable=True))
 
-    def _fail(self, kind: str, reason: str, *, retriable: bool) -> None:
+    def _fail(self, failure: Failure) -> None:
         if self._engine is not None:
             self._engine.purge()
         with suppress(ChannelError):
-            self._end(Failure(kind, reason, retriable))
+            self._end(failure)
         self._peer.close()
 
     def _end(self, last: Stopped | Failure) -> None:

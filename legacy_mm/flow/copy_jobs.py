@@ -10,7 +10,7 @@ from typing import Any
 from legacy_mm.control_channel.channel import ChannelServer
 from legacy_mm.control_channel.frames import LEASE_SECONDS, Plan
 from legacy_mm.controlplane.copy_job import CopyJob, PairSink, Trouble
-from legacy_mm.errors import EngineUnfit
+from legacy_mm.errors import FailureKind
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
@@ -146,12 +146,13 @@ class Copies:
 
     def adapt(self, trouble: Trouble) -> bool:
         """Change the plan of the next copy jobs if that helps against this trouble; return False if it does not."""
-        if trouble.kind == "IdempotenceRefused":
-            return self._without_idempotence(trouble.reason)
-        if trouble.kind == "BatchRefused":
-            return self._with_smaller_batches(int(trouble.reason))
-        if trouble.kind == EngineUnfit.__name__:
-            return self._without_our_sockets(trouble.reason)
+        match trouble.kind:
+            case FailureKind.IDEMPOTENCE_REFUSED:
+                return self._without_idempotence(trouble.reason)
+            case FailureKind.BATCH_REFUSED:
+                return self._with_smaller_batches(trouble.batch_bytes)
+            case FailureKind.ENGINE_UNFIT:
+                return self._without_our_sockets(trouble.reason)
         return False
 
     def _without_our_sockets(self, reason: str) -> bool:

@@ -7,13 +7,16 @@ from kafka.protocol.producer.transaction import InitProducerIdRequest
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.errors import ConnectionLost, RequestRefused, UnsupportedVersion
+from legacy_mm.errors import FailureKind
 from legacy_mm.protocol import error_codes
 
 _NO_TRANSACTION_TIMEOUT = 2**31 - 1
 
 
-class IdempotenceRefused(RequestRefused):
+class ProducerIdRefused(RequestRefused):
     """The target does not give us a producer id."""
+
+    failure_kind = FailureKind.IDEMPOTENCE_REFUSED
 
 
 class ProducerIds:
@@ -26,7 +29,7 @@ class ProducerIds:
     def acquire(self) -> tuple[int, int]:
         """Get a new producer id and its epoch, which new lanes begin with from now on.
 
-        Raise ConnectionLost when a later try may succeed, or IdempotenceRefused.
+        Raise ConnectionLost when a later try may succeed, or ProducerIdRefused.
         """
         request = InitProducerIdRequest(
             transactional_id=None,
@@ -37,9 +40,9 @@ class ProducerIds:
         try:
             answer = self._cluster.call_any(request)
         except UnsupportedVersion as error:
-            raise IdempotenceRefused(str(error)) from error
+            raise ProducerIdRefused(str(error)) from error
         if error_codes.refuses_idempotence(answer.error_code):
-            raise IdempotenceRefused(error_text.text(answer.error_code))
+            raise ProducerIdRefused(error_text.text(answer.error_code))
         if answer.error_code:
             raise ConnectionLost(f"no producer id: {error_text.text(answer.error_code)}")
         self._current = (answer.producer_id, answer.producer_epoch)

@@ -9,6 +9,7 @@ import pytest
 from legacy_mm.control_channel.frames import (
     LENGTH,
     Copied,
+    Failure,
     Frame,
     Gap,
     Hello,
@@ -24,7 +25,7 @@ from legacy_mm.control_channel.frames import (
     decode,
     encode,
 )
-from legacy_mm.errors import ChannelError
+from legacy_mm.errors import ChannelError, FailureKind
 from legacy_mm.model import TopicPartition
 
 TICKET = Ticket("127.0.0.1", 1, b"secret-key", "", "a->b", 3, 7, 11)
@@ -42,6 +43,7 @@ PLAN = Plan(OFFSETS, {"orders": "orders"}, {"sasl.password": "geheim"}, {"x": "y
         Statistics("consumer", [Measured("partition", "orders-0", {"a": 1}, {"b": 0.5}, {}, {"c": 2.0})]),
         Copied([Portion("orders", 1, 5, 9, 3, 1 << 40)], {"MSG_SIZE_TOO_LARGE": 2}),
         Started(OFFSETS, {TopicPartition("orders", 0): 2}),
+        Failure(FailureKind.BATCH_REFUSED, "too large", True, 262_144),
         Stopped({}),
         Lease(),
     ],

@@ -11,6 +11,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import Failure, Frame, Hello, Plan, Progress, Stopped, Ticket, Understood
 from legacy_mm.controlplane import copy_job
 from legacy_mm.controlplane.copy_job import CopyJob
+from legacy_mm.errors import FailureKind
 
 PLAN = Plan({}, {}, {}, {}, 5.0, 60.0, True, False, False)
 TICKET = Ticket("here", 1, b"key", "", "a->b", 0, 1, 1)
@@ -55,7 +56,7 @@ def test_a_cluster_may_make_its_executors_first(
     assert trouble.reason == f"no worker reported within {patience} s{why}"
 
 
-@pytest.mark.parametrize("last", [Stopped({}), Failure("SendFailure", "refused", False)])
+@pytest.mark.parametrize("last", [Stopped({}), Failure(FailureKind.SEND_FAILURE, "refused", False)])
 def test_a_task_is_told_that_its_last_word_is_read(last: Frame) -> None:
     """Before it may end: what is still on its way would end with it."""
     told: list[Frame] = []

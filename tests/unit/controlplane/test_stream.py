@@ -18,14 +18,14 @@ from legacy_mm.controlplane.commits import Commits
 from legacy_mm.controlplane.copy_job import Trouble
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.stream import Stream
-from legacy_mm.errors import SourceGap
+from legacy_mm.errors import CorruptRecords, FailureKind, SourceGap, StreamFailure
 from legacy_mm.model import Offsets, TopicPartition
 
 P = TopicPartition("orders", 0)
 COMMITTED = 5
 GAP = Gap("orders", 0, wanted=8, low=150, high=400, reason="Broker: Offset out of range")
 CUT = Gap("orders", 0, wanted=COMMITTED, low=0, high=4, reason="Broker: Offset out of range", parts_at=4)
-LOST = Trouble("Lost", "its worker is gone", fatal=False)
+LOST = Trouble("its worker is gone", fatal=False)
 
 
 class Job:
@@ -180,22 +180,22 @@ def test_a_stream_that_fails_leaves_the_group_and_commits_nothing(bench: Bench) 
     """Else the group would wait for it for a session, at each crash."""
     bench.run(
         lambda: bench.job.safe.update({P: 8}),
-        lambda: setattr(bench.job, "failed", Trouble("SendFailure", "it is too large", fatal=True)),
+        lambda: setattr(bench.job, "failed", Trouble("it is too large", fatal=True, kind=FailureKind.SEND_FAILURE)),
     )
     (failure,) = bench.failures
     assert str(failure) == "it is too large"
     assert (bench.left, bench.commits) == (True, [])
 
 
-@pytest.mark.parametrize("kind", ["StreamFailure", "CorruptRecords"])
-def test_what_was_copied_is_committed_where_others_can_be_read_on(bench: Bench, kind: str) -> None:
+@pytest.mark.parametrize("error", [StreamFailure, CorruptRecords])
+def test_what_was_copied_is_committed_where_others_can_be_read_on(bench: Bench, error: type[StreamFailure]) -> None:
     bench.run(
         lambda: bench.job.safe.update({P: 8}),
-        lambda: setattr(bench.job, "failed", Trouble(kind, "it cannot be read", fatal=True)),
+        lambda: setattr(bench.job, "failed", Trouble("it cannot be read", fatal=True, kind=error.failure_kind)),
     )
     (failure,) = bench.failures
-    assert (type(failure).__name__, bench.left) == (kind, True)
-    assert bench.commits == ([{P: 8}] if kind == "CorruptRecords" else [])
+    assert (type(failure), bench.left) == (error, True)
+    assert bench.commits == ([{P: 8}] if error is CorruptRecords else [])
 
 
 def test_a_gap_that_needs_a_person_ends_it_with_what_was_copied_committed(bench: Bench) -> None:
@@ -339,7 +339,7 @@ def test_workers_that_nobody_has_end_the_mirror(bench: Bench, monkeypatch: pytes
     def half_of_the_wait() -> None:
         nonlocal polls
         polls += 1
-        bench.job.failed = Trouble("Stalled", "no worker reported", fatal=False)
+        bench.job.failed = Trouble("no worker reported", fatal=False)
 
     monkeypatch.setattr(Job, "hello_seconds", 150.0)
     monkeypatch.setattr(stream, "monotonic", lambda: 1000.0 + 75 * polls)

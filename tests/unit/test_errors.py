@@ -1,0 +1,35 @@
+"""Which failures of a copy task the driver answers in a way of their own; the others inherit nothing by accident."""
+
+from __future__ import annotations
+
+import pytest
+
+from legacy_mm.clients.native.producer_id import ProducerIdRefused
+from legacy_mm.dataplane.send_failure import BatchRefused, IdempotenceRefused, ProducerBroken
+from legacy_mm.errors import (
+    CorruptRecords,
+    EngineUnfit,
+    FailureKind,
+    HandlerFailure,
+    LegacyMMError,
+    SendFailure,
+    StreamFailure,
+)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (IdempotenceRefused, FailureKind.IDEMPOTENCE_REFUSED),
+        (ProducerIdRefused, FailureKind.IDEMPOTENCE_REFUSED),
+        (BatchRefused, FailureKind.BATCH_REFUSED),
+        (EngineUnfit, FailureKind.ENGINE_UNFIT),
+        (CorruptRecords, FailureKind.CORRUPT_RECORDS),
+        (SendFailure, FailureKind.SEND_FAILURE),
+        (ProducerBroken, FailureKind.OTHER),
+        (StreamFailure, FailureKind.OTHER),
+        (HandlerFailure, FailureKind.OTHER),
+    ],
+)
+def test_the_kind_of_a_failure(error: type[LegacyMMError], kind: FailureKind) -> None:
+    assert error.failure_kind is kind

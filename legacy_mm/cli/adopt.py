@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from legacy_mm.cli.old_line import Parser, only_flow, split, told
 from legacy_mm.clients.librdkafka.client import admin_properties
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
 from legacy_mm.clients.librdkafka.reader import columns
 from legacy_mm.clients.librdkafka.scan import read_range
-from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError

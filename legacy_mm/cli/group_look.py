@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from legacy_mm.cli.old_line import only_flow
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.librdkafka.client import admin_properties
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
 from legacy_mm.clients.librdkafka.internal_log import InternalLog
-from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import UsageError

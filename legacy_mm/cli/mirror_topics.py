@@ -16,7 +16,7 @@ from legacy_mm.client import Heartbeat, MirrorClient, checkpoint_line, heartbeat
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.compat import properties_file
 from legacy_mm.errors import UsageError
-from legacy_mm.policies.upstream import hops_of, upstream_clusters
+from legacy_mm.policies.remote_clusters import hops_of, upstream_clusters
 
 FAILED = 1
 _MILLIS = 1000

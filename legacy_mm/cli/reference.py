@@ -21,7 +21,7 @@ from legacy_mm.explain.origin import understood
 from legacy_mm.features.feature import Feature
 from legacy_mm.features.rows import FEATURES
 from legacy_mm.handlers import api
-from legacy_mm.metrics.catalogue import METRICS
+from legacy_mm.metrics.metric_catalogue import METRICS
 from legacy_mm.options.option_catalogue import OPTIONS
 
 WIDTH = 100

@@ -15,7 +15,7 @@ from legacy_mm.errors import CorruptRecords, HostError
 from legacy_mm.flow.plugins import policy_of
 from legacy_mm.logs import events
 from legacy_mm.model import TopicPartition
-from legacy_mm.policies import upstream
+from legacy_mm.policies import remote_clusters
 from legacy_mm.policies.topic_naming import ReplicationPolicy
 from legacy_mm.protocol.mirror_records import Checkpoint, Heartbeat
 
@@ -67,26 +67,26 @@ class MirrorClient:
 
     def replication_hops(self, source_cluster_alias: str) -> int:
         """Return the smallest number of hops from that cluster, read from names of heartbeats topics: -1 for none."""
-        return upstream.replication_hops(self._policy, self._topics(), source_cluster_alias)
+        return remote_clusters.replication_hops(self._policy, self._topics(), source_cluster_alias)
 
     def heartbeat_topics(self) -> set[str]:
         """Return all topics with heartbeats: `heartbeats` itself, and copies of any depth."""
-        return upstream.heartbeat_topics(self._policy, self._topics())
+        return remote_clusters.heartbeat_topics(self._policy, self._topics())
 
     def checkpoint_topics(self) -> set[str]:
         """Return all topics with checkpoints."""
-        return upstream.checkpoint_topics(self._policy, self._topics())
+        return remote_clusters.checkpoint_topics(self._policy, self._topics())
 
     def upstream_clusters(self) -> set[str]:
         """Return the aliases of all clusters from which heartbeats have come, directly or not."""
-        return upstream.upstream_clusters(self._policy, self._topics())
+        return remote_clusters.upstream_clusters(self._policy, self._topics())
 
     def remote_topics(self, source: str | None = None) -> set[str]:
         """Return all copies that are not internal, those of heartbeats included.
 
         With `source`, only copies from there.
         """
-        return upstream.remote_topics(self._policy, self._topics(), source)
+        return remote_clusters.remote_topics(self._policy, self._topics(), source)
 
     @overload
     def remote_consumer_offsets(self, group: str, remote_cluster_alias: str, timeout: float) -> GroupOffsets: ...

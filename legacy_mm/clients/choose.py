@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from legacy_mm.clients.api import ClusterAdmin, Member, MembershipListener, Survey, TopicLister
 from legacy_mm.clients.librdkafka.client import ErrorLines, LibrdkafkaTopicLister
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
-from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.policies.logins import beyond_librdkafka
 
@@ -31,7 +31,7 @@ def topic_lister(properties: Mapping[str, str], timeout: float) -> TopicLister:
     """Return the client that lists the names of all topics."""
     if beyond_librdkafka(properties) is None:
         return LibrdkafkaTopicLister(properties, timeout)
-    from legacy_mm.clients.native.survey import WireTopicLister
+    from legacy_mm.clients.native.inspector import WireTopicLister
 
     return WireTopicLister(properties, timeout)
 
@@ -54,6 +54,6 @@ def survey(properties: Mapping[str, str]) -> Survey:
     """Return the client that asks for topics and offsets without joining the group."""
     if beyond_librdkafka(properties) is None:
         return LibrdkafkaSurvey(properties)
-    from legacy_mm.clients.native.survey import WireSurvey
+    from legacy_mm.clients.native.inspector import WireSurvey
 
     return WireSurvey(properties)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 from legacy_mm.clients.librdkafka.client import ErrorLines
 from legacy_mm.clients.native import fetch_options
-from legacy_mm.clients.native.arrivals import Fetched
 from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.fetch_buffer import Fetched
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.protocol.compression import Decompressor

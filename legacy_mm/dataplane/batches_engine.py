@@ -14,9 +14,9 @@ from legacy_mm.clients.librdkafka.errors import broker_error
 from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.clients.native import append_options, error_text
 from legacy_mm.clients.native.appender import Appender
-from legacy_mm.clients.native.arrivals import Fetched
 from legacy_mm.clients.native.errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.clients.native.lane import Entry
+from legacy_mm.clients.native.fetch_buffer import Fetched
+from legacy_mm.clients.native.partition_queue import Entry
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
@@ -27,14 +27,14 @@ from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
 from legacy_mm.dataplane.empty_copies import EmptyCopies
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.joining import Arrived, Joiner
+from legacy_mm.dataplane.keep_alive import Beat, Patience
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.one_cluster import OneCluster
-from legacy_mm.dataplane.pace import Pace
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
-from legacy_mm.dataplane.patience import Beat, Patience
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsendable
+from legacy_mm.dataplane.small_batches import Pace
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.model import Offsets, TopicPartition

@@ -30,11 +30,11 @@ from legacy_mm.control_channel.frames import (
     Statistics,
 )
 from legacy_mm.dataplane.acks import SafeOffsets
+from legacy_mm.dataplane.keep_alive import Beat, Patience
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts, missing_seconds
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Sized, Times
-from legacy_mm.dataplane.patience import Beat, Patience
 from legacy_mm.dataplane.refused_records import RefusedRecords
 from legacy_mm.dataplane.send_failure import SendFailures
 from legacy_mm.dataplane.stuck_records import StuckRecords
@@ -46,7 +46,7 @@ from legacy_mm.logs import events
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
 
 if TYPE_CHECKING:
-    from legacy_mm.dataplane.wire_reader import WireReader
+    from legacy_mm.dataplane.native_reader import WireReader
 
 READ_SECONDS = 0.1
 _FLUSH_SLICE = 0.05
@@ -106,7 +106,7 @@ class RecordsEngine:
     def _make_reader(self, plan: Plan) -> PartitionReader | WireReader:
         if plan.wire_source:  # else its libraries may not be here
             from legacy_mm.clients.native.security import unsupported
-            from legacy_mm.dataplane.wire_reader import WireReader
+            from legacy_mm.dataplane.native_reader import WireReader
 
             if unsupported(plan.source) is None:
                 patience = Patience(self._stopping, self._beat, lambda: self._report_when_due(blocked=True))

@@ -12,8 +12,8 @@ from typing import Protocol
 
 from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import Plan
-from legacy_mm.dataplane.asking_pace import AskingPace, is_error_name
 from legacy_mm.dataplane.partition_counts import missing_seconds
+from legacy_mm.dataplane.retry_backoff import AskingPace, is_error_name
 from legacy_mm.dataplane.send_failure import ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.dataplane.waiting_topics import WaitingTopics

@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.survey import missing_topics
+from legacy_mm.clients.native.inspector import missing_topics
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import Plan
-from legacy_mm.dataplane.asking_pace import AskingPace
+from legacy_mm.dataplane.keep_alive import Patience
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, missing_seconds, too_few
-from legacy_mm.dataplane.patience import Patience
+from legacy_mm.dataplane.retry_backoff import AskingPace
 from legacy_mm.dataplane.send_failure import Unsendable, ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.errors import StreamFailure

@@ -38,7 +38,7 @@ _PRELOADED = {
     "batches": "legacy_mm.dataplane.batches_engine legacy_mm.protocol.records:warm_up",
 }
 """Modules that the workers' daemon imports, and functions that it calls, before it forks the first worker."""
-_WIRE_READER = "legacy_mm.dataplane.wire_reader legacy_mm.protocol.record_fields:warm_up"
+_WIRE_READER = "legacy_mm.dataplane.native_reader legacy_mm.protocol.record_fields:warm_up"
 """Preloaded also for `records` in an embedded Spark: its libraries do not travel to workers."""
 _CLOSE_SECONDS = 1.0
 

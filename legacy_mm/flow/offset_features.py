@@ -11,8 +11,8 @@ from functools import partial
 from legacy_mm.clients.librdkafka.internal_log import InternalLog
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clients.native.inspector import ends
 from legacy_mm.clients.native.security import unsupported
-from legacy_mm.clients.native.survey import ends
 from legacy_mm.clock import Deadline
 from legacy_mm.features.checkpoints.flags import CheckpointSettings
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
@@ -24,7 +24,7 @@ from legacy_mm.features.offset_syncs.writer import OffsetSyncs
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.logs import events
-from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.policies.name_list import in_list

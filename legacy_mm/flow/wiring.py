@@ -235,7 +235,7 @@ def _group_start(source: SourceSettings, guard: GapGuard) -> Callable[[frozenset
     if not source.new_from_earliest:
         return None
     from legacy_mm.clients.native.groups import GroupAdmin
-    from legacy_mm.clients.native.survey import log_ends
+    from legacy_mm.clients.native.inspector import log_ends
     from legacy_mm.controlplane.group_start import GroupStart
 
     properties = source.properties

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from legacy_mm.logs import events
-from legacy_mm.metrics.catalogue import BY_PLACE
+from legacy_mm.metrics.metric_catalogue import BY_PLACE
 from legacy_mm.metrics.registry import Fact, Labels, Snapshot
 from legacy_mm.metrics.window import Reading
 

@@ -24,7 +24,7 @@ from prometheus_client.registry import Collector
 from legacy_mm.errors import HostError
 from legacy_mm.logs import events
 from legacy_mm.metrics import health
-from legacy_mm.metrics.catalogue import METRICS
+from legacy_mm.metrics.metric_catalogue import METRICS
 from legacy_mm.metrics.registry import Labels, Snapshot
 from legacy_mm.metrics.window import Reading
 

@@ -19,7 +19,7 @@ from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.records import create_topic, end_offsets, read_all
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.control_channel.frames import Gap, Started, Statistics
-from legacy_mm.dataplane import pace
+from legacy_mm.dataplane import small_batches
 from legacy_mm.dataplane.routes import Placed
 from legacy_mm.errors import EngineUnfit, SendFailure
 from legacy_mm.model import TopicPartition
@@ -293,8 +293,8 @@ def test_a_topic_that_takes_no_large_batches_gets_smaller_ones(
 def test_a_source_of_tiny_batches_gives_way_to_the_other_engine_without_a_duplicate(
     source: Any, target: Any, name: str, start_copying: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "_SECONDS", 0.05)
-    monkeypatch.setattr(pace, "_BUSY", 0.0)
+    monkeypatch.setattr(small_batches, "_SECONDS", 0.05)
+    monkeypatch.setattr(small_batches, "_BUSY", 0.0)
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, partitions=6)
     tiny = Producer({"bootstrap.servers": source.bootstrap, "batch.num.messages": 3})

@@ -17,7 +17,7 @@ from legacy_mm.audit.records import create_topic, read_all
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import Appender
-from legacy_mm.clients.native.channel import Channel
+from legacy_mm.clients.native.broker_sender import Channel
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.traffic import Traffic

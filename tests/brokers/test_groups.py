@@ -17,7 +17,7 @@ from legacy_mm.audit.records import create_topic, end_offsets
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import login
 from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin
-from legacy_mm.clients.native.survey import log_ends
+from legacy_mm.clients.native.inspector import log_ends
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard

@@ -19,7 +19,7 @@ from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.features.checkpoints.rounds import Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
-from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint

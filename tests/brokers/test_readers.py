@@ -13,8 +13,8 @@ from legacy_mm.audit.load import load_compacted, load_kinds
 from legacy_mm.audit.records import end_offsets
 from legacy_mm.clients.librdkafka.reader import PartitionReader
 from legacy_mm.compat.client_properties.translate import apply
-from legacy_mm.dataplane.patience import Beat, Patience
-from legacy_mm.dataplane.wire_reader import WireReader
+from legacy_mm.dataplane.keep_alive import Beat, Patience
+from legacy_mm.dataplane.native_reader import WireReader
 from legacy_mm.model import TopicPartition
 from tests.fixtures.copying import PATIENCE
 

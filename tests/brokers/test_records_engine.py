@@ -17,7 +17,7 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Progress
-from legacy_mm.dataplane import pace
+from legacy_mm.dataplane import small_batches
 from legacy_mm.dataplane.send_failure import BatchRefused
 from legacy_mm.errors import EngineUnfit, StreamFailure
 from legacy_mm.model import TopicPartition
@@ -96,8 +96,8 @@ def test_what_tiny_batches_leave_to_librdkafka_is_copied_once(
     """What was handed over is at the target before the reader gives up, and safe."""
     create_topic(target.bootstrap, name, partitions=4)
     load(source.bootstrap, name, 20_000, 100, batch_bytes=400)
-    monkeypatch.setattr(pace, "_SECONDS", 0.01)
-    monkeypatch.setattr(pace, "_BUSY", 0.0)
+    monkeypatch.setattr(small_batches, "_SECONDS", 0.01)
+    monkeypatch.setattr(small_batches, "_BUSY", 0.0)
     copying = start_copying(source.bootstrap, target.bootstrap, name, 4, engine="records", begin=0)
     wait_until(copying.over, PATIENCE, "the end")
     assert isinstance(copying.error, EngineUnfit)

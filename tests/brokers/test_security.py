@@ -33,7 +33,7 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.client import MirrorClient
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.librdkafka.compacted import read_to_end
-from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
 from legacy_mm.clock import Deadline, epoch_ms
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError

@@ -20,8 +20,8 @@ from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.coordinator import Coordinator
 from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clients.native.inspector import WireSurvey, WireTopicLister, log_ends
 from legacy_mm.clients.native.membership import WireMember
-from legacy_mm.clients.native.survey import WireSurvey, WireTopicLister, log_ends
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions

@@ -20,8 +20,8 @@ import yaml
 from compat.laboratory.releases import CURRENT
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line
-from legacy_mm.metrics.catalogue import METRICS
 from legacy_mm.metrics.legacy_mbeans import BEANS
+from legacy_mm.metrics.metric_catalogue import METRICS
 from legacy_mm.metrics.prometheus import PROBES
 from legacy_mm.options.option_catalogue import OwnOptions
 from tests.structure.source_tree import CHECKOUT

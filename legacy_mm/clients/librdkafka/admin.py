@@ -43,8 +43,8 @@ from legacy_mm.policies.changes import (
     SetConfig,
     by_topic,
 )
+from legacy_mm.policies.chunks import portions
 from legacy_mm.policies.config_filter import TopicProperty, overrides_after
-from legacy_mm.policies.portions import portions
 
 _ALREADY = {KafkaError.TOPIC_ALREADY_EXISTS, KafkaError.INVALID_PARTITIONS}
 Item = TypeVar("Item")

@@ -28,7 +28,7 @@ from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourc
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.errors import ConnectionLost, UnsupportedVersion
-from legacy_mm.clients.native.survey import asking, every_topic, partition_counts
+from legacy_mm.clients.native.inspector import asking, every_topic, partition_counts
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.logs import events
@@ -44,8 +44,8 @@ from legacy_mm.policies.changes import (
     SetConfig,
     by_topic,
 )
+from legacy_mm.policies.chunks import portions
 from legacy_mm.policies.config_filter import TopicProperty, overrides_after
-from legacy_mm.policies.portions import portions
 from legacy_mm.protocol.error_codes import ErrorCode
 
 _TOPIC, _BROKER = 2, 4

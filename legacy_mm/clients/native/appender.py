@@ -14,10 +14,10 @@ from math import inf
 from typing import Any, NamedTuple
 
 from legacy_mm.clients.native.append_options import AppendOptions
-from legacy_mm.clients.native.channel import Channel
+from legacy_mm.clients.native.broker_sender import Channel
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.lane import Entry, Lane, Question, dated
 from legacy_mm.clients.native.log_inquiry import Answer, LogInquiry
+from legacy_mm.clients.native.partition_queue import Entry, Lane, Question, dated
 from legacy_mm.clients.native.producer_id import ProducerIds
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, epoch_ms, monotonic

@@ -13,14 +13,14 @@ from collections import deque
 from collections.abc import Collection, Iterable, Iterator
 
 from legacy_mm.clients.native import error_text
-from legacy_mm.clients.native.arrivals import Arrivals, Fetched, Work
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.native.fetch_buffer import Arrivals, Fetched, Work
 from legacy_mm.clients.native.fetch_session import FetchSession
+from legacy_mm.clients.native.position_validator import ReadLogs, TopicIds
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH
 from legacy_mm.clients.native.traffic import Traffic
-from legacy_mm.clients.native.truncation import ReadLogs, TopicIds
 from legacy_mm.clock import monotonic
 from legacy_mm.control_channel.frames import Gap, Started
 from legacy_mm.errors import EngineUnfit, LegacyMMError, StreamFailure

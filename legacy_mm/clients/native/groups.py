@@ -24,7 +24,7 @@ from legacy_mm.clients.native.group_protocol import Identity
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
-from legacy_mm.policies.portions import portions
+from legacy_mm.policies.chunks import portions
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 
 EMPTY, DEAD = "Empty", "Dead"

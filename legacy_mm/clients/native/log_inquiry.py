@@ -19,7 +19,7 @@ from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost, RequestRefused, UnsupportedVersion
-from legacy_mm.clients.native.lane import Entry, Question
+from legacy_mm.clients.native.partition_queue import Entry, Question
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.logs import events
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
 from legacy_mm.clients.librdkafka.scan import has_records
-from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, GroupOffsets, raise_untold
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError

@@ -23,7 +23,7 @@ from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.features.checkpoints.translation import Translation
 from legacy_mm.features.duties import RUN_SECONDS
 from legacy_mm.logs import events
-from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.model import OffsetPair, Offsets, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint
 

@@ -8,7 +8,7 @@ from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupA
 from legacy_mm.clock import Deadline
 from legacy_mm.features.checkpoints.checkpoint_rule import offsets_to_set
 from legacy_mm.logs import events
-from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from legacy_mm.clients.native.appender import Acknowledged
-from legacy_mm.clients.native.arrivals import Fetched
 from legacy_mm.clients.native.errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.clients.native.lane import Entry, Lane
+from legacy_mm.clients.native.fetch_buffer import Fetched
+from legacy_mm.clients.native.partition_queue import Entry, Lane
 from legacy_mm.clock import epoch_ms
 from legacy_mm.control_channel.frames import UNKNOWN, Gap, Pairs, Plan, Progress, Run
 from legacy_mm.dataplane.acks import Part

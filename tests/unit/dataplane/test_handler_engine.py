@@ -15,9 +15,9 @@ import pytest
 from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel.frames import Frame, Gap, Plan, Progress, Started
-from legacy_mm.dataplane import partition_counts, records_engine, wire_reader
+from legacy_mm.dataplane import native_reader, partition_counts, records_engine
 from legacy_mm.dataplane.handler_engine import HandlerEngine
-from legacy_mm.dataplane.patience import Beat
+from legacy_mm.dataplane.keep_alive import Beat
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartition
@@ -204,7 +204,7 @@ class Run:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Handlers that were made; clients are lists."""
     found: list[Any] = []
-    monkeypatch.setattr(wire_reader, "WireReader", Reader)
+    monkeypatch.setattr(native_reader, "WireReader", Reader)
     monkeypatch.setattr(records_engine, "RecordSender", Sender)
     monkeypatch.setattr(Sender, "limit", 1_000)
     monkeypatch.setattr(Sender, "counts", defaultdict(lambda: 1), raising=False)

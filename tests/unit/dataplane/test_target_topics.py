@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.control_channel.frames import Plan
-from legacy_mm.dataplane import asking_pace
+from legacy_mm.dataplane import retry_backoff
 from legacy_mm.dataplane.send_failure import Unsendable
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.errors import StreamFailure
@@ -54,7 +54,7 @@ def topics(error: int, there: int = 3, target: Mapping[str, str] = QUICK) -> Tar
 
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking_pace, "_MOST_SECONDS", 0.0)
+    monkeypatch.setattr(retry_backoff, "_MOST_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize("error", [3, 5, 7, 37, 38, 40, 41, 44, -1])

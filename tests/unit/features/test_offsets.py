@@ -21,7 +21,7 @@ from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets, StoredMa
 from legacy_mm.features.offset_syncs.offset_map import Nearest, OffsetMap
 from legacy_mm.features.offset_syncs.writer import OffsetSyncs
 from legacy_mm.logs.events import DUTY_FAILED, OFFSETS_LOST
-from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
 from legacy_mm.metrics.window import Reading
 from legacy_mm.model import OffsetRun, TopicPartition

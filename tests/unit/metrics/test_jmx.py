@@ -10,9 +10,9 @@ import pytest
 
 from legacy_mm.control_channel.frames import Measured, Progress, Statistics
 from legacy_mm.metrics import jmx
-from legacy_mm.metrics.catalogue import BY_PLACE, METRICS
 from legacy_mm.metrics.jmx import Publisher, beans_of, object_name, pause_after
 from legacy_mm.metrics.legacy_mbeans import BEANS, UNCOUNTED, family
+from legacy_mm.metrics.metric_catalogue import BY_PLACE, METRICS
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.metrics.registry import Registry
 

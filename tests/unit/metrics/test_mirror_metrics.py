@@ -7,12 +7,12 @@ import math
 import pytest
 
 from legacy_mm.control_channel.frames import JOB, Measured, Statistics
-from legacy_mm.metrics import offsets
-from legacy_mm.metrics.catalogue import BY_PLACE
+from legacy_mm.metrics import offset_metrics
 from legacy_mm.metrics.jmx import beans_of
 from legacy_mm.metrics.legacy_mbeans import BEANS
+from legacy_mm.metrics.metric_catalogue import BY_PLACE
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
-from legacy_mm.metrics.offsets import OffsetMetrics
+from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
 from legacy_mm.model import TopicPartition
 
@@ -121,7 +121,7 @@ def test_each_group_has_its_own_latency(registry: Registry) -> None:
 def test_only_the_partitions_of_groups_that_came_last_are_shown(
     registry: Registry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(offsets, "_SHOWN_AT_MOST", 2)
+    monkeypatch.setattr(offset_metrics, "_SHOWN_AT_MOST", 2)
     metrics = OffsetMetrics(registry)
     for group in ("g:1", "g:2", "g:1", "g:3"):
         metrics.checkpoint(group, "A.t", 0, 0.01)

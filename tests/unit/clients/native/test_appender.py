@@ -12,10 +12,10 @@ import pytest
 
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import Appender
-from legacy_mm.clients.native.channel import Channel, _Link, _Request
+from legacy_mm.clients.native.broker_sender import Channel, _Link, _Request
 from legacy_mm.clients.native.errors import ConnectionLost
-from legacy_mm.clients.native.lane import Entry, Lane
 from legacy_mm.clients.native.log_inquiry import Answer
+from legacy_mm.clients.native.partition_queue import Entry, Lane
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import epoch_ms
 from legacy_mm.model import TopicPartition
@@ -247,7 +247,7 @@ def in_line(appender: Appender, channel: Channel, number: int, size: int) -> Lan
 def test_who_is_asked_to_be_silent_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """A quota of the target's, as long as its answer says."""
     now = 100.0
-    monkeypatch.setattr("legacy_mm.clients.native.channel.monotonic", lambda: now)
+    monkeypatch.setattr("legacy_mm.clients.native.broker_sender.monotonic", lambda: now)
     appender = make()
     channel = Channel(appender, 1)
     channel._settle(_Request([sent(appender)], 9, now, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
@@ -273,7 +273,7 @@ def test_who_is_asked_to_be_silent_waits_for_what_is_under_way(monkeypatch: pyte
     answers = [b"", ConnectionLost("over")]
     throttled = Mock(receive=Mock(side_effect=answers))
     monkeypatch.setattr(
-        "legacy_mm.clients.native.channel.messages.decode", lambda *_: ([Appended(PLACE, 0, 0, "", {})], 45_000)
+        "legacy_mm.clients.native.broker_sender.messages.decode", lambda *_: ([Appended(PLACE, 0, 0, "", {})], 45_000)
     )
     link = _Link(throttled, deque([_Request([sent(appender)], 9, 0.0, 0)]))
     with pytest.raises(ConnectionLost, match="over"):

@@ -11,8 +11,8 @@ from legacy_mm.clients.native import log_inquiry
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import Appender
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.lane import Entry, Lane, Question
 from legacy_mm.clients.native.log_inquiry import LogInquiry
+from legacy_mm.clients.native.partition_queue import Entry, Lane, Question
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchedPartition, Wanted

@@ -9,7 +9,7 @@ import pytest
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import Appender
-from legacy_mm.clients.native.channel import Channel
+from legacy_mm.clients.native.broker_sender import Channel
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.topology import Leadership

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.survey import WireSurvey, WireTopicLister, ends, log_ends
+from legacy_mm.clients.native.inspector import WireSurvey, WireTopicLister, ends, log_ends
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition

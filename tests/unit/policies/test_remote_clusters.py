@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.policies.topic_naming import (
-    DefaultReplicationPolicy,
-    IdentityReplicationPolicy,
-    LegacyReplicationPolicy,
-    ReplicationPolicy,
-)
-from legacy_mm.policies.upstream import (
+from legacy_mm.policies.remote_clusters import (
     checkpoint_topics,
     heartbeat_topics,
     hops_of,
     remote_topics,
     replication_hops,
     upstream_clusters,
+)
+from legacy_mm.policies.topic_naming import (
+    DefaultReplicationPolicy,
+    IdentityReplicationPolicy,
+    LegacyReplicationPolicy,
+    ReplicationPolicy,
 )
 
 DEFAULT = DefaultReplicationPolicy()

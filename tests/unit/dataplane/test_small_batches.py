@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.dataplane import pace
-from legacy_mm.dataplane.pace import Pace
+from legacy_mm.dataplane import small_batches
+from legacy_mm.dataplane.small_batches import Pace
 
 
 class Clock:
@@ -15,7 +15,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(pace, "monotonic", lambda: clock.now)
+    monkeypatch.setattr(small_batches, "monotonic", lambda: clock.now)
     return clock
 
 

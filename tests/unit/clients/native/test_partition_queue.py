@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.clients.native.errors import ProducerForgotten
-from legacy_mm.clients.native.lane import REMEMBERED_SECONDS, Entry, Lane
+from legacy_mm.clients.native.partition_queue import REMEMBERED_SECONDS, Entry, Lane
 from legacy_mm.model import TopicPartition
 from tests.unit.protocol.batches import NOW, Row, build
 

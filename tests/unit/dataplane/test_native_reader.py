@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clients.native.arrivals import Fetched
 from legacy_mm.clients.native.errors import UnsupportedVersion
+from legacy_mm.clients.native.fetch_buffer import Fetched
 from legacy_mm.control_channel.frames import Gap
-from legacy_mm.dataplane import pace, wire_reader
-from legacy_mm.dataplane.wire_reader import BATCH_BYTES, BATCH_RECORDS, WireReader
+from legacy_mm.dataplane import native_reader, small_batches
+from legacy_mm.dataplane.native_reader import BATCH_BYTES, BATCH_RECORDS, WireReader
 from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec, Decompressor
@@ -153,7 +153,7 @@ def test_busy_with_tiny_batches_it_leaves_them_to_librdkafka(
     reader: WireReader, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch, count: int, ends: bool
 ) -> None:
     now = [0.0]
-    for module, name in ((pace, "monotonic"), (wire_reader, "monotonic"), (wire_reader, "thread_cpu")):
+    for module, name in ((small_batches, "monotonic"), (native_reader, "monotonic"), (native_reader, "thread_cpu")):
         monkeypatch.setattr(module, name, lambda: now[0])
     reader._pace._begin()
 

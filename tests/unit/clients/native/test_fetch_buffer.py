@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.native.arrivals import Arrivals, Fetched, Work
+from legacy_mm.clients.native.fetch_buffer import Arrivals, Fetched, Work
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.model import TopicPartition
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from legacy_mm.policies.changes import AddPartitions, CreateTopic
-from legacy_mm.policies.portions import portions
+from legacy_mm.policies.chunks import portions
 
 
 def test_so_many_at_once() -> None:

@@ -8,8 +8,8 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
-from legacy_mm.clients.librdkafka import survey
-from legacy_mm.clients.librdkafka.survey import LibrdkafkaSurvey
+from legacy_mm.clients.librdkafka import inspector
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
@@ -34,7 +34,7 @@ class Coordinated:
 
 @pytest.fixture
 def asked(monkeypatch: pytest.MonkeyPatch) -> LibrdkafkaSurvey:
-    monkeypatch.setattr(survey, "Consumer", Coordinated)
+    monkeypatch.setattr(inspector, "Consumer", Coordinated)
     return LibrdkafkaSurvey({"bootstrap.servers": "127.0.0.1:1"})
 
 

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from legacy_mm.clients.librdkafka.reader import not_text, unreadable
-from legacy_mm.clients.native.arrivals import Fetched
 from legacy_mm.clients.native.errors import UnsupportedVersion
-from legacy_mm.clients.native.survey import count_partitions
+from legacy_mm.clients.native.fetch_buffer import Fetched
+from legacy_mm.clients.native.inspector import count_partitions
 from legacy_mm.clock import monotonic, thread_cpu
 from legacy_mm.control_channel.frames import Gap, Started, Statistics
 from legacy_mm.dataplane.batch_source import BatchSource
-from legacy_mm.dataplane.pace import Pace
-from legacy_mm.dataplane.patience import Patience
+from legacy_mm.dataplane.keep_alive import Patience
+from legacy_mm.dataplane.small_batches import Pace
 from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
 from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, Headers
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition

@@ -55,7 +55,7 @@ from compat.laboratory.handlers import SOURCES, compiled
 from compat.laboratory.ports import LOOPBACK, Ports
 from compat.laboratory.releases import CURRENT, OLD
 from legacy_mm.audit.spawn import spawn
-from legacy_mm.audit.stop_signals import Stopped, StopSignals
+from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import LegacyMMError, UsageError
 
@@ -82,7 +82,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except (OSError, KafkaException) as error:
         print(f"bench: {error}", file=sys.stderr)
         return 1
-    except Stopped as stopped:
+    except StoppedBySignal as stopped:
         print("bench: stopped", file=sys.stderr)
         return stopped.exit_code
 

@@ -25,7 +25,7 @@ from compat.laboratory.demo_stage import STOPPED_BY_SIGTERM, QuickStart, fetch_k
 from compat.laboratory.demo_table import TopicResult, contents
 from compat.laboratory.upgrade_demo import upgrade
 from legacy_mm.audit.records import list_topics, read_all, same_records
-from legacy_mm.audit.stop_signals import Stopped, StopSignals
+from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError, UsageError
 
@@ -130,7 +130,7 @@ def main(words: Sequence[str]) -> int:
         run = _chosen(words)
         with tempfile.TemporaryDirectory(prefix="legacy_mm-demo-") as folder, ExitStack() as stack, StopSignals():
             equal = run(Path(folder), stack)
-    except Stopped as stopped:
+    except StoppedBySignal as stopped:
         say("\nStopped; nothing is left running.")
         return stopped.exit_code
     except (LegacyMMError, OSError, KafkaException) as error:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from legacy_mm.audit.record import Record
+from legacy_mm.audit.record import ObservedRecord
 
 HEAD = ("topic", "cluster", "records", "null keys", "tombstones", "headers", "bytes", "checksum", "")
 RIGHT = slice(2, 7)  # these columns are numbers
@@ -49,7 +49,7 @@ class TopicResult:
         return "not copied" if self.right else "COPIED"
 
 
-def contents(records: Sequence[Record]) -> Contents:
+def contents(records: Sequence[ObservedRecord]) -> Contents:
     """Add up the records of one topic."""
     return Contents(
         records=len(records),
@@ -85,6 +85,6 @@ def _aligned(row: Sequence[str], widths: Sequence[int]) -> list[str]:
     return cells
 
 
-def _digest(record: Record) -> int:
+def _digest(record: ObservedRecord) -> int:
     content = repr((record.key, record.value, record.headers, record.timestamp)).encode()
     return int.from_bytes(hashlib.blake2b(content, digest_size=CHECKSUM_BITS // 8).digest())

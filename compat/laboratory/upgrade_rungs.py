@@ -14,7 +14,7 @@ from typing import Protocol
 
 from compat.laboratory.topic_state import Rule, add_rules, override, overrides, rules
 from compat.laboratory.upgrade_waves import PATH, Rules, Waves
-from legacy_mm.audit.record import Record
+from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.records import committed, create_topic, end_offsets, grow_topic, list_topics, read_all
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import LegacyMMError
@@ -179,7 +179,7 @@ def _synced(scene: Scene) -> str:
     def topics() -> set[str]:
         return {name for name in names if any((record.key or b"").startswith(_text(name)) for record in log())}
 
-    def log() -> list[Record]:
+    def log() -> list[ObservedRecord]:
         return read_all(waves.target, SYNCS)
 
     names = {row.name for row in waves.rows}
@@ -254,7 +254,7 @@ def _stands(waves: Waves, offsets: Mapping[Place, tuple[int, int]]) -> bool:
     return exact
 
 
-def _rest(log: Iterable[Record], partition: int, offset: int) -> list[bytes | None]:
+def _rest(log: Iterable[ObservedRecord], partition: int, offset: int) -> list[bytes | None]:
     return [each.value for each in log if each.partition == partition and each.offset >= offset]
 
 
@@ -267,7 +267,7 @@ def _text(text: str) -> bytes:
     return struct.pack(">h", len(text)) + text.encode()
 
 
-def checkpoint_of(record: Record) -> tuple[tuple[str, Place], tuple[int, int]]:
+def checkpoint_of(record: ObservedRecord) -> tuple[tuple[str, Place], tuple[int, int]]:
     """Group and partition at the target; offsets at the source and at the target."""
     key, texts, at = record.key or b"", [], 0
     for _ in range(2):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from compat.laboratory.demo_data import TopicRow, write_items
 from compat.laboratory.demo_progress import Written
 from compat.laboratory.demo_table import TopicResult, contents
-from legacy_mm.audit.record import Record
+from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import Placement, same_records
 from legacy_mm.audit.records import all_ends, read_all
 
@@ -130,18 +130,18 @@ def _count(ends: tuple[Ends, Ends]) -> int:
     return sum(ends[1].values()) - sum(ends[0].values())
 
 
-def _within(log: Iterable[Record], ends: tuple[Ends, Ends]) -> list[Record]:
+def _within(log: Iterable[ObservedRecord], ends: tuple[Ends, Ends]) -> list[ObservedRecord]:
     begin, end = ends
     return [each for each in log if begin.get(each.partition, 0) <= each.offset < end.get(each.partition, 0)]
 
 
-def _as_source(record: Record, slice_: Slice) -> Record:
+def _as_source(record: ObservedRecord, slice_: Slice) -> ObservedRecord:
     """Return the copy under its source's name and without the header that the mirror has added."""
     added = bool(slice_.rules.path) and record.headers[-1:] == ((PATH, slice_.rules.path.encode()),)
     return replace(record, topic=slice_.row.name, headers=record.headers[:-1] if added else record.headers)
 
 
-def _path(record: Record) -> str:
+def _path(record: ObservedRecord) -> str:
     """Return the value of its last header, if that is mirror.path."""
     name, value = record.headers[-1] if record.headers else ("", None)
     return (value or b"").decode() if name == PATH else ""

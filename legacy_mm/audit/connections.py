@@ -17,7 +17,7 @@ from legacy_mm.control_channel.frames import Frame, Hello, Ticket
 
 
 @dataclass(frozen=True)
-class Connections(Frame):
+class ClusterConnections(Frame):
     """Driver -> task: librdkafka's properties for either side. Holds credentials, exists only in memory."""
 
     source: Mapping[str, str] = field(repr=False)
@@ -28,7 +28,7 @@ class ConnectionGiver:
     """Answers every peer that proves the ticket, until it is closed."""
 
     def __init__(self, connections: Mapping[str, Mapping[str, str]], *, embedded: bool) -> None:
-        self._connections = Connections(**connections)
+        self._connections = ClusterConnections(**connections)
         self._channel = ChannelServer(*channel_identity(embedded=embedded))
         self.ticket = self._channel.new_ticket("verify", 0, 0)
         self._channel.expect(self)
@@ -38,7 +38,7 @@ class ConnectionGiver:
         """The ticket as text, for `connection_of`."""
         return json.dumps({**asdict(self.ticket), "key": self.ticket.key.hex()})
 
-    def admit(self, peer: Peer, hello: Hello) -> Connections:
+    def admit(self, peer: Peer, hello: Hello) -> ClusterConnections:
         """Return the connections, every time."""
         return self._connections
 
@@ -60,7 +60,7 @@ class ConnectionGiver:
 def connection_of(secret: str, side: str) -> Mapping[str, str]:
     """Return the properties of the source or the target, in a task. Raises ChannelError."""
     ticket = json.loads(secret)
-    peer, connections = present(Ticket(**{**ticket, "key": bytes.fromhex(ticket["key"])}), Connections)
+    peer, connections = present(Ticket(**{**ticket, "key": bytes.fromhex(ticket["key"])}), ClusterConnections)
     peer.close()
     found: Mapping[str, str] = getattr(connections, side)
     return found

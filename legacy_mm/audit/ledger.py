@@ -24,7 +24,7 @@ _MARK = b"ledger"
 _NOT_ACKNOWLEDGED = -1
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """A record as the source acknowledged it."""
 
     sequence: int
@@ -90,18 +90,18 @@ class Ledger:
             self._write({"reserved": numbers.stop})
         return numbers
 
-    def note(self, entry: Entry) -> None:
+    def note(self, entry: LedgerEntry) -> None:
         """Note a record that the source has acknowledged."""
         self._keep(entry)
         if self._file is not None:
             headers = [[name, None if content is None else content.hex()] for name, content in entry.headers]
             self._write([*entry[:-1], headers])
 
-    def entry(self, sequence: int) -> Entry | None:
+    def entry(self, sequence: int) -> LedgerEntry | None:
         """Return the record with this number, None if it was not acknowledged."""
         if not 0 <= sequence < len(self._partitions) or self._partitions[sequence] == _NOT_ACKNOWLEDGED:
             return None
-        return Entry(
+        return LedgerEntry(
             sequence,
             self._partitions[sequence],
             self._offsets[sequence],
@@ -121,7 +121,7 @@ class Ledger:
         if self._file is not None:
             self._file.close()
 
-    def _keep(self, entry: Entry) -> None:
+    def _keep(self, entry: LedgerEntry) -> None:
         at = entry.sequence
         self._grow(at + 1)
         self.acknowledged += self._partitions[at] == _NOT_ACKNOWLEDGED
@@ -154,7 +154,7 @@ class Ledger:
                         continue
                     sequence, partition, offset, crc, timestamp, headers = row
                     told = tuple((name, _bytes(content)) for name, content in headers)
-                    self._keep(Entry(sequence, partition, offset, crc, timestamp, told))
+                    self._keep(LedgerEntry(sequence, partition, offset, crc, timestamp, told))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise HostError(f"{path} cannot be read as a ledger: {error}") from None
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from legacy_mm.audit.ledger import Entry, Ledger, checksum
+from legacy_mm.audit.ledger import Ledger, LedgerEntry, checksum
 from legacy_mm.audit.record import LOG_APPEND_TIME, Headers
 from legacy_mm.audit.records import headers_of, messages
 
@@ -110,7 +110,7 @@ def judge(ledger: Ledger, arrivals: Iterable[Arrival]) -> Verdict:
     return Verdict(ledger.acknowledged, arrived, moved, unacknowledged, offsets, alterations)
 
 
-def _alteration(entry: Entry, arrival: Arrival) -> str:
+def _alteration(entry: LedgerEntry, arrival: Arrival) -> str:
     if checksum(arrival.key, arrival.value) != entry.checksum:
         return "key or value"
     if arrival.headers != entry.headers:

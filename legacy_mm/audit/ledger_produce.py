@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from confluent_kafka import Producer
 
-from legacy_mm.audit.ledger import Entry, Ledger, checksum
+from legacy_mm.audit.ledger import Ledger, LedgerEntry, checksum
 from legacy_mm.audit.load import DIFFERENT_KEYS, DIFFERENT_VALUES, FLUSH_SECONDS, text_values
 from legacy_mm.audit.record import Headers
 
@@ -38,7 +38,7 @@ _SETTINGS: Mapping[str, Any] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Work:
+class Workload:
     """Number and kind of the records to write."""
 
     records: int
@@ -55,7 +55,7 @@ class Work:
     """End of the transaction of the records; none by default. Records of an aborted one are acknowledged, too."""
 
 
-def produce(ledger: Ledger, connection: Mapping[str, Any], work: Work) -> int:
+def produce(ledger: Ledger, connection: Mapping[str, Any], work: Workload) -> int:
     """Write to the ledger's topic; how many records were refused. TimeoutError when some have no answer."""
     own_id = {"transactional.id": f"{ledger.topic}-{ledger.run}"} if work.transaction else {}
     writer = Producer({**_SETTINGS, **own_id, **connection})
@@ -77,7 +77,7 @@ def produce(ledger: Ledger, connection: Mapping[str, Any], work: Work) -> int:
     return len(refused)
 
 
-def _send(writer: Producer, ledger: Ledger, refused: list[int], sequence: int, text: bytes, work: Work) -> None:
+def _send(writer: Producer, ledger: Ledger, refused: list[int], sequence: int, text: bytes, work: Workload) -> None:
     key = None if sequence % _KEYLESS == 0 else b"key-%08d" % (sequence % DIFFERENT_KEYS)
     value = ledger.identity(sequence) + text
     headers = _HEADERS[sequence % len(_HEADERS)] if work.headers else ()
@@ -104,7 +104,7 @@ def _settled(
     if error is not None:
         refused.append(sequence)
     else:
-        ledger.note(Entry(sequence, message.partition(), message.offset(), checked, timestamp, headers))
+        ledger.note(LedgerEntry(sequence, message.partition(), message.offset(), checked, timestamp, headers))
 
 
 def _paced(sequences: range, rate: float) -> Iterator[int]:

@@ -10,7 +10,7 @@ Headers = tuple[tuple[str, bytes | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class ObservedRecord:
     """Timestamp type 1 is create time, 2 is log append time, as Kafka clients number them."""
 
     topic: str

@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from legacy_mm.audit.record import LOG_APPEND_TIME, Headers, Record
+from legacy_mm.audit.record import LOG_APPEND_TIME, Headers, ObservedRecord
 
 Identity = tuple[bytes | None, bytes | None, Headers, int]
 Placement = Literal["hash", "same", "any"]
@@ -48,8 +48,8 @@ def partition_of(key: bytes, count: int) -> int:
 
 
 def same_records(
-    source: Iterable[Record],
-    target: Iterable[Record],
+    source: Iterable[ObservedRecord],
+    target: Iterable[ObservedRecord],
     *,
     target_partitions: int = 4,
     placement: Placement = "hash",
@@ -75,8 +75,8 @@ def same_records(
     return lines
 
 
-def _by_topic(records: Iterable[Record]) -> dict[str, list[Record]]:
-    out: dict[str, list[Record]] = defaultdict(list)
+def _by_topic(records: Iterable[ObservedRecord]) -> dict[str, list[ObservedRecord]]:
+    out: dict[str, list[ObservedRecord]] = defaultdict(list)
     for record in records:
         out[record.topic].append(record)
     for each in out.values():
@@ -84,15 +84,15 @@ def _by_topic(records: Iterable[Record]) -> dict[str, list[Record]]:
     return out
 
 
-def _identity(record: Record, *, timed: bool) -> Identity:
+def _identity(record: ObservedRecord, *, timed: bool) -> Identity:
     # A topic that stamps records itself cannot keep the source's timestamps.
     return (record.key, record.value, record.headers, record.timestamp if timed else -1)
 
 
 def _contents(
     topic: str,
-    source: Sequence[Record],
-    target: Sequence[Record],
+    source: Sequence[ObservedRecord],
+    target: Sequence[ObservedRecord],
     *,
     timed: bool,
     lenient: bool,
@@ -112,8 +112,8 @@ def _contents(
 
 def _places(
     topic: str,
-    source: Sequence[Record],
-    target: Sequence[Record],
+    source: Sequence[ObservedRecord],
+    target: Sequence[ObservedRecord],
     *,
     count: int,
     placement: Placement,
@@ -142,8 +142,8 @@ def _places(
 
 def _order(
     topic: str,
-    source: Sequence[Record],
-    target: Sequence[Record],
+    source: Sequence[ObservedRecord],
+    target: Sequence[ObservedRecord],
     *,
     timed: bool,
     everything: bool,
@@ -180,7 +180,7 @@ def _first_out_of_order(wanted: Sequence[Identity], log: Sequence[Identity]) -> 
     return None
 
 
-def _spread(topic: str, target: Sequence[Record], *, count: int) -> list[str]:
+def _spread(topic: str, target: Sequence[ObservedRecord], *, count: int) -> list[str]:
     """Check that null keys reach every partition, if a sticky producer had enough batches to make that certain."""
     keyless = [record for record in target if record.key is None]
     size = sum(len(record.value or b"") for record in keyless)

@@ -25,7 +25,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
 )
 from confluent_kafka.cimpl import NewPartitions, NewTopic
 
-from legacy_mm.audit.record import Headers, Record
+from legacy_mm.audit.record import Headers, ObservedRecord
 from legacy_mm.audit.record_comparison import murmur2, partition_of, same_records
 from legacy_mm.audit.waiting import wait_until
 
@@ -39,7 +39,7 @@ ClientError = KafkaException
 """The error of the testbed's functions when a cluster refuses."""
 
 
-def read_all(bootstrap: str, topic: str, *, isolation: str = "read_uncommitted") -> list[Record]:
+def read_all(bootstrap: str, topic: str, *, isolation: str = "read_uncommitted") -> list[ObservedRecord]:
     """Return every record of a topic, by partition and offset, up to the ends at the time of the call.
 
     With `read_committed` the end is the last stable offset. Checksums are verified.
@@ -293,9 +293,9 @@ def _take(message: Message, ends: dict[int, int]) -> tuple[int, int] | None:
     return (partition, offset) if error is None and offset < end else None
 
 
-def _record(message: Message, partition: int, offset: int) -> Record:
+def _record(message: Message, partition: int, offset: int) -> ObservedRecord:
     kind, timestamp = message.timestamp()
-    return Record(
+    return ObservedRecord(
         topic=message.topic() or "",
         partition=partition,
         offset=offset,
@@ -324,7 +324,7 @@ def _led(admin: AdminClient, name: str) -> int:
 
 __all__ = [
     "ClientError",
-    "Record",
+    "ObservedRecord",
     "all_ends",
     "change_topic",
     "commit",

@@ -24,7 +24,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import KINDS, check
-from legacy_mm.audit.ledger_produce import Work, produce
+from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.stop_signals import undisturbed
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
@@ -88,7 +88,7 @@ class Stage:
 
     def load(self) -> None:
         """Begin to write, over some seconds."""
-        work = Work(self._clusters.records, rate=self._clusters.records / _LOAD_SECONDS)
+        work = Workload(self._clusters.records, rate=self._clusters.records / _LOAD_SECONDS)
         self._loading = threading.Thread(target=self._produce, args=(work,), daemon=True)
         self._loading.start()
         wait_until(lambda: self.ledger.acknowledged >= work.records // 3, self._clusters.patience, "records to flow")
@@ -137,7 +137,7 @@ class Stage:
         with contextlib.suppress(KafkaException):
             _answers(admins[0].delete_consumer_groups([self.name], request_timeout=_REQUEST_SECONDS))
 
-    def _produce(self, work: Work) -> None:
+    def _produce(self, work: Workload) -> None:
         self._refused = produce(self.ledger, self._clusters.source, work)
 
 

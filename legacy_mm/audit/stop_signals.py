@@ -11,7 +11,7 @@ from typing import NoReturn
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Stopped(BaseException):
+class StoppedBySignal(BaseException):
     """A signal asked us to end; like KeyboardInterrupt no Exception, so that nothing swallows it."""
 
     def __init__(self, number: int) -> None:
@@ -20,7 +20,7 @@ class Stopped(BaseException):
 
 
 class StopSignals:
-    """SIGINT, SIGTERM and SIGHUP raise `Stopped` in the block, and are ignored once it is left."""
+    """SIGINT, SIGTERM and SIGHUP raise `StoppedBySignal` in the block, and are ignored once it is left."""
 
     def __init__(self) -> None:
         self._received: int | None = None
@@ -35,13 +35,13 @@ class StopSignals:
     ) -> None:
         for number in STOP_SIGNALS:
             signal.signal(number, signal.SIG_IGN)
-        if self._received is not None and not isinstance(error, Stopped):
+        if self._received is not None and not isinstance(error, StoppedBySignal):
             # Raised in a callback of confluent_kafka's C code, it comes out as a SystemError.
-            raise Stopped(self._received) from error
+            raise StoppedBySignal(self._received) from error
 
     def _raise(self, number: int, frame: FrameType | None) -> NoReturn:
         self._received = number
-        raise Stopped(number)
+        raise StoppedBySignal(number)
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
@@ -50,7 +50,7 @@ FROM judged GROUP BY topic, kind, place.partition, place.hour ORDER BY topic, ki
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class TopicDifference:
     """Records that one side has more often.
 
     Partition and offsets are the source's for missing records, otherwise the target's.
@@ -79,13 +79,13 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ComparisonOutcome:
     """Totals of both sides, and the differences: none if they are equal. Topics have their names at the source."""
 
     names: Mapping[str, str]
     """Source topic -> its name at the target."""
     totals: tuple[Totals, ...]
-    differences: tuple[Difference, ...]
+    differences: tuple[TopicDifference, ...]
 
 
 def compare(
@@ -98,7 +98,7 @@ def compare(
     timed: bool,
     committed_only: bool = False,
     without_header: str = "",
-) -> Outcome:
+) -> ComparisonOutcome:
     """Compare topics of the source with their copies.
 
     Raises HostError if there are none, and if a transaction is open at the target: later records would seem to be
@@ -108,7 +108,7 @@ def compare(
     connections. `watch` gets the share that has been read, from 0 to 1, and from 0 again for the differences.
     `committed_only`: the mirror copies no record of an aborted transaction. `without_header`: the header that it adds.
     """
-    surveys = {side: LibrdkafkaSurvey(connections[side]) for side in SIDES}
+    surveys = {side: LibrdkafkaInspector(connections[side]) for side in SIDES}
     counts = {side: surveys[side].partitions(Deadline.after(_ASK_SECONDS)) for side in SIDES}
     names = named(counts["source"])
     if not names:
@@ -134,7 +134,7 @@ def compare(
     unequal = _unequal(totals)
     again = [cut for cut in slices if cut["name"] in unequal]
     differences = query("differences", _DIFFERENCES, again) if again else []
-    return Outcome(names, tuple(totals), tuple(Difference(**row) for row in differences))
+    return ComparisonOutcome(names, tuple(totals), tuple(TopicDifference(**row) for row in differences))
 
 
 def _totals(held: Iterable[Mapping[str, Any]], topics: Iterable[str]) -> Iterator[Totals]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from legacy_mm.cli.old_line import Parser, only_flow, split, told
 from legacy_mm.clients.librdkafka.client import admin_properties
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.reader import columns
 from legacy_mm.clients.librdkafka.scan import read_range
 from legacy_mm.clients.native.groups import GroupAdmin
@@ -62,7 +62,7 @@ def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
     with java_for(settings.spark.jvm.java_home) as jvm:
         settings = with_stores(settings, lambda: jvm)
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
-        survey = LibrdkafkaSurvey(settings.source.properties)
+        survey = LibrdkafkaInspector(settings.source.properties)
         counts = survey.partitions(_patience())
         mirrored = [TopicPartition(topic, number) for topic in choice.of(counts) for number in range(counts[topic])]
         starts = {place: low for place, (low, _) in survey.log_ends(mirrored, _patience()).items()}
@@ -83,7 +83,7 @@ def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
 
 def _entries(properties: Mapping[str, str], topic: str) -> Iterator[Entry]:
     """Read each partition in its order: a key is always in the same one."""
-    survey = LibrdkafkaSurvey(properties)
+    survey = LibrdkafkaInspector(properties)
     count = survey.partitions(_patience()).get(topic)
     if count is None:
         raise HostError(f"there is no topic {topic} at the target")

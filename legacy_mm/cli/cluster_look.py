@@ -15,7 +15,7 @@ from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_features import DutyClusters
 from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.policies.changes import Change, Look, Outcome
+from legacy_mm.policies.changes import Change, ChangeOutcome, Look
 from legacy_mm.policies.leftovers import left_behind
 
 _PATIENCE_SECONDS = 30.0
@@ -75,7 +75,7 @@ class FlowClusters:
         found = impossible_copies(self._clusters.target, copies, _patience())
         return tuple(f"topic {name}: {why}" for name, why in sorted(found.items()))
 
-    def apply(self, changes: Sequence[Change]) -> Iterator[Outcome]:
+    def apply(self, changes: Sequence[Change]) -> Iterator[ChangeOutcome]:
         """Make these changes; raises HostError."""
         return self._clusters.applier.apply(changes, _patience())
 

@@ -35,7 +35,7 @@ from legacy_mm.cli.parser import own_values, read_own_options
 from legacy_mm.compat.command_line import called, variables_of
 from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.explain import host_look, source_look
-from legacy_mm.explain.explanation import Explained, Explanation, Reader, explain
+from legacy_mm.explain.explanation import Explained, Explanation, OptionReader, explain
 from legacy_mm.explain.source_look import Topics
 from legacy_mm.explain.text import render
 from legacy_mm.flow import wiring
@@ -82,7 +82,7 @@ def explain_line(
     """Return the explanation of a command line; `ask`: also ask the source."""
     launcher, _ = called(words)
     variables = variables_of(launcher, environment)
-    own = Reader(
+    own = OptionReader(
         typed=lambda given: read_own_options(given, variables), rows=lambda given: own_values(given, variables)
     )
     explained = explain(words, variables, own)

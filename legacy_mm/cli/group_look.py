@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from legacy_mm.cli.old_line import only_flow
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.librdkafka.client import admin_properties
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.internal_log import InternalLog
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clock import Deadline
@@ -79,11 +79,11 @@ def flow_groups(settings: Settings, names: Names) -> FlowGroups:
     there = GroupAdmin("target", target)
     mirrored = Source(
         GroupAdmin("source", source),
-        LibrdkafkaSurvey(source),
+        LibrdkafkaInspector(source),
         admin_properties(settings.source.properties),
         settings.source.group_id,
         settings.source.committed_only,
     )
-    translation = GroupTranslation(mirrored, ClusterView(there, LibrdkafkaSurvey(target)), known, copies)
+    translation = GroupTranslation(mirrored, ClusterView(there, LibrdkafkaInspector(target)), known, copies)
     cluster = LibrdkafkaAdmin("target", target).cluster_id(Deadline.after(_ASK_SECONDS))
     return FlowGroups(settings, cluster, there, translation)

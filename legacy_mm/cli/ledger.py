@@ -10,9 +10,9 @@ from pathlib import Path
 
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import KINDS, Verdict, check
-from legacy_mm.audit.ledger_produce import Work, produce
+from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.records import ClientError
-from legacy_mm.audit.stop_signals import Stopped, StopSignals
+from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.cli.old_line import Parser, parts_of, split, told
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
@@ -48,13 +48,13 @@ def _run(options: argparse.Namespace, connection: dict[str, str]) -> int:
 
 def _produce(options: argparse.Namespace, connection: dict[str, str]) -> int:
     ledger = Ledger(options.topic, options.file)
-    work = Work(options.records, options.size, options.rate, not options.no_headers)
+    work = Workload(options.records, options.size, options.rate, not options.no_headers)
     before = ledger.acknowledged
     try:
         with StopSignals():
             refused = produce(ledger, connection, work)
         end, code = f"{refused} refused", FAILED if refused else EQUAL
-    except Stopped as stopped:  # `check` does not count what was under way as missing
+    except StoppedBySignal as stopped:  # `check` does not count what was under way as missing
         end, code = "then stopped", stopped.exit_code
     finally:
         ledger.close()

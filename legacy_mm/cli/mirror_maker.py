@@ -16,7 +16,7 @@ from legacy_mm.compat import command_line, environment, java_process, log4j_conf
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.console import say
 from legacy_mm.compat.releases import CURRENT
-from legacy_mm.compat.translate import Help, NothingToDo, Run, Version, translate
+from legacy_mm.compat.translate import Help, MirrorRun, NothingToDo, Version, translate
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.flow import lifecycle, wiring
 from legacy_mm.flow.host import Host
@@ -26,7 +26,7 @@ from legacy_mm.metrics import legacy_mbeans
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.options.option_catalogue import OwnOptions
 
-Start = Callable[[Run, lifecycle.Signals], int]
+Start = Callable[[MirrorRun, lifecycle.Signals], int]
 
 
 def main(argv: Sequence[str], java_words: Sequence[str] = ()) -> NoReturn:
@@ -50,7 +50,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
         outcome = translate(
             argv, lambda words: read_own_options(words, os.environ), notes, grammar, root_logger.hide, variables
         )
-        if isinstance(outcome, Run):
+        if isinstance(outcome, MirrorRun):
             root_logger.hide(outcome.secrets)
             for settings in outcome.flows:
                 wiring.check_addresses(settings)
@@ -95,7 +95,7 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words
     return settings
 
 
-def _mirror(outcome: Run, signals: lifecycle.Signals, *, quiet: bool) -> int:
+def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, quiet: bool) -> int:
     flows, shared = outcome.flows, outcome.flows[0]
     streams = sum(settings.streams for settings in flows)
     host = Host(shared, streams, (*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS), quiet=quiet)

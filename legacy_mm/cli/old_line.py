@@ -13,7 +13,7 @@ from typing import NoReturn
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment
 from legacy_mm.compat.steps import distinct
-from legacy_mm.compat.translate import Run, translate
+from legacy_mm.compat.translate import MirrorRun, translate
 from legacy_mm.config.settings import JvmSettings
 from legacy_mm.errors import ConfigurationError, LegacyMMError, UsageError
 from legacy_mm.flow.flow_settings import Settings
@@ -88,7 +88,7 @@ def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
     grammar = command_line.grammar_asked_for(argv, variables)
     java = environment.read(variables, launcher)
     outcome = translate(argv, lambda words: read_own_options(words, variables), [], grammar, environment=java)
-    if not isinstance(outcome, Run):
+    if not isinstance(outcome, MirrorRun):
         raise UsageError("behind -- comes the command line of a mirror that runs")
     return outcome.flows
 

@@ -56,7 +56,7 @@ class _OptionsFile(configargparse.ConfigFileParser):  # type: ignore[misc]  # th
         return found
 
 
-def _entries(path: Path) -> list[properties_file.Entry]:
+def _entries(path: Path) -> list[properties_file.PropertyEntry]:
     try:
         return properties_file.load_entries(str(path))
     except ConfigurationError as error:

@@ -27,7 +27,7 @@ from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.flow import wiring
 from legacy_mm.logs import root_logger
 from legacy_mm.policies.change_effects import described, effect, worst_first
-from legacy_mm.policies.changes import Change, Outcome, from_json, to_json
+from legacy_mm.policies.changes import Change, ChangeOutcome, from_json, to_json
 from legacy_mm.spark.session import java_for
 
 NOTHING, FAILED, CHANGES = 0, 1, 2
@@ -187,7 +187,7 @@ def _refuse_difference(saved: Mapping[Key, Change], fresh: Mapping[Key, Change])
         raise HostError(f"the clusters are not as they were when the plan was made; nothing was changed:{told_lines}")
 
 
-def _line(outcome: Outcome) -> str:
+def _line(outcome: ChangeOutcome) -> str:
     if outcome.error:
         return f"failed: {outcome.change.text}: {outcome.error}"
     return f"{'already so' if outcome.already else 'done'}: {outcome.change.text}"

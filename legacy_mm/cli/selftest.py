@@ -12,7 +12,7 @@ from pathlib import Path
 from legacy_mm.audit import selftest
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.records import ClientError
-from legacy_mm.audit.stop_signals import Stopped, StopSignals
+from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.cli.old_line import Parser, parts_of, split, told
 from legacy_mm.compat import client_connection
@@ -49,7 +49,7 @@ def _run(options: argparse.Namespace, more: Sequence[str]) -> int:
         return _play(options, more)
     except (OSError, ClientError) as error:
         raise HostError(f"{type(error).__name__}: {error}") from error
-    except Stopped as stopped:
+    except StoppedBySignal as stopped:
         sys.stderr.write("Stopped.\n")
         return stopped.exit_code
 

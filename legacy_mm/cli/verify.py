@@ -28,7 +28,7 @@ from legacy_mm.spark.session import SparkHost
 from legacy_mm.spark.shipping import build_archive
 
 if TYPE_CHECKING:
-    from legacy_mm.audit.topic_comparison import Outcome
+    from legacy_mm.audit.topic_comparison import ComparisonOutcome
 
 EQUAL, FAILED, DIFFERENT = 0, 1, 2
 _PRELOADED = "legacy_mm.spark.tables legacy_mm.audit.fingerprints"
@@ -77,7 +77,7 @@ def _verify(options: argparse.Namespace, parts: LineParts | None) -> int:
     return DIFFERENT if found.differences else EQUAL
 
 
-def _compare(options: argparse.Namespace, parts: LineParts | None) -> Outcome:
+def _compare(options: argparse.Namespace, parts: LineParts | None) -> ComparisonOutcome:
     own = _own_options(options, parts)
     files = {"source": options.source_config, "target": options.target_config}
     connections = {side: client_connection.read(path, parts.java if parts else None) for side, path in files.items()}
@@ -148,7 +148,7 @@ def _progress(stack: ExitStack) -> Callable[[float], None] | None:
     return bar.show
 
 
-def _lines(found: Outcome) -> Iterator[str]:
+def _lines(found: ComparisonOutcome) -> Iterator[str]:
     names = {"source": {topic: topic for topic in found.names}, "target": found.names}
     for total in sorted(found.totals, key=lambda each: (each.topic, each.side)):
         name = names[total.side][total.topic]

@@ -12,10 +12,10 @@ from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,
+    ChangeOutcome,
     CreateAcl,
     CreateTopic,
     DeleteAcl,
-    Outcome,
 )
 from legacy_mm.policies.config_filter import TopicProperty
 
@@ -49,7 +49,7 @@ class MembershipListener(Protocol):
         """Receive the outcome of a commit: offsets that are durable, and partitions whose commit failed."""
 
 
-class RebalanceListener(Protocol):
+class AssignmentListener(Protocol):
     """The user's rebalance listener, in Python or Java; called on a stream's thread. Raises StreamFailure."""
 
     def assigned(self, partitions: frozenset[TopicPartition]) -> None:
@@ -106,7 +106,7 @@ class TopicLister(Protocol):
         """Return the id of each topic, which changes when a topic is recreated; brokers before 2.8 have no ids."""
 
 
-class Survey(Protocol):
+class Inspector(Protocol):
     """Questions to the source cluster, for `explain`. Each raises HostError if there is no answer in time."""
 
     def partitions(self, deadline: Deadline) -> dict[str, int]:
@@ -118,7 +118,7 @@ class Survey(Protocol):
         """Return the committed offset and the log ends of each partition."""
 
 
-class ClusterAdmin(Protocol):
+class Admin(Protocol):
     """One cluster. Any thread may call it. A request that fails as a whole raises HostError."""
 
     name: str
@@ -144,20 +144,22 @@ class ClusterAdmin(Protocol):
 
     def create_topics(
         self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool = False
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[ChangeOutcome]:
         """Create these topics; a `trial` creates none."""
 
-    def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
+    def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Add these partitions."""
 
-    def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False) -> Iterator[Outcome]:
+    def alter(
+        self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False
+    ) -> Iterator[ChangeOutcome]:
         """Set and remove these properties and no others.
 
         For one topic either all changes are made or none; a `trial` makes none.
         """
 
-    def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+    def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Add these access rules."""
 
-    def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[Outcome]:
+    def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Remove exactly these access rules."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from legacy_mm.clients.api import ClusterAdmin, Member, MembershipListener, Survey, TopicLister
+from legacy_mm.clients.api import Admin, Inspector, Member, MembershipListener, TopicLister
 from legacy_mm.clients.librdkafka.client import ErrorLines, LibrdkafkaTopicLister
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.policies.logins import beyond_librdkafka
@@ -22,21 +22,21 @@ def member(
     """Return a group membership; `timeout` is for one question to the cluster."""
     if beyond_librdkafka(properties) is None:
         return LibrdkafkaMember(properties, client_id, listener, on_statistics)
-    from legacy_mm.clients.native.membership import WireMember
+    from legacy_mm.clients.native.membership import NativeMember
 
-    return WireMember(properties, client_id, listener, on_statistics, ErrorLines(client_id).tell, timeout)
+    return NativeMember(properties, client_id, listener, on_statistics, ErrorLines(client_id).tell, timeout)
 
 
 def topic_lister(properties: Mapping[str, str], timeout: float) -> TopicLister:
     """Return the client that lists the names of all topics."""
     if beyond_librdkafka(properties) is None:
         return LibrdkafkaTopicLister(properties, timeout)
-    from legacy_mm.clients.native.inspector import WireTopicLister
+    from legacy_mm.clients.native.inspector import NativeTopicLister
 
-    return WireTopicLister(properties, timeout)
+    return NativeTopicLister(properties, timeout)
 
 
-def admin(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
+def admin(name: str, properties: Mapping[str, str]) -> Admin:
     """Return an admin client of a cluster for the features, which ask more than the legacy tool did and make changes.
 
     `name` is the cluster's name in errors.
@@ -45,15 +45,15 @@ def admin(name: str, properties: Mapping[str, str]) -> ClusterAdmin:
         from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 
         return LibrdkafkaAdmin(name, properties)
-    from legacy_mm.clients.native.admin import WireAdmin
+    from legacy_mm.clients.native.admin import NativeAdmin
 
-    return WireAdmin(name, properties)
+    return NativeAdmin(name, properties)
 
 
-def survey(properties: Mapping[str, str]) -> Survey:
+def survey(properties: Mapping[str, str]) -> Inspector:
     """Return the client that asks for topics and offsets without joining the group."""
     if beyond_librdkafka(properties) is None:
-        return LibrdkafkaSurvey(properties)
-    from legacy_mm.clients.native.inspector import WireSurvey
+        return LibrdkafkaInspector(properties)
+    from legacy_mm.clients.native.inspector import NativeInspector
 
-    return WireSurvey(properties)
+    return NativeInspector(properties)

@@ -15,7 +15,7 @@ from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import beyond_librdkafka
 
 
-class Connection(NamedTuple):
+class ClientConnection(NamedTuple):
     """librdkafka's properties for address and security, none else, and what Java has to read for them."""
 
     properties: dict[str, str]
@@ -43,9 +43,9 @@ def java_properties(path: str, java: JvmSettings | None = None) -> dict[str, str
     return jaas.with_login(file, java.system_property(jaas.LOGIN_FILE), system_properties(java.options))
 
 
-def translated(properties: Mapping[str, str]) -> Connection:
+def translated(properties: Mapping[str, str]) -> ClientConnection:
     """Return the connection that these Java properties describe; raises ConfigurationError."""
     read = apply("consumer", properties)
     if login := beyond_librdkafka(read.properties):
         raise ConfigurationError(f"this command has no login by {login}")
-    return Connection(admin_properties(read.properties), read.stores)
+    return ClientConnection(admin_properties(read.properties), read.stores)

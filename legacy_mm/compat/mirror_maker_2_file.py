@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from legacy_mm.compat import properties_file
-from legacy_mm.compat.properties_file import Entry
+from legacy_mm.compat.properties_file import PropertyEntry
 from legacy_mm.errors import ConfigurationError
 
 _SERVERS = ".bootstrap.servers"
@@ -27,7 +27,7 @@ def named_in(words: Iterable[str]) -> Iterator[str]:
                 yield from filter(None, [about(path, properties_file.load_entries(path))])
 
 
-def about(path: str, entries: Iterable[Entry]) -> str:
+def about(path: str, entries: Iterable[PropertyEntry]) -> str:
     """Return the one line; empty for any other file."""
     sign = next((each for each in entries if _is_sign(each)), None)
     if sign is None:
@@ -39,7 +39,7 @@ def about(path: str, entries: Iterable[Entry]) -> str:
     )
 
 
-def _is_sign(entry: Entry) -> bool:
+def _is_sign(entry: PropertyEntry) -> bool:
     name = entry.name
     if name == "clusters" or "->" in name:
         return True

@@ -39,7 +39,7 @@ class MalformedFile(ConfigurationError):
     """The text is no properties file."""
 
 
-class Entry(NamedTuple):
+class PropertyEntry(NamedTuple):
     """One property with its line in the file."""
 
     line: int
@@ -60,9 +60,9 @@ class PropertiesFile:
         """Return `consumer.properties:7`; empty for a property that is not in the file."""
         return f"{self.path}:{self.lines[name]}" if name in self.lines else ""
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[PropertyEntry]:
         """Return the entries that count."""
-        return [Entry(self.lines[name], name, text) for name, text in self.properties.items()]
+        return [PropertyEntry(self.lines[name], name, text) for name, text in self.properties.items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def loads(content: bytes, encoding: str = _ENCODING) -> dict[str, str]:
     return _last_ones(parse(content, encoding))
 
 
-def load_entries(path: str, errors: FileErrors = PATH_ERRORS) -> list[Entry]:
+def load_entries(path: str, errors: FileErrors = PATH_ERRORS) -> list[PropertyEntry]:
     """Load a file with line numbers, and with entries that a later one of the same name replaces."""
     if not path:
         raise ConfigurationError(errors.empty_path)
@@ -124,7 +124,7 @@ def load_entries(path: str, errors: FileErrors = PATH_ERRORS) -> list[Entry]:
         raise
 
 
-def parse(content: bytes, encoding: str = _ENCODING) -> list[Entry]:
+def parse(content: bytes, encoding: str = _ENCODING) -> list[PropertyEntry]:
     """Parse every entry of a file's bytes, in order."""
     entries = []
     for number, line in _logical_lines(content.decode(encoding)):
@@ -133,11 +133,11 @@ def parse(content: bytes, encoding: str = _ENCODING) -> list[Entry]:
             reader.load(_plain(line))
         except jproperties.PropertyError as error:
             raise MalformedFile(f"java.lang.IllegalArgumentException: {error}") from None
-        entries += [Entry(number, name, text) for name, text in reader.properties.items()]
+        entries += [PropertyEntry(number, name, text) for name, text in reader.properties.items()]
     return entries
 
 
-def _last_ones(entries: list[Entry]) -> dict[str, str]:
+def _last_ones(entries: list[PropertyEntry]) -> dict[str, str]:
     return {entry.name: entry.text for entry in entries}
 
 

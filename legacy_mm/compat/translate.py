@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from legacy_mm.compat import command_line, mirror_maker_2_file, misspelt, plugins, steps, topic_pattern
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties import consumer, producer
-from legacy_mm.compat.client_properties.rule import Note, Reading, Side
+from legacy_mm.compat.client_properties.rule import Note, PropertyReading, Side
 from legacy_mm.compat.client_properties.translate import Translated
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import OWN
@@ -76,7 +76,7 @@ class NothingToDo:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class MirrorRun:
     """Mirror with these settings."""
 
     flows: tuple[Settings, ...]
@@ -90,7 +90,7 @@ class Run:
     producer: Translated = field(repr=False)
 
 
-Translation = Run | Help | Version | NothingToDo
+Translation = MirrorRun | Help | Version | NothingToDo
 ReadOwnOptions = Callable[[Sequence[str]], OwnOptions]
 
 
@@ -202,7 +202,7 @@ def _translate_run(start: Start) -> Translation:
     overridden = (side for sides in admins for side in sides if side is not None)
     read_secrets = (secret for read in (*consumers.values(), *overridden) for secret in read.secrets)
     secrets = (*read_secrets, *written.secrets, *start.environment.secrets)
-    return Run(flows, options, tuple(start.notes), secrets, tuple(consumers.values()), written)
+    return MirrorRun(flows, options, tuple(start.notes), secrets, tuple(consumers.values()), written)
 
 
 def _flags(start: Start) -> list[list[Given]]:
@@ -229,7 +229,7 @@ def _admin_settings(side: Translated | None) -> AdminSettings | None:
     return None if side is None else AdminSettings(side.properties, side.stores, side.pem)
 
 
-def _refuse_group(reading: Reading, grammar: Grammar) -> None:
+def _refuse_group(reading: PropertyReading, grammar: Grammar) -> None:
     given = reading.given("group.id")
     if not reading.text("group.id") and (given or not grammar.group_demanded):
         error = ConfigurationError("group.id is empty: this client cannot be a member of such a group; give it a name")
@@ -242,7 +242,7 @@ def _refuse_group(reading: Reading, grammar: Grammar) -> None:
         )
 
 
-def _topics(start: Start, reading: Reading) -> TopicSettings:
+def _topics(start: Start, reading: PropertyReading) -> TopicSettings:
     """Return the topics; raises InvalidPattern for what the consumer refuses when a stream subscribes."""
     grammar = start.line.grammar
     topics = topic_pattern.topic_settings(
@@ -300,7 +300,7 @@ def _target(written: Translated, *, abort: bool, synchronous: bool) -> TargetSet
     )
 
 
-def _commit_interval(reading: Reading, interval_ms: int, notes: list[Note]) -> float:
+def _commit_interval(reading: PropertyReading, interval_ms: int, notes: list[Note]) -> float:
     """Return the seconds between two commits; negative and zero mean as often as possible."""
     if reading.boolean("enable.auto.commit", False):
         interval_ms = min(interval_ms, reading.integer("auto.commit.interval.ms", 5_000))

@@ -27,8 +27,8 @@ from legacy_mm.control_channel.frames import (
     Frame,
     Hello,
     Lease,
-    Refused,
     Ticket,
+    TicketRefused,
     decode,
     encode,
 )
@@ -220,7 +220,7 @@ class ChannelServer:
 
 def _refused(connection: socket.socket, error: ChannelError) -> ChannelError:
     with suppress(OSError):
-        connection.sendall(encode(Refused(str(error))))
+        connection.sendall(encode(TicketRefused(str(error))))
     return error
 
 
@@ -250,7 +250,7 @@ def _exchange_ticket(connection: socket.socket, ticket: Ticket, kind: type[Answe
     connection.sendall(encode(Hello(ticket.number, proof, pid, process_start(pid) or 0, socket.gethostname())))
     answer = decode(_read_frame(connection, MAX_FRAME) or b"")
     if not isinstance(answer, kind):
-        raise ChannelError(answer.reason if isinstance(answer, Refused) else f"no {kind.__name__}")
+        raise ChannelError(answer.reason if isinstance(answer, TicketRefused) else f"no {kind.__name__}")
     return answer
 
 

@@ -74,7 +74,7 @@ class Hello(Frame):
 
 
 @dataclass(frozen=True)
-class Refused(Frame):
+class TicketRefused(Frame):
     """Driver -> task: this ticket is used, over or wrong. Exit."""
 
     reason: str
@@ -161,7 +161,7 @@ UNKNOWN = -1
 """An unknown target offset: the broker had the records already."""
 
 
-class Run(NamedTuple):
+class CopiedRun(NamedTuple):
     """Acknowledged records that follow one another at the source and at the target."""
 
     topic: str
@@ -183,7 +183,7 @@ class Run(NamedTuple):
 class Pairs(Frame):
     """Task -> driver, before the `Progress` that makes them safe: where records went. All of a partition, in order."""
 
-    runs: Sequence[Run]
+    runs: Sequence[CopiedRun]
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from legacy_mm.control_channel.channel import ChannelServer, Peer, process_start
 from legacy_mm.control_channel.frames import (
     LEASE_SECONDS,
     Copied,
+    CopiedRun,
     Exit,
     Failure,
     Frame,
@@ -30,7 +31,6 @@ from legacy_mm.control_channel.frames import (
     Plan,
     Progress,
     Resume,
-    Run,
     Started,
     Statistics,
     Stop,
@@ -53,7 +53,7 @@ _LOOK_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class CopyTrouble:
     """The reason why a copy job cannot continue. `fatal`: a new one would not help."""
 
     reason: str
@@ -69,7 +69,7 @@ class PairSink(Protocol):
     def started(self, offsets: Offsets) -> None:
         """Note that this process copies these partitions from these offsets; called again after a gap."""
 
-    def copied(self, runs: Sequence[Run]) -> None:
+    def copied(self, runs: Sequence[CopiedRun]) -> None:
         """Receive acknowledged records."""
 
     def ended(self, partitions: Collection[TopicPartition]) -> None:
@@ -124,7 +124,7 @@ class CopyJob:
         self._started: list[Started] = []
         self._gaps: list[Gap] = []
         self._copied: list[Copied] = []
-        self._trouble: Trouble | None = None
+        self._trouble: CopyTrouble | None = None
 
     def start(self, description: str) -> None:
         """Make the ticket valid and give it to Spark."""
@@ -175,7 +175,7 @@ class CopyJob:
                 self._stopped = True
                 self.unacknowledged = dict(frame.offsets)
             elif isinstance(frame, Failure):
-                self._trouble = Trouble(frame.reason, not frame.retriable, frame.kind, frame.batch_bytes)
+                self._trouble = CopyTrouble(frame.reason, not frame.retriable, frame.kind, frame.batch_bytes)
             self._changed.notify_all()
         if isinstance(frame, Stopped | Failure):
             self._tell(Understood())
@@ -197,7 +197,7 @@ class CopyJob:
         with self._changed:
             self._spark_over = True
             if self._peer is None and not self._refusing:
-                self._trouble = Trouble(reason, fatal=False)
+                self._trouble = CopyTrouble(reason, fatal=False)
             self._changed.notify_all()
 
     # --- called by the stream's thread
@@ -230,20 +230,20 @@ class CopyJob:
         """Answer gaps."""
         self._tell(Resume(offsets))
 
-    def trouble(self) -> Trouble | None:
+    def trouble(self) -> CopyTrouble | None:
         """Return the reason why the job cannot continue, or None."""
         self._attended = monotonic()
         with self._changed:
             if self._trouble is not None:
                 return self._trouble
             if self._closed and not self._stopped:
-                return Trouble("its worker is gone", fatal=False)
+                return CopyTrouble("its worker is gone", fatal=False)
             if self._heard is None:
                 if monotonic() - self._since > self.hello_seconds:
                     reason = f"no worker reported within {self.hello_seconds:g} s"
-                    return Trouble(reason if self._embedded else reason + _NO_ROOM, fatal=False)
+                    return CopyTrouble(reason if self._embedded else reason + _NO_ROOM, fatal=False)
             elif monotonic() - self._heard > _PROGRESS_SECONDS:
-                return Trouble(f"its worker reported nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
+                return CopyTrouble(f"its worker reported nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
             return None
 
     def stop(self, deadline: Deadline) -> None:

@@ -14,11 +14,11 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from legacy_mm.clients.api import CommitProblem, Member, MembershipListener, RebalanceListener
+from legacy_mm.clients.api import AssignmentListener, CommitProblem, Member, MembershipListener
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import Gap, Started
 from legacy_mm.controlplane.commits import Commits
-from legacy_mm.controlplane.copy_job import CopyJob, StartCopy, Trouble
+from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, StartCopy
 from legacy_mm.controlplane.positions import GapGuard, PositionStore
 from legacy_mm.controlplane.receipts import StreamReceipts
 from legacy_mm.errors import CorruptRecords, FailureKind, SendFailure, StreamFailure, commits
@@ -51,11 +51,11 @@ class Stream(threading.Thread):
         receipts: StreamReceipts | None,
         commit_starts: bool,
         start_copy: StartCopy,
-        adapt: Callable[[Trouble], bool],
+        adapt: Callable[[CopyTrouble], bool],
         revoke_seconds: float,
         metrics: StreamMetrics,
         on_failure: Callable[[int, BaseException], None],
-        listener: RebalanceListener | None = None,
+        listener: AssignmentListener | None = None,
     ) -> None:
         super().__init__(name=f"stream-{index}", daemon=True)
         self.index = index
@@ -370,7 +370,7 @@ class Stream(threading.Thread):
             self._unacknowledged = job.unacknowledged
             job.release()
 
-    def _recover(self, trouble: Trouble) -> None:
+    def _recover(self, trouble: CopyTrouble) -> None:
         """Kill a stalled or lost job, wait until it is over, and copy again from the safe offsets.
 
         That happens at most 3 times in 5 minutes, or in the time that the driver waits for that many workers.

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from legacy_mm.clients.librdkafka.client import ErrorLines
 from legacy_mm.clients.native import fetch_options
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.fetch_buffer import Fetched
+from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.protocol.compression import Decompressor
@@ -30,7 +30,7 @@ class BatchSource:
         self.check_crcs = properties.get("check.crcs") == "true"
         self._decompress = decompress
 
-    def data(self, fetched: Fetched) -> Iterator[RecordBatch]:
+    def data(self, fetched: CompletedFetch) -> Iterator[RecordBatch]:
         """Yield the batches whose records are to be copied; raise CorruptRecords after the last sound one."""
         committed = CommittedOnly(fetched.aborted, self._decompress) if self._options.committed_only else None
         return with_data(fetched.batches, committed, check_crcs=self.check_crcs)

@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from legacy_mm.clients.librdkafka.errors import broker_error
 from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.clients.native import append_options, error_text
-from legacy_mm.clients.native.appender import Appender
+from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.clients.native.fetch_buffer import Fetched
-from legacy_mm.clients.native.partition_queue import Entry
+from legacy_mm.clients.native.fetch_buffer import CompletedFetch
+from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
@@ -27,14 +27,14 @@ from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
 from legacy_mm.dataplane.empty_copies import EmptyCopies
 from legacy_mm.dataplane.held_partitions import HeldPartitions
 from legacy_mm.dataplane.joining import Arrived, Joiner
-from legacy_mm.dataplane.keep_alive import Beat, Patience
+from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.partition_meters import PartitionMeters, Times
 from legacy_mm.dataplane.refused_batches import Aside, RefusedBatches
 from legacy_mm.dataplane.routes import Placed, RouteOptions, Router
 from legacy_mm.dataplane.send_failure import ProducerBroken, SendFailures, Unsendable
-from legacy_mm.dataplane.small_batches import Pace
+from legacy_mm.dataplane.small_batches import SmallBatches
 from legacy_mm.dataplane.target_topics import TargetTopics
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.model import Offsets, TopicPartition
@@ -61,7 +61,7 @@ class BatchesEngine:
         self._written = Traffic("producer", tells(target))
         aside = QuarantineSettings(**plan.quarantine)
         options = append_options.options_from(target, sets_aside=aside.refused)
-        self._appender = Appender(self._target, options, self._written)
+        self._appender = BatchAppender(self._target, options, self._written)
         limit = options.request_bytes
         self._router = Router(RouteOptions.of(target, limit, measure=plan.pairs))
         self._batches = BatchSource(source, self._router.decompress)
@@ -79,7 +79,7 @@ class BatchesEngine:
             plan.names, plan.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
         )
         self._one_cluster = OneCluster(plan.names, self._source.cluster_id, self._target.cluster_id)
-        self._pace = Pace(_TO_READ, _TO_SEND)
+        self._pace = SmallBatches(_TO_READ, _TO_SEND)
         self._appending = False
         self._records = 0
         self._report_interval = min(BEAT_SECONDS, plan.barrier_interval)
@@ -87,8 +87,8 @@ class BatchesEngine:
         self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
-        beat = Beat(lambda: report(self._progress({}, blocked=True)))
-        self._patience = Patience(self._stopping, beat, lambda: self._tend(blocked=True))
+        beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
+        self._patience = RetryLoop(self._stopping, beat, lambda: self._tend(blocked=True))
         self._topics = TargetTopics(plan, self._target, self._patience, self._stopping, self._wait)
         self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
 
@@ -130,7 +130,7 @@ class BatchesEngine:
                 raise EngineUnfit(f"the batches of the source have {size:.0f} records, too few to move them whole")
         return self._finish()
 
-    def _turn(self, arrived: Sequence[Fetched]) -> None:
+    def _turn(self, arrived: Sequence[CompletedFetch]) -> None:
         """Copy these and see to what came back. Called by one thread at a time, not always that of `run`."""
         for fetched in arrived:
             if not self._stopping.is_set():  # what a stop left uncopied must not be followed by what came after it
@@ -156,7 +156,7 @@ class BatchesEngine:
 
     # --- copying
 
-    def _copy(self, fetched: Fetched) -> None:
+    def _copy(self, fetched: CompletedFetch) -> None:
         partition, begin, batches, _, _ = fetched
         if self._held.stays(partition):
             return
@@ -273,7 +273,7 @@ class BatchesEngine:
         if self._pairs is not None and part.piece.partition.topic in self._in_place:
             self._pairs.batch(part.piece.partition, part.offsets, base_offset)
 
-    def _deal_with(self, refused: Entry) -> None:
+    def _deal_with(self, refused: ProducerBatch) -> None:
         """Send other batches in its place; what none of them can mend has failed, in the end each record alone."""
         topic, number = refused.lane.partition
         if error_codes.needs_new_producer(refused.refusal):
@@ -308,7 +308,7 @@ class BatchesEngine:
             self._drop(refused)
         self._pieces.acknowledged(piece)
 
-    def _drop(self, refused: Entry) -> None:
+    def _drop(self, refused: ProducerBatch) -> None:
         """Drop the refused batches, also in a stop, so that the batches after them are sent."""
         if refused.may_have_arrived and isinstance(refused.receipt, Part):
             self._note(refused.receipt, UNKNOWN)
@@ -412,5 +412,5 @@ class BatchesEngine:
         return self._appender.wait_empty(seconds) and (self._refused is None or self._refused.is_empty())
 
 
-def _why(refused: Entry) -> str:
+def _why(refused: ProducerBatch) -> str:
     return refused.reason or broker_error(refused.refusal)[0]

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from legacy_mm.clients.native.appender import Appender
+from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clock import Deadline
 from legacy_mm.dataplane.target_topics import TargetTopics
@@ -36,7 +36,7 @@ class _Held(NamedTuple):
 class HeldPartitions:
     """The held partitions of one copy job."""
 
-    def __init__(self, fetcher: Fetcher, topics: TargetTopics, appender: Appender) -> None:
+    def __init__(self, fetcher: Fetcher, topics: TargetTopics, appender: BatchAppender) -> None:
         self._fetcher = fetcher
         self._topics = topics
         self._appender = appender

@@ -16,7 +16,7 @@ from legacy_mm.errors import ChannelError
 T = TypeVar("T")
 
 
-class Beat(threading.Thread):
+class KeepAlive(threading.Thread):
     """Tells the driver each second that we live, while user code or a distant cluster keeps the engine's own thread."""
 
     def __init__(self, beat: Callable[[], None]) -> None:
@@ -40,10 +40,10 @@ class Beat(threading.Thread):
                     self._beat()
 
 
-class Patience:
+class RetryLoop:
     """Asks a cluster until it answers, or until a stop."""
 
-    def __init__(self, stopping: threading.Event, beat: Beat, meanwhile: Callable[[], None]) -> None:
+    def __init__(self, stopping: threading.Event, beat: KeepAlive, meanwhile: Callable[[], None]) -> None:
         """Create the patience; `meanwhile` is called between two tries."""
         self._stopping = stopping
         self._beat = beat

@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from legacy_mm.clients.librdkafka.reader import not_text, unreadable
 from legacy_mm.clients.native.errors import UnsupportedVersion
-from legacy_mm.clients.native.fetch_buffer import Fetched
+from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.inspector import count_partitions
 from legacy_mm.clock import monotonic, thread_cpu
 from legacy_mm.control_channel.frames import Gap, Started, Statistics
 from legacy_mm.dataplane.batch_source import BatchSource
-from legacy_mm.dataplane.keep_alive import Patience
-from legacy_mm.dataplane.small_batches import Pace
+from legacy_mm.dataplane.keep_alive import RetryLoop
+from legacy_mm.dataplane.small_batches import SmallBatches
 from legacy_mm.errors import CorruptRecords, EngineUnfit, StreamFailure
 from legacy_mm.handlers.api import CREATE_TIME, LOG_APPEND_TIME, Headers
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
@@ -39,7 +39,7 @@ class _Part(NamedTuple):
     size: int
 
 
-class WireReader:
+class NativeReader:
     """Reads the partitions of one copy job. Not for several threads."""
 
     def __init__(
@@ -47,7 +47,7 @@ class WireReader:
         properties: Mapping[str, str],
         timeout: float,
         on_statistics: Callable[[Statistics], None],
-        patience: Patience,
+        patience: RetryLoop,
     ) -> None:
         """Create the reader; `timeout` is in seconds, for the source to return the start offsets."""
         self._timeout = timeout
@@ -59,7 +59,7 @@ class WireReader:
         self._in_hand: TopicPartition | None = None
         self._gaps: list[Gap] = []
         self._failure: StreamFailure | EngineUnfit | None = None
-        self._pace = Pace(_TO_READ, 0)
+        self._pace = SmallBatches(_TO_READ, 0)
         self._looked = monotonic() - thread_cpu()
 
     def start(self, offsets: Offsets) -> Started:
@@ -155,7 +155,7 @@ class WireReader:
             self._parts = self._opened(fetched)
         return fetched is not None
 
-    def _opened(self, fetched: Fetched) -> Iterator[_Part]:
+    def _opened(self, fetched: CompletedFetch) -> Iterator[_Part]:
         traffic, partition = self._source.traffic, fetched.partition
         try:
             for batch in self._source.data(fetched):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from legacy_mm.control_channel.frames import UNKNOWN, Run
+from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
 from legacy_mm.model import TopicPartition
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class OffsetPairs:
     """Runs of acknowledged records since they were last taken; those of one partition come in source order."""
 
     def __init__(self) -> None:
-        self._runs: defaultdict[TopicPartition, list[Run]] = defaultdict(list)
+        self._runs: defaultdict[TopicPartition, list[CopiedRun]] = defaultdict(list)
 
     def batch(self, source: TopicPartition, offsets: SourceOffsets, downstream: int) -> None:
         """Add records with these source offsets, which are adjacent at the target, the first at `downstream`."""
@@ -32,7 +32,7 @@ class OffsetPairs:
         """Add one record."""
         self._add(TopicPartition(topic, partition), upstream, downstream, 1)
 
-    def take(self) -> list[Run]:
+    def take(self) -> list[CopiedRun]:
         """Take all runs; of very many in one partition, as a compacted topic has them, only the newest."""
         most = max(1, _MOST // max(1, len(self._runs)))
         runs = [run for found in self._runs.values() for run in _newest(found, most)]
@@ -45,10 +45,10 @@ class OffsetPairs:
         if last is not None and last.continues(upstream, downstream):
             runs[-1] = last._replace(records=last.records + count)
         else:
-            runs.append(Run(*source, upstream, downstream, count))
+            runs.append(CopiedRun(*source, upstream, downstream, count))
 
 
-def _newest(runs: list[Run], most: int) -> list[Run]:
+def _newest(runs: list[CopiedRun], most: int) -> list[CopiedRun]:
     """Return the newest `most` runs, after one that marks the others as unknown."""
     if len(runs) <= most:
         return runs

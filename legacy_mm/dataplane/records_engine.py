@@ -30,7 +30,7 @@ from legacy_mm.control_channel.frames import (
     Statistics,
 )
 from legacy_mm.dataplane.acks import SafeOffsets
-from legacy_mm.dataplane.keep_alive import Beat, Patience
+from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.dataplane.one_cluster import OneCluster
 from legacy_mm.dataplane.partition_counts import Move, PartitionCounts, missing_seconds
@@ -46,7 +46,7 @@ from legacy_mm.logs import events
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
 
 if TYPE_CHECKING:
-    from legacy_mm.dataplane.native_reader import WireReader
+    from legacy_mm.dataplane.native_reader import NativeReader
 
 READ_SECONDS = 0.1
 _FLUSH_SLICE = 0.05
@@ -59,7 +59,7 @@ class RecordsEngine:
 
     def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
         self._report = report
-        self._beat = Beat(lambda: report(self._progress({}, blocked=True)))
+        self._beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
         self._start = plan.offsets
         self._failures = SendFailures(abort=plan.abort_on_send_failure, synchronous=plan.synchronous)
         self._stopping = threading.Event()
@@ -103,14 +103,14 @@ class RecordsEngine:
         self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
 
-    def _make_reader(self, plan: Plan) -> PartitionReader | WireReader:
+    def _make_reader(self, plan: Plan) -> PartitionReader | NativeReader:
         if plan.wire_source:  # else its libraries may not be here
             from legacy_mm.clients.native.security import unsupported
-            from legacy_mm.dataplane.native_reader import WireReader
+            from legacy_mm.dataplane.native_reader import NativeReader
 
             if unsupported(plan.source) is None:
-                patience = Patience(self._stopping, self._beat, lambda: self._report_when_due(blocked=True))
-                return WireReader(plan.source, plan.api_timeout, self._report, patience)
+                patience = RetryLoop(self._stopping, self._beat, lambda: self._report_when_due(blocked=True))
+                return NativeReader(plan.source, plan.api_timeout, self._report, patience)
         return PartitionReader(plan.source, plan.api_timeout, self._report)
 
     def _make_senders(

@@ -11,7 +11,7 @@ _MOST_SECONDS = 1.0
 """`retry.backoff.max.ms` of Java's client."""
 
 
-class AskingPace:
+class RetryBackoff:
     """When to ask again: soon, then less and less often, at last each second."""
 
     def __init__(self, target: Mapping[str, str]) -> None:

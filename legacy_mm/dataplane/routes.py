@@ -19,7 +19,7 @@ from legacy_mm.protocol import error_codes, records
 from legacy_mm.protocol.compression import Codec, Decompressor
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
 from legacy_mm.protocol.record_set import opened
-from legacy_mm.protocol.records import Contents, Placement, SourceOffsets, Survey
+from legacy_mm.protocol.records import Contents, Placement, RecordSurvey, SourceOffsets
 from legacy_mm.protocol.single_record import SingleRecord, batch_of, first_record
 
 
@@ -125,7 +125,7 @@ class Router:
         """
         return len(batch.buffer) <= self._options.limit and _header_may_pass(batch.header, begin)
 
-    def _may_pass(self, header: Header, found: Survey, begin: int) -> bool:
+    def _may_pass(self, header: Header, found: RecordSurvey, begin: int) -> bool:
         """Return True if a batch can be passed on without rewriting a record."""
         return found.dense and found.largest <= self._options.limit and _header_may_pass(header, begin)
 

@@ -14,7 +14,7 @@ _LOOKS = 2
 """The number of times in a row that must confirm it: a start with a few odd batches decides nothing."""
 
 
-class Pace:
+class SmallBatches:
     """Counts what one copy job does between two looks."""
 
     def __init__(self, to_read: int, to_send: int) -> None:

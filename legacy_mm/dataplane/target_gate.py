@@ -13,7 +13,7 @@ from typing import Protocol
 from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import Plan
 from legacy_mm.dataplane.partition_counts import missing_seconds
-from legacy_mm.dataplane.retry_backoff import AskingPace, is_error_name
+from legacy_mm.dataplane.retry_backoff import RetryBackoff, is_error_name
 from legacy_mm.dataplane.send_failure import ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.dataplane.waiting_topics import WaitingTopics
@@ -23,7 +23,7 @@ from legacy_mm.model import Columns, Offsets, TopicPartition
 _UNMADE = "topic.creation has not made it yet"
 
 
-class Reader(Protocol):
+class GatedReader(Protocol):
     """The operations the gate needs of the source's reader."""
 
     def hold(self, offsets: Offsets, positions: Offsets) -> None:
@@ -36,7 +36,9 @@ class Reader(Protocol):
 class TargetGate:
     """The target topics of one plan."""
 
-    def __init__(self, plan: Plan, reader: Reader, problem: Callable[[str], str | None], unmade: UnmadeTopics) -> None:
+    def __init__(
+        self, plan: Plan, reader: GatedReader, problem: Callable[[str], str | None], unmade: UnmadeTopics
+    ) -> None:
         """Create the gate; `problem` returns why a topic, which the request may create, cannot be written, as
         `RecordSender.topic_problem` does.
         """
@@ -44,7 +46,7 @@ class TargetGate:
         self._reader = reader
         self._problem = problem
         self._unmade = unmade
-        self._pace = AskingPace(plan.target)
+        self._pace = RetryBackoff(plan.target)
         self._missing_seconds = missing_seconds(plan.target)
         self._missing: dict[str, Deadline] = {}
         self._open: set[str] = set()

@@ -14,9 +14,9 @@ from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.inspector import missing_topics
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import Plan
-from legacy_mm.dataplane.keep_alive import Patience
+from legacy_mm.dataplane.keep_alive import RetryLoop
 from legacy_mm.dataplane.partition_counts import GROWTH_SECONDS, missing_seconds, too_few
-from legacy_mm.dataplane.retry_backoff import AskingPace
+from legacy_mm.dataplane.retry_backoff import RetryBackoff
 from legacy_mm.dataplane.send_failure import Unsendable, ends_waiting
 from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 from legacy_mm.errors import StreamFailure
@@ -37,14 +37,14 @@ class TargetTopics:
     """The target's topics, as the engine's own thread asks for them."""
 
     def __init__(
-        self, plan: Plan, target: Cluster, patience: Patience, stopping: threading.Event, wait: Callable[[], None]
+        self, plan: Plan, target: Cluster, patience: RetryLoop, stopping: threading.Event, wait: Callable[[], None]
     ) -> None:
         """Create the topics; `wait` waits a moment, or until the target has news."""
         self._names = plan.names
         self._target = target
         self._stopping = stopping
         self._wait = wait
-        self._pace = AskingPace(plan.target)
+        self._pace = RetryBackoff(plan.target)
         self._missing_seconds = missing_seconds(plan.target)
         self._unmade = UnmadeTopics(plan, lambda topics: patience.ask(lambda: missing_topics(target, topics)))
         self._waits: dict[str, _Wait] = {}

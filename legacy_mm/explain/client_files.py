@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from legacy_mm.compat import jaas, properties_file
 from legacy_mm.compat.client_properties.rule import Rule, Secret, Side
 from legacy_mm.compat.client_properties.translate import RULES, Translated
-from legacy_mm.compat.properties_file import Entry
+from legacy_mm.compat.properties_file import PropertyEntry
 from legacy_mm.compat.releases import Grammar
 from legacy_mm.compat.steps import distinct
-from legacy_mm.compat.translate import Run
+from legacy_mm.compat.translate import MirrorRun
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.redaction import is_secret_property, looks_secret
 
@@ -27,7 +27,7 @@ class ClientFile:
     path: str
     label: str
     """The side, with the path where it has several files."""
-    entries: Sequence[Entry] = ()
+    entries: Sequence[PropertyEntry] = ()
     client: Translated | None = None
     """The translation, if the line would run."""
 
@@ -57,7 +57,7 @@ class ClientFile:
         return found | {text for login in logins for text in _login_secrets(login)}
 
 
-def read(given: Mapping[str, Sequence[str]], grammar: Grammar, run: Run | None) -> Iterator[ClientFile]:
+def read(given: Mapping[str, Sequence[str]], grammar: Grammar, run: MirrorRun | None) -> Iterator[ClientFile]:
     """Yield the files that a release would read, consumers first; `run` is present if the line would run."""
     consumers = distinct(given.get("consumer.config", ()))[: None if grammar.consumer == "zookeeper" else 1]
     sides: Sequence[tuple[Side, Sequence[str], Sequence[Translated]]] = (
@@ -66,7 +66,7 @@ def read(given: Mapping[str, Sequence[str]], grammar: Grammar, run: Run | None) 
     )
     for side, paths, clients in sides:
         for number, path in enumerate(paths):
-            entries: Sequence[Entry] = ()
+            entries: Sequence[PropertyEntry] = ()
             with suppress(ConfigurationError):
                 entries = properties_file.load_entries(path, grammar.file_errors)
             label = f"{side} {path}" if len(paths) > 1 else side

@@ -20,15 +20,15 @@ from legacy_mm.compat.client_properties.translate import Translated
 from legacy_mm.compat.command_line import Role, Word
 from legacy_mm.compat.environment import read as read_environment
 from legacy_mm.compat.legacy_options import ROWS
-from legacy_mm.compat.properties_file import Entry
-from legacy_mm.compat.translate import Help, NothingToDo, ReadOwnOptions, Run, Translation, Version, translate
+from legacy_mm.compat.properties_file import PropertyEntry
+from legacy_mm.compat.translate import Help, MirrorRun, NothingToDo, ReadOwnOptions, Translation, Version, translate
 from legacy_mm.errors import ConfigurationError, LegacyMMError
 from legacy_mm.explain import client_files
 from legacy_mm.explain.client_files import ClientFile
 from legacy_mm.explain.differences import DIFFERENCES
 from legacy_mm.explain.origin import origins, understood
 from legacy_mm.explain.permissions import Permission, permissions
-from legacy_mm.explain.relevance import Command, always
+from legacy_mm.explain.relevance import CommandLine, always
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs.log4j_found import Found
 from legacy_mm.options import unbuilt
@@ -105,7 +105,7 @@ _MIRRORS_OWN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DifferenceRow:
     """A known difference that concerns this line."""
 
     id: str
@@ -135,7 +135,7 @@ class Explanation:
     warnings: tuple[str, ...] = ()
     """Warnings at the start, and other surprises."""
     permissions: tuple[Permission, ...] = ()
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[DifferenceRow, ...] = ()
 
 
 class Explained(NamedTuple):
@@ -154,7 +154,7 @@ class Explained(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class OptionReader:
     """Reader of our own options: `cli.parser` has the parser, which this layer may not know."""
 
     typed: ReadOwnOptions
@@ -174,16 +174,16 @@ class _Facts:
     result: Translation | LegacyMMError = field(default_factory=NothingToDo)
 
     @property
-    def run(self) -> Run | None:
+    def run(self) -> MirrorRun | None:
         """The translation, where the line would run."""
-        return self.result if isinstance(self.result, Run) else None
+        return self.result if isinstance(self.result, MirrorRun) else None
 
     def of(self, side: Side) -> list[ClientFile]:
         """Return the files of one side."""
         return [file for file in self.files if file.side == side]
 
 
-def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -> Explained:
+def explain(words: Sequence[str], environment: Mapping[str, str], own: OptionReader) -> Explained:
     """Explain a command line in this environment without asking a cluster."""
     launcher, argv = command_line.called(words)
     facts = _find_out(launcher, argv, environment, own)
@@ -214,7 +214,7 @@ def explain(words: Sequence[str], environment: Mapping[str, str], own: Reader) -
 
 def _ending(result: Translation | LegacyMMError) -> tuple[int, str]:
     match result:
-        case Run():
+        case MirrorRun():
             return 0, "It would run."
         case NothingToDo():
             return 0, "It would end at once, because no stream is asked for."
@@ -225,7 +225,9 @@ def _ending(result: Translation | LegacyMMError) -> tuple[int, str]:
     return 0, ""
 
 
-def _find_out(launcher: Sequence[str], argv: Sequence[str], environment: Mapping[str, str], own: Reader) -> _Facts:
+def _find_out(
+    launcher: Sequence[str], argv: Sequence[str], environment: Mapping[str, str], own: OptionReader
+) -> _Facts:
     facts = _Facts()
     try:
         grammar = command_line.grammar_asked_for(argv, environment)
@@ -307,7 +309,7 @@ def _decided(client: Translated | None) -> dict[str, dict[str, str]]:
     return decided
 
 
-def _outcome(entry: Entry, settings: Mapping[str, str], veil: Veil) -> str:
+def _outcome(entry: PropertyEntry, settings: Mapping[str, str], veil: Veil) -> str:
     if set(settings) != {entry.name}:
         return f"decides {', '.join(sorted(settings))}"
     value = settings[entry.name]
@@ -342,11 +344,11 @@ def _surprises(facts: _Facts, log: Found) -> Iterator[str]:
     yield from (note.text for note in facts.notes if note.logger and note.level >= logging.WARNING)
 
 
-def _differences(facts: _Facts) -> Iterator[Difference]:
+def _differences(facts: _Facts) -> Iterator[DifferenceRow]:
     streams = facts.given.get("num.streams", ["1"])[-1:]
     consumers = facts.of("consumer")
     written = next((file.client for file in facts.of("producer")), None)
-    command = Command(
+    command = CommandLine(
         options=facts.given,
         consumers=[file.properties for file in consumers],
         producer={name: text for file in facts.of("producer") for name, text in file.properties.items()},
@@ -358,4 +360,4 @@ def _differences(facts: _Facts) -> Iterator[Difference]:
     )
     for row in DIFFERENCES:
         if row.applies(command) and (facts.run or row.applies is not always):
-            yield Difference(row.id, row.legacy, row.ours, row.reason, row.applies is always)
+            yield DifferenceRow(row.id, row.legacy, row.ours, row.reason, row.applies is always)

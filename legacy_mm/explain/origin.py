@@ -18,8 +18,8 @@ from legacy_mm.compat.client_properties.rule import (
     Mapped,
     Meaning,
     PartOf,
-    Reading,
-    Refused,
+    PropertyReading,
+    RefusedProperty,
     Renamed,
     Rule,
     Same,
@@ -61,7 +61,7 @@ def _origin(client: Translated, name: str, value: str) -> Origin:
     return Origin("default")
 
 
-def _decisive(reading: Reading, row: Rule | None, name: str, value: str) -> tuple[str, ...]:
+def _decisive(reading: PropertyReading, row: Rule | None, name: str, value: str) -> tuple[str, ...]:
     """Return the given names that decide a property; one of the same name decides alone."""
     if row is None:
         return ()
@@ -73,7 +73,7 @@ def _decisive(reading: Reading, row: Rule | None, name: str, value: str) -> tupl
     return decisive or ((row.name,) if reading.given(row.name) else ())
 
 
-def _without(reading: Reading, name: str, row: Rule) -> Mapping[str, str]:
+def _without(reading: PropertyReading, name: str, row: Rule) -> Mapping[str, str]:
     values = {other: value for other, value in reading.values.items() if other != name}
     try:
         return row.meaning.emit(replace(reading, values=values, notes=[]), row.name)
@@ -81,7 +81,7 @@ def _without(reading: Reading, name: str, row: Rule) -> Mapping[str, str]:
         return {}
 
 
-def _reason(reading: Reading, name: str, value: str, decisive: tuple[str, ...]) -> str:
+def _reason(reading: PropertyReading, name: str, value: str, decisive: tuple[str, ...]) -> str:
     """Return the reason of the row that decides alone, if name or value are not the file's."""
     if len(decisive) != 1 or (decisive == (name,) and str(reading.values[name]) == value):
         return ""
@@ -118,7 +118,7 @@ def _said(meaning: Meaning, name: str) -> str:
             return "unknown before Kafka 4, ignored"
         case Forgotten(instead=instead):
             return "unknown since Kafka 3, ignored" + (f"; today it is {instead}" if instead else "")
-        case Refused(because=because, unless=unless):
+        case RefusedProperty(because=because, unless=unless):
             return f"changes nothing with {' or '.join(map(repr, unless))}, else refused: {because}"
         case _:
             return "translated"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CommandLine:
     """A command line with its files, as far as they could be read."""
 
     options: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -30,26 +30,26 @@ class Command:
         return (*self.consumers, self.producer)
 
 
-Applies = Callable[[Command], bool]
+Applies = Callable[[CommandLine], bool]
 _KAFKA_PACKAGE = "org.apache.kafka."
 
 
-def always(_: Command) -> bool:
+def always(_: CommandLine) -> bool:
     """Return True: it is so with every mirror that runs."""
     return True
 
 
-def refused(command: Command) -> bool:
+def refused(command: CommandLine) -> bool:
     """Return True if the mirror cannot start."""
     return command.refused
 
 
-def several_streams(command: Command) -> bool:
+def several_streams(command: CommandLine) -> bool:
     """Return True if there is more than one stream."""
     return command.streams > 1
 
 
-def several_consumer_files(command: Command) -> bool:
+def several_consumer_files(command: CommandLine) -> bool:
     """Return True if `--consumer.config` is given again."""
     return len(command.options.get("consumer.config", ())) > 1
 
@@ -69,7 +69,7 @@ def producer(name: str, *values: str) -> Applies:
     return lambda command: _has(command.producer, name, values)
 
 
-def idempotent(command: Command) -> bool:
+def idempotent(command: CommandLine) -> bool:
     """Return True if the producer is idempotent, by name or by default."""
     return command.idempotent
 
@@ -79,12 +79,12 @@ def either_file(*names: str) -> Applies:
     return lambda command: any(name in file for file in command.files for name in names)
 
 
-def begins_at_the_end(command: Command) -> bool:
+def begins_at_the_end(command: CommandLine) -> bool:
     """Return True if a consumer file leaves `auto.offset.reset` at latest, or sets it in the words of any release."""
     return any(file.get("auto.offset.reset", "latest").strip() in {"latest", "largest"} for file in command.consumers)
 
 
-def login_of_our_own(command: Command) -> bool:
+def login_of_our_own(command: CommandLine) -> bool:
     """Return True for a login that librdkafka lacks: Kerberos, which is Java's default, or a delegation token."""
     return any(
         file.get("security.protocol", "").strip().upper().startswith("SASL_")
@@ -98,7 +98,7 @@ def login_of_our_own(command: Command) -> bool:
 def foreign_class(*names: str) -> Applies:
     """Match a line in which one of these properties names Java code that is not Kafka's own."""
 
-    def applies(command: Command) -> bool:
+    def applies(command: CommandLine) -> bool:
         values = [file.get(name, "") for file in command.files for name in names]
         classes = [word.strip() for value in values for word in value.split(",")]
         return any(word and not word.startswith(_KAFKA_PACKAGE) for word in classes)
@@ -139,7 +139,7 @@ def any_of(*several: Applies) -> Applies:
 def by_meaning(name: str, default: int, below: int) -> Applies:
     """Match a tuning property of the producer below this number, unless the number is taken literally."""
 
-    def applies(command: Command) -> bool:
+    def applies(command: CommandLine) -> bool:
         text = command.producer.get(name, str(default)).strip()
         literally = command.literal and name in command.producer
         return bool(command.producer) and not literally and text.isdecimal() and int(text) < below

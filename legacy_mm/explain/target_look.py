@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.features.topic_creation import trials
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic
@@ -13,7 +13,7 @@ from legacy_mm.policies.target_names import obstacles
 _MAKES_TOPICS = "auto.create.topics.enable"
 
 
-def impossible_copies(target: ClusterAdmin, copies: Iterable[str], deadline: Deadline) -> dict[str, str]:
+def impossible_copies(target: Admin, copies: Iterable[str], deadline: Deadline) -> dict[str, str]:
     """Copy -> why the target's brokers would not make it, of those that are missing; raises HostError.
 
     Whoever makes them is taken to be the brokers, when the first record comes.

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import one_line
 from legacy_mm.features.topic_acls.made_rules import MadeRules
@@ -23,11 +23,11 @@ from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,
     Change,
+    ChangeOutcome,
     CreateAcl,
     CreateTopic,
     DeleteAcl,
     Look,
-    Outcome,
     by_topic,
 )
 
@@ -64,12 +64,12 @@ class Scheduled:
 class Applier:
     """Makes changes at the target."""
 
-    def __init__(self, target: ClusterAdmin, made: MadeRules | None = None) -> None:
+    def __init__(self, target: Admin, made: MadeRules | None = None) -> None:
         """Take the target; `made` notes which access rules are ours."""
         self._target = target
         self._made = made
 
-    def apply(self, changes: Sequence[Change], deadline: Deadline) -> Iterator[Outcome]:
+    def apply(self, changes: Sequence[Change], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Make these changes, topics first; raises HostError if the target cannot be reached."""
         target = self._target
         yield from target.create_topics([each for each in changes if isinstance(each, CreateTopic)], deadline)
@@ -78,7 +78,7 @@ class Applier:
         yield from self._noted(self._create_rules([each for each in changes if isinstance(each, CreateAcl)], deadline))
         yield from self._noted(target.delete_rules([each for each in changes if isinstance(each, DeleteAcl)], deadline))
 
-    def _create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+    def _create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Add rules that forbid first.
 
         Where one of them is refused nothing is allowed: a copy would otherwise be open to a principal that the source
@@ -93,9 +93,11 @@ class Applier:
         held = [each for each in allowing if any(map(each.rule.overlaps, refused))]
         yield from self._target.create_rules([each for each in allowing if each not in held], deadline)
         for each in held:
-            yield Outcome(each, "not added, because the target refuses a rule that forbids something for this topic")
+            yield ChangeOutcome(
+                each, "not added, because the target refuses a rule that forbids something for this topic"
+            )
 
-    def _altered(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[Outcome]:
+    def _altered(self, wanted: Sequence[Alteration], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Alter properties.
 
         Try a refused one again alone, so that it holds no other one back and gets its own error.
@@ -107,7 +109,7 @@ class Applier:
             else:
                 yield outcome
 
-    def _noted(self, outcomes: Iterable[Outcome]) -> Iterator[Outcome]:
+    def _noted(self, outcomes: Iterable[ChangeOutcome]) -> Iterator[ChangeOutcome]:
         done: list[Change] = []
         try:
             for outcome in outcomes:
@@ -192,7 +194,7 @@ class Duties(threading.Thread):
         finally:
             run.lock.release()
 
-    def _look_and_apply(self, duty: Duty, deadline: Deadline) -> tuple[Look, list[Outcome], str]:
+    def _look_and_apply(self, duty: Duty, deadline: Deadline) -> tuple[Look, list[ChangeOutcome], str]:
         look, outcomes, failure = Look(), [], ""
         try:
             look = duty.look(self._topics, deadline)
@@ -202,7 +204,7 @@ class Duties(threading.Thread):
             failure = one_line(error)
         return look, outcomes, failure
 
-    def _tell(self, run: _Run, look: Look, outcomes: Sequence[Outcome], failure: str) -> None:
+    def _tell(self, run: _Run, look: Look, outcomes: Sequence[ChangeOutcome], failure: str) -> None:
         """Log each change, and each trouble and note that the run before did not have."""
         duty = run.scheduled.duty.name
         done = [outcome.change for outcome in outcomes if not outcome.error and not outcome.already]

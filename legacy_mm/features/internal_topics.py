@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.policies.changes import CreateTopic, Look
 
@@ -17,7 +17,7 @@ class InternalTopics:
 
     name = "internal-topics"
 
-    def __init__(self, cluster: ClusterAdmin, wanted: Mapping[str, int]) -> None:
+    def __init__(self, cluster: Admin, wanted: Mapping[str, int]) -> None:
         """Take the cluster; `wanted` is topic -> replication factor."""
         self._cluster = cluster
         self._wanted = wanted

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.features.duties import Applier, Scheduled
 from legacy_mm.features.heartbeats.heartbeat_copies import HeartbeatCopies
 from legacy_mm.features.internal_topics import InternalTopics
@@ -37,7 +37,7 @@ class TopicNames:
 
 
 def feature_duties(
-    features: FeatureSettings, source: ClusterAdmin, target: ClusterAdmin, names: TopicNames, watch_interval: float
+    features: FeatureSettings, source: Admin, target: Admin, names: TopicNames, watch_interval: float
 ) -> tuple[list[Scheduled], Applier]:
     """Return the duties that are switched on, with their schedules, and the applier of their changes.
 
@@ -78,7 +78,7 @@ def feature_duties(
     return found, Applier(target, made)
 
 
-def source_duties(source: ClusterAdmin, names: TopicNames) -> list[Scheduled]:
+def source_duties(source: Admin, names: TopicNames) -> list[Scheduled]:
     """Return the duties at the source, whose administrator may have to allow them."""
     wanted = names.own_at_source
     return [Scheduled(InternalTopics(source, wanted), math.inf, before_copying=True)] if wanted else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clients.choose import admin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
@@ -14,12 +14,12 @@ from legacy_mm.policies.same_cluster import what_one_cluster_means
 _ASK_SECONDS = 10.0
 
 
-def both_ends(settings: Settings) -> tuple[ClusterAdmin, ClusterAdmin]:
+def both_ends(settings: Settings) -> tuple[Admin, Admin]:
     """Return clients of the source and the target, as the features reach them."""
     return admin("source", settings.source_admin_properties), admin("target", settings.target_admin_properties)
 
 
-def warning(settings: Settings, source: ClusterAdmin, target: ClusterAdmin, deadline: Deadline) -> str:
+def warning(settings: Settings, source: Admin, target: Admin, deadline: Deadline) -> str:
     """Return the warning about source and target; empty if they are two clusters or report no id.
 
     Raises HostError, and ConfigurationError where the features must not run.

@@ -9,7 +9,7 @@ from typing import Any
 
 from legacy_mm.control_channel.channel import ChannelServer
 from legacy_mm.control_channel.frames import LEASE_SECONDS, Plan
-from legacy_mm.controlplane.copy_job import CopyJob, PairSink, Trouble
+from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
 from legacy_mm.errors import FailureKind
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
@@ -144,7 +144,7 @@ class Copies:
         settings = self._settings
         return settings.engine != "auto" or only_batches(settings) is not None or settings.quarantine.refused
 
-    def adapt(self, trouble: Trouble) -> bool:
+    def adapt(self, trouble: CopyTrouble) -> bool:
         """Change the plan of the next copy jobs if that helps against this trouble; return False if it does not."""
         match trouble.kind:
             case FailureKind.IDEMPOTENCE_REFUSED:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from legacy_mm.clients.api import RebalanceListener
+from legacy_mm.clients.api import AssignmentListener
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings, MetricsSettings
 from legacy_mm.control_channel.certificate import channel_identity
@@ -82,7 +82,7 @@ class Host:
             ready = plugins.ready_handler(settings.handler, lambda: self.spark.jvm)
         return replace(settings, handler=ready if self.spark.embedded else plugins.on_workers(ready))
 
-    def listener(self, settings: ListenerSettings | None) -> RebalanceListener | None:
+    def listener(self, settings: ListenerSettings | None) -> AssignmentListener | None:
         """Return the rebalance listener of all streams; close the host if it cannot be made."""
         if settings is None:
             return None

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from legacy_mm.clients.api import RebalanceListener
+from legacy_mm.clients.api import AssignmentListener
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings
 from legacy_mm.errors import ConfigurationError, HandlerFailure
 from legacy_mm.features.naming.flags import NamingSettings
@@ -50,7 +50,7 @@ class OneAtATime:
     Calls of several streams never overlap, and the membership's thread never calls the JVM.
     """
 
-    def __init__(self, listener: RebalanceListener) -> None:
+    def __init__(self, listener: AssignmentListener) -> None:
         self._listener = listener
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="rebalance-listener")
 
@@ -111,7 +111,7 @@ def _place(path: str, number: int | None = None) -> str:
     return f"{folder}/{Path(path).name}"
 
 
-def make_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> RebalanceListener:
+def make_listener(settings: ListenerSettings, jvm: Callable[[], Jvm]) -> AssignmentListener:
     """Return the listener; raises ConfigurationError (exit 1, as the legacy tool) if it cannot be made."""
     try:
         if is_python(settings.name, settings.class_path):

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from legacy_mm.clients import choose
-from legacy_mm.clients.api import RebalanceListener
+from legacy_mm.clients.api import AssignmentListener
 from legacy_mm.clients.librdkafka.client import client_version, require_resolvable
 from legacy_mm.clock import wall
 from legacy_mm.config.settings import SourceSettings
@@ -76,7 +76,7 @@ def _beyond_our_sockets(properties: Mapping[str, str]) -> str | None:
     return unsupported(properties)
 
 
-def build_mirror(written: Settings, host: Host, listener: RebalanceListener | None = None) -> Mirror:
+def build_mirror(written: Settings, host: Host, listener: AssignmentListener | None = None) -> Mirror:
     """Build the mirror of one flow from its settings as written.
 
     The rebalance listener is that of all flows.
@@ -127,7 +127,7 @@ def _mirror(
     names: Names,
     registry: Registry,
     identity: IdentityCheck | None,
-    listener: RebalanceListener | None,
+    listener: AssignmentListener | None,
     renewal: Renewal | None,
 ) -> Mirror:
     """Put the objects of one flow together."""
@@ -252,7 +252,7 @@ def _stream(
     guard: GapGuard,
     on_failure: OnFailure,
     existing_topics: Callable[[], frozenset[str] | None],
-    listener: RebalanceListener | None,
+    listener: AssignmentListener | None,
 ) -> Stream:
     source = settings.source
     properties = member_properties(settings, index)

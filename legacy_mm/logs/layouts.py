@@ -21,7 +21,7 @@ Thrown = tuple[type[BaseException], BaseException, TracebackType | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogEvent:
     """A log record in its final words, secrets hidden."""
 
     level: int
@@ -48,7 +48,7 @@ class Line:
         return _LEVEL_NAMES.get(self.level, str(self.level))
 
 
-def formatter(layout: Layout) -> Callable[[Line], str]:
+def formatter(layout: Layout) -> Callable[[LogEvent], str]:
     """Return the function that turns a line into text, line end included."""
     return _json if layout.json else _Pattern(layout.pattern)
 
@@ -58,7 +58,7 @@ def formatted_traceback(thrown: Thrown) -> str:
     return "".join(traceback.format_exception(*thrown)).rstrip("\n")
 
 
-def _json(line: Line) -> str:
+def _json(line: LogEvent) -> str:
     time = datetime.fromtimestamp(line.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     told: dict[str, object] = {
         "time": time,
@@ -85,7 +85,7 @@ _AROUND = re.compile(rf"%(?:{'|'.join(f'{_STYLES} {_CHANGES}'.split())}){_ARGUME
 """Modifications that log4j 2 applies to a part of the line: the part is printed unchanged."""
 _MODIFIER = re.compile(r"(?P<left>-?)(?P<least>[0-9]*)(?:\.(?P<end>-?)(?P<most>[0-9]+))?")
 _GMT = re.compile(r"GMT([+-])([01]?\d|2[0-3])(?::?([0-5]\d))?")
-_Render = Callable[[Line], str]
+_Render = Callable[[LogEvent], str]
 
 
 class _Pattern:
@@ -103,7 +103,7 @@ class _Pattern:
             begin = word.end()
         self._literal(pattern[begin:])
 
-    def __call__(self, line: Line) -> str:
+    def __call__(self, line: LogEvent) -> str:
         text = "".join(part(line) for part in self._parts)
         return f"{text}{line.detail}\n" if line.detail and not self._shows_detail else text
 
@@ -131,7 +131,7 @@ def _modified(modifier: str, render: _Render) -> _Render:
         return render
     least, most = int(found["least"] or 0), int(found["most"] or 0)
 
-    def changed(line: Line) -> str:
+    def changed(line: LogEvent) -> str:
         text = render(line)
         if found["most"] is not None and len(text) > most:
             text = text[:most] if found["end"] else text[len(text) - most :]

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 from legacy_mm.clock import epoch_ms
 from legacy_mm.logs.events import Event
-from legacy_mm.logs.layouts import Line, formatted_traceback, formatter, rolled_path
+from legacy_mm.logs.layouts import LogEvent, formatted_traceback, formatter, rolled_path
 from legacy_mm.logs.settings import DEBUG, LEVELS, OFF, Appender, LogFile, LogSettings
 from legacy_mm.redaction import Secrets
 
@@ -162,7 +162,9 @@ class _Router(logging.Handler):
             handlers = (self._fallback,)
         return self._routes.setdefault(logger, _Route(self.settings.level_of(logger), handlers))
 
-    def _line(self, record: logging.LogRecord, event: Event | None, wording: Wording | None, *, debug: bool) -> Line:
+    def _line(
+        self, record: logging.LogRecord, event: Event | None, wording: Wording | None, *, debug: bool
+    ) -> LogEvent:
         hidden = self.secrets.hidden
         fields = {name: _plain(value, hidden) for name, value in getattr(record, "fields", {}).items()}
         said = wording or event
@@ -174,7 +176,7 @@ class _Router(logging.Handler):
         if record.exc_info and record.exc_info[0] is not None and debug:
             details.append(hidden(formatted_traceback(record.exc_info)))
             thrown = (record.exc_info[0].__name__, hidden(str(record.exc_info[1])))
-        return Line(
+        return LogEvent(
             level=wording.level if wording else record.levelno,
             logger=wording.logger if wording else record.name,
             message=message,
@@ -203,7 +205,7 @@ def _plain(value: object, hidden: Callable[[str], str]) -> object:
 class _Formatter(logging.Formatter):
     """A layout with the interface of Python's formatters."""
 
-    def __init__(self, render: Callable[[Line], str]) -> None:
+    def __init__(self, render: Callable[[LogEvent], str]) -> None:
         super().__init__()
         self._render = render
 

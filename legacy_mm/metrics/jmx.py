@@ -15,7 +15,7 @@ from typing import Literal
 from legacy_mm.logs import events
 from legacy_mm.metrics.metric_catalogue import BY_PLACE
 from legacy_mm.metrics.registry import Fact, Labels, Snapshot
-from legacy_mm.metrics.window import Reading
+from legacy_mm.metrics.window import WindowReading
 
 _PERIOD_SECONDS, _LONGEST_SECONDS = 2.0, 10.0
 _BEANS_A_PERIOD = 1_000
@@ -94,7 +94,7 @@ def _quoted(text: str) -> str:
     return '"' + _ESCAPED.sub(r"\\\1", text).replace("\n", "\\n") + '"'
 
 
-def _value(level: str, attribute: Attribute, readings: Mapping[str, Reading], snapshot: Snapshot) -> Fact | float:
+def _value(level: str, attribute: Attribute, readings: Mapping[str, WindowReading], snapshot: Snapshot) -> Fact | float:
     if not attribute.metric:
         return attribute.constant
     if attribute.metric in snapshot.facts:

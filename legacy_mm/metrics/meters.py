@@ -10,7 +10,7 @@ import math
 from collections import defaultdict
 
 from legacy_mm.control_channel.frames import Measured
-from legacy_mm.metrics.window import Reading, Window
+from legacy_mm.metrics.window import Window, WindowReading
 
 Source = str
 
@@ -40,7 +40,7 @@ class Counter:
         """Forget a source that will begin at 0 again."""
         self._seen.pop(source, None)
 
-    def read(self, now: float) -> Reading:
+    def read(self, now: float) -> WindowReading:
         return self._window.read(self._total, now)
 
 
@@ -60,11 +60,11 @@ class Gauge:
         """Forget a source and its value."""
         self._values.pop(source, None)
 
-    def read(self, now: float) -> Reading:
+    def read(self, now: float) -> WindowReading:
         return self._window.read(sum(self._values.values()) if self._values else math.nan, now)
 
 
-class Spread:
+class LatencySpread:
     """Measurements of which sum, number and extremes are kept."""
 
     def __init__(self) -> None:
@@ -74,7 +74,7 @@ class Spread:
         """Add measurements that were added up elsewhere."""
         self._window.record_many(total, count, maximum, minimum, now)
 
-    def read(self, now: float) -> Reading:
+    def read(self, now: float) -> WindowReading:
         return self._window.read(0.0, now)
 
 
@@ -88,7 +88,7 @@ class Age:
         """Note an event of this age; the latest time counts."""
         self._at = max(self._at, now - age)
 
-    def read(self, now: float) -> Reading:
+    def read(self, now: float) -> WindowReading:
         return Window().read(now - self._at, now)
 
 
@@ -98,7 +98,7 @@ class Meters:
     def __init__(self) -> None:
         self.counters: defaultdict[str, Counter] = defaultdict(Counter)
         self.gauges: defaultdict[str, Gauge] = defaultdict(Gauge)
-        self.spreads: defaultdict[str, Spread] = defaultdict(Spread)
+        self.spreads: defaultdict[str, LatencySpread] = defaultdict(LatencySpread)
         self.ages: defaultdict[str, Age] = defaultdict(Age)
 
     def observe(self, source: Source, row: Measured, now: float) -> None:
@@ -119,7 +119,7 @@ class Meters:
         for gauge in self.gauges.values():
             gauge.forget(source)
 
-    def read(self, now: float) -> dict[str, Reading]:
+    def read(self, now: float) -> dict[str, WindowReading]:
         """Return all measures as they are now."""
         kinds = (self.counters, self.gauges, self.spreads, self.ages)
         return {name: measure.read(now) for kind in kinds for name, measure in kind.items()}

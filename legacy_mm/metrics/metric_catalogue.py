@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from legacy_mm.metrics.window import NOTHING_YET, Reading
+from legacy_mm.metrics.window import NOTHING_YET, WindowReading
 
 Kind = Literal["counter", "gauge", "rate"]
 
@@ -36,7 +36,7 @@ class Metric:
     name: str
     source: str
     """The measure in the snapshot."""
-    read: Callable[[Reading], float]
+    read: Callable[[WindowReading], float]
     unit: str
     kind: Kind = "gauge"
     per: str = ""
@@ -47,7 +47,7 @@ class Metric:
         """The name for Prometheus."""
         return "legacy_mm_" + (self.name if self.level == "mirror" else f"{self.level}_{self.name}")
 
-    def value(self, readings: Mapping[str, Reading]) -> float:
+    def value(self, readings: Mapping[str, WindowReading]) -> float:
         """Return the value in these readings of one scope; NaN if there is none, as in Kafka's clients."""
         value = self.read(readings.get(self.source, NOTHING_YET))
         if not self.per:
@@ -56,49 +56,49 @@ class Metric:
         return value / divisor if divisor else math.nan
 
 
-def _now(reading: Reading) -> float:
+def _now(reading: WindowReading) -> float:
     return reading.value
 
 
-def _number(reading: Reading) -> float:
+def _number(reading: WindowReading) -> float:
     """Return a number of things that are there now: 0 while no client reports any."""
     return 0.0 if math.isnan(reading.value) else reading.value
 
 
-def _ago(reading: Reading) -> float:
+def _ago(reading: WindowReading) -> float:
     """Return -1 for what has not happened yet, as Kafka's consumer does."""
     return -1.0 if math.isnan(reading.value) else reading.value
 
 
-def _total(reading: Reading) -> float:
+def _total(reading: WindowReading) -> float:
     return 0.0 if reading is NOTHING_YET else reading.value
 
 
-def _maximum(reading: Reading) -> float:
+def _maximum(reading: WindowReading) -> float:
     return reading.maximum
 
 
-def _minimum(reading: Reading) -> float:
+def _minimum(reading: WindowReading) -> float:
     return reading.minimum
 
 
-def _amount(reading: Reading) -> float:
+def _amount(reading: WindowReading) -> float:
     return reading.amount
 
 
-def _per_hour(reading: Reading) -> float:
+def _per_hour(reading: WindowReading) -> float:
     return reading.rate() * 3600
 
 
 def _counted(level: str, name: str, source: str, unit: str) -> Iterator[Metric]:
     """Yield `name-total` and `name-rate`."""
     yield Metric(level, f"{name}_total", source, _total, unit, "counter")
-    yield Metric(level, f"{name}_rate", source, Reading.rate, f"{unit}/s", "rate")
+    yield Metric(level, f"{name}_rate", source, WindowReading.rate, f"{unit}/s", "rate")
 
 
 def _spread(level: str, name: str, source: str, unit: str) -> Iterator[Metric]:
     """Yield `name-avg` and `name-max`."""
-    yield Metric(level, f"{name}_avg", source, Reading.average, unit)
+    yield Metric(level, f"{name}_avg", source, WindowReading.average, unit)
     yield Metric(level, f"{name}_max", source, _maximum, unit)
 
 
@@ -126,7 +126,7 @@ def _consumed(level: str) -> Iterator[Metric]:
 def _ages(level: str, name: str, measure: str) -> Iterator[Metric]:
     """Yield an age in ms as MirrorMaker 2 shows it: the last one, and those recorded lately."""
     yield Metric(level, name, f"last_{measure}", _now, "ms")
-    for ending, read in (("min", _minimum), ("max", _maximum), ("avg", Reading.average)):
+    for ending, read in (("min", _minimum), ("max", _maximum), ("avg", WindowReading.average)):
         yield Metric(level, f"{name}_{ending}", measure, read, "ms")
 
 
@@ -161,7 +161,7 @@ METRICS = (
     Metric("consumer_partition", "records_lag", "lag", _now, "records"),
     *_spread("consumer_partition", "records_lag", "lag", "records"),
     Metric("consumer_partition", "records_lead", "lead", _now, "records"),
-    Metric("consumer_partition", "records_lead_avg", "lead", Reading.average, "records"),
+    Metric("consumer_partition", "records_lead_avg", "lead", WindowReading.average, "records"),
     Metric("consumer_partition", "records_lead_min", "lead", _minimum, "records"),
     Metric("consumer", "assigned_partitions", "assigned", _number, "partitions"),
     *_counted("consumer", "commit", "commits", "commits"),
@@ -189,10 +189,10 @@ METRICS = (
     Metric("producer", "waiting_threads", "waiting", _number, "streams"),
     Metric("producer", "metadata_age", "metadata", _now, "s"),
     Metric("mirror_partition", "record_count", "records", _total, "records that the target has", "counter"),
-    Metric("mirror_partition", "record_rate", "records", Reading.rate, "records/s", "rate"),
+    Metric("mirror_partition", "record_rate", "records", WindowReading.rate, "records/s", "rate"),
     Metric("mirror_partition", "byte_count", "value_bytes", _total, "bytes of values", "counter"),
     Metric("mirror_partition", "estimated_byte_count", "estimated_bytes", _total, "bytes of byte_count", "counter"),
-    Metric("mirror_partition", "byte_rate", "value_bytes", Reading.rate, "bytes/s", "rate"),
+    Metric("mirror_partition", "byte_rate", "value_bytes", WindowReading.rate, "bytes/s", "rate"),
     *_ages("mirror_partition", "record_age_ms", "age_ms"),
     *_ages("mirror_partition", "replication_latency_ms", "latency_ms"),
     Metric("mirror_partition", "lag_seconds", "uncopied_seconds", _now, "age of the first uncopied record"),

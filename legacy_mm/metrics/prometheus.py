@@ -26,7 +26,7 @@ from legacy_mm.logs import events
 from legacy_mm.metrics import health
 from legacy_mm.metrics.metric_catalogue import METRICS
 from legacy_mm.metrics.registry import Labels, Snapshot
-from legacy_mm.metrics.window import Reading
+from legacy_mm.metrics.window import WindowReading
 
 Snapshots = Callable[[], Iterable[Snapshot]]
 State = Callable[[], health.State]
@@ -106,7 +106,7 @@ class _SnapshotCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield one family for each metric, with a sample for each scope of its level that has a value."""
-        places: defaultdict[str, list[tuple[Labels, dict[str, Reading]]]] = defaultdict(list)
+        places: defaultdict[str, list[tuple[Labels, dict[str, WindowReading]]]] = defaultdict(list)
         for snapshot in self._snapshots():
             for scope, readings in snapshot.readings.items():
                 places[scope.level].append(((("flow", snapshot.flow), *scope.labels), dict(readings)))

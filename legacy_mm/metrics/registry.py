@@ -16,7 +16,7 @@ from typing import NamedTuple
 from legacy_mm.clock import monotonic
 from legacy_mm.control_channel.frames import JOB, Measured, Progress, Statistics
 from legacy_mm.metrics.meters import Meters, Source
-from legacy_mm.metrics.window import Reading
+from legacy_mm.metrics.window import WindowReading
 from legacy_mm.model import TopicPartition
 
 Labels = tuple[tuple[str, str], ...]
@@ -35,7 +35,7 @@ class Snapshot:
     """Everything that is known at one moment."""
 
     flow: str
-    readings: Mapping[Scope, Mapping[str, Reading]]
+    readings: Mapping[Scope, Mapping[str, WindowReading]]
     facts: Mapping[str, Fact]
     """Facts of the whole run: versions, the time of the start."""
 

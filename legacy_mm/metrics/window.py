@@ -16,7 +16,7 @@ SAMPLES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class WindowReading:
     """One measure at one moment: its present value (a counter's total), and what was recorded lately."""
 
     value: float
@@ -34,9 +34,9 @@ class Reading:
         """Return the average of recordings; NaN if there was none, as in Kafka."""
         return self.amount / self.count if self.count else math.nan
 
-    def with_other(self, other: Reading) -> Reading:
+    def with_other(self, other: WindowReading) -> WindowReading:
         """Combine the same measure of two clients that are shown as one; NaN adds nothing."""
-        return Reading(
+        return WindowReading(
             _known(sum, self.value, other.value),
             self.amount + other.amount,
             self.count + other.count,
@@ -51,7 +51,7 @@ def _known(amount_to: Callable[[list[float]], float], *values: float) -> float:
     return amount_to(known) if known else math.nan
 
 
-NOTHING_YET = Reading(math.nan, 0.0, 0, SAMPLE_SECONDS, math.nan, math.nan)
+NOTHING_YET = WindowReading(math.nan, 0.0, 0, SAMPLE_SECONDS, math.nan, math.nan)
 """A measure that nobody has recorded."""
 
 
@@ -88,13 +88,13 @@ class Window:
         sample.maximum = max(sample.maximum, maximum)
         sample.minimum = min(sample.minimum, minimum)
 
-    def read(self, value: float, now: float) -> Reading:
+    def read(self, value: float, now: float) -> WindowReading:
         """Return the window as it is now, beside the present value."""
         self._forget(now)
         samples = self._samples
         if not samples:
-            return Reading(value, 0.0, 0, SAMPLE_SECONDS, math.nan, math.nan)
-        return Reading(
+            return WindowReading(value, 0.0, 0, SAMPLE_SECONDS, math.nan, math.nan)
+        return WindowReading(
             value,
             sum(sample.amount for sample in samples),
             sum(sample.count for sample in samples),

@@ -138,7 +138,7 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ChangeOutcome:
     """The result of a change."""
 
     change: Change

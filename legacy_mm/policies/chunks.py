@@ -12,8 +12,8 @@ _RECORDS_AT_ONCE = 5_000
 Item = TypeVar("Item")
 
 
-def portions(items: Sequence[Item], size: Callable[[Item], int] = lambda item: 1) -> Iterator[Sequence[Item]]:
-    """Yield portions that fit into one request; `size`: the metadata records that one item makes."""
+def chunks(items: Sequence[Item], size: Callable[[Item], int] = lambda item: 1) -> Iterator[Sequence[Item]]:
+    """Yield chunks that fit into one request; `size`: the metadata records that one item makes."""
     portion: list[Item] = []
     records = 0
     for item in items:

@@ -27,7 +27,7 @@ _FAULTS = {
 }
 
 
-class Survey(NamedTuple):
+class RecordSurvey(NamedTuple):
     """The result of a walk over the records of a batch."""
 
     records: int
@@ -93,14 +93,14 @@ class Regrouped(NamedTuple):
     source_offsets: OffsetArray
 
 
-def survey(header: Header, records: memoryview, partition: int, partitions: int) -> Survey:
+def survey(header: Header, records: memoryview, partition: int, partitions: int) -> RecordSurvey:
     """Walk decompressed records; CorruptRecords unless they are `header.records` whole ones and nothing else.
 
     Counts the keyed records that do not belong to `partition` of `partitions`; 0 partitions: nothing is hashed.
     """
     found = kernels.survey_records(as_array(records), header.records, header.last_offset_delta, partition, partitions)
     _check(header, found[0])
-    return Survey(*found)
+    return RecordSurvey(*found)
 
 
 def measure(header: Header, records: memoryview, from_offset: int = 0) -> Contents:

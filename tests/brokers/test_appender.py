@@ -13,7 +13,7 @@ import pytest
 from legacy_mm.audit.records import create_topic, delete_topic
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.append_options import options_from
-from legacy_mm.clients.native.appender import Appender
+from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.errors import ConnectionLost, ProducerForgotten
 from legacy_mm.clients.native.traffic import Traffic
@@ -35,11 +35,11 @@ def of_size(size: int) -> RecordBatch:
 
 
 @pytest.fixture(params=["true", "false"], ids=["idempotent", "plain"])
-def appender(request: pytest.FixtureRequest, target: Any, name: str) -> Iterator[Appender]:
+def appender(request: pytest.FixtureRequest, target: Any, name: str) -> Iterator[BatchAppender]:
     properties = {"bootstrap.servers": target.bootstrap, "enable.idempotence": request.param}
     cluster = Cluster(properties, SECONDS)
     cluster.watch([name])
-    appender = Appender(cluster, options_from(properties), Traffic("producer", print))
+    appender = BatchAppender(cluster, options_from(properties), Traffic("producer", print))
 
     def started() -> bool:
         with suppress(ConnectionLost):  # a new broker may still be loading what it knows of producers
@@ -60,7 +60,7 @@ def name(target: Any, topic: Callable[[], str]) -> str:
     return name
 
 
-def test_little_and_much_in_any_mixture_all_arrive_in_order(appender: Appender, name: str) -> None:
+def test_little_and_much_in_any_mixture_all_arrive_in_order(appender: BatchAppender, name: str) -> None:
     arrived: defaultdict[int, list[tuple[int, int]]] = defaultdict(list)
     appended: defaultdict[int, int] = defaultdict(int)
     dice = random.Random(7)
@@ -90,7 +90,7 @@ def test_little_and_much_in_any_mixture_all_arrive_in_order(appender: Appender, 
 
 
 def test_a_refused_batch_is_not_taken_for_stored_by_a_broker_that_has_forgotten_its_producer(
-    appender: Appender, target: Any, topic: Callable[[], str]
+    appender: BatchAppender, target: Any, topic: Callable[[], str]
 ) -> None:
     """It takes any sequence number then, so that an answer to a later batch says nothing of those before it."""
     name, compacted = topic(), {"cleanup.policy": "compact"}

@@ -13,7 +13,7 @@ from confluent_kafka import Producer
 
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.topic_state import overrides
-from legacy_mm.audit.record import Record
+from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.records import create_topic, end_offsets, grow_topic, list_topics, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
@@ -135,7 +135,7 @@ def test_topics_are_as_the_source_has_them_where_the_target_was_away(
     assert len(end_offsets(target.bootstrap, name)) == 6
 
 
-def heartbeats(cluster: Cluster) -> list[Record]:
+def heartbeats(cluster: Cluster) -> list[ObservedRecord]:
     """Those of west to east, in partition 0."""
     if "heartbeats" not in list_topics(cluster.bootstrap):
         return []

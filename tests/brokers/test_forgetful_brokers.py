@@ -16,8 +16,8 @@ from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.records import create_topic, read_all
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.append_options import options_from
-from legacy_mm.clients.native.appender import Appender
-from legacy_mm.clients.native.broker_sender import Channel
+from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.broker_sender import BrokerSender
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.traffic import Traffic
@@ -58,9 +58,9 @@ class Losses:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.on = False
         self.count = 0
-        settle = Channel._settle
+        settle = BrokerSender._settle
 
-        def maybe(channel: Channel, request: Any, *rest: Any) -> None:
+        def maybe(channel: BrokerSender, request: Any, *rest: Any) -> None:
             if not self.on:
                 settle(channel, request, *rest)
                 return
@@ -69,7 +69,7 @@ class Losses:
                 with channel._owner.lock:
                     channel._owner.failed(entry, None)
 
-        monkeypatch.setattr(Channel, "_settle", maybe)
+        monkeypatch.setattr(BrokerSender, "_settle", maybe)
 
 
 @pytest.fixture
@@ -78,10 +78,10 @@ def losses(monkeypatch: pytest.MonkeyPatch) -> Losses:
 
 
 @pytest.fixture
-def appender(forgetful: Any) -> Iterator[Appender]:
+def appender(forgetful: Any) -> Iterator[BatchAppender]:
     properties = {"bootstrap.servers": forgetful.bootstrap, "enable.idempotence": "true"}
     cluster = Cluster(properties, 5.0)
-    appender = Appender(cluster, options_from(properties), Traffic("producer", print))
+    appender = BatchAppender(cluster, options_from(properties), Traffic("producer", print))
 
     def started() -> bool:
         with suppress(ConnectionLost, ClusterUnreachable):
@@ -96,20 +96,20 @@ def appender(forgetful: Any) -> Iterator[Appender]:
     cluster.close()
 
 
-def settled(appender: Appender) -> bool:
+def settled(appender: BatchAppender) -> bool:
     appender.tend()
     assert not appender.take_refused()
     return appender.wait_empty(0.05)
 
 
-def append(appender: Appender, place: TopicPartition, number: int, age_ms: int = WEEK_MS) -> None:
+def append(appender: BatchAppender, place: TopicPartition, number: int, age_ms: int = WEEK_MS) -> None:
     record = SingleRecord(epoch_ms() - age_ms, b"%d" % number, b"v", ())
     appender.append(place, batch_of(record, Codec.NONE), number)
 
 
 @pytest.mark.parametrize("age_ms", [0, WEEK_MS], ids=["young", "old"])
 def test_what_arrived_without_an_answer_is_there_once(
-    appender: Appender, losses: Losses, forgetful: Any, topic: Callable[[], str], age_ms: int
+    appender: BatchAppender, losses: Losses, forgetful: Any, topic: Callable[[], str], age_ms: int
 ) -> None:
     """Each of some batches loses its answer, and the broker ends cleanly: what it then reads leaves out the expired."""
     name = topic()
@@ -134,7 +134,7 @@ def test_what_arrived_without_an_answer_is_there_once(
 
 
 def test_who_may_not_read_the_log_sends_again_and_says_so_once(
-    appender: Appender, losses: Losses, forgetful: Any, topic: Callable[[], str], caplog: pytest.LogCaptureFixture
+    appender: BatchAppender, losses: Losses, forgetful: Any, topic: Callable[[], str], caplog: pytest.LogCaptureFixture
 ) -> None:
     """The right to write is enough to copy: nothing is lost, and nothing waits for ever."""
     name = topic()

@@ -27,12 +27,12 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.records import committed, create_topic, end_offsets, members
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.native.admin import WireAdmin
+from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.connection import Connection, open_connection
 from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clients.native.security import Security, unsupported
 from legacy_mm.clock import Deadline
-from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Outcome
+from legacy_mm.policies.changes import BROKER_DEFAULT, ChangeOutcome, CreateTopic
 from legacy_mm.policies.config_filter import TOPIC
 from tests.fixtures.deployments import PARTITIONS, ROWS, mirror_together
 from tests.fixtures.kerberos import LISTENER, MODULE, SECURED, SERVICE, TLS, TOKENS, USER, Kerberized
@@ -252,9 +252,9 @@ def test_a_keytab_opens_the_broker(kerberized: Kerberized) -> None:
 @pytest.mark.usefixtures("realms")
 def test_duties_ask_and_change_with_a_ticket(kerberized: Kerberized, topic: Callable[..., str]) -> None:
     """Everything that they do is in `test_topic_duties.py`."""
-    admin, name = WireAdmin("source", by_ticket(kerberized)), topic("krb")
+    admin, name = NativeAdmin("source", by_ticket(kerberized)), topic("krb")
     made = CreateTopic(name, 3, BROKER_DEFAULT, {"flush.ms": "7"})
-    assert list(admin.create_topics([made], Deadline.after(SECONDS))) == [Outcome(made)]
+    assert list(admin.create_topics([made], Deadline.after(SECONDS))) == [ChangeOutcome(made)]
     wait_until(lambda: admin.topics(Deadline.after(SECONDS)).get(name) == 3, SECONDS, "the topic")
     (described,) = admin.properties([name], Deadline.after(SECONDS))[0].values()
     assert [(each.value, each.origin) for each in described if each.name == "flush.ms"] == [("7", TOPIC)]

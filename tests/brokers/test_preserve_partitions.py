@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.audit.load import NEVER_EXPIRE, Loaded, load, load_kinds
-from legacy_mm.audit.record import Record
+from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import Placement, same_records
 from legacy_mm.audit.records import create_topic, end_offsets, grow_topic, list_topics, read_all, wait_for_count
 from legacy_mm.audit.waiting import wait_until
@@ -39,7 +39,7 @@ def kinds(source: Any) -> list[Loaded]:
     return [loaded for loaded in load_kinds(source.bootstrap, "preserve") if loaded.visible]
 
 
-def named(records: Iterable[Record], topic: str) -> list[Record]:
+def named(records: Iterable[ObservedRecord], topic: str) -> list[ObservedRecord]:
     return [replace(record, topic=topic) for record in records]
 
 

@@ -13,8 +13,8 @@ from legacy_mm.audit.load import load_compacted, load_kinds
 from legacy_mm.audit.records import end_offsets
 from legacy_mm.clients.librdkafka.reader import PartitionReader
 from legacy_mm.compat.client_properties.translate import apply
-from legacy_mm.dataplane.keep_alive import Beat, Patience
-from legacy_mm.dataplane.native_reader import WireReader
+from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
+from legacy_mm.dataplane.native_reader import NativeReader
 from legacy_mm.model import TopicPartition
 from tests.fixtures.copying import PATIENCE
 
@@ -22,7 +22,9 @@ pytestmark = pytest.mark.brokers
 Row = tuple[Any, ...]
 
 
-def rows_of(reader: PartitionReader | WireReader, places: dict[TopicPartition, int]) -> dict[TopicPartition, list[Row]]:
+def rows_of(
+    reader: PartitionReader | NativeReader, places: dict[TopicPartition, int]
+) -> dict[TopicPartition, list[Row]]:
     """All that is there of these partitions, from offset 3 of each on."""
     found: dict[TopicPartition, list[Row]] = {place: [] for place in places}
     with closing(reader):
@@ -38,15 +40,15 @@ def rows_of(reader: PartitionReader | WireReader, places: dict[TopicPartition, i
 
 
 @pytest.fixture
-def patience() -> Iterator[Patience]:
+def patience() -> Iterator[RetryLoop]:
     stopping = threading.Event()
-    yield Patience(stopping, Beat(lambda: None), lambda: None)
+    yield RetryLoop(stopping, KeepAlive(lambda: None), lambda: None)
     stopping.set()
 
 
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
 def test_both_readers_hand_over_the_same_records(
-    source: Any, topic: Callable[[], str], patience: Patience, isolation: str
+    source: Any, topic: Callable[[], str], patience: RetryLoop, isolation: str
 ) -> None:
     """Every kind of record, every codec, transactions, holes: all fields, in the same order."""
     name = topic()
@@ -60,7 +62,7 @@ def test_both_readers_hand_over_the_same_records(
     }
     given = {"bootstrap.servers": source.bootstrap, "group.id": "g", "isolation.level": isolation}
     properties = dict(apply("consumer", given, streams=1).properties)
-    wire = rows_of(WireReader(properties, PATIENCE, lambda _: None, patience), ends)
+    wire = rows_of(NativeReader(properties, PATIENCE, lambda _: None, patience), ends)
     librdkafka = rows_of(PartitionReader(properties, PATIENCE, lambda _: None), ends)
     assert sum(map(len, wire.values())) > 10_000
     for place, rows in librdkafka.items():

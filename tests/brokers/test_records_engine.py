@@ -12,7 +12,7 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.records import create_topic, end_offsets, grow_topic
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.append_options import options_from
-from legacy_mm.clients.native.appender import Appender
+from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.config.settings import HandlerSettings
@@ -77,7 +77,7 @@ def test_a_header_that_the_client_cannot_read_is_named(
     create_topic(source.bootstrap, name, partitions=1)
     cluster = Cluster({"bootstrap.servers": source.bootstrap}, PATIENCE)
     cluster.watch([name])
-    appender = Appender(cluster, options_from({"enable.idempotence": "false"}), Traffic("producer", print))
+    appender = BatchAppender(cluster, options_from({"enable.idempotence": "false"}), Traffic("producer", print))
     for header in ("plain", Latin("größe")):
         batch = batch_of(SingleRecord(1, b"k", b"v", ((header, b"x"),)), Codec.NONE)
         appender.append(TopicPartition(name, 0), batch, None)

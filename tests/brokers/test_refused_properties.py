@@ -11,9 +11,9 @@ import pytest
 from compat.laboratory.topic_state import override, overrides
 from compat.laboratory.zookeeper import ZooKeeperCluster
 from legacy_mm.audit.records import create_topic
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
-from legacy_mm.clients.native.admin import WireAdmin
+from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.features.duties import Applier
 from legacy_mm.features.schedule import TopicNames, feature_duties
@@ -28,9 +28,9 @@ TOO_SMALL = {"segment.bytes": "65536"}
 """For brokers of 4.x, not for older ones."""
 
 
-@pytest.fixture(params=[LibrdkafkaAdmin, WireAdmin], ids=["librdkafka", "our own sockets"])
-def client(request: pytest.FixtureRequest) -> Callable[..., ClusterAdmin]:
-    found: Callable[..., ClusterAdmin] = request.param
+@pytest.fixture(params=[LibrdkafkaAdmin, NativeAdmin], ids=["librdkafka", "our own sockets"])
+def client(request: pytest.FixtureRequest) -> Callable[..., Admin]:
+    found: Callable[..., Admin] = request.param
     return found
 
 
@@ -48,7 +48,7 @@ def listed(patterns: Sequence[str]) -> Callable[[str], bool]:
 class Run:
     """The creation of topics, or the sync of their properties, between two clusters; names are kept."""
 
-    def __init__(self, source: Any, target: Any, client: Callable[..., ClusterAdmin], *, sync: bool) -> None:
+    def __init__(self, source: Any, target: Any, client: Callable[..., Admin], *, sync: bool) -> None:
         kept = ConfigFilterSettings((*DEFAULT_EXCLUDE, r"delete\.retention\.ms"))
         features = (
             FeatureSettings(config_sync=ConfigSyncSettings(600.0, kept))
@@ -70,7 +70,7 @@ class Run:
 
 
 def test_a_refused_property_costs_no_other(
-    source_39: Any, target: Any, topic: Callable[..., str], client: Callable[..., ClusterAdmin]
+    source_39: Any, target: Any, topic: Callable[..., str], client: Callable[..., Admin]
 ) -> None:
     """At creation and later: the copy of a compacted topic is compacted."""
     name, plain = topic(), topic("plain")
@@ -95,7 +95,7 @@ def test_a_refused_property_costs_no_other(
 
 
 def test_a_topic_that_cannot_be_made_is_told_before_anything_is_done(
-    source: Any, target: Any, topic: Callable[..., str], client: Callable[..., ClusterAdmin]
+    source: Any, target: Any, topic: Callable[..., str], client: Callable[..., Admin]
 ) -> None:
     name = f"{topic('a')}.x"
     create_topic(source.bootstrap, name, 1)
@@ -111,7 +111,7 @@ def test_old_targets_are_asked_in_the_old_way(
     source: Any,
     old: ZooKeeperCluster,
     topic: Callable[..., str],
-    client: Callable[..., ClusterAdmin],
+    client: Callable[..., Admin],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """1.1, 2.2: topics need a number of replicas, and to set one property means to set all. It is said once."""

@@ -15,7 +15,7 @@ from compat.laboratory.proxy import Proxy
 from compat.laboratory.tools import mirror_maker_2
 from legacy_mm.audit.load import load, load_kinds
 from legacy_mm.audit.records import (
-    Record,
+    ObservedRecord,
     committed,
     create_topic,
     end_offsets,
@@ -93,7 +93,7 @@ def test_planted_differences_are_found(source: Cluster, topic: Callable[..., str
     moved = dataclasses.replace(whole[0], partition=(whole[0].partition + 1) % 4, offset=10_000)
     assert any("belongs to partition" in line for line in same_records(whole, [moved, *whole[1:]]))
     first, second = [record for record in whole if record.partition == 0][:2]
-    swapped: list[Record] = [
+    swapped: list[ObservedRecord] = [
         dataclasses.replace(first, offset=second.offset),
         dataclasses.replace(second, offset=first.offset),
         *(record for record in whole if record not in (first, second)),

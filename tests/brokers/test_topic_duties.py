@@ -27,9 +27,9 @@ from compat.laboratory.topic_state import (
 )
 from legacy_mm.audit.records import create_topic, grow_topic, list_topics
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
-from legacy_mm.clients.native.admin import WireAdmin
+from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.features.duties import Applier, Duties, Scheduled
@@ -38,7 +38,7 @@ from legacy_mm.features.settings import FeatureSettings
 from legacy_mm.features.topic_acls.flags import AclSyncSettings
 from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings, ConfigSyncSettings
 from legacy_mm.features.topic_creation.flags import CreationSettings
-from legacy_mm.policies.changes import AddPartitions, Change, CreateTopic, DeleteConfig, Outcome, SetConfig
+from legacy_mm.policies.changes import AddPartitions, Change, ChangeOutcome, CreateTopic, DeleteConfig, SetConfig
 from tests.fixtures.clusters import NamedKafka
 
 pytestmark = pytest.mark.brokers
@@ -66,7 +66,7 @@ class Flow:
 
     source: Any
     target: Any
-    client: Callable[[str, Mapping[str, str]], ClusterAdmin] = LibrdkafkaAdmin
+    client: Callable[[str, Mapping[str, str]], Admin] = LibrdkafkaAdmin
 
     def duties(self, features: FeatureSettings, mirrored: str = ".*") -> tuple[list[Scheduled], Applier]:
         def matching(names: frozenset[str]) -> frozenset[str]:
@@ -75,10 +75,10 @@ class Flow:
         names = TopicNames("A.{}".format, matching, listed, lambda name: name.endswith(".heartbeats"))
         return feature_duties(features, self.admin("source"), self.admin("target"), names, 300.0)
 
-    def admin(self, side: str) -> ClusterAdmin:
+    def admin(self, side: str) -> Admin:
         return self.client(side, {"bootstrap.servers": getattr(self, side).bootstrap})
 
-    def done(self, features: FeatureSettings, *topics: str, mirrored: str = ".*") -> list[Outcome]:
+    def done(self, features: FeatureSettings, *topics: str, mirrored: str = ".*") -> list[ChangeOutcome]:
         """What the one duty of these features does; then it has nothing more to do."""
         (scheduled,), applier = self.duties(features, mirrored)
         found = scheduled.duty.look(frozenset(topics), Deadline.after(SECONDS))
@@ -102,13 +102,13 @@ def clusters(module_clusters: Callable[..., Cluster]) -> tuple[Cluster, Cluster]
     return module_clusters(**login), module_clusters(properties=AUTHORIZER)
 
 
-@pytest.fixture(params=[LibrdkafkaAdmin, WireAdmin], ids=["librdkafka", "our own sockets"])
+@pytest.fixture(params=[LibrdkafkaAdmin, NativeAdmin], ids=["librdkafka", "our own sockets"])
 def flow(request: pytest.FixtureRequest, clusters: tuple[Cluster, Cluster]) -> Flow:
     """Both clients do the same."""
     return Flow(*clusters, request.param)
 
 
-def changes(outcomes: Sequence[Outcome]) -> list[Change]:
+def changes(outcomes: Sequence[ChangeOutcome]) -> list[Change]:
     assert not [outcome for outcome in outcomes if outcome.error or outcome.already]
     return [outcome.change for outcome in outcomes]
 

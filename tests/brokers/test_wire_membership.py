@@ -20,8 +20,8 @@ from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.coordinator import Coordinator
 from legacy_mm.clients.native.groups import GroupAdmin
-from legacy_mm.clients.native.inspector import WireSurvey, WireTopicLister, log_ends
-from legacy_mm.clients.native.membership import WireMember
+from legacy_mm.clients.native.inspector import NativeInspector, NativeTopicLister, log_ends
+from legacy_mm.clients.native.membership import NativeMember
 from legacy_mm.clock import Deadline
 from legacy_mm.controlplane.group_start import GroupStart
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
@@ -122,7 +122,7 @@ def join(bootstrap: str, group: str, name: str) -> Iterator[Join]:
                 properties, "native", listener, lambda _: None
             )
         else:
-            make = lambda listener: WireMember(  # noqa: E731
+            make = lambda listener: NativeMember(  # noqa: E731
                 properties, "wire", listener, lambda _: None, print, SECONDS
             )
         return stack.enter_context(closing(Membership(make, topics or {name})))
@@ -264,7 +264,7 @@ def test_a_network_that_breaks(module_clusters: Callable[..., Any], topic: Calla
     create_topic(cluster.bootstrap, name, partitions=PARTITIONS)
     properties = {"bootstrap.servers": cluster.bootstrap_of("PROXIED"), "group.id": group}
     properties |= {"heartbeat.interval.ms": "100", "session.timeout.ms": "6000"}
-    make = lambda listener: WireMember(properties, "wire", listener, lambda _: None, print, SECONDS)  # noqa: E731
+    make = lambda listener: NativeMember(properties, "wire", listener, lambda _: None, print, SECONDS)  # noqa: E731
     with closing(proxies[0]) as proxy, closing(Membership(make, {name})) as first:
         wait_until(lambda: shares(first) == [4], SECONDS, "all partitions")
         for number in range(1, 6):
@@ -306,11 +306,11 @@ def test_a_look_without_joining(bootstrap: str, group: str, name: str, join: Joi
     wait_until(lambda: shares(first) == [4], SECONDS, "all partitions")
     first.order(lambda member: member.commit({partitions[0]: 5}))
     wait_until(lambda: first.settled, SECONDS, "the outcome")
-    survey = WireSurvey({"bootstrap.servers": bootstrap})
+    survey = NativeInspector({"bootstrap.servers": bootstrap})
     assert survey.partitions(Deadline.after(SECONDS))[name] == PARTITIONS
     views = survey.views(group, partitions, Deadline.after(SECONDS))
     assert sum(view.high for view in views.values()) == 100
     assert [views[each].committed for each in partitions] == [5, None, None, None]
-    lister = WireTopicLister({"bootstrap.servers": bootstrap}, SECONDS)
+    lister = NativeTopicLister({"bootstrap.servers": bootstrap}, SECONDS)
     assert name in lister.topics()
     assert lister.topic_ids([name]).keys() == {name}

@@ -10,7 +10,7 @@ import pytest
 
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import Verdict, check
-from legacy_mm.audit.ledger_produce import Work, produce
+from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.records import committed, create_topic, end_offsets
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
@@ -41,8 +41,8 @@ class Scene:
     """Keeps the last verdict for the report."""
 
     def load(self, count: int, size: int = 100, **work_settings: Any) -> None:
-        """More records at the source, each in the ledger; the keywords are those of `Work`."""
-        work = Work(count, size, **work_settings)
+        """More records at the source, each in the ledger; the keywords are those of `Workload`."""
+        work = Workload(count, size, **work_settings)
         refused = produce(self.ledger, {"bootstrap.servers": self.source.bootstrap}, work)
         assert refused == 0
 

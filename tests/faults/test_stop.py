@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.audit.ledger import Ledger
-from legacy_mm.audit.ledger_produce import Work, produce
+from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.records import create_topic, delete_topic, list_topics
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
@@ -50,7 +50,7 @@ def backlog(source: Any) -> Ledger:
     """A topic that every test of this file copies anew."""
     ledger = Ledger(f"backlog-{uuid.uuid4().hex[:8]}")
     create_topic(source.bootstrap, ledger.topic, PARTITIONS)
-    assert produce(ledger, {"bootstrap.servers": source.bootstrap}, Work(RECORDS)) == 0
+    assert produce(ledger, {"bootstrap.servers": source.bootstrap}, Workload(RECORDS)) == 0
     return ledger
 
 

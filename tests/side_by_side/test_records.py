@@ -18,7 +18,7 @@ from compat.laboratory.cluster import Cluster
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import OLD
 from legacy_mm.audit.load import Loaded, load, load_kinds
-from legacy_mm.audit.record import Record
+from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import same_records
 from legacy_mm.audit.records import create_topic, delete_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.spawn import QUICK_JVM
@@ -72,7 +72,7 @@ def stop(tool: ToolProcess) -> None:
     assert tool.wait(60) == 143, tool.output()
 
 
-def assert_equal(side: Side, topic: str, records: list[Record], partitions: int) -> None:
+def assert_equal(side: Side, topic: str, records: list[ObservedRecord], partitions: int) -> None:
     """The target holds exactly these records, in the right places and order."""
     copied = read_all(side.target.bootstrap, topic)
     assert same_records(records, copied, target_partitions=partitions) == [], topic

@@ -36,14 +36,14 @@ from legacy_mm.policies.acl_rules import AclRule
 from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,
+    ChangeOutcome,
     CreateAcl,
     CreateTopic,
     DeleteAcl,
-    Outcome,
     SetConfig,
     by_topic,
 )
-from legacy_mm.policies.chunks import portions
+from legacy_mm.policies.chunks import chunks
 from legacy_mm.policies.config_filter import TopicProperty, overrides_after
 
 _ALREADY = {KafkaError.TOPIC_ALREADY_EXISTS, KafkaError.INVALID_PARTITIONS}
@@ -89,7 +89,7 @@ class LibrdkafkaAdmin:
         """
         found: dict[str, list[TopicProperty]] = {}
         untold: dict[str, str] = {}
-        for some in portions(sorted(topics)):
+        for some in chunks(sorted(topics)):
             resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in some]
             asked = self._admin().describe_configs(resources, request_timeout=seconds(deadline))
             for resource, future in asked.items():
@@ -109,7 +109,7 @@ class LibrdkafkaAdmin:
 
     def create_topics(
         self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool = False
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[ChangeOutcome]:
         """Make these topics; in a `trial` none is made."""
 
         def send(some: Sequence[CreateTopic]) -> Mapping[str, Future[Any]]:
@@ -122,7 +122,7 @@ class LibrdkafkaAdmin:
         done = _each(wanted, lambda change: change.topic, send, deadline, lambda change: change.metadata_records)
         return starmap(_outcome, done)
 
-    def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
+    def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Let these topics grow."""
 
         def send(some: Sequence[AddPartitions]) -> Mapping[str, Future[Any]]:
@@ -132,7 +132,9 @@ class LibrdkafkaAdmin:
         done = _each(wanted, lambda change: change.topic, send, deadline, lambda change: change.metadata_records)
         return starmap(_outcome, done)
 
-    def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False) -> Iterator[Outcome]:
+    def alter(
+        self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False
+    ) -> Iterator[ChangeOutcome]:
         """Set and remove these properties and no others; of one topic all or none; in a `trial` none.
 
         Brokers before 2.3 can only replace all properties of a topic: then with those that it has, as they are now.
@@ -168,7 +170,7 @@ class LibrdkafkaAdmin:
             for topic in topics
         ]
 
-    def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+    def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Add these access rules."""
 
         def send(some: Sequence[CreateAcl]) -> Mapping[AclRule, Future[Any]]:
@@ -178,7 +180,7 @@ class LibrdkafkaAdmin:
 
         return starmap(_outcome, _each(wanted, lambda change: change.rule, send, deadline))
 
-    def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[Outcome]:
+    def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Remove exactly these access rules."""
 
         def send(some: Sequence[DeleteAcl]) -> Mapping[AclRule, Future[Any]]:
@@ -208,7 +210,7 @@ def _each(
     size: Callable[[Item], int] = lambda item: 1,
 ) -> Iterator[tuple[Item, KafkaError | None]]:
     """Send the requests portion by portion and yield each item with its error, if any."""
-    for some in portions(wanted, size):
+    for some in chunks(wanted, size):
         asked = send(some)
         for item in some:
             yield item, _failure(asked[key(item)], deadline)
@@ -225,11 +227,11 @@ def _failure(future: Future[Any], deadline: Deadline) -> KafkaError | None:
     return None
 
 
-def _outcome(change: Any, error: KafkaError | None) -> Outcome:
+def _outcome(change: Any, error: KafkaError | None) -> ChangeOutcome:
     if error is None:
-        return Outcome(change)
+        return ChangeOutcome(change)
     already = error.code() in _ALREADY
-    return Outcome(change, "" if already else error.str(), already)
+    return ChangeOutcome(change, "" if already else error.str(), already)
 
 
 def _property(entry: ConfigEntry) -> TopicProperty:

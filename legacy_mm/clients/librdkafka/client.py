@@ -236,7 +236,7 @@ def leaders(client: Any, partitions: Iterable[TopicPartition]) -> dict[TopicPart
     return {each: told.leader for each, told in found.items() if told is not None and told.leader != _NO_LEADER}
 
 
-class Line(NamedTuple):
+class NetworkLine(NamedTuple):
     """The distance to the leaders of a topic's partitions, and their number."""
 
     round_trip: float
@@ -244,7 +244,7 @@ class Line(NamedTuple):
     leaders: int
 
 
-def measure_line(client: Any, topic: str, *, short: float) -> Line | None:
+def measure_line(client: Any, topic: str, *, short: float) -> NetworkLine | None:
     """Measure the line to the leaders of a topic; None if it has none, or the cluster does not answer in time.
 
     A round trip below `short` seconds is believed at once, a longer one only when others are as long.
@@ -261,7 +261,7 @@ def measure_line(client: Any, topic: str, *, short: float) -> Line | None:
         if round_trip < short:
             break
     leaders = {partition.leader for partition in partitions.values()} - {_NO_LEADER}
-    return Line(round_trip, len(leaders)) if leaders else None
+    return NetworkLine(round_trip, len(leaders)) if leaders else None
 
 
 def admin_properties(properties: Mapping[str, str]) -> dict[str, str]:

@@ -20,7 +20,7 @@ _PARTITION = 0
 _ABSENT = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION}
 
 
-class Entry(NamedTuple):
+class CompactedEntry(NamedTuple):
     """A record; a key or a value of None was sent so."""
 
     offset: int
@@ -28,7 +28,7 @@ class Entry(NamedTuple):
     value: bytes | None
 
 
-def read_to_end(properties: Mapping[str, str], topic: str, deadline: Deadline) -> Iterator[Entry]:
+def read_to_end(properties: Mapping[str, str], topic: str, deadline: Deadline) -> Iterator[CompactedEntry]:
     """Read every record, of open and aborted transactions too; yield none of a missing topic.
 
     At the deadline it ends with what it has read, and a WARN line. Raise HostError where the cluster refuses, or has
@@ -67,7 +67,7 @@ def _is_there(consumer: Consumer, topic: str, errors: ErrorLines, deadline: Dead
     raise HostError(f"looking for {topic} failed: {found.error.str()}")
 
 
-def _entries(consumer: Consumer, topic: str, deadline: Deadline) -> Iterator[Entry]:
+def _entries(consumer: Consumer, topic: str, deadline: Deadline) -> Iterator[CompactedEntry]:
     while not deadline.expired():
         first = consumer.poll(deadline.remaining())
         if first is None:
@@ -83,5 +83,5 @@ def _entries(consumer: Consumer, topic: str, deadline: Deadline) -> Iterator[Ent
     events.emit(events.READ_CUT_SHORT, topic=topic)
 
 
-def _entry(message: Any) -> Entry:
-    return Entry(message.offset(), message.key(), message.value())
+def _entry(message: Any) -> CompactedEntry:
+    return CompactedEntry(message.offset(), message.key(), message.value())

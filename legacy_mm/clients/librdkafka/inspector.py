@@ -23,7 +23,7 @@ _CLIENT_ID = "legacy_mm-explain"
 _RETRY_SECONDS = 0.1
 
 
-class LibrdkafkaSurvey:
+class LibrdkafkaInspector:
     """Questions to a cluster. Each raises HostError where there is no answer in time."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:

@@ -19,7 +19,7 @@ from confluent_kafka import TIMESTAMP_NOT_AVAILABLE, KafkaError, KafkaException,
 
 from legacy_mm.clients.librdkafka.client import (
     ErrorLines,
-    Line,
+    NetworkLine,
     ask_topic,
     client_properties,
     count_partitions,
@@ -247,7 +247,7 @@ class RecordSender:
         """Let go of the brokers, when everything is acknowledged."""
         self._producer.close()
 
-    def line(self, *, short: float) -> Line | None:
+    def line(self, *, short: float) -> NetworkLine | None:
         """Measure the line to the leaders of a topic that was sent to; see `measure_line`."""
         return measure_line(self._producer, self._topic, short=short)
 

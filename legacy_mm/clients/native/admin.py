@@ -37,14 +37,14 @@ from legacy_mm.policies.changes import (
     AddPartitions,
     Alteration,
     Change,
+    ChangeOutcome,
     CreateAcl,
     CreateTopic,
     DeleteAcl,
-    Outcome,
     SetConfig,
     by_topic,
 )
-from legacy_mm.policies.chunks import portions
+from legacy_mm.policies.chunks import chunks
 from legacy_mm.policies.config_filter import TopicProperty, overrides_after
 from legacy_mm.protocol.error_codes import ErrorCode
 
@@ -61,7 +61,7 @@ Item = TypeVar("Item")
 Sized = TypeVar("Sized", CreateTopic, AddPartitions)
 
 
-class WireAdmin:
+class NativeAdmin:
     """One cluster, seen by the duties; connects for each call. Any thread may call it."""
 
     def __init__(self, name: str, properties: Mapping[str, str]) -> None:
@@ -90,7 +90,7 @@ class WireAdmin:
         found: dict[str, list[TopicProperty]] = {}
         untold: dict[str, str] = {}
         resource = DescribeConfigsRequest.DescribeConfigsResource
-        for some in portions(sorted(topics)):
+        for some in chunks(sorted(topics)):
             wanted = [resource(resource_type=_TOPIC, resource_name=name, configuration_keys=None) for name in some]
             with self._asking("describing topics", deadline) as cluster:
                 answer = cluster.call_any(DescribeConfigsRequest(resources=wanted, min_version=1))
@@ -114,7 +114,7 @@ class WireAdmin:
 
     def create_topics(
         self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool = False
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[ChangeOutcome]:
         """Make these topics; in a `trial` none is made."""
 
         def request(some: Sequence[CreateTopic]) -> Any:
@@ -123,7 +123,7 @@ class WireAdmin:
 
         return starmap(_outcome, self._by_controller("creating topics", wanted, request, deadline))
 
-    def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[Outcome]:
+    def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Let these topics grow."""
         grown = CreatePartitionsRequest.CreatePartitionsTopic
 
@@ -133,7 +133,9 @@ class WireAdmin:
 
         return starmap(_outcome, self._by_controller("adding partitions", wanted, request, deadline))
 
-    def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False) -> Iterator[Outcome]:
+    def alter(
+        self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool = False
+    ) -> Iterator[ChangeOutcome]:
         """Set and remove these properties and no others; of one topic all or none; in a `trial` none.
 
         Brokers before 2.3 can only replace all properties of a topic: then with those that it has, as they are now.
@@ -169,7 +171,7 @@ class WireAdmin:
             raise HostError("; ".join(untold.values()))
         return described
 
-    def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
+    def create_rules(self, wanted: Sequence[CreateAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Add these access rules."""
 
         def request(some: Sequence[CreateAcl]) -> Any:
@@ -181,7 +183,7 @@ class WireAdmin:
 
         return starmap(_outcome, self._rows("adding access rules", wanted, request, told, deadline))
 
-    def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[Outcome]:
+    def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Remove exactly these access rules."""
 
         def request(some: Sequence[DeleteAcl]) -> Any:
@@ -207,7 +209,7 @@ class WireAdmin:
         size: Callable[[Item], int] = lambda item: 1,
     ) -> Iterator[tuple[Item, Any]]:
         """Yield each requested item with its row of the answer, found by `told`, portion by portion."""
-        for some in portions(wanted, size):
+        for some in chunks(wanted, size):
             with self._asking(what, deadline) as cluster:
                 rows = told(cluster.call_any(request(some)), some)
             yield from zip(some, rows, strict=True)
@@ -216,7 +218,7 @@ class WireAdmin:
         self, what: str, wanted: Sequence[Sized], request: Callable[[Sequence[Sized]], Any], deadline: Deadline
     ) -> Iterator[tuple[Sized, Any]]:
         """Yield rows as `_rows` does, from the controller, which may move to another broker meanwhile."""
-        for some in portions(wanted, lambda change: change.metadata_records):
+        for some in chunks(wanted, lambda change: change.metadata_records):
             with self._asking(what, deadline) as cluster:
                 rows = self._as_the_controller_answers(cluster, partial(request, some), some, deadline)
             yield from zip(some, rows, strict=True)
@@ -251,11 +253,11 @@ def _named(answer: Any, some: Sequence[Any]) -> Sequence[Any]:
     return [named[change.topic] for change in some]
 
 
-def _outcome(change: Change, row: Any) -> Outcome:
+def _outcome(change: Change, row: Any) -> ChangeOutcome:
     if not row.error_code:
-        return Outcome(change)
+        return ChangeOutcome(change)
     already = row.error_code in _ALREADY
-    return Outcome(change, "" if already else row.error_message or error_text.text(row.error_code), already)
+    return ChangeOutcome(change, "" if already else row.error_message or error_text.text(row.error_code), already)
 
 
 def _property(row: Any) -> TopicProperty:

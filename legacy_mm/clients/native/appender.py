@@ -14,10 +14,10 @@ from math import inf
 from typing import Any, NamedTuple
 
 from legacy_mm.clients.native.append_options import AppendOptions
-from legacy_mm.clients.native.broker_sender import Channel
+from legacy_mm.clients.native.broker_sender import BrokerSender
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.log_inquiry import Answer, LogInquiry
-from legacy_mm.clients.native.partition_queue import Entry, Lane, Question, dated
+from legacy_mm.clients.native.log_inquiry import LogAnswer, LogInquiry
+from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch, Question, dated
 from legacy_mm.clients.native.producer_id import ProducerIds
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, epoch_ms, monotonic
@@ -43,7 +43,7 @@ class Acknowledged(NamedTuple):
     base_offset: int
 
 
-class Appender:
+class BatchAppender:
     """Sends batches to the target cluster."""
 
     def __init__(self, cluster: Cluster, options: AppendOptions, traffic: Traffic) -> None:
@@ -53,17 +53,17 @@ class Appender:
         self.lock = threading.RLock()
         self._settled = threading.Condition(self.lock)
         self._ids = ProducerIds(cluster) if options.idempotent else None
-        self._lanes: dict[TopicPartition, Lane] = {}
-        self._channels: dict[int, Channel] = {}
-        self._waiting: dict[Lane, float] = {}
+        self._lanes: dict[TopicPartition, PartitionQueue] = {}
+        self._channels: dict[int, BrokerSender] = {}
+        self._waiting: dict[PartitionQueue, float] = {}
         self._inquiry: LogInquiry | None = None
         self._bytes = 0
         self._acknowledged: deque[Acknowledged] = deque()
-        self._refused: list[Entry] = []
+        self._refused: list[ProducerBatch] = []
         self._error: BaseException | None = None
         self._closed = False
         self._tend_at = 0.0
-        self._stuck: list[Lane] = []
+        self._stuck: list[PartitionQueue] = []
         self._stuck_bytes = 0
         traffic.gauges = self._gauges
         traffic.metadata_age = cluster.age
@@ -86,7 +86,7 @@ class Appender:
             if lane.pending and now - lane.pending[0].since > _STUCK_SECONDS:
                 batch = batch.apart()
             deadline, written = now + self.options.delivery_timeout, dated(batch.header, now, epoch_ms())
-            lane.pending.append(Entry(lane, batch, receipt, size, now, deadline, dated=written))
+            lane.pending.append(ProducerBatch(lane, batch, receipt, size, now, deadline, dated=written))
             self._bytes += size
             channel = self._line_up(lane)
             little = [] if channel is None else channel.take_little()
@@ -137,7 +137,7 @@ class Appender:
             found.append(self._acknowledged.popleft())
         return found
 
-    def take_refused(self) -> list[Entry]:
+    def take_refused(self) -> list[ProducerBatch]:
         """Return and clear the batches that the target refused for good; pass each to `replace`, `drop` or
         `start_anew`.
         """
@@ -145,7 +145,7 @@ class Appender:
             refused, self._refused = self._refused, []
             return refused
 
-    def replace(self, refused: Entry, batches: Iterable[tuple[RecordBatch, Any]]) -> None:
+    def replace(self, refused: ProducerBatch, batches: Iterable[tuple[RecordBatch, Any]]) -> None:
         """Send these instead, at the same place in the order."""
         with self.lock:
             entries = [refused.part(batch, receipt) for batch, receipt in batches]
@@ -153,7 +153,7 @@ class Appender:
             refused.lane.replace_held(entries)
             self._queue(refused.lane)
 
-    def drop(self, refused: Entry) -> None:
+    def drop(self, refused: ProducerBatch) -> None:
         """Continue without the refused batch. Raise ConnectionLost or ClusterUnreachable when a later try may
         succeed.
         """
@@ -164,7 +164,7 @@ class Appender:
             self._queue(refused.lane)
             self._settled.notify_all()
 
-    def start_anew(self, refused: Entry) -> None:
+    def start_anew(self, refused: ProducerBatch) -> None:
         """Send it again under a new producer id, if its lane `may_start_anew`. Raises what `drop` raises."""
         assert self._ids is not None
         producer = self._ids.acquire()
@@ -210,13 +210,13 @@ class Appender:
         """Return True if sending is over."""
         return self._closed
 
-    def acknowledged(self, entry: Entry, base_offset: int) -> None:
+    def acknowledged(self, entry: ProducerBatch, base_offset: int) -> None:
         """Record that the target has the batch. Called under the lock."""
         for known in entry.lane.acknowledged(entry, base_offset):
             self._arrived(known, base_offset if known is entry else -1)
         self._settle(entry.lane)
 
-    def failed(self, entry: Entry, answer: Appended | None) -> None:
+    def failed(self, entry: ProducerBatch, answer: Appended | None) -> None:
         """Record that the target did not take the batch, or that the connection broke (None). Called under the lock."""
         error = 0 if answer is None else answer.error
         entry.damaged = entry.damaged + 1 if error_codes.is_damaged(error) else 0
@@ -237,13 +237,13 @@ class Appender:
         entry.lane.failed(entry, denied=not error_codes.leaves_open(error))
         self._settle(entry.lane)
 
-    def unsent(self, entry: Entry) -> None:
+    def unsent(self, entry: ProducerBatch) -> None:
         """Record that the broker could not be reached; this does not count against `retries`. Called under the lock."""
         entry.lane.hindered("its leader is not reached", monotonic())
         entry.lane.failed(entry, denied=True)
         self._settle(entry.lane)
 
-    def pause(self, lane: Lane) -> None:
+    def pause(self, lane: PartitionQueue) -> None:
         """Leave a lane alone for a moment. Under the lock."""
         if lane.line is not None:
             lane.line.remove(lane)
@@ -251,7 +251,7 @@ class Appender:
         lane.paused = True
         self._waiting[lane] = monotonic() + self.options.retry_pause
 
-    def told(self, question: Question, answer: Answer) -> None:
+    def told(self, question: Question, answer: LogAnswer) -> None:
         """Handle the log's answer. Called under the lock."""
         lane = self._lanes[question.partition]
         if lane.answered(question, *answer) and question.entry is not None and answer.base_offset is not None:
@@ -279,16 +279,16 @@ class Appender:
             "requests_in_flight": in_flight,
         }
 
-    def _new_lane(self, partition: TopicPartition) -> Lane:
+    def _new_lane(self, partition: TopicPartition) -> PartitionQueue:
         producer = self._ids.current if self._ids is not None else None
-        lane = self._lanes[partition] = Lane(partition, producer, self.options.in_flight if producer else 1)
+        lane = self._lanes[partition] = PartitionQueue(partition, producer, self.options.in_flight if producer else 1)
         return lane
 
-    def _arrived(self, entry: Entry, base_offset: int) -> None:
+    def _arrived(self, entry: ProducerBatch, base_offset: int) -> None:
         self._bytes -= entry.size
         self._acknowledged.append(Acknowledged(entry.receipt, base_offset))
 
-    def _settle(self, lane: Lane) -> None:
+    def _settle(self, lane: PartitionQueue) -> None:
         if lane.recovered():
             if lane.held is not None:
                 self._refused.append(lane.held)
@@ -298,13 +298,13 @@ class Appender:
             self._queue(lane)
         self._settled.notify_all()
 
-    def _queue(self, lane: Lane) -> None:
+    def _queue(self, lane: PartitionQueue) -> None:
         """Let a lane send as soon as it may."""
         channel = self._line_up(lane)
         if channel is not None:
             channel.wake()
 
-    def _line_up(self, lane: Lane) -> Channel | None:
+    def _line_up(self, lane: PartitionQueue) -> BrokerSender | None:
         """Put a lane that can send in line at its leader's channel, unless it is; without a leader it waits.
 
         So it does where its log has to be asked first.
@@ -322,7 +322,7 @@ class Appender:
             return None
         channel = self._channels.get(leader.node)
         if channel is None:
-            channel = self._channels[leader.node] = Channel(self, leader.node)
+            channel = self._channels[leader.node] = BrokerSender(self, leader.node)
             channel.start()
         channel.line_up(lane)
         return channel
@@ -345,7 +345,7 @@ class Appender:
                 self._settled.notify_all()
 
 
-def _is_stuck(lane: Lane, now: float) -> bool:
+def _is_stuck(lane: PartitionQueue, now: float) -> bool:
     """Return True if batches wait and none was acknowledged for a while."""
     trouble = lane.trouble
     return trouble is not None and now - trouble.since > _PATIENT_SECONDS and lane.size > 0

@@ -17,7 +17,7 @@ from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
-from legacy_mm.clients.native.partition_queue import Entry, Lane
+from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError
@@ -30,7 +30,7 @@ _AT_ONCE_BYTES = 16 << 10
 """The bytes that fit into an otherwise idle socket."""
 
 
-class Owner(Protocol):
+class SenderOwner(Protocol):
     """The owner of the batches that a channel carries. All methods but `ended` are called with `lock` held."""
 
     cluster: Cluster
@@ -41,16 +41,16 @@ class Owner(Protocol):
     def closed(self) -> bool:
         """Return True if sending is over."""
 
-    def acknowledged(self, entry: Entry, base_offset: int) -> None:
+    def acknowledged(self, entry: ProducerBatch, base_offset: int) -> None:
         """Record that the target has the batch, from this offset on; -1: the target had it already."""
 
-    def failed(self, entry: Entry, answer: messages.Appended | None) -> None:
+    def failed(self, entry: ProducerBatch, answer: messages.Appended | None) -> None:
         """Record that the target did not take the batch; None: the outcome is unknown."""
 
-    def unsent(self, entry: Entry) -> None:
+    def unsent(self, entry: ProducerBatch) -> None:
         """Record that there was no connection to send the batch over."""
 
-    def pause(self, lane: Lane) -> None:
+    def pause(self, lane: PartitionQueue) -> None:
         """Leave a lane alone for a moment."""
 
     def ended(self, error: BaseException) -> None:
@@ -60,7 +60,7 @@ class Owner(Protocol):
 class _Request(NamedTuple):
     """A Produce request under way."""
 
-    entries: list[Entry]
+    entries: list[ProducerBatch]
     version: int
     sent: float
     size: int
@@ -73,15 +73,15 @@ class _Link(NamedTuple):
     under_way: deque[_Request]
 
 
-class Channel(threading.Thread):
+class BrokerSender(threading.Thread):
     """The conversation with one target broker; this thread sends, another one receives."""
 
-    def __init__(self, owner: Owner, node: int) -> None:
+    def __init__(self, owner: SenderOwner, node: int) -> None:
         super().__init__(name=f"append-{node}", daemon=True)
         self._owner = owner
         self._node = node
         self._work = threading.Condition(owner.lock)
-        self._lanes: deque[Lane] = deque()
+        self._lanes: deque[PartitionQueue] = deque()
         self._link: _Link | None = None
         self._sending = False
         self._silent_until = 0.0
@@ -95,7 +95,7 @@ class Channel(threading.Thread):
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self._owner.ended(error)
 
-    def line_up(self, lane: Lane) -> None:
+    def line_up(self, lane: PartitionQueue) -> None:
         """Let a lane send when its turn comes, once `wake` is called. Under the lock."""
         lane.line = self._lanes
         self._lanes.append(lane)
@@ -105,7 +105,7 @@ class Channel(threading.Thread):
         if self._silent_until or self._owner.closed() or self._may_send():
             self._work.notify()
 
-    def take_little(self) -> list[Entry]:
+    def take_little(self) -> list[ProducerBatch]:
         """Take what the caller can `send` itself; leave too large an amount to the thread. Called under the lock."""
         link = self._link
         if link is not None and not link.connection.is_due() and self._may_send():
@@ -115,7 +115,7 @@ class Channel(threading.Thread):
         self.wake()
         return []
 
-    def send(self, entries: list[Entry]) -> None:
+    def send(self, entries: list[ProducerBatch]) -> None:
         """Send what was taken. Nobody else sends meanwhile; raises what no later try can mend."""
         try:
             self._send(entries)
@@ -137,7 +137,7 @@ class Channel(threading.Thread):
         if self._link is not None:
             self._link.connection.close()
 
-    def _next(self) -> list[Entry]:
+    def _next(self) -> list[ProducerBatch]:
         """Wait until a request may be sent, and return its batches; empty when sending is over."""
         owner = self._owner
         with owner.lock:
@@ -147,11 +147,11 @@ class Channel(threading.Thread):
                 self._work.wait(_LOOK_SECONDS if self._silent_until else None)
             return self._take(owner.options.request_bytes)
 
-    def _take(self, room: int) -> list[Entry]:
+    def _take(self, room: int) -> list[ProducerBatch]:
         """Take one batch of each lane in line, as many as fit into `room` bytes, and at least one."""
         self._sending = True
-        entries: list[Entry] = []
-        used: set[Lane] = set()
+        entries: list[ProducerBatch] = []
+        used: set[PartitionQueue] = set()
         while self._lanes and self._lanes[0] not in used:
             lane = self._lanes.popleft()
             if not lane.can_send():
@@ -179,7 +179,7 @@ class Channel(threading.Thread):
             most = 1  # all answers come before the connection is given up
         return bool(self._lanes) and (link is None or len(link.under_way) < most)
 
-    def _send(self, entries: list[Entry]) -> None:
+    def _send(self, entries: list[ProducerBatch]) -> None:
         options = self._owner.options
         if self._link is not None and self._link.connection.is_due():
             self._link.connection.close()
@@ -257,7 +257,7 @@ class Channel(threading.Thread):
             link.under_way.clear()
             return requests
 
-    def _lost(self, error: LegacyMMError, requests: Iterable[_Request], unsent: Iterable[Entry] = ()) -> None:
+    def _lost(self, error: LegacyMMError, requests: Iterable[_Request], unsent: Iterable[ProducerBatch] = ()) -> None:
         """Mark the requests as lost, with unknown outcome: their lanes find out by sending again."""
         owner = self._owner
         with owner.lock:

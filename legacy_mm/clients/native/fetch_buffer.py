@@ -19,7 +19,7 @@ _LITTLE = 16 << 10
 """While so many bytes are worked on, no reader is missed."""
 
 
-class Fetched(NamedTuple):
+class CompletedFetch(NamedTuple):
     """Whole batches of one partition, to be copied from `position` on; the first may begin before it."""
 
     partition: TopicPartition
@@ -29,23 +29,23 @@ class Fetched(NamedTuple):
     size: int
 
 
-Work = Callable[[Sequence[Fetched]], None]
+Work = Callable[[Sequence[CompletedFetch]], None]
 """Is given what one answer held: one record set each of several partitions."""
 
 
-class Arrivals:
+class FetchBuffer:
     """Record sets between their readers and the thread that copies."""
 
     def __init__(self, changed: Condition) -> None:
         """Create the queue; `changed` is the condition, with the lock of the readers' owner, that wakes its threads."""
         self.waiting_bytes = 0
         self._changed = changed
-        self._waiting: deque[Fetched] = deque()
+        self._waiting: deque[CompletedFetch] = deque()
         self._work: Work | None = None
         self._lent = False
         self._error: BaseException | None = None
 
-    def take(self, timeout: float, work: Work | None) -> Fetched | None:
+    def take(self, timeout: float, work: Work | None) -> CompletedFetch | None:
         """Return the next record set, or None after `timeout` seconds; meanwhile readers may do any `work` themselves.
 
         Raise the error that ended a reader, when no earlier record set waits, or the error of the work.
@@ -64,7 +64,7 @@ class Arrivals:
             self._changed.notify_all()
             return fetched
 
-    def add(self, arrived: Sequence[Fetched]) -> Work | None:
+    def add(self, arrived: Sequence[CompletedFetch]) -> Work | None:
         """Take over what an answer held; else what the caller is to `do` with it himself. Under the lock.
 
         After a failure nothing is.
@@ -81,7 +81,7 @@ class Arrivals:
         self._changed.notify_all()
         return None
 
-    def do(self, work: Work, arrived: Sequence[Fetched]) -> None:
+    def do(self, work: Work, arrived: Sequence[CompletedFetch]) -> None:
         """Perform the waiting thread's work. Once it has failed, nothing more is given out, even if it already
         waits.
         """

@@ -16,9 +16,9 @@ from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
-from legacy_mm.clients.native.fetch_buffer import Arrivals, Fetched, Work
+from legacy_mm.clients.native.fetch_buffer import CompletedFetch, FetchBuffer, Work
 from legacy_mm.clients.native.fetch_session import FetchSession
-from legacy_mm.clients.native.position_validator import ReadLogs, TopicIds
+from legacy_mm.clients.native.position_validator import PositionValidator, TopicIds
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import monotonic
@@ -51,13 +51,13 @@ class Fetcher:
         self.traffic = traffic
         self._backlog = backlog
         self._changed = threading.Condition()
-        self._arrivals = Arrivals(self._changed)
+        self._arrivals = FetchBuffer(self._changed)
         self._positions: dict[TopicPartition, int] = {}
         self._asked: set[TopicPartition] = set()
         self._halted: set[TopicPartition] = set()
         self._pauses: dict[TopicPartition, float] = {}
         self._replicas: dict[TopicPartition, tuple[int, float]] = {}
-        self._logs = ReadLogs(cluster)
+        self._logs = PositionValidator(cluster)
         self._gaps: list[Gap] = []
         self._started: deque[tuple[Started, TopicIds]] = deque()
         self._readers: dict[int, _Reader] = {}
@@ -132,8 +132,8 @@ class Fetcher:
             self._halted -= offsets.keys()
             self._changed.notify_all()
 
-    def take(self, timeout: float, work: Work | None = None) -> Fetched | None:
-        """Return the next record set; see `Arrivals.take`."""
+    def take(self, timeout: float, work: Work | None = None) -> CompletedFetch | None:
+        """Return the next record set; see `FetchBuffer.take`."""
         self._attend()
         return self._arrivals.take(timeout, work)
 
@@ -216,14 +216,14 @@ class Fetcher:
         """
         self._ask_for_ids(partitions)
         positions = {want.partition: want.offset for want in asked}
-        found: list[tuple[Fetched, int] | None] = []
+        found: list[tuple[CompletedFetch, int] | None] = []
         troubles: list[LegacyMMError] = []
         for answer in partitions:
             try:
                 found.append(self._sort_out(answer, positions[answer.partition]))
             except (StreamFailure, EngineUnfit) as error:
                 troubles.append(error)
-        arrived: list[Fetched] = []
+        arrived: list[CompletedFetch] = []
         with self._changed:
             self._asked.difference_update(positions)
             for fetched, next_offset in filter(None, found):
@@ -292,7 +292,7 @@ class Fetcher:
                     self._readers[node] = _Reader(self, node)
                     self._readers[node].start()
 
-    def _sort_out(self, answer: FetchedPartition, position: int) -> tuple[Fetched, int] | None:
+    def _sort_out(self, answer: FetchedPartition, position: int) -> tuple[CompletedFetch, int] | None:
         """Return the batches of one partition and the next position; None, after handling the reason, when there are
         none.
         """
@@ -307,7 +307,9 @@ class Fetcher:
         self.traffic.note_log(partition, answer.log_start_offset, end)
         batches = whole_batches(answer)
         next_offset = batches[-1].header.next_offset if batches else position
-        return Fetched(partition, position, batches, answer.aborted, len(answer.records)), max(next_offset, position)
+        return CompletedFetch(partition, position, batches, answer.aborted, len(answer.records)), max(
+            next_offset, position
+        )
 
     def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
         if error_codes.is_out_of_range(error):

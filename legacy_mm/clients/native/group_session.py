@@ -67,13 +67,13 @@ class CommitDone:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class MemberRefused:
     """The conversation is over for good."""
 
     error: BaseException
 
 
-News = Joined | Rebalancing | Lost | CommitDone | Refused
+News = Joined | Rebalancing | Lost | CommitDone | MemberRefused
 
 
 class _JoinAgain(Exception):
@@ -163,7 +163,7 @@ class GroupSession:
                 self._watch_topics()
                 self._report()
         except BaseException as error:  # noqa: BLE001 - the member raises it out of poll()
-            self._tell(Refused(error))
+            self._tell(MemberRefused(error))
         finally:
             self._coordinator.forget()
 

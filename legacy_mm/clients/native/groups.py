@@ -24,7 +24,7 @@ from legacy_mm.clients.native.group_protocol import Identity
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
-from legacy_mm.policies.chunks import portions
+from legacy_mm.policies.chunks import chunks
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 
 EMPTY, DEAD = "Empty", "Dead"
@@ -197,14 +197,14 @@ def _from_coordinators(
 ) -> Iterator[Answer[Any]]:
     """Yield answers about these groups; call `lost` with the reason for groups whose connection was lost."""
     of_node: defaultdict[int, list[str]] = defaultdict(list)
-    for portion in portions(groups):
+    for portion in chunks(groups):
         for group, code, node in coordinators(cluster, portion):
             if code:
                 yield group, code, None
             else:
                 of_node[node].append(group)
     for node, some in of_node.items():
-        for portion in portions(some):
+        for portion in chunks(some):
             lost |= dict.fromkeys(portion, "no answer in time")
             if deadline.expired():
                 continue

@@ -23,7 +23,7 @@ _CLIENT_ID = "legacy_mm-topics"
 _EVERY_TOPIC = MetadataRequest(topics=None, allow_auto_topic_creation=False, min_version=1)
 
 
-class WireTopicLister:
+class NativeTopicLister:
     """Names and ids of all topics of a cluster that the principal may see. It connects anew for each look."""
 
     def __init__(self, properties: Mapping[str, str], timeout: float) -> None:
@@ -44,7 +44,7 @@ class WireTopicLister:
             return every_topic(cluster)
 
 
-class WireSurvey:
+class NativeInspector:
     """Questions to the source cluster. Each raises HostError where there is no answer in time."""
 
     def __init__(self, properties: Mapping[str, str]) -> None:

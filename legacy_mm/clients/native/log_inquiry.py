@@ -19,7 +19,7 @@ from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
 from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost, RequestRefused, UnsupportedVersion
-from legacy_mm.clients.native.partition_queue import Entry, Question
+from legacy_mm.clients.native.partition_queue import ProducerBatch, Question
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.logs import events
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
@@ -39,14 +39,14 @@ _QUIET = 10
 """The number of empty answers in a row that mark the end of a log; the leader may not know it (brokers before 2.3)."""
 
 
-class Answer(NamedTuple):
+class LogAnswer(NamedTuple):
     """`end` -1: unknown. `base_offset` of the batch asked for, -1: it is absent, None: unknown."""
 
     end: int
     base_offset: int | None
 
 
-class Owner(Protocol):
+class InquiryOwner(Protocol):
     """The owner of a question. All methods but `ended` are called with `lock` held."""
 
     cluster: Cluster
@@ -56,7 +56,7 @@ class Owner(Protocol):
     def closed(self) -> bool:
         """Return True if sending is over."""
 
-    def told(self, question: Question, answer: Answer) -> None:
+    def told(self, question: Question, answer: LogAnswer) -> None:
         """Handle the log's answer."""
 
     def unanswered(self, question: Question) -> None:
@@ -77,7 +77,7 @@ class _Unknowable(Exception):
 class LogInquiry(threading.Thread):
     """The thread that asks."""
 
-    def __init__(self, owner: Owner) -> None:
+    def __init__(self, owner: InquiryOwner) -> None:
         super().__init__(name="log-inquiry", daemon=True)
         self._owner = owner
         self._work = threading.Condition(owner.lock)
@@ -124,7 +124,7 @@ class LogInquiry(threading.Thread):
                 owner.cluster.stale()
                 self._work.wait(owner.options.retry_pause)
 
-    def _answers(self, questions: Sequence[Question]) -> Iterator[tuple[Question, Answer]]:
+    def _answers(self, questions: Sequence[Question]) -> Iterator[tuple[Question, LogAnswer]]:
         ends = [question for question in questions if question.entry is None]
         yield from self._ends(ends)
         with _Reader(self._owner.cluster) as reader:
@@ -132,7 +132,7 @@ class LogInquiry(threading.Thread):
                 if question.entry is not None and (answer := self._search(reader, question, question.entry)):
                     yield question, answer
 
-    def _ends(self, questions: Sequence[Question]) -> Iterator[tuple[Question, Answer]]:
+    def _ends(self, questions: Sequence[Question]) -> Iterator[tuple[Question, LogAnswer]]:
         try:
             partitions = [question.partition for question in questions]
             ends = self._owner.cluster.offsets_of_led(partitions, LATEST, patient=False) if partitions else {}
@@ -143,16 +143,16 @@ class LogInquiry(threading.Thread):
             ends = dict.fromkeys(partitions, _NOWHERE)
         for question in questions:
             if question.partition in ends:
-                yield question, Answer(ends[question.partition], None)
+                yield question, LogAnswer(ends[question.partition], None)
 
-    def _search(self, reader: _Reader, question: Question, entry: Entry) -> Answer | None:
+    def _search(self, reader: _Reader, question: Question, entry: ProducerBatch) -> LogAnswer | None:
         try:
-            return Answer(_NOWHERE, reader.find(question, entry))
+            return LogAnswer(_NOWHERE, reader.find(question, entry))
         except (ConnectionLost, ClusterUnreachable, _NotNow):
             return None
         except (UnsupportedVersion, RequestRefused, CorruptRecords, EngineUnfit, _Unknowable) as error:
             self._say(question.partition, error)
-            return Answer(_NOWHERE, None)
+            return LogAnswer(_NOWHERE, None)
 
     def _say(self, partition: TopicPartition, error: Exception) -> None:
         if not self._said:
@@ -175,7 +175,7 @@ class _Reader:
         for connection in self._connections.values():
             connection.close()
 
-    def find(self, question: Question, entry: Entry) -> int:
+    def find(self, question: Question, entry: ProducerBatch) -> int:
         """Return the offset of the batch; -1 if it is absent. Raise _NotNow, _Unknowable, ConnectionLost and others."""
         leader = self._cluster.leader(question.partition)
         if leader is None:

@@ -14,7 +14,15 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from legacy_mm.clients.api import CommitProblem, MembershipListener
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.group_protocol import GroupTerms
-from legacy_mm.clients.native.group_session import CommitDone, GroupSession, Joined, Lost, News, Rebalancing, Refused
+from legacy_mm.clients.native.group_session import (
+    CommitDone,
+    GroupSession,
+    Joined,
+    Lost,
+    MemberRefused,
+    News,
+    Rebalancing,
+)
 from legacy_mm.clock import monotonic
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import StreamFailure
@@ -24,7 +32,7 @@ _SESSION_MS, _HEARTBEAT_MS, _REBALANCE_MS, _RETRY_MS = 45_000, 3_000, 300_000, 1
 _CLOSE_SECONDS = 5.0
 
 
-class WireMember:
+class NativeMember:
     """A member of the consumer group at the source."""
 
     def __init__(
@@ -134,7 +142,7 @@ class WireMember:
                 self._give_up(self._listener.revoked)
             case Lost(generation) if self._held is not None and self._held.generation == generation:
                 self._give_up(self._listener.lost)
-            case Refused(error):
+            case MemberRefused(error):
                 self._refused = error
                 self._raise_refusal()
 

@@ -45,10 +45,10 @@ def dated(header: Header, now: float, wall_ms: int) -> float:
 
 
 @dataclass(slots=True, eq=False)
-class Entry:
+class ProducerBatch:
     """A batch on its way; `receipt` is whatever the caller wants back when it is acknowledged or refused."""
 
-    lane: Lane
+    lane: PartitionQueue
     batch: RecordBatch
     receipt: Any
     size: int
@@ -82,9 +82,9 @@ class Entry:
         """Return True if the broker may have the abandoned batch, and with it its sequence numbers."""
         return self.doubtful or self.refusal == ErrorCode.REQUEST_TIMED_OUT
 
-    def part(self, batch: RecordBatch, receipt: Any) -> Entry:
+    def part(self, batch: RecordBatch, receipt: Any) -> ProducerBatch:
         """Return a new entry with some of the records, to be sent instead."""
-        made = Entry(self.lane, batch, receipt, len(batch.buffer), self.since, self.deadline, dated=self.dated)
+        made = ProducerBatch(self.lane, batch, receipt, len(batch.buffer), self.since, self.deadline, dated=self.dated)
         made.damaged, made.doubtful = self.damaged, self.doubtful
         return made
 
@@ -94,17 +94,17 @@ class Question(NamedTuple):
 
     partition: TopicPartition
     since: int
-    entry: Entry | None
+    entry: ProducerBatch | None
 
 
-class Trouble(NamedTuple):
+class QueueTrouble(NamedTuple):
     """Why nothing gets through to a target partition, and since when."""
 
     reason: str
     since: float
 
 
-class Lane:
+class PartitionQueue:
     """The way to one target partition."""
 
     def __init__(
@@ -118,18 +118,18 @@ class Lane:
         flight.
         """
         self.partition = partition
-        self.pending: deque[Entry] = deque()
-        self.under_way: deque[Entry] = deque()
+        self.pending: deque[ProducerBatch] = deque()
+        self.under_way: deque[ProducerBatch] = deque()
         self.unanswered = 0
         self.recovering = False
         self.paused = False
         self.asking = False
         """Nothing is sent until the log has answered."""
-        self.line: deque[Lane] | None = None
+        self.line: deque[PartitionQueue] | None = None
         """The queue of the broker's channel that holds this lane."""
-        self.held: Entry | None = None
+        self.held: ProducerBatch | None = None
         """The refused batch that the lane waits for a decision about."""
-        self.trouble: Trouble | None = None
+        self.trouble: QueueTrouble | None = None
         """Why nothing gets through; gone with the next batch that does."""
         self._limit = in_flight
         self._clock = clock
@@ -148,7 +148,7 @@ class Lane:
 
     def hindered(self, reason: str, now: float) -> None:
         """Note that the batches do not get through, and the reason."""
-        self.trouble = Trouble(reason, now if self.trouble is None else self.trouble.since)
+        self.trouble = QueueTrouble(reason, now if self.trouble is None else self.trouble.since)
 
     def can_send(self) -> bool:
         """Return True if the next batch may be sent now."""
@@ -156,7 +156,7 @@ class Lane:
             return False
         return not self.under_way or len(self.under_way) < (self._limit if self._is_certain() else 1)
 
-    def begin(self) -> Entry:
+    def begin(self) -> ProducerBatch:
         """Return the next batch, with its sequence number written into it, to be sent at once."""
         entry = self.pending.popleft()
         entry.refusal, entry.reason, entry.blamed, entry.denied, entry.disputed = 0, "", {}, False, False
@@ -180,7 +180,7 @@ class Lane:
         stale = self._clock() - self._end_known > REMEMBERED_SECONDS
         return Question(self.partition, self._end, None) if old and stale and not entry.lost else None
 
-    def disputes(self, entry: Entry) -> bool:
+    def disputes(self, entry: ProducerBatch) -> bool:
         """Record that the broker calls the sequence number wrong; return True if the log can tell if it has the
         batch.
         """
@@ -210,7 +210,7 @@ class Lane:
         self.trouble = None
         return True
 
-    def acknowledged(self, entry: Entry, base_offset: int = _UNKNOWN) -> list[Entry]:
+    def acknowledged(self, entry: ProducerBatch, base_offset: int = _UNKNOWN) -> list[ProducerBatch]:
         """Acknowledge the entry, and all that failed before it under the same producer id; return those and it.
 
         A broker takes no sequence number before those in front of it. Sent again, such a batch would pull the numbers
@@ -234,7 +234,7 @@ class Lane:
             self.under_way.remove(each)
         return known
 
-    def failed(self, entry: Entry, *, denied: bool) -> None:
+    def failed(self, entry: ProducerBatch, *, denied: bool) -> None:
         """Mark the entry as refused or of unknown outcome; its `refusal` tells if a retry helps."""
         entry.denied = denied
         entry.doubtful = entry.doubtful or not denied
@@ -256,7 +256,7 @@ class Lane:
             self.held = self.pending.popleft()
         return True
 
-    def replace_held(self, batches: Iterable[Entry]) -> None:
+    def replace_held(self, batches: Iterable[ProducerBatch]) -> None:
         """Replace the refused batch by these."""
         self.held = None
         self.pending.extendleft(reversed(list(batches)))
@@ -287,7 +287,7 @@ class Lane:
         self._sequence = 0
         self._doubt()
 
-    def _is_in_doubt(self, entry: Entry) -> bool:
+    def _is_in_doubt(self, entry: ProducerBatch) -> bool:
         return entry.lost and self._end != _UNKNOWN
 
     def _is_remembered(self, dated: float) -> bool:

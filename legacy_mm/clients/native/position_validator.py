@@ -32,7 +32,7 @@ class Doubt(NamedTuple):
     parts_at: int
 
 
-class ReadLogs:
+class PositionValidator:
     """The log each partition was read from: its topic's id, its leader epoch, and the epoch that was last compared."""
 
     def __init__(self, cluster: Cluster) -> None:

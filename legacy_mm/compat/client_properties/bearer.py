@@ -17,8 +17,8 @@ from legacy_mm.compat.client_properties.rule import (
     Emitted,
     Harmless,
     PartOf,
-    Reading,
-    Refused,
+    PropertyReading,
+    RefusedProperty,
     Rule,
     Rules,
     Secret,
@@ -59,13 +59,13 @@ _CHECKED_BY_BROKERS = "brokers check tokens"
 _NO_JWT_BEARER = "only tokens for client credentials are fetched here"
 
 
-def bearer(reading: Reading, options: Mapping[str, str]) -> Emitted:
+def bearer(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     """Log in with OAUTHBEARER by the handler that the file names; without one Java makes unsecured tokens."""
     handler = reading.text(LOGIN_HANDLER)
     return _LOGINS[handler](reading, options) if handler in _LOGINS else _of_class(reading, handler, options)
 
 
-def _of_class(reading: Reading, name: str, options: Mapping[str, str]) -> Emitted:
+def _of_class(reading: PropertyReading, name: str, options: Mapping[str, str]) -> Emitted:
     """Give the user's own class, in the driver's JVM, what Java's client would give it."""
     if not has_class(reading.class_path, name):
         error = ConfigurationError(
@@ -85,7 +85,7 @@ def _of_class(reading: Reading, name: str, options: Mapping[str, str]) -> Emitte
     return {"sasl.mechanism": "OAUTHBEARER", LOGIN_CLASS: json.dumps(asked)}
 
 
-def _oidc(reading: Reading, options: Mapping[str, str]) -> Emitted:
+def _oidc(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     url = reading.text(TOKEN_URL)
     if not url.startswith(("http://", "https://")):
         with blamed(TOKEN_URL):
@@ -116,7 +116,7 @@ def _extensions(options: Mapping[str, str]) -> str:
     return ",".join(f"{name}={text}" for name, text in named.items())
 
 
-def _unsecured(_: Reading, options: Mapping[str, str]) -> Emitted:
+def _unsecured(_: PropertyReading, options: Mapping[str, str]) -> Emitted:
     claim = options.get("unsecuredLoginPrincipalClaimName", "sub")
     principal = options.get(f"unsecuredLoginStringClaim_{claim}")
     if not principal:
@@ -138,7 +138,7 @@ def _unsecured(_: Reading, options: Mapping[str, str]) -> Emitted:
     }
 
 
-def msk_iam(reading: Reading, options: Mapping[str, str]) -> Emitted:
+def msk_iam(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     """Log in with AWS_MSK_IAM, which MSK accepts as OAUTHBEARER with a signed token."""
     if find_spec(MSK_SIGNER) is None:
         with blamed("sasl.mechanism"):
@@ -157,7 +157,7 @@ def msk_iam(reading: Reading, options: Mapping[str, str]) -> Emitted:
     return {"sasl.mechanism": "OAUTHBEARER", MSK_IAM: json.dumps(asked)}
 
 
-_LOGINS: Mapping[str, Callable[[Reading, Mapping[str, str]], Emitted]] = {
+_LOGINS: Mapping[str, Callable[[PropertyReading, Mapping[str, str]], Emitted]] = {
     "": _unsecured,
     _UNSECURED_HANDLER: _unsecured,
     **dict.fromkeys(_OIDC_HANDLERS, _oidc),
@@ -169,7 +169,7 @@ _LOGINS: Mapping[str, Callable[[Reading, Mapping[str, str]], Emitted]] = {
 LOGIN_HANDLERS = tuple(_LOGINS)
 
 
-def _header(reading: Reading) -> Emitted:
+def _header(reading: PropertyReading) -> Emitted:
     if reading.boolean("sasl.oauthbearer.header.urlencode", False):
         reading.note(
             "sasl.oauthbearer.header.urlencode has no effect here: id and secret are sent as they are.",
@@ -184,7 +184,7 @@ RULES: Rules = (
         for name in (TOKEN_URL, f"{_CREDENTIALS}client.id", f"{_CREDENTIALS}client.secret", "sasl.oauthbearer.scope")
     ),
     Rule("sasl.oauthbearer.header.urlencode", Boolean(), Computed(_header)),
-    Rule("sasl.oauthbearer.jwt.retriever.class", Text(), Refused(_NO_JWT_BEARER, _RETRIEVERS)),
+    Rule("sasl.oauthbearer.jwt.retriever.class", Text(), RefusedProperty(_NO_JWT_BEARER, _RETRIEVERS)),
     *(
         Rule(f"sasl.oauthbearer.assertion.{name}", Secret(), Harmless(_NO_JWT_BEARER))
         for name in (

@@ -14,7 +14,7 @@ from legacy_mm.compat.client_properties.rule import (
     Harmless,
     Number,
     Ours,
-    Reading,
+    PropertyReading,
     Rule,
     Rules,
     Same,
@@ -51,7 +51,7 @@ DEFAULTS = {
 OURS = {"log.connection.close": Ours("false", "brokers close idle connections; that is no news")}
 
 
-def _bootstrap_servers(reading: Reading) -> Emitted:
+def _bootstrap_servers(reading: PropertyReading) -> Emitted:
     servers = [word for word in reading.words("bootstrap.servers") if word]
     if not servers:
         raise construction_exception(reading.side, "No resolvable bootstrap urls given in bootstrap.servers")
@@ -72,7 +72,7 @@ def _host_and_port(side: Side, server: str) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _reconnect_backoff(reading: Reading) -> Emitted:
+def _reconnect_backoff(reading: PropertyReading) -> Emitted:
     first = reading.clamp("reconnect.backoff.ms", reading.integer("reconnect.backoff.ms", 50), 0, 3_600_000)
     # a file that sets only the first means a constant pause (Java's rule)
     default = first if reading.given("reconnect.backoff.ms") else 1000
@@ -90,7 +90,7 @@ def _reconnect_backoff(reading: Reading) -> Emitted:
     }
 
 
-def _retry_backoff(reading: Reading) -> Emitted:
+def _retry_backoff(reading: PropertyReading) -> Emitted:
     emitted = {}
     if reading.given("retry.backoff.ms"):
         first = reading.clamp("retry.backoff.ms", reading.integer("retry.backoff.ms", 100), 1, 300_000)
@@ -104,26 +104,26 @@ def _retry_backoff(reading: Reading) -> Emitted:
     return emitted
 
 
-def _connection_setup(reading: Reading) -> Emitted:
+def _connection_setup(reading: PropertyReading) -> Emitted:
     # ours covers TCP, TLS and SASL in one time, Java's only TCP, doubled up to the maximum
     least = reading.integer("socket.connection.setup.timeout.ms", 10_000)
     most = reading.integer("socket.connection.setup.timeout.max.ms", 30_000)
     return {"socket.connection.setup.timeout.ms": str(min(max(1000, least, most), INT_MAX))}
 
 
-def _idle_time(reading: Reading) -> Emitted:
+def _idle_time(reading: PropertyReading) -> Emitted:
     idle = reading.integer("connections.max.idle.ms", 540_000)
     return {"connections.max.idle.ms": str(min(max(idle, 0), INT_MAX))}
 
 
-def _metadata_age(reading: Reading) -> Emitted:
+def _metadata_age(reading: PropertyReading) -> Emitted:
     # librdkafka's own metadata.max.age.ms is a false friend: the expiry of its cache
     age = reading.integer("metadata.max.age.ms", 300_000)
     return {"topic.metadata.refresh.interval.ms": str(reading.clamp("metadata.max.age.ms", age, 1000, 3_600_000))}
 
 
 def _socket_buffer(java: str) -> Computed:
-    def emit(reading: Reading) -> Emitted:
+    def emit(reading: PropertyReading) -> Emitted:
         size = reading.integer(java, -1)
         chosen = 0 if size == -1 else reading.clamp(java, size, 0, 100_000_000)
         return {f"socket.{java}": str(chosen)}
@@ -131,7 +131,7 @@ def _socket_buffer(java: str) -> Computed:
     return Computed(emit)
 
 
-def _interceptors(reading: Reading) -> Emitted:
+def _interceptors(reading: PropertyReading) -> Emitted:
     for name in filter(None, reading.words("interceptor.classes")):
         if name not in _OBSERVERS and not reading.ignore_interceptors:
             raise ConfigurationError(

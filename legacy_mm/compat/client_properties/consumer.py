@@ -16,7 +16,7 @@ from legacy_mm.compat.client_properties.rule import (
     Number,
     Ours,
     PartOf,
-    Reading,
+    PropertyReading,
     Renamed,
     Rule,
     Rules,
@@ -61,7 +61,7 @@ OURS = {
 }
 
 
-def _assignors(reading: Reading) -> Emitted:
+def _assignors(reading: PropertyReading) -> Emitted:
     if _next_generation(reading):
         return {}
     names = reading.words("partition.assignment.strategy")
@@ -89,11 +89,11 @@ def _assignors(reading: Reading) -> Emitted:
     return {"partition.assignment.strategy": ",".join(dict.fromkeys(chosen))}
 
 
-def _next_generation(reading: Reading) -> bool:
+def _next_generation(reading: PropertyReading) -> bool:
     return reading.text("group.protocol", "classic") == "consumer"
 
 
-def max_poll_interval_ms(reading: Reading) -> int:
+def max_poll_interval_ms(reading: PropertyReading) -> int:
     """Return at least the session timeout: librdkafka demands it, Java does not."""
     given = reading.integer("max.poll.interval.ms", _MAX_POLL_INTERVAL)
     session = min(reading.integer("session.timeout.ms", _SESSION_TIMEOUT), 3_600_000)
@@ -102,7 +102,7 @@ def max_poll_interval_ms(reading: Reading) -> int:
     return max(min(given, _DAY), session)
 
 
-def _membership_times(reading: Reading) -> Emitted:
+def _membership_times(reading: PropertyReading) -> Emitted:
     session = reading.integer("session.timeout.ms", _SESSION_TIMEOUT)
     heartbeat = reading.integer("heartbeat.interval.ms", _HEARTBEAT_INTERVAL)
     interval = max_poll_interval_ms(reading)
@@ -124,7 +124,7 @@ def _membership_times(reading: Reading) -> Emitted:
     return emitted
 
 
-def _fetch_sizes(reading: Reading) -> Emitted:
+def _fetch_sizes(reading: PropertyReading) -> Emitted:
     queue = {"queued.max.messages.kbytes": str(max(_LEAST_QUEUE_KBYTES, _QUEUE_KBYTES // reading.streams))}
     if not reading.given("fetch.max.bytes"):
         return queue
@@ -135,12 +135,12 @@ def _fetch_sizes(reading: Reading) -> Emitted:
     return {**queue, "fetch.max.bytes": str(size), **smaller}
 
 
-def _auto_create(reading: Reading) -> Emitted:
+def _auto_create(reading: PropertyReading) -> Emitted:
     # Java creates no topic for a pattern subscription, whatever the file says
     return {"allow.auto.create.topics": boolean(False)}
 
 
-def _group_protocol(reading: Reading) -> Emitted:
+def _group_protocol(reading: PropertyReading) -> Emitted:
     if reading.given("group.remote.assignor") and not _next_generation(reading):
         raise config_exception("group.remote.assignor cannot be set when group.protocol=CLASSIC")
     return {"group.protocol": reading.text("group.protocol")} if reading.given("group.protocol") else {}

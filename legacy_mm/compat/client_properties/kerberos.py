@@ -11,7 +11,7 @@ from legacy_mm.compat.client_properties.rule import (
     Harmless,
     Number,
     PartOf,
-    Reading,
+    PropertyReading,
     Rule,
     Rules,
     Text,
@@ -27,7 +27,7 @@ _RENEWED = "libkrb5 gets a new ticket when one is needed"
 _FILE = re.compile(r"^(?:file|FILE):(?://(?=/))?")
 
 
-def kerberos(reading: Reading, options: Mapping[str, str]) -> Emitted:
+def kerberos(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     """Log in with GSSAPI by a keytab, or by the tickets of a cache. If both are named, the keytab is used."""
     keytab, cache = (options.get(name, "").lower() == "true" for name in ("useKeyTab", "useTicketCache"))
     if not keytab and not cache:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from legacy_mm.clients.tokens import GIVEN, METADATA_SERVICE
-from legacy_mm.compat.client_properties.rule import Emitted, Reading
+from legacy_mm.compat.client_properties.rule import Emitted, PropertyReading
 from legacy_mm.errors import ConfigurationError
 
 STRIMZI = "io.strimzi.kafka.oauth.client.JaasClientOauthLoginCallbackHandler"
@@ -46,7 +46,7 @@ _ELSEWHERE = (
 """Options that may stand in a system property or a variable, and are not possible here."""
 
 
-def strimzi(reading: Reading, options: Mapping[str, str]) -> Emitted:
+def strimzi(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     """Return what a login by client id and secret, or by a token at hand, needs.
 
     As Strimzi reads it: a system property first, then a variable, then `sasl.jaas.config`.
@@ -80,7 +80,7 @@ def strimzi(reading: Reading, options: Mapping[str, str]) -> Emitted:
     }
 
 
-def confluent(reading: Reading, options: Mapping[str, str]) -> Emitted:
+def confluent(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     """Return what a login with a token of Confluent's metadata service needs."""
     wanted = ("username", "password", "metadataServerUrls")
     if missing := [name for name in wanted if not options.get(name)]:

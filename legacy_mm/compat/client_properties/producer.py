@@ -21,8 +21,8 @@ from legacy_mm.compat.client_properties.rule import (
     Number,
     Ours,
     PartOf,
-    Reading,
-    Refused,
+    PropertyReading,
+    RefusedProperty,
     Renamed,
     Rule,
     Rules,
@@ -72,7 +72,7 @@ OURS = {
 }
 
 
-def idempotent(reading: Reading) -> bool:
+def idempotent(reading: PropertyReading) -> bool:
     """Return True for an idempotent producer, as Java decides: by name, or else if the file has no obstacle."""
     obstacles = _obstacles(reading)
     if reading.boolean("enable.idempotence", False) and obstacles:
@@ -80,7 +80,7 @@ def idempotent(reading: Reading) -> bool:
     return reading.boolean("enable.idempotence", not obstacles)
 
 
-def _obstacles(reading: Reading) -> list[tuple[str, str]]:
+def _obstacles(reading: PropertyReading) -> list[tuple[str, str]]:
     """Return Java's message for each obstacle: without idempotence, and if idempotence was asked for."""
     obstacles = []
     acks = reading.text("acks", "all")
@@ -110,7 +110,7 @@ def _obstacles(reading: Reading) -> list[tuple[str, str]]:
     return obstacles
 
 
-def _idempotence(reading: Reading) -> Emitted:
+def _idempotence(reading: PropertyReading) -> Emitted:
     on = idempotent(reading)
     if not on and not reading.given("enable.idempotence"):
         for said, _ in _obstacles(reading):
@@ -128,7 +128,7 @@ def _idempotence(reading: Reading) -> Emitted:
     return {"enable.idempotence": boolean(on), _IN_FLIGHT: str(in_flight)}
 
 
-def _batch_size(reading: Reading) -> Emitted:
+def _batch_size(reading: PropertyReading) -> Emitted:
     size = reading.integer("batch.size", 16_384)
     if not reading.literal and size < _LEAST_BATCH:
         reading.note(
@@ -139,7 +139,7 @@ def _batch_size(reading: Reading) -> Emitted:
     return {"batch.size": str(size)} if size else {"batch.num.messages": "1"}
 
 
-def _buffer_memory(reading: Reading) -> Emitted:
+def _buffer_memory(reading: PropertyReading) -> Emitted:
     total = reading.integer("buffer.memory", _BUFFER_MEMORY)
     # a share must hold the largest record the whole could, or that record would never fit
     record = min(reading.integer("max.request.size", _MAX_REQUEST_SIZE), 1_000_000_000)
@@ -147,7 +147,7 @@ def _buffer_memory(reading: Reading) -> Emitted:
     return {"queue.buffering.max.kbytes": str(max(1, min(-(-share // 1024), INT_MAX)))}
 
 
-def _compression(reading: Reading) -> Emitted:
+def _compression(reading: PropertyReading) -> Emitted:
     kind = reading.text("compression.type", "none")
     emitted = {"compression.type": kind} if reading.given("compression.type") else {}
     name = f"compression.{kind}.level"
@@ -162,7 +162,7 @@ def _compression(reading: Reading) -> Emitted:
     return {**emitted, "compression.level": str(level)}
 
 
-def _timeouts(reading: Reading) -> Emitted:
+def _timeouts(reading: PropertyReading) -> Emitted:
     request = reading.integer("request.timeout.ms", 30_000)
     linger = reading.integer("linger.ms", 0)
     delivery = reading.integer("delivery.timeout.ms", INT_MAX)
@@ -185,17 +185,17 @@ def _timeouts(reading: Reading) -> Emitted:
     return emitted
 
 
-def _max_block(reading: Reading) -> Emitted:
+def _max_block(reading: PropertyReading) -> Emitted:
     # how long a missing target topic may be waited for; the legacy tool's default is for ever
     wait = reading.integer("max.block.ms", LONG_MAX)
     return {"topic.metadata.propagation.max.ms": str(min(wait, _MOST_PROPAGATION_MS))}
 
 
-def _client_id(reading: Reading) -> Emitted:
+def _client_id(reading: PropertyReading) -> Emitted:
     return {"client.id": reading.text("client.id") or DEFAULTS["client.id"]}
 
 
-def _ignore_keys(reading: Reading) -> Emitted:
+def _ignore_keys(reading: PropertyReading) -> Emitted:
     if not reading.boolean("partitioner.ignore.keys", False):
         return {}
     # an own partitioner class decides alone, in Java too
@@ -270,7 +270,7 @@ RULES: Rules = (
     Rule(
         "transactional.id",
         Text(),
-        Refused("no transaction would ever begin, and the legacy tool ended at the first record"),
+        RefusedProperty("no transaction would ever begin, and the legacy tool ended at the first record"),
     ),
     Rule("key.serializer", Text(), Harmless(common.BYTES_ONLY, _BYTES)),
     Rule("value.serializer", Text(), Harmless(common.BYTES_ONLY, _BYTES)),

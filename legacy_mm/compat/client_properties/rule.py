@@ -1,8 +1,8 @@
 """Rules for Java client properties: types, meanings, and the row that joins a name to both.
 
 A row says how Java reads the text (`ValueType`, with Java's error texts) and what is done with it (`Meaning`): `Same`,
-`Renamed`, `Mapped`, `Computed`, `PartOf` another row, `Setting` of ours, `Harmless`, `Forgotten`, `Refused`. No error
-and no note ever holds the value of a `Secret`.
+`Renamed`, `Mapped`, `Computed`, `PartOf` another row, `Setting` of ours, `Harmless`, `Forgotten`, `RefusedProperty`. No
+error and no note ever holds the value of a `Secret`.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ class Secret:
 
 
 @dataclass
-class Reading:
+class PropertyReading:
     """One properties file on its way to librdkafka: typed values, and what to say about them."""
 
     side: Side
@@ -248,7 +248,7 @@ class Reading:
 class Meaning(Protocol):
     """The effect of a property."""
 
-    def emit(self, reading: Reading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Return librdkafka properties; raises ConfigurationError."""
         ...
 
@@ -266,7 +266,7 @@ class Same:
     low: int = 0
     high: int = INT_MAX
 
-    def emit(self, reading: Reading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Return the value in canonical text."""
         return Renamed(name, self.low, self.high).emit(reading, name)
 
@@ -279,7 +279,7 @@ class Renamed:
     low: int = 0
     high: int = INT_MAX
 
-    def emit(self, reading: Reading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Return the value in canonical text."""
         value = reading.values[name]
         if isinstance(value, int) and not isinstance(value, bool):
@@ -294,7 +294,7 @@ class Mapped:
     to: str
     words: Mapping[str, str]
 
-    def emit(self, reading: Reading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Return librdkafka's word."""
         word = reading.text(name)
         if word not in self.words:
@@ -306,10 +306,10 @@ class Mapped:
 class Computed:
     """Made out of several properties; asked even when the file is silent if `always`."""
 
-    function: Callable[[Reading], Emitted]
+    function: Callable[[PropertyReading], Emitted]
     always: bool = False
 
-    def emit(self, reading: Reading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Return the function's properties."""
         return self.function(reading)
 
@@ -320,7 +320,7 @@ class PartOf:
 
     row: str
 
-    def emit(self, reading: Reading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Return nothing: another row emits it."""
         return {}
 
@@ -331,7 +331,7 @@ class Setting:
 
     where: str
 
-    def emit(self, reading: Reading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Return nothing for librdkafka."""
         return {}
 
@@ -344,7 +344,7 @@ class Harmless:
     unless: tuple[str, ...] | None = None
     """None: any value is harmless."""
 
-    def emit(self, reading: Reading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Return nothing, and note a warning if the value is not harmless."""
         if self.unless is not None and _canonical(reading.values[name]) not in self.unless:
             reading.note(f"{name} has no effect here: {self.because}.", logging.WARNING)
@@ -359,20 +359,20 @@ class Forgotten:
     later: bool = False
     """True for a property of Kafka 4, whose clients the legacy tool never had."""
 
-    def emit(self, reading: Reading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Return nothing."""
         return {}
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedProperty:
     """Unsupported and refused: without it the mirror would behave differently."""
 
     because: str
     unless: tuple[str, ...] = ()
     """Values that change nothing."""
 
-    def emit(self, reading: Reading, name: str) -> Emitted:
+    def emit(self, reading: PropertyReading, name: str) -> Emitted:
         """Raise, unless the value changes nothing."""
         value = _canonical(reading.values[name])
         if value not in self.unless:
@@ -387,7 +387,7 @@ class Rule:
     name: str
     type: ValueType
     meaning: Meaning
-    applies: Callable[[Reading], bool] = lambda reading: True
+    applies: Callable[[PropertyReading], bool] = lambda reading: True
     """Security properties count only where the protocol uses them, in Java as here."""
     reason: str = ""
     """Why the value, or the name, is another one here; `explain` shows it."""

@@ -18,8 +18,8 @@ from legacy_mm.compat.client_properties.rule import (
     Harmless,
     Number,
     PartOf,
-    Reading,
-    Refused,
+    PropertyReading,
+    RefusedProperty,
     Rule,
     Rules,
     Secret,
@@ -37,10 +37,10 @@ class _Mechanism(NamedTuple):
 
     modules: tuple[str, ...]
     """Login modules that give what it needs; the first is its own."""
-    emit: Callable[[Reading, Mapping[str, str]], Emitted]
+    emit: Callable[[PropertyReading, Mapping[str, str]], Emitted]
 
 
-def _password(reading: Reading, options: Mapping[str, str]) -> Emitted:
+def _password(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     if not options.get("username") or "password" not in options:
         raise ConfigurationError("sasl.jaas.config must have the options username and password")
     return {
@@ -50,7 +50,7 @@ def _password(reading: Reading, options: Mapping[str, str]) -> Emitted:
     }
 
 
-def _scram(reading: Reading, options: Mapping[str, str]) -> Emitted:
+def _scram(reading: PropertyReading, options: Mapping[str, str]) -> Emitted:
     token = options.get("tokenauth", "false").lower() == "true"
     return {**_password(reading, options), **({TOKEN_AUTH: "true"} if token else {})}
 
@@ -67,7 +67,7 @@ _MECHANISMS: Mapping[str, _Mechanism] = {
 }
 
 
-def _login(reading: Reading) -> Emitted:
+def _login(reading: PropertyReading) -> Emitted:
     name = reading.text("sasl.mechanism", KERBEROS)
     mechanism = _MECHANISMS.get(name)
     if mechanism is None:
@@ -85,7 +85,7 @@ def _login(reading: Reading) -> Emitted:
         )
 
 
-def _login_class(reading: Reading) -> Emitted:
+def _login_class(reading: PropertyReading) -> Emitted:
     """Read with the mechanism; Java code is possible for tokens only."""
     handler, mechanism = reading.text("sasl.login.callback.handler.class"), reading.text("sasl.mechanism", KERBEROS)
     if mechanism != "OAUTHBEARER" and handler not in bearer.LOGIN_HANDLERS:
@@ -99,14 +99,14 @@ RULES: Rules = (
     Rule(
         "sasl.client.callback.handler.class",
         Text(),
-        Refused("it is Java code", ("", bearer.MSK_CLIENT_HANDLER, bearer.CLIENT_HANDLER)),
+        RefusedProperty("it is Java code", ("", bearer.MSK_CLIENT_HANDLER, bearer.CLIENT_HANDLER)),
     ),
     Rule(
         "sasl.login.callback.handler.class",
         Text(),
         Computed(_login_class),
     ),
-    Rule("sasl.login.class", Text(), Refused("it is Java code", ("",))),
+    Rule("sasl.login.class", Text(), RefusedProperty("it is Java code", ("",))),
     Rule("sasl.enabled.mechanisms", Text(), Forgotten()),
     Rule("sasl.kerberos.principal.to.local.rules", Text(), Forgotten()),
     *(

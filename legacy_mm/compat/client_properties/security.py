@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from legacy_mm.compat.client_properties import sasl, tls
-from legacy_mm.compat.client_properties.rule import Reading, Rules
+from legacy_mm.compat.client_properties.rule import PropertyReading, Rules
 
 
-def uses_tls(reading: Reading) -> bool:
+def uses_tls(reading: PropertyReading) -> bool:
     """Return True if the connection is encrypted."""
     return reading.text("security.protocol", "plaintext") in ("ssl", "sasl_ssl")
 
 
-def uses_sasl(reading: Reading) -> bool:
+def uses_sasl(reading: PropertyReading) -> bool:
     """Return True if the client logs in."""
     return reading.text("security.protocol", "plaintext") in ("sasl_plaintext", "sasl_ssl")
 

@@ -16,8 +16,8 @@ from legacy_mm.compat.client_properties.rule import (
     Forgotten,
     Harmless,
     PartOf,
-    Reading,
-    Refused,
+    PropertyReading,
+    RefusedProperty,
     Rule,
     Rules,
     Secret,
@@ -37,7 +37,7 @@ _DEFAULT_STORE = "JKS"
 _TRUST, _KEYS = "ssl.truststore", "ssl.keystore"
 
 
-def java_stores(reading: Reading) -> JavaStores:
+def java_stores(reading: PropertyReading) -> JavaStores:
     """Return the stores that Java has to read, with Java's own trust store if the file names no other."""
     trusted = _java_store(reading, "ssl.truststore")
     elsewhere = reading.given("ssl.truststore.location") or reading.given("ssl.truststore.certificates")
@@ -48,7 +48,7 @@ def java_stores(reading: Reading) -> JavaStores:
     )
 
 
-def pem_files(reading: Reading, native: Collection[str]) -> PemFiles:
+def pem_files(reading: PropertyReading, native: Collection[str]) -> PemFiles:
     """Return the stores that were read as PEM, without those that are given natively."""
 
     def location(store: str, read_into: str) -> str | None:
@@ -58,7 +58,7 @@ def pem_files(reading: Reading, native: Collection[str]) -> PemFiles:
     return PemFiles(location("ssl.truststore", "ssl.ca.pem"), location("ssl.keystore", "ssl.key.pem"))
 
 
-def _java_store(reading: Reading, store: str, key_password: str | None = None) -> KeyStore | None:
+def _java_store(reading: PropertyReading, store: str, key_password: str | None = None) -> KeyStore | None:
     kind = reading.text(f"{store}.type", _DEFAULT_STORE)
     if kind == "PEM" or not reading.given(f"{store}.location"):
         return None
@@ -66,7 +66,7 @@ def _java_store(reading: Reading, store: str, key_password: str | None = None) -
     return KeyStore(location, kind, password, key_password if key_password is not None else password)
 
 
-def _truststore(reading: Reading) -> Emitted:
+def _truststore(reading: PropertyReading) -> Emitted:
     kind = reading.text("ssl.truststore.type", _DEFAULT_STORE)
     location, password = reading.optional("ssl.truststore.location"), reading.given("ssl.truststore.password")
     certificates = reading.optional("ssl.truststore.certificates")
@@ -94,7 +94,7 @@ def _truststore(reading: Reading) -> Emitted:
     return pem.trust("ssl.truststore.location", _read("ssl.truststore.location", location))
 
 
-def _keystore(reading: Reading) -> Emitted:
+def _keystore(reading: PropertyReading) -> Emitted:
     kind = reading.text("ssl.keystore.type", _DEFAULT_STORE)
     key, chain = reading.optional("ssl.keystore.key"), reading.optional("ssl.keystore.certificate.chain")
     location = reading.optional("ssl.keystore.location")
@@ -112,7 +112,9 @@ def _keystore(reading: Reading) -> Emitted:
     return {**emitted, "ssl.key.password": password} if password else emitted
 
 
-def _check_keystore(reading: Reading, kind: str, key: str | None, chain: str | None, location: str | None) -> None:
+def _check_keystore(
+    reading: PropertyReading, kind: str, key: str | None, chain: str | None, location: str | None
+) -> None:
     password = reading.given("ssl.keystore.password")
     if key is not None:
         if kind != "PEM":
@@ -139,7 +141,7 @@ def _check_keystore(reading: Reading, kind: str, key: str | None, chain: str | N
         raise _invalid(f"{_KEYS}.location", "SSL key store is specified, but key store password is not specified.")
 
 
-def _of_type(reading: Reading, store: str, content: str) -> str:
+def _of_type(reading: PropertyReading, store: str, content: str) -> str:
     """Return the property to blame for a wrong type: the type if it is given, otherwise the one that needs another
     type.
     """
@@ -159,7 +161,7 @@ def _read(name: str, path: str) -> str:
         raise _invalid(name, f"Failed to load PEM SSL keystore {path}: {error.strerror}") from None
 
 
-def _host_check(reading: Reading) -> Emitted:
+def _host_check(reading: PropertyReading) -> Emitted:
     word = reading.text("ssl.endpoint.identification.algorithm", "https").lower()
     if word not in ("", "none", "https"):
         raise ConfigurationError("ssl.endpoint.identification.algorithm is either https or empty (no check)")
@@ -172,7 +174,7 @@ def _host_check(reading: Reading) -> Emitted:
     return {"ssl.endpoint.identification.algorithm": "https" if word == "https" else "none"}
 
 
-def _cipher_suites(reading: Reading) -> Emitted:
+def _cipher_suites(reading: PropertyReading) -> Emitted:
     given = [name for name in reading.words("ssl.cipher.suites") if name]
     kept = [name for name in given if not name.startswith(_NOT_CONFIGURABLE)]
     if given and not kept:
@@ -183,7 +185,7 @@ def _cipher_suites(reading: Reading) -> Emitted:
     return {"ssl.cipher.suites": ":".join(kept)} if kept else {}
 
 
-def _enabled_protocols(reading: Reading) -> Emitted:
+def _enabled_protocols(reading: PropertyReading) -> Emitted:
     enabled = {name for name in reading.words("ssl.enabled.protocols") if name}
     if enabled and "TLSv1.2" not in enabled:
         raise ConfigurationError(
@@ -219,9 +221,9 @@ RULES: Rules = (
     Rule(
         "ssl.protocol",
         Text(),
-        Refused(_TLS_VERSIONS, ("TLS", "TLSv1.2", "TLSv1.3")),
+        RefusedProperty(_TLS_VERSIONS, ("TLS", "TLSv1.2", "TLSv1.3")),
     ),
-    Rule("ssl.engine.factory.class", Text(), Refused("it is Java code", ("",))),
+    Rule("ssl.engine.factory.class", Text(), RefusedProperty("it is Java code", ("",))),
     Rule("ssl.keymanager.algorithm", Text(), Harmless(_ONLY_JSSE, ("SunX509",))),
     Rule("ssl.trustmanager.algorithm", Text(), Harmless(_ONLY_JSSE, ("PKIX",))),
     Rule("ssl.provider", Text(), Harmless(_ONLY_JSSE, ("",))),

@@ -19,7 +19,7 @@ from legacy_mm.compat.client_properties.rule import (
     Emitted,
     Forgotten,
     Ours,
-    Reading,
+    PropertyReading,
     Rule,
     Rules,
     Secret,
@@ -73,7 +73,7 @@ class Translated:
     """The outcome for one file."""
 
     properties: ClientProperties = field(repr=False)
-    reading: Reading = field(repr=False)
+    reading: PropertyReading = field(repr=False)
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""
     rows: Mapping[str, Rule]
@@ -102,7 +102,7 @@ def apply(
     written = {_native_name(name): name for name in trimmed if name.startswith(NATIVE_PREFIX)}
     native = {name: trimmed[given] for name, given in written.items()}
     values = {rule.name: _parsed(rule, trimmed[rule.name]) for rule in rules if rule.name in trimmed}
-    reading = Reading(side, values, streams, literal, ignore_interceptors, class_path, system or {})
+    reading = PropertyReading(side, values, streams, literal, ignore_interceptors, class_path, system or {})
     emitted: dict[str, str] = {}
     rows: dict[str, Rule] = {}
     for rule in rules:
@@ -123,7 +123,7 @@ def apply(
     return Translated(chosen, reading, secrets, rows, written, _stores(reading, emitted, native), pem)
 
 
-def _stores(reading: Reading, emitted: Emitted, native: Mapping[str, str]) -> JavaStores:
+def _stores(reading: PropertyReading, emitted: Emitted, native: Mapping[str, str]) -> JavaStores:
     stores = tls.java_stores(reading) if security.uses_tls(reading) else JavaStores()
     asks_for_tokens = emitted.get(TOKEN_URL, "").startswith("https:")
     return replace(
@@ -146,7 +146,7 @@ def _parsed(rule: Rule, text: str) -> Value:
         raise
 
 
-def _emitted(rule: Rule, reading: Reading) -> Emitted:
+def _emitted(rule: Rule, reading: PropertyReading) -> Emitted:
     try:
         return rule.meaning.emit(reading, rule.name)
     except ConfigurationError as error:
@@ -156,13 +156,13 @@ def _emitted(rule: Rule, reading: Reading) -> Emitted:
         raise
 
 
-def _decisive(rule: Rule, reading: Reading) -> list[str]:
+def _decisive(rule: Rule, reading: PropertyReading) -> list[str]:
     """Return the given properties without any one of which the rule would not fail; the row's own last."""
     found = [name for name in reading.values if not _fails(rule, reading, without=name)]
     return sorted(found, key=lambda name: name == rule.name)
 
 
-def _fails(rule: Rule, reading: Reading, without: str) -> bool:
+def _fails(rule: Rule, reading: PropertyReading, without: str) -> bool:
     values = {name: value for name, value in reading.values.items() if name != without}
     try:
         rule.meaning.emit(replace(reading, values=values, notes=[]), rule.name)
@@ -171,7 +171,7 @@ def _fails(rule: Rule, reading: Reading, without: str) -> bool:
     return False
 
 
-def _note_unknown(reading: Reading, rules: Rules, properties: Mapping[str, str]) -> None:
+def _note_unknown(reading: PropertyReading, rules: Rules, properties: Mapping[str, str]) -> None:
     known = {rule.name for rule in rules if not isinstance(rule.meaning, Forgotten)}
     unknown = [
         name for name in properties if name not in known and not name.startswith(NATIVE_PREFIX) and not is_flag(name)

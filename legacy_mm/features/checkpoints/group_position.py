@@ -40,7 +40,7 @@ class How(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class GroupPosition:
     """The answer for one offset."""
 
     how: How
@@ -74,7 +74,7 @@ class Answer:
         }[self.how]
 
 
-def best(offset: int, nearest: Nearest, syncs: Sequence[OffsetPair]) -> Answer:
+def best(offset: int, nearest: Nearest, syncs: Sequence[OffsetPair]) -> GroupPosition:
     """Return the better of the exact map and the offset syncs, newest first, for a source offset: the greater one.
 
     A sync is used only where it knows more than the map. A sync of records from before the map whose target offset is
@@ -82,22 +82,24 @@ def best(offset: int, nearest: Nearest, syncs: Sequence[OffsetPair]) -> Answer:
     """
     pair, first = nearest
     if pair is not None and pair.upstream == offset:
-        return Answer(How.EXACT, pair.downstream)
+        return GroupPosition(How.EXACT, pair.downstream)
     sync = sync_for(offset, syncs)
     if pair is None and sync is not None and first is not None and sync.downstream >= first.downstream:
-        return Answer(How.TOO_OLD, pair=first)
+        return GroupPosition(How.TOO_OLD, pair=first)
     if sync is not None and (pair is None or pair.upstream <= sync.upstream):
         synced = by_sync(offset, sync)
         if pair is None or synced > pair.downstream:
-            return Answer(How.OFFSET_SYNC, synced, sync)
+            return GroupPosition(How.OFFSET_SYNC, synced, sync)
     if pair is not None:
-        return Answer(How.NEAREST_PAIR, pair.downstream, pair)
+        return GroupPosition(How.NEAREST_PAIR, pair.downstream, pair)
     if syncs or first is not None:
-        return Answer(How.TOO_OLD, pair=min(filter(None, [*syncs, first])))
-    return Answer(How.UNKNOWN)
+        return GroupPosition(How.TOO_OLD, pair=min(filter(None, [*syncs, first])))
+    return GroupPosition(How.UNKNOWN)
 
 
-def by_checkpoint(found: Answer, offset: int, checkpoint: OffsetPair | None, first: OffsetPair | None) -> Answer:
+def by_checkpoint(
+    found: GroupPosition, offset: int, checkpoint: OffsetPair | None, first: OffsetPair | None
+) -> GroupPosition:
     """Return the mirror's earlier checkpoint of the group, where it is greater than `found`.
 
     `first`: the begin of the exact map; an older checkpoint with a greater target offset is of a former copy.
@@ -107,13 +109,13 @@ def by_checkpoint(found: Answer, offset: int, checkpoint: OffsetPair | None, fir
     if first is not None and checkpoint.upstream < first.upstream and checkpoint.downstream >= first.downstream:
         return found
     if found.offset is None or found.offset < checkpoint.downstream:
-        return Answer(How.CHECKPOINT, checkpoint.downstream, checkpoint, found.behind)
+        return GroupPosition(How.CHECKPOINT, checkpoint.downstream, checkpoint, found.behind)
     return found
 
 
 def answer(
     offset: int, pairs: OffsetMap, syncs: Sequence[OffsetPair], records_between: Callable[[int, int], bool]
-) -> Answer:
+) -> GroupPosition:
     """Answer for a group that reads this source offset next.
 
     `syncs`: the newest first. `records_between`: True if the source has records from one offset to before another; it
@@ -121,7 +123,7 @@ def answer(
     """
     end = pairs.runs[-1].end if pairs.runs else None
     if end is not None and end.upstream < offset and not records_between(end.upstream, offset):
-        return Answer(How.EXACT, end.downstream)
+        return GroupPosition(How.EXACT, end.downstream)
     found = best(offset, pairs.nearest(offset), syncs)
     may_improve = found.how in (How.NEAREST_PAIR, How.OFFSET_SYNC, How.UNKNOWN)
     return replace(found, behind=may_improve and (end is None or end.upstream < offset))

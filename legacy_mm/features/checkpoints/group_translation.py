@@ -6,12 +6,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.scan import has_records
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin, GroupOffsets, raise_untold
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
-from legacy_mm.features.checkpoints.group_position import Answer, How, answer, by_checkpoint, copied_until
+from legacy_mm.features.checkpoints.group_position import GroupPosition, How, answer, by_checkpoint, copied_until
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
 from legacy_mm.features.offset_syncs.offset_map import OffsetMap
@@ -27,7 +27,7 @@ class ClusterView:
     """One cluster: its groups and its topics."""
 
     groups: GroupAdmin
-    topics: LibrdkafkaSurvey
+    topics: LibrdkafkaInspector
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Position:
     committed: CommittedOffset
     target: TopicPartition
     """Partition of the copy, if there is one."""
-    answer: Answer
+    answer: GroupPosition
     left: int | None = None
     """Number of offsets of the target left to read from there; records, if nothing is compacted."""
 
@@ -117,7 +117,7 @@ class GroupTranslation:
             offset = committed[place]
             target = there.get(place)
             if target is None:
-                missing = Answer(How.NO_COPY if place.topic in copies else How.NOT_MIRRORED)
+                missing = GroupPosition(How.NO_COPY if place.topic in copies else How.NOT_MIRRORED)
                 named = TopicPartition(copies.get(place.topic, place.topic), place.partition)
                 return Position(place, offset, named, missing)
             there_ends = target_ends[target]
@@ -126,14 +126,14 @@ class GroupTranslation:
             if told is not None and told.downstream <= there_ends[1]:
                 found = by_checkpoint(found, offset.offset, told, self._known.maps.of(place).nearest(-1).first)
             if found.how is How.UNKNOWN and place.topic in all_read:
-                found = Answer(How.AT_THE_END, there_ends[1])
+                found = GroupPosition(How.AT_THE_END, there_ends[1])
             if from_first and found.how in (How.UNKNOWN, How.TOO_OLD):
-                found = Answer(How.FIRST_RECORD, there_ends[0], behind=found.behind)
+                found = GroupPosition(How.FIRST_RECORD, there_ends[0], behind=found.behind)
             if (
                 found.offset is not None and found.offset > there_ends[1]
             ):  # copied after the ends were read, or never there
                 there_ends = self.target.topics.log_ends([target], deadline)[target]
-                found = found if found.offset <= there_ends[1] else Answer(How.COPY_MADE_AGAIN, behind=True)
+                found = found if found.offset <= there_ends[1] else GroupPosition(How.COPY_MADE_AGAIN, behind=True)
             left = None if found.offset is None else max(0, there_ends[1] - found.offset)
             return Position(place, offset, target, found, left)
 
@@ -190,7 +190,9 @@ class GroupTranslation:
         with ThreadPoolExecutor(_SCANS) as pool:
             return {place: lag for place, lag in zip(ends, pool.map(behind, ends), strict=True) if lag}
 
-    def _answer(self, place: TopicPartition, offset: int, ends: tuple[int, int], target: tuple[int, int]) -> Answer:
+    def _answer(
+        self, place: TopicPartition, offset: int, ends: tuple[int, int], target: tuple[int, int]
+    ) -> GroupPosition:
         (low, end), (first, next_offset) = ends, target
         pairs = self._map(place)
         found = answer(
@@ -202,12 +204,12 @@ class GroupTranslation:
         # records that the source has removed since may still be at the target
         all_read = offset >= end or first == next_offset
         if found.how is How.UNKNOWN and all_read and not self._has_records(place, low, end):
-            return Answer(How.NOTHING_TO_READ, next_offset)
+            return GroupPosition(How.NOTHING_TO_READ, next_offset)
         # compaction, or an aborted transaction, may have left nothing before the first record
         if found.how is How.TOO_OLD and pairs.runs and low <= offset:
             first_run = pairs.runs[0]
             if not self._has_records(place, offset, first_run.upstream):
-                return Answer(How.EXACT, first_run.downstream)
+                return GroupPosition(How.EXACT, first_run.downstream)
         return found
 
     def _map(self, place: TopicPartition) -> OffsetMap:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.policies.changes import BROKER_DEFAULT, CreateTopic, Look
 from legacy_mm.policies.config_filter import TopicProperty
@@ -17,8 +17,8 @@ class HeartbeatCopies:
 
     def __init__(
         self,
-        source: ClusterAdmin,
-        target: ClusterAdmin,
+        source: Admin,
+        target: Admin,
         remote_name: Callable[[str], str],
         are_brought: Callable[[str], bool],
     ) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Collection, Sequence
 from legacy_mm.clients.librdkafka.internal_log import InternalLog, decoded
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline
-from legacy_mm.control_channel.frames import UNKNOWN, Run
+from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
 from legacy_mm.errors import HostError
 from legacy_mm.features.offset_syncs.offset_map import Nearest, OffsetMap
 from legacy_mm.logs import events
@@ -76,7 +76,7 @@ class ExactOffsets:
             self._maps |= {partition: self._stored.of(partition) for partition in self._unread}
         self._unread.clear()
 
-    def copied(self, runs: Sequence[Run]) -> None:
+    def copied(self, runs: Sequence[CopiedRun]) -> None:
         """Add acknowledged records, in the order of each partition."""
         with self._lock:
             for run in runs:

@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.control_channel.frames import UNKNOWN, Run
+from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
 from legacy_mm.errors import HostError
 from legacy_mm.features.offset_syncs.exact_offsets import ExactOffsets
 from legacy_mm.features.offset_syncs.offset_sync_rule import PartitionSyncs, selected
@@ -51,7 +51,7 @@ class OffsetSyncs(threading.Thread):
         """Begin partitions that this process copies from these offsets."""
         self._tell(lambda: self._start(offsets))
 
-    def copied(self, runs: Sequence[Run]) -> None:
+    def copied(self, runs: Sequence[CopiedRun]) -> None:
         """Receive acknowledged records."""
         self._tell(lambda: self._take(runs))
 
@@ -113,7 +113,7 @@ class OffsetSyncs(threading.Thread):
         self._held |= {partition: PartitionSyncs(self._lag_max) for partition in offsets}
         self._exact.started(offsets)
 
-    def _take(self, runs: Sequence[Run]) -> None:
+    def _take(self, runs: Sequence[CopiedRun]) -> None:
         for run in runs:
             syncs = self._held.get(TopicPartition(run.topic, run.partition))
             if syncs is not None and run.downstream != UNKNOWN:

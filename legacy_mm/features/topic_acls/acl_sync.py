@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import NoAuthorizer
 from legacy_mm.features.topic_acls.made_rules import MadeRules
@@ -23,8 +23,8 @@ class TopicAcls:
 
     def __init__(
         self,
-        source: ClusterAdmin,
-        target: ClusterAdmin,
+        source: Admin,
+        target: Admin,
         remote_name: Callable[[str], str],
         concerned: Callable[[frozenset[str]], frozenset[str]],
         read: Callable[[str, Mapping[str, str], Deadline], frozenset[AclRule]],
@@ -62,7 +62,7 @@ class TopicAcls:
         left_out = acl_rules.left_out(rules, topics, prefixed=self._prefixed)
         return Look((*added, *(DeleteAcl(rule) for rule in sorted(unwanted))), notes=tuple(left_out))
 
-    def _rules(self, cluster: ClusterAdmin, deadline: Deadline) -> frozenset[AclRule]:
+    def _rules(self, cluster: Admin, deadline: Deadline) -> frozenset[AclRule]:
         return self._read(cluster.name, cluster.connection, deadline)
 
     def _made_before(self, deadline: Deadline) -> frozenset[AclRule]:

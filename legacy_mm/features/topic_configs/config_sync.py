@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.features.topic_creation import trials
 from legacy_mm.policies.changes import Alteration, Look
@@ -18,8 +18,8 @@ class TopicConfigs:
 
     def __init__(
         self,
-        source: ClusterAdmin,
-        target: ClusterAdmin,
+        source: Admin,
+        target: Admin,
         remote_name: Callable[[str], str],
         properties: ConfigPropertyFilter,
     ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.features.topic_creation import trials
 from legacy_mm.policies.changes import AddPartitions, CreateTopic, Look
@@ -18,8 +18,8 @@ class TopicCreation:
 
     def __init__(
         self,
-        source: ClusterAdmin,
-        target: ClusterAdmin,
+        source: Admin,
+        target: Admin,
         remote_name: Callable[[str], str],
         *,
         new: tuple[int, ConfigPropertyFilter] | None,

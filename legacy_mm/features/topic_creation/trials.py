@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.policies.changes import BROKER_DEFAULT, Alteration, CreateTopic, SetConfig, by_topic
 
@@ -35,7 +35,7 @@ class Tried(NamedTuple):
         return [*refused, *self.left_out]
 
 
-def creations(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Deadline) -> Tried:
+def creations(target: Admin, wanted: Sequence[CreateTopic], deadline: Deadline) -> Tried:
     """Return these topics as the target would create them; raises HostError."""
     errors = _creation_errors(target, wanted, deadline)
     notes: list[str] = []
@@ -57,9 +57,7 @@ def creations(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Dea
     return Tried(made, bare, left_out, notes)
 
 
-def alterations(
-    target: ClusterAdmin, wanted: Sequence[Alteration], deadline: Deadline
-) -> tuple[list[Alteration], list[str]]:
+def alterations(target: Admin, wanted: Sequence[Alteration], deadline: Deadline) -> tuple[list[Alteration], list[str]]:
     """Return the changes that the target would make, and messages about the others; raises HostError."""
     doubtful = {each.change.topic for each in target.alter(wanted, deadline, trial=True) if each.error}  # type: ignore[union-attr]
     errors: dict[tuple[str, str], str] = {}
@@ -75,7 +73,7 @@ def alterations(
     return [each for each in wanted if (each.topic, each.name) not in errors], troubles
 
 
-def _creation_errors(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Deadline) -> dict[str, str]:
+def _creation_errors(target: Admin, wanted: Sequence[CreateTopic], deadline: Deadline) -> dict[str, str]:
     """Return topic -> why it would not be created."""
     if not wanted:
         return {}
@@ -84,7 +82,7 @@ def _creation_errors(target: ClusterAdmin, wanted: Sequence[CreateTopic], deadli
 
 
 def _with_a_number(
-    target: ClusterAdmin, wanted: Sequence[CreateTopic], errors: dict[str, str], deadline: Deadline
+    target: Admin, wanted: Sequence[CreateTopic], errors: dict[str, str], deadline: Deadline
 ) -> tuple[Sequence[CreateTopic], dict[str, str], list[str]]:
     """Add the broker's own default replication factor, because brokers before 2.4 create no topic without a number."""
     bare = [replace(each, configs={}) for each in wanted if each.topic in errors]
@@ -102,7 +100,7 @@ def _with_a_number(
 
 
 def _refused_alone(
-    target: ClusterAdmin, wanted: Sequence[CreateTopic], deadline: Deadline
+    target: Admin, wanted: Sequence[CreateTopic], deadline: Deadline
 ) -> defaultdict[str, dict[str, str]]:
     """Return topic -> property -> why it would be refused, each tried alone."""
     refused: defaultdict[str, dict[str, str]] = defaultdict(dict)

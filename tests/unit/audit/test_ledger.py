@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.audit.ledger import Entry, Ledger, checksum
+from legacy_mm.audit.ledger import Ledger, LedgerEntry, checksum
 from legacy_mm.audit.ledger_check import KINDS, Arrival, Verdict, judge
 from legacy_mm.errors import HostError
 
@@ -23,7 +23,7 @@ def filled(path: Path | None = None) -> tuple[Ledger, list[Arrival]]:
     for sequence in ledger.reserve(COUNT):
         partition, offset = sequence % 2, sequence // 2
         key, value = b"key-%d" % partition, ledger.identity(sequence) + b"text"
-        ledger.note(Entry(sequence, partition, offset, checksum(key, value), 1_000 + sequence, HEADERS))
+        ledger.note(LedgerEntry(sequence, partition, offset, checksum(key, value), 1_000 + sequence, HEADERS))
         arrivals.append(Arrival(partition, offset, key, value, HEADERS, 1_000 + sequence))
     return ledger, arrivals
 
@@ -106,7 +106,7 @@ def test_records_without_a_key_have_no_order_and_no_place() -> None:
     arrivals = []
     for sequence in ledger.reserve(3):
         value = ledger.identity(sequence) + b"text"
-        ledger.note(Entry(sequence, 0, sequence, checksum(None, value), 1_000, ()))
+        ledger.note(LedgerEntry(sequence, 0, sequence, checksum(None, value), 1_000, ()))
         arrivals.append(Arrival(1, 3 - sequence, None, value, (), 1_000))
     verdict = judge(ledger, arrivals[::-1])
     assert (verdict.differences(allow_duplicates=False), verdict.moved) == ([], 0)

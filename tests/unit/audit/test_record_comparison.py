@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from legacy_mm.audit.record import Record
+from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import murmur2, partition_of, same_records
 
 # Printed by org.apache.kafka.common.utils.Utils.murmur2 of kafka-clients 4.3.0.
@@ -25,12 +25,12 @@ GOLDEN = (
 )
 
 
-def record(key: bytes | None, value: bytes, *, partition: int | None = None, offset: int = 0) -> Record:
+def record(key: bytes | None, value: bytes, *, partition: int | None = None, offset: int = 0) -> ObservedRecord:
     place = partition if partition is not None else partition_of(key or b"", 4)
-    return Record("t", place, offset, 1, 1_000, key, value)
+    return ObservedRecord("t", place, offset, 1, 1_000, key, value)
 
 
-def keyed(count: int) -> list[Record]:
+def keyed(count: int) -> list[ObservedRecord]:
     return [record(b"k%d" % (number % 7), b"%d" % number, offset=number) for number in range(count)]
 
 
@@ -82,7 +82,7 @@ def test_order_may_change_between_source_partitions_only() -> None:
     ]
     place = partition_of(b"k", 4)
 
-    def target(*values: bytes) -> list[Record]:
+    def target(*values: bytes) -> list[ObservedRecord]:
         return [record(b"k", value, partition=place, offset=at) for at, value in enumerate(values)]
 
     assert same_records(source, target(b"a1", b"b1", b"a2")) == []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.audit import topic_comparison
-from legacy_mm.audit.topic_comparison import Outcome, Totals, compare
+from legacy_mm.audit.topic_comparison import ComparisonOutcome, Totals, compare
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
 
@@ -49,11 +49,11 @@ class Tables:
 
 @pytest.fixture(autouse=True)
 def stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_comparison, "LibrdkafkaSurvey", Survey)
+    monkeypatch.setattr(topic_comparison, "LibrdkafkaInspector", Survey)
     monkeypatch.setattr(topic_comparison, "Tables", Tables)
 
 
-def compared(*topics: str, **options: Any) -> Outcome:
+def compared(*topics: str, **options: Any) -> ComparisonOutcome:
     return compare(None, {"source": {}, "target": {}}, "", lambda _: {name: name for name in topics}, None, **options)
 
 

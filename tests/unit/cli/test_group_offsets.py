@@ -13,7 +13,7 @@ from legacy_mm.cli.group_offsets import _lines
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.clients.native.groups import CommittedOffset
 from legacy_mm.clock import Deadline
-from legacy_mm.features.checkpoints.group_position import Answer, How
+from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import Position
 from legacy_mm.model import OffsetPair, TopicPartition
 
@@ -56,10 +56,10 @@ def test_what_is_refused(
 
 def test_lines() -> None:
     here = [TopicPartition("t", 0), TopicPartition("t", 1)]
-    sync = Answer(How.OFFSET_SYNC, 101, OffsetPair(10, 100))
+    sync = GroupPosition(How.OFFSET_SYNC, 101, OffsetPair(10, 100))
     positions = [
         Position(here[0], CommittedOffset(17), TopicPartition("w.t", 0), sync, 8),
-        Position(here[1], CommittedOffset(3), here[1], Answer(How.NOT_MIRRORED)),
+        Position(here[1], CommittedOffset(3), here[1], GroupPosition(How.NOT_MIRRORED)),
     ]
     assert list(_lines(positions, explain=False)) == ["t-0 at 17 -> w.t-0 at 101", "t-1 at 3 -> not translated"]
     assert list(_lines(positions, explain=True)) == [
@@ -80,7 +80,7 @@ class SlowTopics:
     def positions(self, group: str, deadline: Deadline, *, from_first: bool) -> list[Position]:
         self.refresh(deadline)
         here = TopicPartition("t", 0)
-        return [Position(here, CommittedOffset(3), here, Answer(How.UNKNOWN))] if self.left else []
+        return [Position(here, CommittedOffset(3), here, GroupPosition(How.UNKNOWN))] if self.left else []
 
 
 def test_topics_that_take_long_to_read_are_read(monkeypatch: pytest.MonkeyPatch) -> None:

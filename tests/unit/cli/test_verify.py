@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.audit.topic_comparison import Difference, Outcome
+from legacy_mm.audit.topic_comparison import ComparisonOutcome, TopicDifference
 from legacy_mm.cli.verify import _lines
 
 
@@ -19,6 +19,6 @@ from legacy_mm.cli.verify import _lines
     ids=["milliseconds", "none", "microseconds", "as late as can be"],
 )
 def test_the_hour_of_a_difference(timestamp: int, told: str) -> None:
-    row = Difference("t", "missing", 2, timestamp // 3_600_000, 1, 5, 5)
-    (line,) = _lines(Outcome({"t": "t"}, (), (row,)))
+    row = TopicDifference("t", "missing", 2, timestamp // 3_600_000, 1, 5, 5)
+    (line,) = _lines(ComparisonOutcome({"t": "t"}, (), (row,)))
     assert line == f"t: 1 records missing, source partition 2, offsets 5 to 5, {told}"

@@ -11,7 +11,7 @@ from legacy_mm.compat import environment
 from legacy_mm.compat.client_properties.rule import Secret
 from legacy_mm.compat.client_properties.translate import CONSUMER_RULES, PRODUCER_RULES
 from legacy_mm.compat.releases import grammar_of
-from legacy_mm.compat.translate import Run, translate
+from legacy_mm.compat.translate import MirrorRun, translate
 from legacy_mm.errors import ConfigurationError, LegacyMMError
 
 KAFKA = "# a comment\nbootstrap.servers=127.0.0.1:1\n"
@@ -37,7 +37,7 @@ def start(consumer: str = CONSUMER, producer: str = KAFKA, release: str = "3.9",
         )
     except LegacyMMError as error:
         return error
-    assert isinstance(outcome, Run)
+    assert isinstance(outcome, MirrorRun)
     return None
 
 

@@ -15,7 +15,7 @@ from legacy_mm.compat.client_properties.translate import RULES
 from legacy_mm.compat.mirror_maker_2_file import named_in
 from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.releases import CURRENT, ERAS
-from legacy_mm.compat.translate import Run
+from legacy_mm.compat.translate import MirrorRun
 
 CONSUMER = "bootstrap.servers=127.0.0.1:1\ngroup.id=g\n"
 PRODUCER = "bootstrap.servers=127.0.0.1:2\n"
@@ -30,7 +30,7 @@ def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureF
     """The command up to the mirror itself; exit code, and what it says at the default level."""
     monkeypatch.chdir(tmp_path)
 
-    def started(outcome: Run, signals: Any) -> int:
+    def started(outcome: MirrorRun, signals: Any) -> int:
         return 7
 
     def made(*words: str, consumer: str = CONSUMER, producer: str = PRODUCER) -> tuple[int, str]:

@@ -9,7 +9,7 @@ import pytest
 
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat.environment import read
-from legacy_mm.compat.translate import Run, translate
+from legacy_mm.compat.translate import MirrorRun, translate
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow.flow_settings import Settings
 
@@ -27,7 +27,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settle:
         line = ["--consumer.config", "c", "--producer.config", "p", "--include", "t", *words]
         environment = read({"CLASSPATH": class_path, **variables})
         outcome = translate(line, lambda own: read_own_options(own, {}), environment=environment)
-        assert isinstance(outcome, Run)
+        assert isinstance(outcome, MirrorRun)
         return outcome.flows[0]
 
     return settle

@@ -10,7 +10,7 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.releases import CURRENT, find_release, grammar_of
 from legacy_mm.compat.startup import PlainRefusal
-from legacy_mm.compat.translate import Help, Run, Translation, Version, translate
+from legacy_mm.compat.translate import Help, MirrorRun, Translation, Version, translate
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow.flow_settings import Settings
 
@@ -35,7 +35,7 @@ class Tool:
 
     def settings(self, release: str, *words: str, **files: str) -> Settings:
         result = self(release, *words, **files)
-        assert isinstance(result, Run)
+        assert isinstance(result, MirrorRun)
         return result.flows[0]
 
 
@@ -189,7 +189,7 @@ def test_several_consumer_files(tool: Tool, tmp_path: Path) -> None:
     words = ("--num.streams", "2", "--whitelist", "t", BROKERS)
     alone = tool.settings("0.8.2", *words)
     result = tool("0.8.2", "--consumer.config", "other", *words)
-    assert isinstance(result, Run)
+    assert isinstance(result, MirrorRun)
     one, other = result.flows
     assert (one.flow, other.flow) == ("source c->target", "source other->target")
     assert [(flow.first_stream, flow.streams) for flow in result.flows] == [(0, 2), (2, 2)]
@@ -218,7 +218,7 @@ def test_one_option_does_not_name_the_brokers_of_two_sources(tool: Tool, tmp_pat
             with pytest.raises(ConfigurationError, match="far:2181, zk:2181 are several: put bootstrap.servers into"):
                 tool(*words)
         else:
-            assert isinstance(tool(*words), Run)
+            assert isinstance(tool(*words), MirrorRun)
 
 
 def test_every_consumer_file_must_be_right(tool: Tool, tmp_path: Path) -> None:

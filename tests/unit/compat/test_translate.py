@@ -9,7 +9,7 @@ import pytest
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.environment import read
-from legacy_mm.compat.translate import NothingToDo, Run, Translation, translate
+from legacy_mm.compat.translate import MirrorRun, NothingToDo, Translation, translate
 from legacy_mm.errors import (
     ConfigurationError,
     InvalidPattern,
@@ -46,7 +46,7 @@ class Tool:
 
     def settings(self, *words: str, consumer: str = CONSUMER, producer: str = PRODUCER, include: str = "t") -> Settings:
         result = self(*words, consumer=consumer, producer=producer, include=include)
-        assert isinstance(result, Run)
+        assert isinstance(result, MirrorRun)
         return result.flows[0]
 
 
@@ -210,7 +210,7 @@ def test_notes_and_repr_hold_no_secret(tool: Tool) -> None:
         'username="u" password="hush";\n'
     )
     result = tool(consumer=CONSUMER + login, producer=PRODUCER + login + "foo=bar\n")
-    assert isinstance(result, Run)
+    assert isinstance(result, MirrorRun)
     assert "hush" in result.secrets
     assert "hush" not in repr(result)
     assert "hush" not in repr(tool.notes)
@@ -232,7 +232,7 @@ def test_the_environment_reaches_java_and_the_login(tool: Tool, tmp_path: Path) 
     options = "-Djava.security.auth.login.config=jaas.conf -Dmirror.word=hush -Djavax.net.ssl.keyStorePassword=hush2"
     variables = {"KAFKA_OPTS": options, "KAFKA_HEAP_OPTS": "-Xmx64m", "CLASSPATH": "h.jar"}
     run = tool(consumer=CONSUMER + sasl, producer=PRODUCER + sasl, variables=variables)
-    assert isinstance(run, Run)
+    assert isinstance(run, MirrorRun)
     assert run.flows[0].spark.jvm == read(variables).jvm
     assert run.flows[0].source.properties["sasl.password"] == "hush"
     assert run.flows[0].target.properties["sasl.password"] == "hush"
@@ -252,8 +252,8 @@ def test_java_s_network_properties_do_not_reach_the_clients(tool: Tool) -> None:
         "-Djava.net.preferIPv4Stack=true",
     )
     plain, given = tool(), tool(variables={"KAFKA_OPTS": " ".join(words)})
-    assert isinstance(plain, Run)
-    assert isinstance(given, Run)
+    assert isinstance(plain, MirrorRun)
+    assert isinstance(given, MirrorRun)
     assert given.flows[0].spark.jvm.options == words
     for one, other in zip(plain.flows, given.flows, strict=True):
         assert (one.source, one.target) == (other.source, other.target)

@@ -15,7 +15,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import Copied, Gap, Started
 from legacy_mm.controlplane import stream
 from legacy_mm.controlplane.commits import Commits
-from legacy_mm.controlplane.copy_job import Trouble
+from legacy_mm.controlplane.copy_job import CopyTrouble
 from legacy_mm.controlplane.positions import GapGuard, SourceGroupPositions
 from legacy_mm.controlplane.stream import Stream
 from legacy_mm.errors import CorruptRecords, FailureKind, SourceGap, StreamFailure
@@ -25,7 +25,7 @@ P = TopicPartition("orders", 0)
 COMMITTED = 5
 GAP = Gap("orders", 0, wanted=8, low=150, high=400, reason="Broker: Offset out of range")
 CUT = Gap("orders", 0, wanted=COMMITTED, low=0, high=4, reason="Broker: Offset out of range", parts_at=4)
-LOST = Trouble("its worker is gone", fatal=False)
+LOST = CopyTrouble("its worker is gone", fatal=False)
 
 
 class Job:
@@ -42,7 +42,7 @@ class Job:
         self.safe: dict[TopicPartition, int] = {}
         self.gaps: list[Gap] = []
         self.gaps_at_stop: list[Gap] = []
-        self.failed: Trouble | None = None
+        self.failed: CopyTrouble | None = None
         self.resumed: list[Offsets] = []
 
     def take_started(self) -> list[Started]:
@@ -63,7 +63,7 @@ class Job:
     def resume(self, offsets: Offsets) -> None:
         self.resumed.append(dict(offsets))
 
-    def trouble(self) -> Trouble | None:
+    def trouble(self) -> CopyTrouble | None:
         return self.failed
 
     def stop(self, deadline: Deadline) -> None:
@@ -180,7 +180,7 @@ def test_a_stream_that_fails_leaves_the_group_and_commits_nothing(bench: Bench) 
     """Else the group would wait for it for a session, at each crash."""
     bench.run(
         lambda: bench.job.safe.update({P: 8}),
-        lambda: setattr(bench.job, "failed", Trouble("it is too large", fatal=True, kind=FailureKind.SEND_FAILURE)),
+        lambda: setattr(bench.job, "failed", CopyTrouble("it is too large", fatal=True, kind=FailureKind.SEND_FAILURE)),
     )
     (failure,) = bench.failures
     assert str(failure) == "it is too large"
@@ -191,7 +191,7 @@ def test_a_stream_that_fails_leaves_the_group_and_commits_nothing(bench: Bench) 
 def test_what_was_copied_is_committed_where_others_can_be_read_on(bench: Bench, error: type[StreamFailure]) -> None:
     bench.run(
         lambda: bench.job.safe.update({P: 8}),
-        lambda: setattr(bench.job, "failed", Trouble("it cannot be read", fatal=True, kind=error.failure_kind)),
+        lambda: setattr(bench.job, "failed", CopyTrouble("it cannot be read", fatal=True, kind=error.failure_kind)),
     )
     (failure,) = bench.failures
     assert (type(failure), bench.left) == (error, True)
@@ -339,7 +339,7 @@ def test_workers_that_nobody_has_end_the_mirror(bench: Bench, monkeypatch: pytes
     def half_of_the_wait() -> None:
         nonlocal polls
         polls += 1
-        bench.job.failed = Trouble("no worker reported", fatal=False)
+        bench.job.failed = CopyTrouble("no worker reported", fatal=False)
 
     monkeypatch.setattr(Job, "hello_seconds", 150.0)
     monkeypatch.setattr(stream, "monotonic", lambda: 1000.0 + 75 * polls)

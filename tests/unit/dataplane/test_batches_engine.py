@@ -9,10 +9,10 @@ import pytest
 
 from legacy_mm.clients.native.appender import Acknowledged
 from legacy_mm.clients.native.errors import ProducerForgotten, UnsupportedVersion
-from legacy_mm.clients.native.fetch_buffer import Fetched
-from legacy_mm.clients.native.partition_queue import Entry, Lane
+from legacy_mm.clients.native.fetch_buffer import CompletedFetch
+from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clock import epoch_ms
-from legacy_mm.control_channel.frames import UNKNOWN, Gap, Pairs, Plan, Progress, Run
+from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun, Gap, Pairs, Plan, Progress
 from legacy_mm.dataplane.acks import Part
 from legacy_mm.dataplane.batches_engine import BatchesEngine
 from legacy_mm.dataplane.send_failure import ProducerBroken
@@ -31,10 +31,10 @@ RECORDS = 3
 class Target:
     """An appender whose answers come while it is asked for them: `arriving`, one turn after the other."""
 
-    def __init__(self, *arriving: Acknowledged | Entry) -> None:
+    def __init__(self, *arriving: Acknowledged | ProducerBatch) -> None:
         self._arriving = list(arriving)
         self._acknowledged: list[Acknowledged] = []
-        self._refused: list[Entry] = []
+        self._refused: list[ProducerBatch] = []
         self.replaced: list[tuple[RecordBatch, Part]] = []
 
     def tend(self) -> None:
@@ -46,21 +46,21 @@ class Target:
     def take_acknowledged(self) -> list[Acknowledged]:
         found, self._acknowledged = self._acknowledged, []
         for answer in self._arriving:
-            if isinstance(answer, Entry):
+            if isinstance(answer, ProducerBatch):
                 self._refused.append(answer)
             else:
                 self._acknowledged.append(answer)
         self._arriving = []
         return found
 
-    def take_refused(self) -> list[Entry]:
+    def take_refused(self) -> list[ProducerBatch]:
         found, self._refused = self._refused, []
         return found
 
-    def replace(self, refused: Entry, batches: list[tuple[RecordBatch, Part]]) -> None:
+    def replace(self, refused: ProducerBatch, batches: list[tuple[RecordBatch, Part]]) -> None:
         self.replaced += batches
 
-    def drop(self, refused: Entry) -> None:
+    def drop(self, refused: ProducerBatch) -> None:
         """Nothing waits behind it."""
 
 
@@ -80,7 +80,7 @@ def hear(engine: BatchesEngine, target: Target) -> None:
         engine._tend(blocked=False)
 
 
-def told(refusal: int, *, doubtful: bool, in_place: bool = True) -> list[Run]:
+def told(refusal: int, *, doubtful: bool, in_place: bool = True) -> list[CopiedRun]:
     """The pairs of two batches that arrived and of one between them that was given up; all of them are safe then."""
     engine, frames = make(pairs=True, in_place=["t"] if in_place else [])
     first, lost, last = (
@@ -88,7 +88,9 @@ def told(refusal: int, *, doubtful: bool, in_place: bool = True) -> list[Run]:
         for begin in range(0, 3 * RECORDS, RECORDS)
     )
     batch = build([Row(at, NOW, b"k", b"v") for at in range(RECORDS)])
-    refused = Entry(Lane(HERE, None, 1), batch, lost, len(batch.buffer), 0.0, 0.0, refusal=refusal, doubtful=doubtful)
+    refused = ProducerBatch(
+        PartitionQueue(HERE, None, 1), batch, lost, len(batch.buffer), 0.0, 0.0, refusal=refusal, doubtful=doubtful
+    )
     for answers in ([Acknowledged(first, 100), refused], [Acknowledged(last, 103)]):
         hear(engine, Target(*answers))
     engine._send_progress(blocked=False)
@@ -99,13 +101,13 @@ def told(refusal: int, *, doubtful: bool, in_place: bool = True) -> list[Run]:
     return [run for frame in frames if isinstance(frame, Pairs) for run in frame.runs]
 
 
-ARRIVED = [Run(*HERE, 0, 100, RECORDS), Run(*HERE, 2 * RECORDS, 103, RECORDS)]
+ARRIVED = [CopiedRun(*HERE, 0, 100, RECORDS), CopiedRun(*HERE, 2 * RECORDS, 103, RECORDS)]
 
 
 @pytest.mark.parametrize(("refusal", "doubtful"), [(TIMED_OUT, False), (FORBIDDEN, True)])
 def test_a_batch_that_is_given_up_and_may_have_arrived_is_told_as_unknown(refusal: int, doubtful: bool) -> None:
     """As a hole it would let a group that is translated skip records that are there."""
-    assert told(refusal, doubtful=doubtful) == [ARRIVED[0], Run(*HERE, RECORDS, UNKNOWN, RECORDS), ARRIVED[1]]
+    assert told(refusal, doubtful=doubtful) == [ARRIVED[0], CopiedRun(*HERE, RECORDS, UNKNOWN, RECORDS), ARRIVED[1]]
 
 
 def test_a_batch_that_was_certainly_refused_is_a_hole() -> None:
@@ -117,7 +119,9 @@ def test_a_batch_whose_codec_the_target_refuses_arrives_uncompressed() -> None:
     engine, _ = make()
     batch = build([Row(at, NOW, b"k", b"v" * 100) for at in range(RECORDS)], codec=Codec.ZSTD)
     part = Part(engine._pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
-    target = Target(Entry(Lane(HERE, None, 1), batch, part, len(batch.buffer), 0.0, 0.0, refusal=REFUSES_CODEC))
+    target = Target(
+        ProducerBatch(PartitionQueue(HERE, None, 1), batch, part, len(batch.buffer), 0.0, 0.0, refusal=REFUSES_CODEC)
+    )
     hear(engine, target)
     ((sent, receipt),) = target.replaced
     assert (sent.header.codec, sent.header.records) == (Codec.NONE, RECORDS)
@@ -134,7 +138,9 @@ def test_a_record_that_is_refused_is_told_in_the_broker_s_words(
 ) -> None:
     engine, _ = make()
     part = Part(engine._pieces.open(HERE, 1, 1), range(1), None)
-    refused = Entry(Lane(HERE, None, 1), build([Row(0, NOW, None, b"v")]), part, 0, 0.0, 0.0, 0, INVALID, reason)
+    refused = ProducerBatch(
+        PartitionQueue(HERE, None, 1), build([Row(0, NOW, None, b"v")]), part, 0, 0.0, 0.0, 0, INVALID, reason
+    )
     with caplog.at_level("ERROR"):
         hear(engine, Target(refused))
     assert [line.getMessage() for line in caplog.records] == [
@@ -149,7 +155,17 @@ def test_what_a_refusal_names_is_not_sent_again_and_the_rest_is(caplog: pytest.L
     batch = build([Row(at, NOW, b"k", b"%d" % at) for at in range(RECORDS)])
     part = Part(engine._pieces.open(HERE, RECORDS, 1), range(RECORDS), None)
     target = Target(
-        Entry(Lane(HERE, None, 1), batch, part, 0, 0.0, 0.0, refusal=INVALID, reason="first", blamed={0: "a", 2: ""})
+        ProducerBatch(
+            PartitionQueue(HERE, None, 1),
+            batch,
+            part,
+            0,
+            0.0,
+            0.0,
+            refusal=INVALID,
+            reason="first",
+            blamed={0: "a", 2: ""},
+        )
     )
     hear(engine, target)
     assert [line.getMessage().partition("sent: ")[2] for line in caplog.records] == [
@@ -175,12 +191,12 @@ def test_a_checksum_that_nobody_looked_at_is_made_anew() -> None:
     engine._appender = SimpleNamespace(  # type: ignore[assignment]
         has_room=lambda: True, takes=lambda _: True, append=lambda _, batch, receipt: appended.append(batch)
     )
-    engine._copy(Fetched(HERE, 0, [RecordBatch.read(sound.buffer)], (), 0))
+    engine._copy(CompletedFetch(HERE, 0, [RecordBatch.read(sound.buffer)], (), 0))
     (sent,) = appended
     RecordBatch.read(sent.restamp().buffer).check_crc()
 
 
-def stored_and_refused(engine: BatchesEngine, *, doubtful: bool) -> Entry:
+def stored_and_refused(engine: BatchesEngine, *, doubtful: bool) -> ProducerBatch:
     """One batch that the target has, not reported yet, and the next, for which it does not know the producer."""
     appender = engine._appender
     appender._ids = SimpleNamespace(current=(7, 0), acquire=lambda: (8, 0))  # type: ignore[assignment]

@@ -17,7 +17,7 @@ from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel.frames import Frame, Gap, Plan, Progress, Started
 from legacy_mm.dataplane import native_reader, partition_counts, records_engine
 from legacy_mm.dataplane.handler_engine import HandlerEngine
-from legacy_mm.dataplane.keep_alive import Beat
+from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartition
@@ -204,7 +204,7 @@ class Run:
 def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """Handlers that were made; clients are lists."""
     found: list[Any] = []
-    monkeypatch.setattr(native_reader, "WireReader", Reader)
+    monkeypatch.setattr(native_reader, "NativeReader", Reader)
     monkeypatch.setattr(records_engine, "RecordSender", Sender)
     monkeypatch.setattr(Sender, "limit", 1_000)
     monkeypatch.setattr(Sender, "counts", defaultdict(lambda: 1), raising=False)
@@ -361,5 +361,5 @@ def test_each_engine_makes_its_own_handler(tmp_path: Path, made: list[Any]) -> N
 
 def test_a_handler_that_takes_long_is_reported_as_alive() -> None:
     alive = threading.Event()
-    with Beat(alive.set):
+    with KeepAlive(alive.set):
         assert alive.wait(10)

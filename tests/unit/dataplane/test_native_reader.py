@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from legacy_mm.clients.native.errors import UnsupportedVersion
-from legacy_mm.clients.native.fetch_buffer import Fetched
+from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.control_channel.frames import Gap
 from legacy_mm.dataplane import native_reader, small_batches
-from legacy_mm.dataplane.native_reader import BATCH_BYTES, BATCH_RECORDS, WireReader
+from legacy_mm.dataplane.native_reader import BATCH_BYTES, BATCH_RECORDS, NativeReader
 from legacy_mm.errors import CorruptRecords, EngineUnfit, LegacyMMError, StreamFailure
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.compression import Codec, Decompressor
@@ -25,11 +25,11 @@ class Fetcher:
     """Has these record sets, then this error."""
 
     def __init__(self) -> None:
-        self.sets: list[Fetched] = []
+        self.sets: list[CompletedFetch] = []
         self.error: LegacyMMError | None = None
         self.gaps: list[Gap] = []
 
-    def take(self, timeout: float) -> Fetched | None:
+    def take(self, timeout: float) -> CompletedFetch | None:
         if self.sets:
             return self.sets.pop(0)
         if self.error is not None:
@@ -47,9 +47,9 @@ def fetcher() -> Fetcher:
 
 
 @pytest.fixture
-def reader(fetcher: Fetcher) -> WireReader:
+def reader(fetcher: Fetcher) -> NativeReader:
     nothing: Any = None
-    made = WireReader({"bootstrap.servers": "127.0.0.1:1", "check.crcs": "true"}, 1.0, print, nothing)
+    made = NativeReader({"bootstrap.servers": "127.0.0.1:1", "check.crcs": "true"}, 1.0, print, nothing)
     made._source.fetcher = fetcher  # type: ignore[assignment]
     return made
 
@@ -59,15 +59,15 @@ def batch(count: int, base: int = 0, codec: Codec = Codec.NONE, **row: Any) -> R
     return build(made, base_offset=base, codec=codec)
 
 
-def fetched(*batches: RecordBatch, partition: TopicPartition = HERE, position: int = 0) -> Fetched:
-    return Fetched(partition, position, list(batches), (), sum(len(each.buffer) for each in batches))
+def fetched(*batches: RecordBatch, partition: TopicPartition = HERE, position: int = 0) -> CompletedFetch:
+    return CompletedFetch(partition, position, list(batches), (), sum(len(each.buffer) for each in batches))
 
 
-def offsets(reader: WireReader) -> list[int]:
+def offsets(reader: NativeReader) -> list[int]:
     return list(map(offset_of, rows(reader.read(0.0))))
 
 
-def test_what_is_there_is_handed_over_together(reader: WireReader, fetcher: Fetcher) -> None:
+def test_what_is_there_is_handed_over_together(reader: NativeReader, fetcher: Fetcher) -> None:
     fetcher.sets = [fetched(batch(3), batch(2, 10), position=1), fetched(batch(1), partition=THERE)]
     found = reader.read(0.0)
     assert found.next_offsets() == {HERE: 12, THERE: 1}
@@ -75,18 +75,18 @@ def test_what_is_there_is_handed_over_together(reader: WireReader, fetcher: Fetc
     assert not reader.read(0.0)
 
 
-def test_no_more_than_a_part_is_in_python_objects(reader: WireReader, fetcher: Fetcher) -> None:
+def test_no_more_than_a_part_is_in_python_objects(reader: NativeReader, fetcher: Fetcher) -> None:
     fetcher.sets = [fetched(batch(2 * BATCH_RECORDS + 5))]
     assert [len(reader.read(0.0)) for _ in range(4)] == [BATCH_RECORDS, BATCH_RECORDS, 5, 0]
 
 
-def test_nor_more_than_some_bytes(reader: WireReader, fetcher: Fetcher) -> None:
+def test_nor_more_than_some_bytes(reader: NativeReader, fetcher: Fetcher) -> None:
     large = [build([Row(0, NOW, b"k", bytes(BATCH_BYTES // 2))], base_offset=offset) for offset in range(5)]
     fetcher.sets = [fetched(*large)]
     assert [len(reader.read(0.0)) for _ in range(4)] == [2, 2, 1, 0]
 
 
-def test_a_row_of_sets_without_data_keeps_nobody_waiting(reader: WireReader, fetcher: Fetcher) -> None:
+def test_a_row_of_sets_without_data_keeps_nobody_waiting(reader: NativeReader, fetcher: Fetcher) -> None:
     """Aborted transactions can be long; a stop and a barrier come between two of their record sets."""
     fetcher.sets = [fetched(build([], base_offset=offset)) for offset in range(3)] + [fetched(batch(2, 3))]
     assert [len(reader.read(0.0)) for _ in range(4)] == [0, 0, 0, 2]
@@ -94,7 +94,7 @@ def test_a_row_of_sets_without_data_keeps_nobody_waiting(reader: WireReader, fet
 
 @pytest.mark.parametrize("kind", [StreamFailure, CorruptRecords, EngineUnfit])
 def test_records_come_before_the_error_that_follows_them(
-    reader: WireReader, fetcher: Fetcher, kind: type[LegacyMMError]
+    reader: NativeReader, fetcher: Fetcher, kind: type[LegacyMMError]
 ) -> None:
     fetcher.sets, fetcher.error = [fetched(batch(2))], kind("why")
     assert offsets(reader) == [0, 1]
@@ -103,7 +103,7 @@ def test_records_come_before_the_error_that_follows_them(
             reader.read(0.0)
 
 
-def test_so_do_those_before_a_batch_that_is_broken(reader: WireReader, fetcher: Fetcher) -> None:
+def test_so_do_those_before_a_batch_that_is_broken(reader: NativeReader, fetcher: Fetcher) -> None:
     broken = batch(2, 5)
     broken = RecordBatch.read(memoryview(bytearray(broken.buffer[:-1]) + b"!"))
     fetcher.sets = [fetched(batch(2), broken)]
@@ -112,20 +112,20 @@ def test_so_do_those_before_a_batch_that_is_broken(reader: WireReader, fetcher: 
         reader.read(0.0)
 
 
-def test_an_api_that_the_brokers_do_not_have_is_librdkafkas(reader: WireReader, fetcher: Fetcher) -> None:
+def test_an_api_that_the_brokers_do_not_have_is_librdkafkas(reader: NativeReader, fetcher: Fetcher) -> None:
     fetcher.error = UnsupportedVersion("Fetch")
     with pytest.raises(EngineUnfit, match="Fetch"):
         reader.read(0.0)
 
 
-def test_so_is_what_is_sound_and_too_large_to_open(reader: WireReader, fetcher: Fetcher) -> None:
+def test_so_is_what_is_sound_and_too_large_to_open(reader: NativeReader, fetcher: Fetcher) -> None:
     reader._decompress = Decompressor(limit=10)
     fetcher.sets = [fetched(batch(20, codec=Codec.ZSTD))]
     with pytest.raises(EngineUnfit, match="t-0: .* do not decompress"):
         reader.read(0.0)
 
 
-def test_a_gap_comes_when_what_was_read_before_it_is_handed_over(reader: WireReader, fetcher: Fetcher) -> None:
+def test_a_gap_comes_when_what_was_read_before_it_is_handed_over(reader: NativeReader, fetcher: Fetcher) -> None:
     """Invariant B."""
     here, there = (Gap(*place, 9, 0, 5, "it was cut") for place in (HERE, THERE))
     fetcher.sets = [fetched(batch(BATCH_RECORDS + 1))]
@@ -140,7 +140,7 @@ def test_a_gap_comes_when_what_was_read_before_it_is_handed_over(reader: WireRea
     ("header", "flaw"), [(Latin("größe"), "is not UTF-8"), ("a\0b", "holds a NUL")], ids=["no text", "cut off"]
 )
 def test_a_header_that_librdkafka_cannot_send_is_named(
-    reader: WireReader, fetcher: Fetcher, header: str, flaw: str
+    reader: NativeReader, fetcher: Fetcher, header: str, flaw: str
 ) -> None:
     fetcher.sets = [fetched(batch(3), batch(1, 3, headers=[("plain", b"x"), (header, b"x")]), partition=THERE)]
     assert offsets(reader) == [0, 1, 2]
@@ -150,7 +150,7 @@ def test_a_header_that_librdkafka_cannot_send_is_named(
 
 @pytest.mark.parametrize(("count", "ends"), [(3, True), (100, False)], ids=["tiny", "not tiny"])
 def test_busy_with_tiny_batches_it_leaves_them_to_librdkafka(
-    reader: WireReader, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch, count: int, ends: bool
+    reader: NativeReader, fetcher: Fetcher, monkeypatch: pytest.MonkeyPatch, count: int, ends: bool
 ) -> None:
     now = [0.0]
     for module, name in ((small_batches, "monotonic"), (native_reader, "monotonic"), (native_reader, "thread_cpu")):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.control_channel.frames import UNKNOWN, Run
+from legacy_mm.control_channel.frames import UNKNOWN, CopiedRun
 from legacy_mm.dataplane import offset_pairs
 from legacy_mm.dataplane.offset_pairs import OffsetPairs
 from legacy_mm.model import TopicPartition
@@ -18,7 +18,7 @@ SOURCE = TopicPartition("t", 3)
 batches = st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=8), max_size=6)
 
 
-def pairs(runs: Sequence[Run]) -> list[tuple[int, int]]:
+def pairs(runs: Sequence[CopiedRun]) -> list[tuple[int, int]]:
     """Record by record."""
     return [(run.upstream + number, run.downstream + number) for run in runs for number in range(run.records)]
 
@@ -45,7 +45,7 @@ def test_batches_that_continue_each_other_are_one_run() -> None:
     log.batch(SOURCE, range(20, 25), 17)
     log.record("t", 3, 25, 22)
     log.record("t", 4, 0, 0)
-    assert log.take() == [Run("t", 3, 10, 7, 16), Run("t", 4, 0, 0, 1)]
+    assert log.take() == [CopiedRun("t", 3, 10, 7, 16), CopiedRun("t", 4, 0, 0, 1)]
 
 
 def test_what_the_broker_had_already_is_told_as_unknown() -> None:
@@ -55,10 +55,10 @@ def test_what_the_broker_had_already_is_told_as_unknown() -> None:
     log.batch(SOURCE, np.array([8, 10]), UNKNOWN)
     log.batch(SOURCE, range(11, 12), 9)
     assert log.take() == [
-        Run("t", 3, 0, 0, 5),
-        Run("t", 3, 5, UNKNOWN, 4),
-        Run("t", 3, 10, UNKNOWN, 1),
-        Run("t", 3, 11, 9, 1),
+        CopiedRun("t", 3, 0, 0, 5),
+        CopiedRun("t", 3, 5, UNKNOWN, 4),
+        CopiedRun("t", 3, 10, UNKNOWN, 1),
+        CopiedRun("t", 3, 11, 9, 1),
     ]
 
 
@@ -70,7 +70,7 @@ def test_of_very_many_runs_the_newest_are_told(monkeypatch: pytest.MonkeyPatch) 
         log.record("t", 3, 2 * number, number)
     log.record("t", 4, 0, 0)
     assert log.take() == [
-        Run("t", 3, 0, UNKNOWN, 6),
-        *(Run("t", 3, 2 * number, number, 1) for number in range(3, 8)),
-        Run("t", 4, 0, 0, 1),
+        CopiedRun("t", 3, 0, UNKNOWN, 6),
+        *(CopiedRun("t", 3, 2 * number, number, 1) for number in range(3, 8)),
+        CopiedRun("t", 4, 0, 0, 1),
     ]

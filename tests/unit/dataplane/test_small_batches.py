@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.dataplane import small_batches
-from legacy_mm.dataplane.small_batches import Pace
+from legacy_mm.dataplane.small_batches import SmallBatches
 
 
 class Clock:
@@ -19,7 +19,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     return clock
 
 
-def looks(found: Pace, clock: Clock, count: int, records: int, idle: float, read: int = 1) -> list[float]:
+def looks(found: SmallBatches, clock: Clock, count: int, records: int, idle: float, read: int = 1) -> list[float]:
     """After batches of so many records, each as many as were `read` together."""
     answers = []
     for _ in range(count):
@@ -32,26 +32,26 @@ def looks(found: Pace, clock: Clock, count: int, records: int, idle: float, read
 
 
 def test_tiny_batches_that_keep_it_busy_are_too_small_at_the_second_look(clock: Clock) -> None:
-    assert looks(Pace(4, 36), clock, 2, records=10, idle=0.5) == [0.0, 10.0]
+    assert looks(SmallBatches(4, 36), clock, 2, records=10, idle=0.5) == [0.0, 10.0]
 
 
 @pytest.mark.parametrize(("records", "idle"), [(10, 4.0), (200, 0.0), (0, 5.0)], ids=["idle", "large", "nothing"])
 def test_all_is_well(clock: Clock, records: int, idle: float) -> None:
-    assert looks(Pace(4, 36), clock, 3, records, idle) == [0.0] * 3
+    assert looks(SmallBatches(4, 36), clock, 3, records, idle) == [0.0] * 3
 
 
 @pytest.mark.parametrize(("records", "answer"), [(200, 2.0), (600, 0.0)], ids=["two records each", "six"])
 def test_what_is_joined_may_be_smaller(clock: Clock, records: int, answer: float) -> None:
-    assert looks(Pace(4, 36), clock, 2, records, 0.0, read=100) == [0.0, answer]
+    assert looks(SmallBatches(4, 36), clock, 2, records, 0.0, read=100) == [0.0, answer]
 
 
 def test_a_pause_between_begins_the_count_anew(clock: Clock) -> None:
-    found = Pace(4, 36)
+    found = SmallBatches(4, 36)
     assert [looks(found, clock, 1, 10, idle) for idle in (0.0, 5.0, 0.0)] == [[0.0]] * 3
 
 
 def test_a_look_too_early_says_nothing(clock: Clock) -> None:
-    found = Pace(4, 36)
+    found = SmallBatches(4, 36)
     looks(found, clock, 1, 10, 0.0)
     found.copied(1, 1, 1)
     clock.now += 4.0

@@ -12,12 +12,12 @@ from typing import Any, cast
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.features.duties import Applier, Duties, Scheduled
 from legacy_mm.policies.acl_rules import AclRule
-from legacy_mm.policies.changes import AddPartitions, Change, CreateAcl, CreateTopic, Look, Outcome, SetConfig
+from legacy_mm.policies.changes import AddPartitions, Change, ChangeOutcome, CreateAcl, CreateTopic, Look, SetConfig
 
 SECONDS = 10.0
 
@@ -28,11 +28,11 @@ class Target:
     def __init__(self) -> None:
         self.done: list[Change] = []
 
-    def _apply(self, changes: Sequence[Any], _: Deadline) -> Iterator[Outcome]:
+    def _apply(self, changes: Sequence[Any], _: Deadline) -> Iterator[ChangeOutcome]:
         for change in changes:
             refused = change.topic == "bad"
             self.done += [] if refused else [change]
-            yield Outcome(change, "Broker: Invalid topic" if refused else "", already=change.topic == "there")
+            yield ChangeOutcome(change, "Broker: Invalid topic" if refused else "", already=change.topic == "there")
 
     create_topics = add_partitions = alter = create_rules = delete_rules = _apply
 
@@ -72,7 +72,7 @@ class Bench:
     def __init__(self, *duties: Looks, interval: float = 0.0, before_copying: bool = False) -> None:
         self.target, self.counted = Target(), queue.SimpleQueue[tuple[str, int, int]]()
         scheduled = [Scheduled(duty, interval, before_copying) for duty in duties]
-        self.duties = Duties(scheduled, Applier(cast(ClusterAdmin, self.target)), lambda *row: self.counted.put(row))
+        self.duties = Duties(scheduled, Applier(cast(Admin, self.target)), lambda *row: self.counted.put(row))
 
     def __enter__(self) -> Bench:
         self.duties.start()
@@ -109,12 +109,12 @@ def test_nothing_is_allowed_where_what_forbids_is_refused() -> None:
     """Else the copy would be open to whom the source refuses; other topics get their rules."""
 
     class Rules(Target):
-        def create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[Outcome]:
-            yield from (Outcome(each, "no such principal" if each.rule.forbids else "") for each in changes)
+        def create_rules(self, changes: Sequence[CreateAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
+            yield from (ChangeOutcome(each, "no such principal" if each.rule.forbids else "") for each in changes)
 
     read = AclRule("t", "LITERAL", "User:x", "*", "READ", "ALLOW")
     made = [read, replace(read, topic="u"), replace(read, topic="*"), replace(read, permission="DENY")]
-    applier = Applier(cast(ClusterAdmin, Rules()))
+    applier = Applier(cast(Admin, Rules()))
     outcomes = list(applier.apply([CreateAcl(rule) for rule in made], Deadline.after(SECONDS)))
     done = [outcome.change for outcome in outcomes if not outcome.error]
     assert done == [CreateAcl(replace(read, topic="u"))]

@@ -12,7 +12,7 @@ import pytest
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset
 from legacy_mm.clock import Deadline
-from legacy_mm.control_channel.frames import Run
+from legacy_mm.control_channel.frames import CopiedRun
 from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
@@ -23,7 +23,7 @@ from legacy_mm.features.offset_syncs.writer import OffsetSyncs
 from legacy_mm.logs.events import DUTY_FAILED, OFFSETS_LOST
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
-from legacy_mm.metrics.window import Reading
+from legacy_mm.metrics.window import WindowReading
 from legacy_mm.model import OffsetRun, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
 from tests.unit.features.memory_topic import Topic
@@ -106,10 +106,10 @@ def syncs(syncs_topic: Topic, maps_topic: Topic) -> Iterator[OffsetSyncs]:
 
 def test_pairs_become_syncs_and_the_newest_is_noted_at_the_end(syncs: OffsetSyncs, syncs_topic: Topic) -> None:
     syncs.started({ONE: 0, OTHER: 0})
-    syncs.copied([Run("t", 0, 0, 100, 1), Run("t", 2, 0, 0, 1)])
+    syncs.copied([CopiedRun("t", 0, 0, 100, 1), CopiedRun("t", 2, 0, 0, 1)])
     wait_until(lambda: decoded(syncs_topic, OffsetSync) == [OffsetSync("t", 0, 0, 100)], SECONDS, "the first record")
     assert syncs.held() == {ONE, OTHER}
-    syncs.copied([Run("t", 0, 1, 101, 5)])
+    syncs.copied([CopiedRun("t", 0, 1, 101, 5)])
     syncs.ended([ONE])
     syncs.finish(Deadline.after(SECONDS))
     assert decoded(syncs_topic, OffsetSync)[1:] == [OffsetSync("t", 0, 5, 105)]
@@ -119,8 +119,8 @@ def test_pairs_become_syncs_and_the_newest_is_noted_at_the_end(syncs: OffsetSync
 def test_syncs_that_find_no_room_wait(syncs: OffsetSyncs, syncs_topic: Topic) -> None:
     syncs_topic.full = True
     syncs.started({ONE: 0, OTHER: 0})
-    syncs.copied([Run("t", 0, 0, 0, 1), Run("t", 1, 7, 3, 1)])
-    syncs.copied([Run("t", 0, 50, 1, 1)])
+    syncs.copied([CopiedRun("t", 0, 0, 0, 1), CopiedRun("t", 1, 7, 3, 1)])
+    syncs.copied([CopiedRun("t", 0, 50, 1, 1)])
     wait_until(lambda: len(syncs.held()) == 2, SECONDS, "the partitions")
     syncs_topic.full = False
     wait_until(lambda: len(syncs_topic.written) == 3, SECONDS, "all of them")
@@ -134,22 +134,22 @@ def test_what_should_not_happen_is_told_and_later_pairs_do_not_pile_up(
 ) -> None:
     monkeypatch.setattr(syncs_topic, "send", lambda key, value: 1 // 0)
     syncs.started({ONE: 0})
-    syncs.copied([Run("t", 0, 0, 0, 1)])
+    syncs.copied([CopiedRun("t", 0, 0, 0, 1)])
     syncs.join(SECONDS)
     assert [words.partition(":")[0] for words in troubles()] == ["ZeroDivisionError"]
-    syncs.copied([Run("t", 0, 1, 1, 1)])
+    syncs.copied([CopiedRun("t", 0, 1, 1, 1)])
     assert syncs._told.empty()
 
 
 def test_maps_are_written_down_and_go_on_in_another_process(maps_topic: Topic) -> None:
     first = exact(maps_topic)
     first.started({ONE: 10})
-    first.copied([Run("t", 0, 10, 0, 5), Run("t", 0, 20, 5, 5)])
+    first.copied([CopiedRun("t", 0, 10, 0, 5), CopiedRun("t", 0, 20, 5, 5)])
     assert [at_target(first, offset) for offset in (9, 10, 14, 15, 19, 22, 25, 99)] == [*(None, 0, 4, 5, 5, 7, 10, 10)]
     first.save([ONE])
     second = exact(maps_topic.again())
     second.started({ONE: 25, OTHER: 0})
-    second.copied([Run("t", 0, 27, 10, 1)])
+    second.copied([CopiedRun("t", 0, 27, 10, 1)])
     assert [at_target(second, offset) for offset in (12, 25, 26, 27, 28)] == [2, 10, 10, 10, 11]
     assert second.nearest(OTHER, 0) == Nearest()
     second.ended([ONE])
@@ -162,18 +162,18 @@ def test_maps_that_cannot_be_read_are_not_hidden_by_new_ones(
     """What is copied before they are read stays a hole."""
     first = exact(maps_topic)
     first.started({ONE: 10})
-    first.copied([Run("t", 0, 10, 0, 5)])
+    first.copied([CopiedRun("t", 0, 10, 0, 5)])
     first.save([ONE])
     again = maps_topic.again()
     again.unreadable = True
     second = OffsetSyncs(syncs_topic, 10, 0.01, exact(again))  # type: ignore[arg-type]
     second.start()
     second.started({ONE: 15})
-    second.copied([Run("t", 0, 15, 5, 5)])
+    second.copied([CopiedRun("t", 0, 15, 5, 5)])
     wait_until(syncs_topic.written.copy, SECONDS, "what was copied, as a sync")
     again.unreadable = False
     wait_until(lambda: again.read_to, SECONDS, "what the first one wrote")
-    second.copied([Run("t", 0, 20, 10, 5)])
+    second.copied([CopiedRun("t", 0, 20, 10, 5)])
     second.finish(Deadline.after(SECONDS))
     third = exact(again.again())
     third.started({ONE: 25})
@@ -186,12 +186,12 @@ def test_what_was_copied_and_never_told_is_not_taken_for_a_hole(maps_topic: Topi
     for untold in ({ONE: 20}, None):
         maps = exact(Topic())
         maps.started({ONE: 10})
-        maps.copied([Run("t", 0, 10, 0, 5)])
+        maps.copied([CopiedRun("t", 0, 10, 0, 5)])
         if untold is not None:
             maps.started(untold)
         else:
-            maps.copied([Run("t", 0, 15, -1, 5)])
-        maps.copied([Run("t", 0, 20, 10, 5)])
+            maps.copied([CopiedRun("t", 0, 15, -1, 5)])
+        maps.copied([CopiedRun("t", 0, 20, 10, 5)])
         assert at_target(maps, 17) == 5, "never beyond what may be missing"
         assert at_target(maps, 21) == 11
 
@@ -253,7 +253,7 @@ class Here:
     def counted(self, name: str) -> float:
         return self.registry.snapshot().readings[OFFSETS][name].value
 
-    def checkpoints(self) -> dict[str, Reading]:
+    def checkpoints(self) -> dict[str, WindowReading]:
         """By group, how long its checkpoints took."""
         return {
             dict(scope.labels)["group"]: found["checkpoint_ms"]

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
-from legacy_mm.clients.native.admin import WireAdmin
+from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.config.settings import HandlerSettings, SparkSettings
-from legacy_mm.controlplane.copy_job import Trouble
+from legacy_mm.controlplane.copy_job import CopyTrouble
 from legacy_mm.errors import ConfigurationError, FailureKind
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.settings import FeatureSettings
@@ -120,7 +120,7 @@ def test_topics_and_rules_are_seen_to_with_a_login_of_our_own(settings: Settings
     token = replace(settings, target=replace(settings.target, properties={**settings.target.properties, **TOKEN}))
     check_logins(replace(token, features=features))
     clusters = DutyClusters(replace(token, features=features), Names(settings.topics, features, no_patterns))
-    assert (type(clusters.source), type(clusters.target)) == (LibrdkafkaAdmin, WireAdmin)
+    assert (type(clusters.source), type(clusters.target)) == (LibrdkafkaAdmin, NativeAdmin)
 
 
 def test_a_login_of_our_own_runs_batches_wherever_they_run(settings: Settings) -> None:
@@ -144,7 +144,7 @@ def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> 
 def test_smaller_batches_come_of_each_refusal_once(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     """Several streams hear of the same one."""
     copies = Copies(settings, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
-    refused = [Trouble("", False, FailureKind.BATCH_REFUSED, size) for size in (262_144, 262_144, 16_384)]
+    refused = [CopyTrouble("", False, FailureKind.BATCH_REFUSED, size) for size in (262_144, 262_144, 16_384)]
     assert all(map(copies.adapt, refused))
     told = "The target takes no batch of {} bytes; copying again from the safe offsets, all in batches of {}"
     assert caplog.messages == [told.format(262_144, 16_384), told.format(16_384, 1_024)]
@@ -182,5 +182,7 @@ def test_what_our_sockets_cannot_do_is_left_to_librdkafka(
     """Both streams hear of it, and it is said once."""
     caplog.set_level("INFO")
     copies = Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
-    assert [copies.adapt(Trouble("why", fatal=False, kind=FailureKind.ENGINE_UNFIT)) for _ in range(2)] == [helped] * 2
+    assert [copies.adapt(CopyTrouble("why", fatal=False, kind=FailureKind.ENGINE_UNFIT)) for _ in range(2)] == [
+        helped
+    ] * 2
     assert caplog.messages == ([] if said is None else [said])

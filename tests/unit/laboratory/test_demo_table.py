@@ -7,10 +7,10 @@ import dataclasses
 import pytest
 
 from compat.laboratory.demo_table import TopicResult, contents, table
-from legacy_mm.audit.record import Record
+from legacy_mm.audit.record import ObservedRecord
 
-FIRST = Record("orders.eu", 0, 0, 1, 1_000, b"key", b"value", (("trace", b"1"), ("trace", None)))
-SECOND = Record("orders.eu", 1, 0, 1, 2_000, None, None)
+FIRST = ObservedRecord("orders.eu", 0, 0, 1, 1_000, b"key", b"value", (("trace", b"1"), ("trace", None)))
+SECOND = ObservedRecord("orders.eu", 1, 0, 1, 2_000, None, None)
 
 
 def test_contents_are_added_up() -> None:
@@ -35,7 +35,7 @@ def test_place_and_order_do_not_count() -> None:
     ],
     ids=["key", "value", "border", "timestamp", "order of headers", "null header"],
 )
-def test_every_part_of_a_record_counts(other: Record) -> None:
+def test_every_part_of_a_record_counts(other: ObservedRecord) -> None:
     assert contents([FIRST]).checksum != contents([other]).checksum
 
 
@@ -51,7 +51,7 @@ def test_every_part_of_a_record_counts(other: Record) -> None:
     ],
 )
 def test_the_verdict(
-    mirrored: bool, target: list[Record] | None, differences: list[str], verdict: str, right: bool
+    mirrored: bool, target: list[ObservedRecord] | None, differences: list[str], verdict: str, right: bool
 ) -> None:
     found = None if target is None else contents(target)
     result = TopicResult("orders.eu", mirrored, contents([FIRST]), found, differences)

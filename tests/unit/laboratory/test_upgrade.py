@@ -12,7 +12,7 @@ from compat.laboratory.upgrade_demo import Step, timed
 from compat.laboratory.upgrade_files import adapted, combined, entries, sample_of, written
 from compat.laboratory.upgrade_rungs import RUNGS, Rung, checkpoint_of, in_force, rules_with
 from compat.laboratory.upgrade_waves import Rules
-from legacy_mm.audit.record import Record
+from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.cli.old_line import flows_of
 from legacy_mm.errors import ConfigurationError, LegacyMMError
 from legacy_mm.features.rows import FEATURES
@@ -99,7 +99,7 @@ def test_without_a_rung_the_old_rules_hold() -> None:
 
 def test_checkpoints_are_read_as_they_are_written() -> None:
     key, value = Checkpoint("billing", "west.audit", 3, 1 << 40, 7, "note").encode()
-    record = Record("west.checkpoints.internal", 0, 0, 1, 0, key, value)
+    record = ObservedRecord("west.checkpoints.internal", 0, 0, 1, 0, key, value)
     assert checkpoint_of(record) == (("billing", ("west.audit", 3)), (1 << 40, 7))
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.logs.layouts import Line, formatter, java_date, rolled_path
+from legacy_mm.logs.layouts import LogEvent, formatter, java_date, rolled_path
 from legacy_mm.logs.settings import WARN, Layout
 
 TIME = datetime(2026, 3, 7, 15, 4, 5, 678_000, UTC)
-LINE = Line(
+LINE = LogEvent(
     level=WARN,
     logger="kafka.tools.MirrorMaker$",
     message="said",
@@ -62,7 +62,7 @@ def test_without_a_date_pattern_it_is_log4j_s_own() -> None:
 
 
 def test_what_follows_a_line_comes_once() -> None:
-    line = Line(**{name: getattr(LINE, name) for name in Line.__slots__} | {"detail": "the cause"})
+    line = LogEvent(**{name: getattr(LINE, name) for name in LogEvent.__slots__} | {"detail": "the cause"})
     assert formatter(Layout("%m%n"))(line) == "said\nthe cause\n"
     assert formatter(Layout("%m%n%ex"))(line) == "said\nthe cause\n"
 
@@ -89,7 +89,7 @@ def test_names_of_rolled_files() -> None:
 
 def test_json() -> None:
     told = {"event": "gap", "fields": {"low": 1}, "detail": "why", "thrown": ("ValueError", "x")}
-    line = Line(**{name: getattr(LINE, name) for name in Line.__slots__} | told)
+    line = LogEvent(**{name: getattr(LINE, name) for name in LogEvent.__slots__} | told)
     printed = formatter(Layout(json=True))(line)
     assert printed.endswith("}\n")
     assert json.loads(printed) == {

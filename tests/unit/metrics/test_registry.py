@@ -9,7 +9,7 @@ import pytest
 
 from legacy_mm.control_channel.frames import Measured, Progress, Statistics
 from legacy_mm.metrics.registry import Registry, Scope, StreamMetrics
-from legacy_mm.metrics.window import Reading
+from legacy_mm.metrics.window import WindowReading
 from legacy_mm.model import TopicPartition
 
 MIRROR = Scope("mirror")
@@ -25,7 +25,7 @@ class Bench:
         self.registry = Registry("x->y", "producer-1", {"version": "1"}, lambda: self.now)
         self.streams = [self.registry.stream(index, f"g-{index}") for index in range(2)]
 
-    def read(self, scope: Scope, measure: str) -> Reading:
+    def read(self, scope: Scope, measure: str) -> WindowReading:
         return self.registry.snapshot().readings[scope][measure]
 
     def lags(self) -> dict[str, float]:

@@ -13,18 +13,18 @@ from confluent_kafka import KafkaError, KafkaException
 
 from legacy_mm import clock
 from legacy_mm.clients.librdkafka import compacted
-from legacy_mm.clients.librdkafka.compacted import Entry, read_to_end
+from legacy_mm.clients.librdkafka.compacted import CompactedEntry, read_to_end
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 
 END = KafkaError._PARTITION_EOF
-FIRST, SECOND = Entry(0, b"k", b"v"), Entry(3, None, None)
+FIRST, SECOND = CompactedEntry(0, b"k", b"v"), CompactedEntry(3, None, None)
 
 
 class Consumer:
     """Gives one message at each poll, then waits."""
 
-    def __init__(self, found: int | Exception, given: list[Entry | int]) -> None:
+    def __init__(self, found: int | Exception, given: list[CompactedEntry | int]) -> None:
         self.now, self.closed, self.assigned = 100.0, False, False
         self._found, self._given = found, given
 
@@ -45,7 +45,7 @@ class Consumer:
         self.now += 1.0
         given = self._given.pop(0)
         fields: dict[str, object] = {}
-        if isinstance(given, Entry):
+        if isinstance(given, CompactedEntry):
             fields = {"offset": given.offset, "key": given.key, "value": given.value, "error": None}
         else:
             fields = {"error": KafkaError(given)}
@@ -63,7 +63,7 @@ class Consumer:
 def read(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Reads with a time of 10 s; the entries, or what was raised, and the consumer."""
 
-    def reading(*given: Entry | int, found: int | Exception = 0) -> tuple[Any, Consumer]:
+    def reading(*given: CompactedEntry | int, found: int | Exception = 0) -> tuple[Any, Consumer]:
         consumer = Consumer(found, list(given))
         monkeypatch.setattr(compacted, "Consumer", lambda _: consumer)
         monkeypatch.setattr(clock, "monotonic", lambda: consumer.now)
@@ -78,7 +78,7 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def test_it_ends_at_the_end(read: Any, caplog: pytest.LogCaptureFixture) -> None:
-    entries, consumer = read(FIRST, SECOND, END, Entry(9, b"late", b"late"))
+    entries, consumer = read(FIRST, SECOND, END, CompactedEntry(9, b"late", b"late"))
     assert entries == [FIRST, SECOND]
     assert consumer.now == 104.0
     assert not caplog.records

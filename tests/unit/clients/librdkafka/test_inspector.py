@@ -9,7 +9,7 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clients.librdkafka import inspector
-from legacy_mm.clients.librdkafka.inspector import LibrdkafkaSurvey
+from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
@@ -33,12 +33,12 @@ class Coordinated:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> LibrdkafkaSurvey:
+def asked(monkeypatch: pytest.MonkeyPatch) -> LibrdkafkaInspector:
     monkeypatch.setattr(inspector, "Consumer", Coordinated)
-    return LibrdkafkaSurvey({"bootstrap.servers": "127.0.0.1:1"})
+    return LibrdkafkaInspector({"bootstrap.servers": "127.0.0.1:1"})
 
 
-def test_a_coordinator_that_moves_is_asked_again(asked: LibrdkafkaSurvey, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_coordinator_that_moves_is_asked_again(asked: LibrdkafkaInspector, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Coordinated, "answers", [KafkaError.NOT_COORDINATOR, KafkaError.COORDINATOR_LOAD_IN_PROGRESS])
     assert asked._committed("g", [HERE], Deadline.after(30)) == {HERE: 7}
 
@@ -47,7 +47,7 @@ def test_a_coordinator_that_moves_is_asked_again(asked: LibrdkafkaSurvey, monkey
     ("answer", "patience"), [(KafkaError.GROUP_AUTHORIZATION_FAILED, 30), (KafkaError.NOT_COORDINATOR, 0)]
 )
 def test_what_does_not_pass_is_told(
-    asked: LibrdkafkaSurvey, monkeypatch: pytest.MonkeyPatch, answer: int, patience: float
+    asked: LibrdkafkaInspector, monkeypatch: pytest.MonkeyPatch, answer: int, patience: float
 ) -> None:
     monkeypatch.setattr(Coordinated, "answers", [answer])
     with pytest.raises(HostError, match="reading the offsets of group g failed"):

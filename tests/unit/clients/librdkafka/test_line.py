@@ -9,7 +9,7 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from legacy_mm.clients.librdkafka import client
-from legacy_mm.clients.librdkafka.client import Line, measure_line
+from legacy_mm.clients.librdkafka.client import NetworkLine, measure_line
 
 
 class Cluster:
@@ -30,9 +30,9 @@ class Cluster:
 @pytest.mark.parametrize(
     ("times", "leaders", "line"),
     [
-        ([0.5, 0.25, 0.75], (1, 2, 1), Line(0.25, 2)),
-        ([0.5, 0.125], (1, 2, 1), Line(0.125, 2)),
-        ([0.125], (3, -1), Line(0.125, 1)),
+        ([0.5, 0.25, 0.75], (1, 2, 1), NetworkLine(0.25, 2)),
+        ([0.5, 0.125], (1, 2, 1), NetworkLine(0.125, 2)),
+        ([0.125], (3, -1), NetworkLine(0.125, 1)),
         ([0.125], (-1, -1), None),
         ([0.125], (), None),
         ([0.5, 0.25], (1,), None),
@@ -41,7 +41,7 @@ class Cluster:
     ids=["long", "one was short", "a leader is missing", "no leader", "no topic", "an answer is missing", "no answer"],
 )
 def test_the_shortest_of_some_round_trips_and_the_leaders(
-    monkeypatch: pytest.MonkeyPatch, times: list[float], leaders: tuple[int, ...], line: Line | None
+    monkeypatch: pytest.MonkeyPatch, times: list[float], leaders: tuple[int, ...], line: NetworkLine | None
 ) -> None:
     cluster = Cluster(monkeypatch, times, leaders)
     assert measure_line(cluster, "t", short=0.2) == line

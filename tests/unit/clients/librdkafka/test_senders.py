@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from legacy_mm.clients.librdkafka.client import Line
+from legacy_mm.clients.librdkafka.client import NetworkLine
 from legacy_mm.clients.librdkafka.sender import FailedSend, RecordSender
 from legacy_mm.clients.librdkafka.senders import Senders
 from legacy_mm.control_channel.frames import Measured, Statistics
@@ -29,7 +29,7 @@ class Sender:
         self.calls = 0
         self.empty, self.closed, self.purged = True, False, False
         self.broken: FailedSend | None = None
-        self.far: Line | None = Line(FAR, 1)
+        self.far: NetworkLine | None = NetworkLine(FAR, 1)
         self.asked = 0
 
     def send(self, records: Columns, begin: int = 0) -> int:
@@ -42,7 +42,7 @@ class Sender:
         self.sent += taken
         return begin + len(taken)
 
-    def line(self, *, short: float) -> Line | None:
+    def line(self, *, short: float) -> NetworkLine | None:
         assert NEAR < short < FAR
         self.asked += 1
         return self.far
@@ -103,15 +103,15 @@ def test_on_a_long_line_each_has_eight_partitions_at_each_leader(
 ) -> None:
     group = Group(PARTITIONS[:partitions], max_in_flight_requests_per_connection=str(under_way))
     undecided = group.senders.undecided
-    group.made[0].far = Line(FAR, leaders)
+    group.made[0].far = NetworkLine(FAR, leaders)
     group.divided()
     assert (undecided, group.senders.undecided) == (True, False)
     assert len(group.now) == senders
     assert group.senders.several == (senders > 1)
 
 
-@pytest.mark.parametrize("line", [Line(NEAR, 1), None], ids=["a short line", "nobody answers"])
-def test_else_the_one_sender_stays(line: Line | None) -> None:
+@pytest.mark.parametrize("line", [NetworkLine(NEAR, 1), None], ids=["a short line", "nobody answers"])
+def test_else_the_one_sender_stays(line: NetworkLine | None) -> None:
     group = Group()
     group.made[0].far = line
     group.divided()

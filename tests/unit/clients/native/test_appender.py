@@ -11,11 +11,11 @@ from unittest.mock import Mock
 import pytest
 
 from legacy_mm.clients.native.append_options import options_from
-from legacy_mm.clients.native.appender import Appender
-from legacy_mm.clients.native.broker_sender import Channel, _Link, _Request
+from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.broker_sender import BrokerSender, _Link, _Request
 from legacy_mm.clients.native.errors import ConnectionLost
-from legacy_mm.clients.native.log_inquiry import Answer
-from legacy_mm.clients.native.partition_queue import Entry, Lane
+from legacy_mm.clients.native.log_inquiry import LogAnswer
+from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import epoch_ms
 from legacy_mm.model import TopicPartition
@@ -50,20 +50,20 @@ class Cluster:
         return 3, 1
 
 
-def make(*, sets_aside: bool = False, **properties: str) -> Appender:
+def make(*, sets_aside: bool = False, **properties: str) -> BatchAppender:
     """`properties`: with _ for a dot."""
     known = {name.replace("_", "."): text for name, text in properties.items()}
     options = options_from(known, sets_aside=sets_aside)
-    return Appender(Cluster(), options, Traffic("producer", print))  # type: ignore[arg-type]
+    return BatchAppender(Cluster(), options, Traffic("producer", print))  # type: ignore[arg-type]
 
 
-def sent(appender: Appender) -> Entry:
+def sent(appender: BatchAppender) -> ProducerBatch:
     """A batch that is under way."""
     appender.append(PLACE, build([Row(0, NOW, b"k", b"v"), Row(1, NOW, b"k", b"w")]), "receipt")
     return appender._lanes[PLACE].begin()
 
 
-def fail(appender: Appender, entry: Entry, error: int) -> None:
+def fail(appender: BatchAppender, entry: ProducerBatch, error: int) -> None:
     with appender.lock:
         appender.failed(entry, Appended(PLACE, error, -1, "as it is", {}) if error else None)
 
@@ -90,7 +90,7 @@ def test_a_broker_that_is_away_uses_up_no_retries(capsys: pytest.CaptureFixture[
     appender._ids = SimpleNamespace(current=(7, 0))  # type: ignore[assignment]
     entry = sent(appender)
     for _ in range(3):
-        Channel(appender, 1).send([entry])
+        BrokerSender(appender, 1).send([entry])
         assert appender.take_refused() == []
         assert appender._lanes[PLACE].begin() is entry
     assert not entry.doubtful, "and it is certain that no broker has it"
@@ -154,7 +154,7 @@ def test_what_the_log_does_not_hold_goes_on_under_another_producer_id() -> None:
         assert error == OUT_OF_ORDER or lane.begin() is entry
     assert (question := lane.question()) is not None
     with appender.lock:
-        appender.told(question, Answer(-1, -1))
+        appender.told(question, LogAnswer(-1, -1))
     assert lane.begin() is entry
     fail(appender, entry, OUT_OF_ORDER)
     assert appender.take_refused() == [entry]
@@ -174,7 +174,7 @@ def test_what_the_log_holds_is_acknowledged_with_its_place() -> None:
     assert (question := lane.question()) is not None
     assert question.since == 2
     with appender.lock:
-        appender.told(question, Answer(-1, 5))
+        appender.told(question, LogAnswer(-1, 5))
     assert appender.take_acknowledged() == [("receipt", 0), ("receipt", 5)]
     assert appender.is_empty()
 
@@ -196,7 +196,7 @@ def test_who_may_have_arrived_is_not_sent_under_another_producer_id(which: int) 
         fail(appender, both[0], UNKNOWN_PRODUCER)
         assert (question := lane.question()) is not None, "its log may know it"
         with appender.lock:
-            appender.told(question, Answer(-1, None))
+            appender.told(question, LogAnswer(-1, None))
         assert lane.begin() is both[0], "but it does not tell"
         fail(appender, both[0], UNKNOWN_PRODUCER)
     assert appender.take_refused() == [both[0]]
@@ -226,7 +226,7 @@ def test_without_a_quarantine_what_is_called_damaged_is_sent_again_and_told(caps
     """As in Java, for which it was damaged on its way."""
     appender = make()
     entry = sent(appender)
-    channel = Channel(appender, 1)
+    channel = BrokerSender(appender, 1)
     for _ in range(10):
         channel._settle(_Request([entry], 9, 0.0, 0), [Appended(PLACE, DAMAGED, -1, "", {})], 0, 0)
         assert appender.take_refused() == []
@@ -234,7 +234,7 @@ def test_without_a_quarantine_what_is_called_damaged_is_sent_again_and_told(caps
     assert "t-0 did not take a batch, which is tried again: CORRUPT_MESSAGE: " in capsys.readouterr().out
 
 
-def in_line(appender: Appender, channel: Channel, number: int, size: int) -> Lane:
+def in_line(appender: BatchAppender, channel: BrokerSender, number: int, size: int) -> PartitionQueue:
     """A lane with one batch of about `size` bytes, whose turn comes on this channel."""
     place = TopicPartition("t", number)
     appender.append(place, build([Row(0, NOW, b"k", bytes(size))]), "receipt")
@@ -249,7 +249,7 @@ def test_who_is_asked_to_be_silent_sends_nothing(monkeypatch: pytest.MonkeyPatch
     now = 100.0
     monkeypatch.setattr("legacy_mm.clients.native.broker_sender.monotonic", lambda: now)
     appender = make()
-    channel = Channel(appender, 1)
+    channel = BrokerSender(appender, 1)
     channel._settle(_Request([sent(appender)], 9, now, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
     in_line(appender, channel, 1, 10)
     now += 0.499
@@ -261,7 +261,7 @@ def test_who_is_asked_to_be_silent_sends_nothing(monkeypatch: pytest.MonkeyPatch
 def test_who_has_waited_for_a_throttled_answer_does_not_wait_again() -> None:
     """A broker before 2.0 keeps the quota by itself, and only tells of it."""
     appender = make()
-    channel = Channel(appender, 1)
+    channel = BrokerSender(appender, 1)
     channel._settle(_Request([sent(appender)], 5, 0.0, 0), [Appended(PLACE, 0, 0, "", {})], 0, 500)
     in_line(appender, channel, 1, 10)
     assert channel._may_send()
@@ -277,14 +277,14 @@ def test_who_is_asked_to_be_silent_waits_for_what_is_under_way(monkeypatch: pyte
     )
     link = _Link(throttled, deque([_Request([sent(appender)], 9, 0.0, 0)]))
     with pytest.raises(ConnectionLost, match="over"):
-        Channel(appender, 1)._take_answers(link)
+        BrokerSender(appender, 1)._take_answers(link)
     throttled.excuse.assert_called_once_with(45.0)
 
 
 def test_a_request_of_several_lanes_is_no_larger_than_it_may_be() -> None:
     """All but a batch that is larger by itself."""
     appender = make(message_max_bytes="2500")
-    channel = Channel(appender, 1)
+    channel = BrokerSender(appender, 1)
     for number, size in enumerate((1000, 1000, 1000, 5000, 10)):
         in_line(appender, channel, number, size)
     taken = []
@@ -321,7 +321,7 @@ def test_the_connections_to_the_target_are_told_also_when_nothing_was_sent(monke
 def test_a_partition_to_which_nothing_gets_through_keeps_its_share_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     """At once it may fill a quarter of the buffer; once it is stuck it takes nothing, and others have half of it."""
     now = 100.0
-    for module in ("appender", "channel"):
+    for module in ("appender", "broker_sender"):
         monkeypatch.setattr(f"legacy_mm.clients.native.{module}.monotonic", lambda: now)
     appender, other = make(queue_buffering_max_kbytes="1"), TopicPartition("t", 1)
     batch = build([Row(0, NOW, b"k", b"v" * 40)])

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.native.fetch_buffer import Arrivals, Fetched, Work
+from legacy_mm.clients.native.fetch_buffer import CompletedFetch, FetchBuffer, Work
 from legacy_mm.errors import CorruptRecords
 from legacy_mm.model import TopicPartition
 
@@ -17,11 +17,11 @@ LITTLE, LARGE = 100, 1 << 20
 PATIENCE = 20.0
 
 
-def fetched(partition: TopicPartition, position: int, size: int = LITTLE) -> Fetched:
-    return Fetched(partition, position, [], (), size)
+def fetched(partition: TopicPartition, position: int, size: int = LITTLE) -> CompletedFetch:
+    return CompletedFetch(partition, position, [], (), size)
 
 
-class Watched(Arrivals):
+class Watched(FetchBuffer):
     """Tells whether a thread waits in `take`."""
 
     def waited_for(self) -> bool:
@@ -32,14 +32,14 @@ class Taker:
     """A thread in `take`, and what came of it."""
 
     def __init__(self, arrivals: Watched, work: Work) -> None:
-        self.found: list[Fetched | None] = []
+        self.found: list[CompletedFetch | None] = []
         self.error: Exception | None = None
         self._arrivals, self._work = arrivals, work
         self._thread = threading.Thread(target=self._take, daemon=True)
         self._thread.start()
         wait_until(arrivals.waited_for, PATIENCE, "somebody who waits")
 
-    def result(self) -> Fetched | None:
+    def result(self) -> CompletedFetch | None:
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive()
         if self.error is not None:
@@ -60,7 +60,7 @@ class Reader:
         self.changed = threading.Condition()
         self.arrivals = Watched(self.changed)
 
-    def answered(self, *arrived: Fetched) -> bool:
+    def answered(self, *arrived: CompletedFetch) -> bool:
         """Whether it was to work on them itself."""
         with self.changed:
             work = self.arrivals.add(arrived)
@@ -76,12 +76,12 @@ def reader() -> Iterator[Reader]:
     made.arrivals.failed(CorruptRecords("the test is over"))
 
 
-def refuse(arrived: Sequence[Fetched]) -> None:
+def refuse(arrived: Sequence[CompletedFetch]) -> None:
     raise AssertionError(f"{arrived} were to be handed over")
 
 
 def test_what_is_little_is_worked_on_by_its_reader_while_somebody_waits(reader: Reader) -> None:
-    worked: list[tuple[int, Sequence[Fetched]]] = []
+    worked: list[tuple[int, Sequence[CompletedFetch]]] = []
     Taker(reader.arrivals, lambda arrived: worked.append((threading.get_ident(), arrived)))
     assert reader.answered(fetched(A, 0), fetched(B, 0))
     assert reader.answered(fetched(A, 1))
@@ -114,7 +114,7 @@ def test_what_comes_while_a_reader_works_waits_and_is_taken_when_it_is_done(read
     order: list[str] = []
     may_end = threading.Event()
 
-    def work(arrived: Sequence[Fetched]) -> None:
+    def work(arrived: Sequence[CompletedFetch]) -> None:
         order.append("begun")
         assert may_end.wait(PATIENCE)
         order.append("done")
@@ -134,9 +134,9 @@ def test_what_comes_while_a_reader_works_waits_and_is_taken_when_it_is_done(read
 
 def test_after_a_failure_nothing_is_given_out(reader: Reader) -> None:
     """What follows a record set that was not copied must not be copied: it would become safe."""
-    begun: list[Sequence[Fetched]] = []
+    begun: list[Sequence[CompletedFetch]] = []
 
-    def work(arrived: Sequence[Fetched]) -> None:
+    def work(arrived: Sequence[CompletedFetch]) -> None:
         begun.append(arrived)
         raise CorruptRecords("t-0")
 
@@ -162,7 +162,7 @@ def test_what_waits_when_a_reader_fails_is_handed_over_first(reader: Reader) -> 
 
 
 def test_what_comes_while_work_fails_is_not_handed_over(reader: Reader) -> None:
-    def work(arrived: Sequence[Fetched]) -> None:
+    def work(arrived: Sequence[CompletedFetch]) -> None:
         assert not reader.answered(fetched(A, 1))
         raise CorruptRecords("t-0")
 

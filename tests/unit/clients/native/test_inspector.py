@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.inspector import WireSurvey, WireTopicLister, ends, log_ends
+from legacy_mm.clients.native.inspector import NativeInspector, NativeTopicLister, ends, log_ends
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition
@@ -29,8 +29,8 @@ def answer(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 @pytest.mark.parametrize(
     "ask",
     [
-        lambda: WireTopicLister(ADDRESS, 1.0).topics(),
-        lambda: list(WireSurvey(ADDRESS).partitions(Deadline.after(1.0))),
+        lambda: NativeTopicLister(ADDRESS, 1.0).topics(),
+        lambda: list(NativeInspector(ADDRESS).partitions(Deadline.after(1.0))),
     ],
 )
 def test_an_answer_without_brokers_is_none(ask: Any, answer: SimpleNamespace) -> None:

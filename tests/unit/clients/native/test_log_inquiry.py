@@ -9,10 +9,10 @@ import pytest
 
 from legacy_mm.clients.native import log_inquiry
 from legacy_mm.clients.native.append_options import options_from
-from legacy_mm.clients.native.appender import Appender
+from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.log_inquiry import LogInquiry
-from legacy_mm.clients.native.partition_queue import Entry, Lane, Question
+from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch, Question
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.fetch_messages import FetchedPartition, Wanted
@@ -55,9 +55,9 @@ def ask(log: Log, monkeypatch: pytest.MonkeyPatch, *, since: int = 10, told: boo
     cluster = Mock(spec=Cluster)
     cluster.leader_epoch.return_value = 3
     cluster.offsets_of_led.return_value = {PLACE: log.start}
-    appender = Appender(cluster, options_from({"enable.idempotence": "true"}), Traffic("producer", print))
+    appender = BatchAppender(cluster, options_from({"enable.idempotence": "true"}), Traffic("producer", print))
     batch = build([Row(at, NOW, b"k", b"v") for at in range(RECORDS)]).restamp(OURS)
-    entry = Entry(Lane(PLACE, OURS[:2], 5), batch, "receipt", len(batch.buffer), 0.0, 0.0)
+    entry = ProducerBatch(PartitionQueue(PLACE, OURS[:2], 5), batch, "receipt", len(batch.buffer), 0.0, 0.0)
     inquiry = LogInquiry(appender)
     question = Question(PLACE, since, entry)
     answers = [dict(inquiry._answers([question])).get(question) for _ in range(2)]
@@ -110,7 +110,7 @@ def test_the_thread_asks_again_until_it_is_told(monkeypatch: pytest.MonkeyPatch)
     cluster = Mock(spec=Cluster)
     cluster.offsets_of_led.side_effect = [{}, {PLACE: 17}]
     options = options_from({"enable.idempotence": "true", "retry.backoff.ms": "1"})
-    appender = Appender(cast(Cluster, cluster), options, Traffic("producer", print))
+    appender = BatchAppender(cast(Cluster, cluster), options, Traffic("producer", print))
     appender._ids = Mock(current=(7, 0))
     cluster.leader.return_value = None
     appender.append(PLACE, build([Row(0, NOW, b"k", b"v")]), "receipt")

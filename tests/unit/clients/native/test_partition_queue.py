@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from legacy_mm.clients.native.errors import ProducerForgotten
-from legacy_mm.clients.native.partition_queue import REMEMBERED_SECONDS, Entry, Lane
+from legacy_mm.clients.native.partition_queue import REMEMBERED_SECONDS, PartitionQueue, ProducerBatch
 from legacy_mm.model import TopicPartition
 from tests.unit.protocol.batches import NOW, Row, build
 
@@ -26,14 +26,14 @@ OLD = START - 2 * REMEMBERED_SECONDS
 STEPS = ("send", "answer", "lose request", "lose answer", "busy", "forget", "restart", "ask")
 
 
-def make_lane(producer: tuple[int, int] | None = PRODUCER, in_flight: int = 5) -> Lane:
+def make_lane(producer: tuple[int, int] | None = PRODUCER, in_flight: int = 5) -> PartitionQueue:
     """One whose clock stands still at START."""
-    return Lane(PLACE, producer, in_flight, lambda: START)
+    return PartitionQueue(PLACE, producer, in_flight, lambda: START)
 
 
-def make_entry(lane: Lane, number: int, records: int = 3, *, dated: float = START) -> Entry:
+def make_entry(lane: PartitionQueue, number: int, records: int = 3, *, dated: float = START) -> ProducerBatch:
     batch = build([Row(index, NOW, b"k", b"%d" % number) for index in range(records)])
-    return Entry(lane, batch, number, len(batch.buffer), START, float("inf"), dated=dated)
+    return ProducerBatch(lane, batch, number, len(batch.buffer), START, float("inf"), dated=dated)
 
 
 @dataclass
@@ -44,7 +44,7 @@ class Broker:
     known: deque[tuple[int, int]] = field(default_factory=lambda: deque(maxlen=5))
     next_sequence: int | None = None
 
-    def append(self, entry: Entry) -> int:
+    def append(self, entry: ProducerBatch) -> int:
         header = entry.batch.header
         if (header.base_sequence, header.records) in self.known:
             return DUPLICATE
@@ -71,7 +71,7 @@ class ForgetfulBroker(Broker):
         self.producer, self.next_sequence = producer, None
         self.known.clear()
 
-    def append(self, entry: Entry) -> int:
+    def append(self, entry: ProducerBatch) -> int:
         header = entry.batch.header
         if header.producer_id != self.producer:
             if header.base_sequence:
@@ -99,7 +99,7 @@ class DatingBroker(Broker):
         self.known = deque(list(self.known)[-1:], maxlen=5)
         self.forget()
 
-    def append(self, entry: Entry) -> int:
+    def append(self, entry: ProducerBatch) -> int:
         code = super().append(entry)
         if code == OK:
             self.dated = entry.dated
@@ -107,12 +107,12 @@ class DatingBroker(Broker):
             self.end += entry.batch.header.records
         return code
 
-    def place(self, entry: Entry) -> int:
+    def place(self, entry: ProducerBatch) -> int:
         header = entry.batch.header
         return self.places.get((header.base_sequence, header.records), -1)
 
 
-def settle(lane: Lane, entry: Entry, answer: int, base_offset: int = -1) -> None:
+def settle(lane: PartitionQueue, entry: ProducerBatch, answer: int, base_offset: int = -1) -> None:
     if answer in (OK, DUPLICATE):
         lane.acknowledged(entry, base_offset)
     else:
@@ -166,7 +166,7 @@ def test_only_one_is_under_way_after_a_failure_until_the_next_is_acknowledged() 
 @pytest.mark.parametrize(("rest", "alone"), [(-1.0, False), (1.0, True)])
 def test_only_one_is_under_way_after_a_long_rest(rest: float, alone: bool) -> None:
     now = START
-    lane = Lane(PLACE, PRODUCER, 5, lambda: now)
+    lane = PartitionQueue(PLACE, PRODUCER, 5, lambda: now)
     lane.pending.append(make_entry(lane, 0))
     lane.acknowledged(lane.begin())
     now += REMEMBERED_SECONDS + rest
@@ -265,7 +265,7 @@ def test_each_batch_is_in_the_log_once_and_in_order_whatever_the_network_does(
     lane, broker = make_lane(), Broker()
     count = data.draw(st.integers(1, 12))
     lane.pending.extend(make_entry(lane, number, 1 + number % 4) for number in range(count))
-    wire: deque[Entry] = deque()
+    wire: deque[ProducerBatch] = deque()
     for step in [*steps, *["send", "answer"] * (count + len(steps) + 5) * 2]:
         if step == "send":
             if lane.can_send():
@@ -291,7 +291,7 @@ def test_nothing_is_doubled_or_overtaken_when_the_broker_forgets_the_producer(
     lane, broker = make_lane(), ForgetfulBroker()
     count = data.draw(st.integers(1, 12))
     lane.pending.extend(make_entry(lane, number, 1 + number % 4) for number in range(count))
-    wire: deque[Entry] = deque()
+    wire: deque[ProducerBatch] = deque()
     ids = iter(range(8, 1000))
     lost = ended = False
     for step in [*steps, *["send", "answer"] * (count + len(steps) + 5) * 2]:
@@ -326,7 +326,7 @@ def copy_to_one_that_forgets(steps: list[str], ages: list[float], *, known_ages:
     lane.pending.extend(make_entry(lane, number, 1 + number % 4, dated=age) for number, age in enumerate(ages))
     if not known_ages:
         lane._is_remembered = lambda dated: True  # type: ignore[method-assign]
-    wire: deque[Entry] = deque()
+    wire: deque[ProducerBatch] = deque()
     for step in [*steps, *["ask", "send", "answer"] * (len(ages) + len(steps) + 5) * 2]:
         if step == "forget":
             broker.forget()

@@ -8,8 +8,8 @@ import pytest
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.append_options import options_from
-from legacy_mm.clients.native.appender import Appender
-from legacy_mm.clients.native.broker_sender import Channel
+from legacy_mm.clients.native.appender import BatchAppender
+from legacy_mm.clients.native.broker_sender import BrokerSender
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.topology import Leadership
@@ -45,9 +45,9 @@ def test_the_one_that_keeps_metadata_fresh(cluster: Cluster) -> None:
 
 
 def test_the_one_that_sends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
-    appender = Appender(cluster, options_from({"enable.idempotence": "false"}), Traffic("producer", print))
-    monkeypatch.setattr(Channel, "_next", no_memory)
-    channel = Channel(appender, 1)
+    appender = BatchAppender(cluster, options_from({"enable.idempotence": "false"}), Traffic("producer", print))
+    monkeypatch.setattr(BrokerSender, "_next", no_memory)
+    channel = BrokerSender(appender, 1)
     channel.start()
     channel.join(SECONDS)
     with pytest.raises(MemoryError):

@@ -10,7 +10,7 @@ import pytest
 from legacy_mm.clients.native.groups import CommittedOffset
 from legacy_mm.clock import Deadline
 from legacy_mm.features.checkpoints import group_translation
-from legacy_mm.features.checkpoints.group_position import Answer, How
+from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import ClusterView, GroupTranslation, Known, Position, Source
 from legacy_mm.features.checkpoints.translation import StoredCheckpoints, StoredSyncs
 from legacy_mm.features.offset_syncs.exact_offsets import StoredMaps
@@ -58,14 +58,14 @@ class Cluster:
 @pytest.mark.parametrize(
     ("committed", "target", "expected"),
     [
-        (50, (0, 100), Answer(How.UNKNOWN)),
-        (100, (0, 100), Answer(How.NOTHING_TO_READ, 100)),
-        (50, (70, 70), Answer(How.NOTHING_TO_READ, 70)),
+        (50, (0, 100), GroupPosition(How.UNKNOWN)),
+        (100, (0, 100), GroupPosition(How.NOTHING_TO_READ, 100)),
+        (50, (70, 70), GroupPosition(How.NOTHING_TO_READ, 70)),
     ],
     ids=["the copy may hold unread records", "all was read", "the copy is empty"],
 )
 def test_a_source_that_retention_has_emptied(
-    committed: int, target: tuple[int, int], expected: Answer, monkeypatch: pytest.MonkeyPatch
+    committed: int, target: tuple[int, int], expected: GroupPosition, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(group_translation, "has_records", lambda *_, **__: False)
     found = answered(Cluster((100, 100), committed=committed), Cluster(target))
@@ -177,7 +177,7 @@ def test_a_group_before_all_that_is_known_may_begin_at_the_copy_s_first_record(
 
 def answered(
     source: Cluster, target: Cluster, syncs: Any = NOTHING, maps: Any = NOTHING, checkpoints: Any = NOTHING
-) -> Answer:
+) -> GroupPosition:
     """Where the group goes on in the first partition."""
     return positions(source, target, syncs, maps, checkpoints)[0].answer
 

@@ -13,7 +13,7 @@ import pytest
 from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import ConfigurationError, HostError
-from legacy_mm.features.checkpoints.group_position import Answer, How
+from legacy_mm.features.checkpoints.group_position import GroupPosition, How
 from legacy_mm.features.checkpoints.group_translation import Position
 from legacy_mm.features.cutover import cutover_receipt
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
@@ -62,7 +62,7 @@ class Groups:
 class Clusters:
     """Stands in for a `GroupTranslation` of a group at 10, 20 and 30."""
 
-    def __init__(self, *answers: Answer) -> None:
+    def __init__(self, *answers: GroupPosition) -> None:
         self.lags: list[Mapping[TopicPartition, int]] = []
         self.source = type("Source", (), {"groups": Groups("source", {})})
         self.target = type("Target", (), {"groups": Groups("target", {THERE[1]: CommittedOffset(50, "theirs")})})
@@ -79,7 +79,7 @@ class Clusters:
         return self.found
 
 
-EXACT = [Answer(How.EXACT, offset) for offset in (5, 15, 25)]
+EXACT = [GroupPosition(How.EXACT, offset) for offset in (5, 15, 25)]
 AFTER = {THERE[0]: CommittedOffset(5, "m10"), THERE[1]: CommittedOffset(50, "theirs")}
 AFTER[THERE[2]] = CommittedOffset(25, "m30")
 
@@ -175,14 +175,14 @@ def test_what_is_not_copied_in_time_ends_it() -> None:
 
 @pytest.mark.parametrize(("partial", "done"), [(False, False), (True, True)])
 def test_what_cannot_be_translated(partial: bool, done: bool) -> None:
-    run = Run(Clusters(EXACT[0], Answer(How.NOT_MIRRORED), EXACT[2]))
+    run = Run(Clusters(EXACT[0], GroupPosition(How.NOT_MIRRORED), EXACT[2]))
     assert run(CutoverOptions(timeout=0, settle=0, partial=partial)) is done
     assert (run.target.held == AFTER) is done
     assert "translated: t-1 at 20: the topic is not mirrored" in run.said
 
 
 def test_nothing_translated_is_nothing_done() -> None:
-    run = Run(Clusters(*[Answer(How.UNKNOWN)] * 3))
+    run = Run(Clusters(*[GroupPosition(How.UNKNOWN)] * 3))
     assert run(CutoverOptions(timeout=0, settle=0, partial=True)) is False
     assert run.kept == []
 

@@ -8,11 +8,11 @@ from typing import cast
 
 import pytest
 
-from legacy_mm.clients.api import ClusterAdmin
+from legacy_mm.clients.api import Admin
 from legacy_mm.clock import Deadline
 from legacy_mm.features.topic_configs.config_sync import TopicConfigs
 from legacy_mm.features.topic_creation.creation import TopicCreation
-from legacy_mm.policies.changes import Alteration, CreateTopic, Look, Outcome, SetConfig
+from legacy_mm.policies.changes import Alteration, ChangeOutcome, CreateTopic, Look, SetConfig
 from legacy_mm.policies.config_filter import ConfigPropertyFilter, TopicProperty
 
 OVERRIDES = {"cleanup.policy": "compact", "message.format.version": "3.0"}
@@ -39,16 +39,16 @@ class Cluster:
     def broker_properties(self, deadline: Deadline) -> dict[str, str]:
         return {"default.replication.factor": self._replicas} if self._replicas else {}
 
-    def create_topics(self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool) -> list[Outcome]:
+    def create_topics(self, wanted: Sequence[CreateTopic], deadline: Deadline, *, trial: bool) -> list[ChangeOutcome]:
         assert trial
         self.tried += 1
         assert len({each.topic for each in wanted}) == len(wanted), "brokers refuse one that is named twice"
-        return [Outcome(each, self._why(each)) for each in wanted]
+        return [ChangeOutcome(each, self._why(each)) for each in wanted]
 
-    def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool) -> list[Outcome]:
+    def alter(self, wanted: Sequence[Alteration], deadline: Deadline, *, trial: bool) -> list[ChangeOutcome]:
         assert trial
         bad = {each.topic for each in wanted if each.name in self._refuses}
-        return [Outcome(each, "no such value" if each.topic in bad else "") for each in wanted]
+        return [ChangeOutcome(each, "no such value" if each.topic in bad else "") for each in wanted]
 
     def _why(self, change: CreateTopic) -> str:
         if self._replicas and change.replication_factor < 0:
@@ -82,7 +82,7 @@ def look(target: Cluster, source: Cluster | None = None) -> Look:
     """At a source with two topics."""
     source = source or Cluster({"old": OVERRIDES, "new": OVERRIDES})
     properties = ConfigPropertyFilter(lambda name: False, source_defaults=False)
-    clusters = cast(ClusterAdmin, source), cast(ClusterAdmin, target)
+    clusters = cast(Admin, source), cast(Admin, target)
     duty = TopicCreation(*clusters, "A.{}".format, new=(-1, properties), grow=True)
     return duty.look(frozenset({"old", "new"}), Deadline.after(math.inf))
 
@@ -161,7 +161,7 @@ def test_of_a_topic_that_is_there_the_other_properties_are_set() -> None:
     target = Cluster({"A.old": {"segment.bytes": "1"}, "A.new": {}}, refuses=["segment.bytes"])
     properties = ConfigPropertyFilter(lambda name: False, source_defaults=False)
     source.known = target.known = {"segment.bytes": "1", "cleanup.policy": "delete"}
-    duty = TopicConfigs(cast(ClusterAdmin, source), cast(ClusterAdmin, target), "A.{}".format, properties)
+    duty = TopicConfigs(cast(Admin, source), cast(Admin, target), "A.{}".format, properties)
     found = duty.look(frozenset({"old", "new"}), Deadline.after(math.inf))
     assert found.changes == tuple(SetConfig(f"A.{name}", "cleanup.policy", None, "compact") for name in ("new", "old"))
     assert found.troubles == ("topic A.old: the target refuses segment.bytes=65536, which is left out: no such value",)

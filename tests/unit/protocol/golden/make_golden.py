@@ -16,7 +16,7 @@ from confluent_kafka import Producer
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import CURRENT
-from legacy_mm.audit.record import Record
+from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.records import create_topic, read_all
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.jvm.java import find_java
@@ -105,7 +105,7 @@ def rows(values: list[Any]) -> str:
     return ",\n".join(json.dumps(value) for value in values)
 
 
-def plain(record: Record) -> list[Any]:
+def plain(record: ObservedRecord) -> list[Any]:
     """Offset, timestamp, key, value, headers; bytes in hexadecimal, long ones as their SHA-256."""
     headers = [[name, text(value)] for name, value in record.headers]
     return [record.offset, record.timestamp, text(record.key), text(record.value), headers]

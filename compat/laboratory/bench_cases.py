@@ -15,8 +15,8 @@ from confluent_kafka import KafkaException
 from compat.laboratory.bench_measure import Site, measure_hop, measure_latency, measure_throughput
 from compat.laboratory.bench_profiles import LEGACY, LEGACY_1G, LEGACY_JAR, MM2, ONE_HOP, OURS, Profile
 from compat.laboratory.bench_report import Metrics, Row, case_table, cautions, json_line, medians
+from legacy_mm.audit.cluster_access import list_topics
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import list_topics
 from legacy_mm.errors import LegacyMMError
 
 WARM_RUNS = 6  # at 100 B the target's CPU for a record fell from 0.64 us in the first to 0.34 in the fifth

@@ -20,7 +20,7 @@ from compat.laboratory.bench_profiles import LEGACY, OURS_RECORDS, Profile
 from compat.laboratory.bench_report import METRICS, Row, cautions, ratios
 from compat.laboratory.checkout import CHECKOUT
 from compat.laboratory.releases import CURRENT, OLD
-from legacy_mm.audit.records import delete_topic
+from legacy_mm.audit.cluster_access import delete_topic
 
 REPORTS = CHECKOUT / "compat" / "reports"
 LIMIT_SECONDS = 6.0

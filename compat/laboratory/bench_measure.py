@@ -23,8 +23,8 @@ from compat.laboratory.bench_profiles import LEGACY_HEAP, MM2, Order, Profile, s
 from compat.laboratory.bench_report import Sample, host_seconds, latency, steady
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.topic_ends import REQUEST_SECONDS, TopicEnds
+from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics
 from legacy_mm.audit.load import text_values
-from legacy_mm.audit.records import create_topic, delete_topic, list_topics
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import HostError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.errors import HostError
-from legacy_mm.jvm.java import find_java
+from legacy_mm.jvm.java_home import find_java
 
 PASSWORD = "store-password"
 _KEY = ("-keyalg", "EC", "-groupname", "secp256r1")

@@ -24,7 +24,7 @@ from compat.laboratory.demo_progress import Written
 from compat.laboratory.demo_stage import STOPPED_BY_SIGTERM, QuickStart, fetch_kafka, judge, say, start_clusters
 from compat.laboratory.demo_table import TopicResult, contents
 from compat.laboratory.upgrade_demo import upgrade
-from legacy_mm.audit.records import list_topics, read_all, same_records
+from legacy_mm.audit.cluster_access import list_topics, read_all, same_records
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError, UsageError

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException, Producer
 
+from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.load import DIFFERENT_VALUES, Item, text_values
 from legacy_mm.audit.record import Headers
-from legacy_mm.audit.records import create_topic
 from legacy_mm.errors import ConfigurationError
 
 MILLISECONDS_APART = 10

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
-from legacy_mm.audit.records import all_ends
+from legacy_mm.audit.cluster_access import all_ends
 from legacy_mm.clock import monotonic
 
 

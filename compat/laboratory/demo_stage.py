@@ -23,12 +23,12 @@ from compat.laboratory.demo_progress import ProgressDisplay, TargetWatch, Writte
 from compat.laboratory.demo_table import TopicResult, table
 from compat.laboratory.jars import jars_folder, kafka_jars
 from compat.laboratory.releases import CURRENT, find_release
-from legacy_mm.audit.records import all_ends, committed
+from legacy_mm.audit.cluster_access import all_ends, committed
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError
-from legacy_mm.jvm.java import find_java
+from legacy_mm.jvm.java_home import find_java
 
 MIRROR_SECONDS = 300.0  # 10 s were measured on two cores
 STOP_SECONDS = 60.0

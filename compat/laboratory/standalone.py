@@ -22,7 +22,7 @@ from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import HostError
-from legacy_mm.jvm.java import find_java
+from legacy_mm.jvm.java_home import find_java
 
 START_SECONDS = 40.0
 

@@ -16,7 +16,7 @@ from compat.laboratory.ports import LOOPBACK
 from compat.laboratory.releases import CURRENT, OLD
 from legacy_mm.audit.java_files import write_log_configuration, write_properties
 from legacy_mm.audit.tool_process import ToolProcess
-from legacy_mm.jvm.java import find_java
+from legacy_mm.jvm.java_home import find_java
 
 LAUNCHER = COMMANDS / "kafka-mirror-maker.sh"
 _PERFORMANCE = (

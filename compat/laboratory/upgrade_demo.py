@@ -35,7 +35,7 @@ from compat.laboratory.upgrade_rungs import (
     rules_with,
 )
 from compat.laboratory.upgrade_waves import Waves
-from legacy_mm.audit.records import all_ends, commit, create_topic, list_topics, read_all
+from legacy_mm.audit.cluster_access import all_ends, commit, create_topic, list_topics, read_all
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import monotonic
 from legacy_mm.errors import LegacyMMError

@@ -14,9 +14,9 @@ from dataclasses import dataclass, field, replace
 from compat.laboratory.demo_data import TopicRow, write_items
 from compat.laboratory.demo_progress import Written
 from compat.laboratory.demo_table import TopicResult, contents
+from legacy_mm.audit.cluster_access import all_ends, read_all
 from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import Placement, same_records
-from legacy_mm.audit.records import all_ends, read_all
 
 PATH = "mirror.path"
 Ends = Mapping[int, int]

@@ -20,7 +20,7 @@ from compat.laboratory.releases import find_release
 from legacy_mm.audit.java_files import write_log_configuration, write_properties
 from legacy_mm.audit.spawn import QUICK_JVM, spawn
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.jvm.java import find_java
+from legacy_mm.jvm.java_home import find_java
 
 START_SECONDS = 60.0
 _NO_LOG_BEANS = "-Dzookeeper.jmx.log4j.disable=true"  # reload4j has none

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from legacy_mm.audit.cluster_access import headers_of, messages
 from legacy_mm.audit.ledger import Ledger, LedgerEntry, checksum
 from legacy_mm.audit.record import LOG_APPEND_TIME, Headers
-from legacy_mm.audit.records import headers_of, messages
 
 Kind = Literal["lost", "duplicated", "reordered", "altered", "unexpected"]
 KINDS: tuple[Kind, ...] = ("lost", "duplicated", "reordered", "altered", "unexpected")

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 from confluent_kafka import KafkaException, Producer
 
-from legacy_mm.audit.record import Headers
-from legacy_mm.audit.record_comparison import partition_of
-from legacy_mm.audit.records import (
+from legacy_mm.audit.cluster_access import (
     create_topic,
     end_offsets,
     list_topics,
     read_all,
     wait_until,
 )
+from legacy_mm.audit.record import Headers
+from legacy_mm.audit.record_comparison import partition_of
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 MILLISECONDS_2001 = 1_000_000_000_000

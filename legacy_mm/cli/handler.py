@@ -19,11 +19,11 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled
-from legacy_mm.handlers.java import JavaBatches
+from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.jvm.java import compiler_jars, find_java
 from legacy_mm.jvm.java_classes import HANDLER, with_interface
+from legacy_mm.jvm.java_home import compiler_jars, find_java
 from legacy_mm.model import EARLIEST, Columns, TopicPartition
 
 _READ_SECONDS = 1.0

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from legacy_mm.audit.cluster_access import ClientError
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import KINDS, Verdict, check
 from legacy_mm.audit.ledger_produce import Workload, produce
-from legacy_mm.audit.records import ClientError
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.cli.old_line import Parser, parts_of, split, told
 from legacy_mm.compat import client_connection

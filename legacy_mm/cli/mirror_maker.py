@@ -21,7 +21,7 @@ from legacy_mm.errors import LegacyMMError
 from legacy_mm.flow import lifecycle, wiring
 from legacy_mm.flow.host import Host
 from legacy_mm.logs import events, root_logger
-from legacy_mm.logs.settings import DEBUG, LEVELS, LogSettings
+from legacy_mm.logs.log_settings import DEBUG, LEVELS, LogSettings
 from legacy_mm.metrics import legacy_mbeans
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.options.option_catalogue import OwnOptions

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from legacy_mm.audit import selftest
+from legacy_mm.audit.cluster_access import ClientError
 from legacy_mm.audit.java_files import write_properties
-from legacy_mm.audit.records import ClientError
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.cli.old_line import Parser, parts_of, split, told

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from legacy_mm.clients.librdkafka.client import admin_properties
 from legacy_mm.compat import environment, jaas, properties_file
-from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.compat.system_properties import system_properties
 from legacy_mm.config.settings import JavaStores, JvmSettings
 from legacy_mm.errors import ConfigurationError

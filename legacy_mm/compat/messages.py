@@ -13,8 +13,8 @@ from dataclasses import replace
 from legacy_mm.compat.java_errors import java_error
 from legacy_mm.logs import events
 from legacy_mm.logs.events import Event
+from legacy_mm.logs.log_settings import CHANGES
 from legacy_mm.logs.root_logger import Wording
-from legacy_mm.logs.settings import CHANGES
 
 OWN = "legacy_mm"
 """The logger of lines that the legacy tool did not have."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from legacy_mm.compat import zookeeper_files
-from legacy_mm.compat.client_properties.translate import NATIVE_PREFIX, RULES
+from legacy_mm.compat.client_properties.apply import NATIVE_PREFIX, RULES
 from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.releases import Grammar
 from legacy_mm.compat.variables import VARIABLES

@@ -15,9 +15,9 @@ from legacy_mm.compat import defaults, jaas, properties_file, zookeeper_files
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.class_path import class_path
 from legacy_mm.compat.client_properties import kerberos
+from legacy_mm.compat.client_properties.apply import Translated, apply
 from legacy_mm.compat.client_properties.bearer import LOGIN_HANDLER
 from legacy_mm.compat.client_properties.rule import Note, Side, config_exception
-from legacy_mm.compat.client_properties.translate import Translated, apply
 from legacy_mm.compat.command_line import ParsedLine
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import HOOK, ONE_LIST_WANTED, OWN

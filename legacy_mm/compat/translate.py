@@ -11,11 +11,11 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from legacy_mm.compat import command_line, mirror_maker_2_file, misspelt, plugins, steps, topic_pattern
+from legacy_mm.compat import command_line, mirror_maker_2_file, misspelt, plugin_options, steps, topic_pattern
 from legacy_mm.compat.broken_values import blamed_on
 from legacy_mm.compat.client_properties import consumer, producer
+from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note, PropertyReading, Side
-from legacy_mm.compat.client_properties.translate import Translated
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import OWN
 from legacy_mm.compat.releases import CURRENT, Grammar
@@ -32,8 +32,8 @@ from legacy_mm.config.settings import (
 )
 from legacy_mm.errors import ConfigurationError, InvalidPattern, LegacyMMError, UsageError
 from legacy_mm.features import flags
+from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.flag_values import Given
-from legacy_mm.features.settings import FeatureSettings
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.options import validate
 from legacy_mm.options.option_catalogue import EMBEDDED, OwnOptions
@@ -187,9 +187,9 @@ def _translate_run(start: Start) -> Translation:
             receipts=ReceiptSettings(options.receipts, options.receipts_max_bytes) if options.receipts else None,
             fail_on_gap=options.on_gap == "fail",
             first_stream=number * start.streams,
-            handler=plugins.handler(start, features[number]),
-            quarantine=plugins.quarantine(options),
-            listener=plugins.listener(start),
+            handler=plugin_options.handler(start, features[number]),
+            quarantine=plugin_options.quarantine(options),
+            listener=plugin_options.listener(start),
             features=features[number],
             source_admin=_admin_settings(admins[number][0]),
             target_admin=_admin_settings(admins[number][1]),

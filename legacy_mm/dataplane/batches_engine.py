@@ -10,11 +10,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
-from legacy_mm.clients.librdkafka.errors import broker_error
+from legacy_mm.clients.librdkafka.error_meanings import broker_error
 from legacy_mm.clients.librdkafka.sender import FailedSend
 from legacy_mm.clients.native import append_options, error_text
 from legacy_mm.clients.native.appender import BatchAppender
-from legacy_mm.clients.native.errors import ProducerForgotten, UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import ProducerForgotten, UnsupportedVersion
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic

@@ -21,10 +21,10 @@ from legacy_mm.dataplane.records_engine import READ_SECONDS, RecordsEngine
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled, legally_named, placed
-from legacy_mm.handlers.java import JavaBatches
+from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.handlers.quarantine import quarantine_of
-from legacy_mm.jvm.java import compiler_jars, find_java
+from legacy_mm.jvm.java_home import compiler_jars, find_java
 from legacy_mm.logs import events
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartition
 

@@ -8,7 +8,7 @@ from contextlib import suppress
 from math import inf
 from typing import TypeVar
 
-from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import BEAT_SECONDS
 from legacy_mm.errors import ChannelError

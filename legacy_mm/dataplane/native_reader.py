@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from legacy_mm.clients.librdkafka.reader import not_text, unreadable
-from legacy_mm.clients.native.errors import UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.inspector import count_partitions
 from legacy_mm.clock import monotonic, thread_cpu

@@ -105,7 +105,7 @@ class RecordsEngine:
 
     def _make_reader(self, plan: Plan) -> PartitionReader | NativeReader:
         if plan.wire_source:  # else its libraries may not be here
-            from legacy_mm.clients.native.security import unsupported
+            from legacy_mm.clients.native.connection_security import unsupported
             from legacy_mm.dataplane.native_reader import NativeReader
 
             if unsupported(plan.source) is None:

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from legacy_mm.compat import jaas, properties_file
+from legacy_mm.compat.client_properties.apply import RULES, Translated
 from legacy_mm.compat.client_properties.rule import Rule, Secret, Side
-from legacy_mm.compat.client_properties.translate import RULES, Translated
 from legacy_mm.compat.properties_file import PropertyEntry
 from legacy_mm.compat.releases import Grammar
 from legacy_mm.compat.steps import distinct

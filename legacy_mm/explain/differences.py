@@ -28,7 +28,7 @@ from legacy_mm.features.rows import BY_NAME
 _TRANSLATE = "tests/unit/compat/test_translate.py::"
 _RECORDED = "tests/unit/cli/test_recorded_calls.py::"
 _SCRIPT = "tests/unit/compat/test_legacy_script_golden.py::"
-_PRODUCER = "tests/unit/compat/client_properties/test_translate.py::"
+_PRODUCER = "tests/unit/compat/client_properties/test_apply.py::"
 _SECURITY = "tests/unit/compat/test_security_properties.py::"
 _WITHOUT_KEYS = (
     "org.apache.kafka.clients.producer.roundrobinpartitioner",

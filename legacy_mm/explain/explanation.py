@@ -15,8 +15,8 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from legacy_mm.compat import command_line, log4j_configuration, variables
+from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note, Side, trim
-from legacy_mm.compat.client_properties.translate import Translated
 from legacy_mm.compat.command_line import Role, Word
 from legacy_mm.compat.environment import read as read_environment
 from legacy_mm.compat.legacy_options import ROWS

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from legacy_mm.compat import zookeeper_files
+from legacy_mm.compat.client_properties.apply import NATIVE_PREFIX, OURS, RULES, Translated
 from legacy_mm.compat.client_properties.rule import (
     Computed,
     Forgotten,
@@ -25,7 +26,6 @@ from legacy_mm.compat.client_properties.rule import (
     Same,
     Setting,
 )
-from legacy_mm.compat.client_properties.translate import NATIVE_PREFIX, OURS, RULES, Translated
 from legacy_mm.errors import ConfigurationError
 
 _NEAREST = "the nearest value librdkafka takes"

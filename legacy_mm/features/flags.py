@@ -9,6 +9,7 @@ from typing import Any
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features.checkpoints import flags as checkpoints
 from legacy_mm.features.feature import Feature
+from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.flag_values import FlagValues, Given, first_given
 from legacy_mm.features.heartbeats import flags as heartbeats
 from legacy_mm.features.naming import flags as naming
@@ -16,7 +17,6 @@ from legacy_mm.features.naming.policy_names import POLICY as _POLICY
 from legacy_mm.features.naming.policy_names import foreign
 from legacy_mm.features.offset_syncs import flags as offset_syncs
 from legacy_mm.features.rows import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, spelled_today
-from legacy_mm.features.settings import FeatureSettings
 from legacy_mm.features.topic_acls import flags as topic_acls
 from legacy_mm.features.topic_configs import flags as topic_configs
 from legacy_mm.features.topic_creation import flags as topic_creation

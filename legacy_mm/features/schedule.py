@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from legacy_mm.clients.api import Admin
 from legacy_mm.features.duties import Applier, Scheduled
+from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.heartbeats.heartbeat_copies import HeartbeatCopies
 from legacy_mm.features.internal_topics import InternalTopics
-from legacy_mm.features.settings import FeatureSettings
 from legacy_mm.features.topic_acls.acl_sync import TopicAcls
 from legacy_mm.features.topic_acls.made_rules import MadeRules, state_folder
 from legacy_mm.features.topic_configs.config_sync import TopicConfigs

@@ -27,7 +27,7 @@ def choose_engine(settings: Settings) -> EngineChoice:
     """Return the engine for the copy jobs of this mirror; raises ConfigurationError if the named one cannot do it."""
 
     def insecurity() -> str | None:
-        from legacy_mm.clients.native.security import unsupported
+        from legacy_mm.clients.native.connection_security import unsupported
 
         return unsupported(settings.source.properties) or unsupported(settings.target.properties)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from legacy_mm.clients import choose, tokens
-from legacy_mm.clients.native import tls
+from legacy_mm.clients.native import tls_context
 from legacy_mm.config.settings import AdminSettings, PemFiles, SourceSettings, TargetSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow.flow_settings import Settings
@@ -67,7 +67,7 @@ def check_pem(settings: Settings) -> None:
         if side is None:
             continue
         try:
-            tls.check_pem(side.properties)
+            tls_context.check_pem(side.properties)
         except ConfigurationError as error:
             files = ", ".join(filter(None, (side.pem.trusted, side.pem.keys))) or "in the properties"
             raise ConfigurationError(f"{_INVALID}Failed to load PEM SSL keystore {files}: {error}") from None

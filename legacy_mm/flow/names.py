@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from legacy_mm.config.settings import TopicSettings
+from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.naming.policy_names import DEFAULT, LEGACY
-from legacy_mm.features.settings import FeatureSettings
 from legacy_mm.flow import plugins
 from legacy_mm.policies.topic_choice import FeatureScope, TopicChoice
 from legacy_mm.policies.topic_filter import Matcher, TopicFilter, try_out

@@ -10,9 +10,9 @@ from functools import partial
 
 from legacy_mm.clients.librdkafka.internal_log import InternalLog
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
+from legacy_mm.clients.native.connection_security import unsupported
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clients.native.inspector import ends
-from legacy_mm.clients.native.security import unsupported
 from legacy_mm.clock import Deadline
 from legacy_mm.features.checkpoints.flags import CheckpointSettings
 from legacy_mm.features.checkpoints.rounds import CheckpointRounds, Checkpoints, Emitter, SourceGroups

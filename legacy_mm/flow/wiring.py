@@ -71,7 +71,7 @@ def check_logins(settings: Settings) -> None:
 
 
 def _beyond_our_sockets(properties: Mapping[str, str]) -> str | None:
-    from legacy_mm.clients.native.security import unsupported
+    from legacy_mm.clients.native.connection_security import unsupported
 
     return unsupported(properties)
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from legacy_mm.jvm.java import pyspark_jars
+from legacy_mm.jvm.java_home import pyspark_jars
 
 _SILENT = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 _OF_USERS = ("-XX:SharedArchive", "-XX:ArchiveClasses", "-Xshare")

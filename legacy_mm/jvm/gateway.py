@@ -30,7 +30,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
 from legacy_mm.errors import HostError, InvalidPattern, StreamFailure
 from legacy_mm.jvm import class_archive, jvm_options
-from legacy_mm.jvm.java import find_java, java_version, pyspark_jars
+from legacy_mm.jvm.java_home import find_java, java_version, pyspark_jars
 from legacy_mm.logs import events
 from legacy_mm.policies.pattern_words import advice
 

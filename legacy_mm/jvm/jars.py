@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from legacy_mm.errors import HostError
-from legacy_mm.jvm.java import find_java, pyspark_jars
+from legacy_mm.jvm.java_home import find_java, pyspark_jars
 
 FETCH_SECONDS = 900  # 45 s were measured; slow networks may take 15 minutes
 JAR_PATTERN = "[artifact]-[revision](-[classifier]).[ext]"

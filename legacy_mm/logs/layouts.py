@@ -14,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from legacy_mm.logs.settings import LEVELS, Layout
+from legacy_mm.logs.log_settings import LEVELS, Layout
 
 _LEVEL_NAMES = {number: name for name, number in LEVELS.items()}
 Thrown = tuple[type[BaseException], BaseException, TracebackType | None]

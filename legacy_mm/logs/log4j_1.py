@@ -16,7 +16,7 @@ from legacy_mm.logs.log4j_found import (
     substituted,
     whole,
 )
-from legacy_mm.logs.settings import ALL, DEBUG, Appender, Console, Layout, LogFile, LoggerSettings, LogSettings
+from legacy_mm.logs.log_settings import ALL, DEBUG, Appender, Console, Layout, LogFile, LoggerSettings, LogSettings
 
 _APPENDER = "log4j.appender."
 _LOGGER_PREFIXES = ("log4j.logger.", "log4j.category.")

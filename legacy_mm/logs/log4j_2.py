@@ -17,7 +17,7 @@ from legacy_mm.logs.log4j_found import (
     substituted,
     whole,
 )
-from legacy_mm.logs.settings import ALL, ERROR, Appender, Console, Layout, LogFile, LoggerSettings, LogSettings
+from legacy_mm.logs.log_settings import ALL, ERROR, Appender, Console, Layout, LogFile, LoggerSettings, LogSettings
 
 _TEN_MEGABYTES = 10 << 20
 _SEVEN = 7

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from legacy_mm.logs.layouts import java_date
-from legacy_mm.logs.settings import LEVELS, Layout, LogSettings
+from legacy_mm.logs.log_settings import LEVELS, Layout, LogSettings
 
 Lookup = Callable[[str], str | None]
 MESSAGE_ONLY = "%m%n"

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 from legacy_mm.clock import epoch_ms
 from legacy_mm.logs.events import Event
 from legacy_mm.logs.layouts import LogEvent, formatted_traceback, formatter, rolled_path
-from legacy_mm.logs.settings import DEBUG, LEVELS, OFF, Appender, LogFile, LogSettings
+from legacy_mm.logs.log_settings import DEBUG, LEVELS, OFF, Appender, LogFile, LogSettings
 from legacy_mm.redaction import Secrets
 
 _LOUD = ("py4j", "pyspark")

@@ -8,7 +8,7 @@ from pathlib import Path
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JvmSettings, SparkSettings
 from legacy_mm.jvm.class_archive import path_for
-from legacy_mm.jvm.java import find_java
+from legacy_mm.jvm.java_home import find_java
 from legacy_mm.spark.runner import one_element
 from legacy_mm.spark.session import SparkHost
 

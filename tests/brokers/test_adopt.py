@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer
 
-from legacy_mm.audit.records import committed, create_topic
+from legacy_mm.audit.cluster_access import committed, create_topic
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.offsets import commit, stand
 from tests.fixtures.tools import Run

@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.audit.records import create_topic, delete_topic
+from legacy_mm.audit.cluster_access import create_topic, delete_topic
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.errors import ConnectionLost, ProducerForgotten
+from legacy_mm.clients.native.connection_errors import ConnectionLost, ProducerForgotten
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline
 from legacy_mm.model import TopicPartition

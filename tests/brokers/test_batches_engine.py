@@ -14,9 +14,9 @@ from confluent_kafka import Producer
 
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.proxy import Proxy
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
-from legacy_mm.audit.records import create_topic, end_offsets, read_all
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.control_channel.frames import Gap, Started, Statistics
 from legacy_mm.dataplane import small_batches

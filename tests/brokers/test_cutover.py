@@ -16,7 +16,7 @@ from confluent_kafka import Consumer
 
 from compat.laboratory.checkout import CHECKOUT
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import committed, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.protocol.mirror_records import Checkpoint

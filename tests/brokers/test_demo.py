@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from compat.laboratory.upgrade_rungs import RUNGS
-from legacy_mm.audit.records import create_topic
+from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures import signals
 

@@ -13,12 +13,12 @@ import pytest
 
 from compat.laboratory.tools import LAUNCHER
 from legacy_mm import __version__
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
-from legacy_mm.audit.records import committed, create_topic, end_offsets, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.jvm.java import java_version
+from legacy_mm.jvm.java_home import java_version
 from tests.fixtures.environments import call, find_python, installed, lowest, make_environment
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark, pytest.mark.slow]

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import create_topic
+from legacy_mm.audit.cluster_access import create_topic
 from tests.fixtures.deployments import PARTITIONS, ROWS, mirror_together
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]

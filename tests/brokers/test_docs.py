@@ -28,14 +28,14 @@ from compat.laboratory.ports import Ports
 from compat.laboratory.releases import OLD
 from compat.laboratory.tools import LAUNCHER, mirror_maker_2
 from compat.laboratory.topic_state import AUTHORIZER
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import committed, create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.cli.old_line import flows_of
 from legacy_mm.features.rows import is_flag
-from legacy_mm.jvm.java import find_java
+from legacy_mm.jvm.java_home import find_java
 from tests.fixtures.doc_blocks import NOT_RUN, NOT_SHOWN, OUTPUT, PAGES, PROPERTIES, PYTHON, SHELL, Block, blocks
 from tests.fixtures.offsets import commit, stand
 

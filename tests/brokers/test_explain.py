@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, members
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import committed, create_topic, end_offsets, list_topics, members
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 COMMAND = Path(__file__).parents[2] / "bin" / "legacy-mm"

@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Producer
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import create_topic, list_topics, read_all
+from legacy_mm.audit.cluster_access import create_topic, list_topics, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.features.rows import FEATURES

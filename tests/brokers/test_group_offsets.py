@@ -13,8 +13,8 @@ from confluent_kafka.admin import AdminClient
 
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.topic_state import overrides
+from legacy_mm.audit.cluster_access import committed, create_topic, list_topics, members, read_all
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import committed, create_topic, list_topics, members, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync

@@ -12,8 +12,8 @@ from confluent_kafka import Consumer, TopicPartition
 
 from compat.laboratory.cluster import Cluster
 from legacy_mm import model
+from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import create_topic, end_offsets
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import login
 from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin

@@ -11,7 +11,7 @@ import pytest
 from compat.laboratory.handlers import SAMPLES
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import HANDLERS_0_9, HANDLERS_0_10, OLD
-from legacy_mm.jvm.java import compiler_jars, find_java
+from legacy_mm.jvm.java_home import compiler_jars, find_java
 from tests.fixtures.handlers import OF_TESTS
 
 pytestmark = pytest.mark.brokers
@@ -21,7 +21,7 @@ PROGRAM = """
 import sys
 from pathlib import Path
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.handlers.java import JavaBatches
+from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.model import Columns
 

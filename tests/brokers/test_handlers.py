@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka import Producer
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import committed, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 

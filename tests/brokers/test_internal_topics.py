@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import create_topic, delete_topic, list_topics, read_all
+from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics, read_all
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.librdkafka.internal_log import InternalLog
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter

@@ -22,15 +22,15 @@ from kafka.protocol.metadata import MetadataRequest
 
 from compat.laboratory.certificates import PASSWORD
 from compat.laboratory.checkout import CHECKOUT
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, members
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import committed, create_topic, end_offsets, members
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clients.native.connection import Connection, open_connection
-from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost
-from legacy_mm.clients.native.security import Security, unsupported
+from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.native.connection_security import Security, unsupported
 from legacy_mm.clock import Deadline
 from legacy_mm.policies.changes import BROKER_DEFAULT, ChangeOutcome, CreateTopic
 from legacy_mm.policies.config_filter import TOPIC

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.cluster_access import create_topic, wait_for_count
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import create_topic, wait_for_count
 from legacy_mm.cli.legacy_mm import main
 from tests.fixtures import signals
 

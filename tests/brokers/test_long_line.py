@@ -13,9 +13,9 @@ import pytest
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.handlers import SAMPLES
 from compat.laboratory.proxy import Proxy
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
-from legacy_mm.audit.records import create_topic, end_offsets, read_all
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Statistics

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import create_topic
+from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.clients.librdkafka.internal_log import InternalLog
 from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
 from legacy_mm.clients.native.groups import CommittedOffset, GroupAdmin

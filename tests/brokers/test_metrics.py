@@ -14,8 +14,8 @@ import pytest
 
 from compat.laboratory.checkout import CHECKOUT
 from compat.laboratory.ports import LOOPBACK
+from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import create_topic
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.jmx import jmx_address, read_mbeans

@@ -14,7 +14,7 @@ import pytest
 from confluent_kafka import Producer
 
 from compat.laboratory.releases import CURRENT
-from legacy_mm.audit.records import create_topic, delete_topic, list_topics
+from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics
 from legacy_mm.cli.legacy_mm import main
 from legacy_mm.client import (
     Checkpoint,

@@ -11,10 +11,10 @@ from confluent_kafka import Producer
 
 from compat.laboratory.releases import WITH_ZOOKEEPER
 from compat.laboratory.zookeeper import ZooKeeperCluster
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, log_starts, read_all
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import Loaded, finish, load, load_kinds
 from legacy_mm.audit.record_comparison import same_records
-from legacy_mm.audit.records import committed, create_topic, end_offsets, log_starts, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import epoch_ms

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, read_all
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import committed, create_topic, end_offsets, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.jmx import java_pid, read_mbeans

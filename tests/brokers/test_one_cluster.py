@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import create_topic, end_offsets, list_topics
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.tools import Run

@@ -11,7 +11,7 @@ import pytest
 
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.topic_state import overrides
-from legacy_mm.audit.records import create_topic, grow_topic, list_topics
+from legacy_mm.audit.cluster_access import create_topic, grow_topic, list_topics
 from tests.fixtures.tools import Run
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]

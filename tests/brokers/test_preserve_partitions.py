@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, grow_topic, list_topics, read_all, wait_for_count
 from legacy_mm.audit.load import NEVER_EXPIRE, Loaded, load, load_kinds
 from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import Placement, same_records
-from legacy_mm.audit.records import create_topic, end_offsets, grow_topic, list_topics, read_all, wait_for_count
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.control_channel.frames import Progress
 from legacy_mm.dataplane import partition_counts, target_topics, unmade_topics

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.cluster_access import end_offsets
 from legacy_mm.audit.load import load_compacted, load_kinds
-from legacy_mm.audit.records import end_offsets
 from legacy_mm.clients.librdkafka.reader import PartitionReader
-from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.dataplane.keep_alive import KeepAlive, RetryLoop
 from legacy_mm.dataplane.native_reader import NativeReader
 from legacy_mm.model import TopicPartition

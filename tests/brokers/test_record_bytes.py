@@ -11,7 +11,7 @@ import pytest
 
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import CURRENT, OLD
-from legacy_mm.jvm.java import find_java
+from legacy_mm.jvm.java_home import find_java
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import Producer, RecordBatch

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, grow_topic
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import create_topic, end_offsets, grow_topic
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender

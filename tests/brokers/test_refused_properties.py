@@ -10,14 +10,14 @@ import pytest
 
 from compat.laboratory.topic_state import override, overrides
 from compat.laboratory.zookeeper import ZooKeeperCluster
-from legacy_mm.audit.records import create_topic
+from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.clients.api import Admin
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.features.duties import Applier
+from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.schedule import TopicNames, feature_duties
-from legacy_mm.features.settings import FeatureSettings
 from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings, ConfigSyncSettings
 from legacy_mm.features.topic_creation.flags import CreationSettings
 from legacy_mm.policies.changes import Look

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.audit.records import create_topic, partition_of, read_all
+from legacy_mm.audit.cluster_access import create_topic, partition_of, read_all
 from legacy_mm.clock import epoch_ms
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.control_channel.frames import Progress

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import create_topic
 from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.compat.client_properties.apply import PRODUCER_RULES
 from legacy_mm.compat.client_properties.rule import Secret
-from legacy_mm.compat.client_properties.translate import PRODUCER_RULES
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 WORD = "geheim"

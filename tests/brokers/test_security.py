@@ -25,9 +25,9 @@ from compat.laboratory.security import (
     login,
     secured_cluster,
 )
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import committed, create_topic, end_offsets
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.client import MirrorClient

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import list_topics
+from legacy_mm.audit.cluster_access import list_topics
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 300.0

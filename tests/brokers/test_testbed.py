@@ -13,8 +13,7 @@ from confluent_kafka import Producer
 from compat.laboratory.cluster import PROXIED, Cluster
 from compat.laboratory.proxy import Proxy
 from compat.laboratory.tools import mirror_maker_2
-from legacy_mm.audit.load import load, load_kinds
-from legacy_mm.audit.records import (
+from legacy_mm.audit.cluster_access import (
     ObservedRecord,
     committed,
     create_topic,
@@ -24,6 +23,7 @@ from legacy_mm.audit.records import (
     wait_for_count,
     wait_until,
 )
+from legacy_mm.audit.load import load, load_kinds
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.errors import HostError
 

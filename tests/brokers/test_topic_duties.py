@@ -25,7 +25,7 @@ from compat.laboratory.topic_state import (
     remove_rules,
     rules,
 )
-from legacy_mm.audit.records import create_topic, grow_topic, list_topics
+from legacy_mm.audit.cluster_access import create_topic, grow_topic, list_topics
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.api import Admin
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
@@ -33,8 +33,8 @@ from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.features.duties import Applier, Duties, Scheduled
+from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.schedule import TopicNames, feature_duties
-from legacy_mm.features.settings import FeatureSettings
 from legacy_mm.features.topic_acls.flags import AclSyncSettings
 from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE, ConfigFilterSettings, ConfigSyncSettings
 from legacy_mm.features.topic_creation.flags import CreationSettings

@@ -10,7 +10,7 @@ from confluent_kafka import Producer
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.demo_data import TopicRow
 from compat.laboratory.upgrade_waves import PATH, Rules, Waves
-from legacy_mm.audit.records import create_topic, read_all
+from legacy_mm.audit.cluster_access import create_topic, read_all
 
 pytestmark = [pytest.mark.brokers, pytest.mark.slow]
 RULES = Rules("west.", keeps_partitions=True, path="west")

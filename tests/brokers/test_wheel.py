@@ -18,8 +18,8 @@ from compat.laboratory.checkout import CHECKOUT
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import OLD
 from legacy_mm import __version__
+from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import create_topic, end_offsets
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.environments import LEFT_OUT, call

@@ -11,11 +11,11 @@ import pytest
 from kafka.protocol.metadata import MetadataRequest, MetadataResponse
 
 from compat.laboratory import cluster as testbed
+from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import create_topic
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, UnsupportedVersion
 from legacy_mm.model import EARLIEST, LATEST, TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 from tests.fixtures.clusters import Kafka

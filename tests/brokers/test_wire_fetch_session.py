@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.audit.records import create_topic
+from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.fetch_session import FetchSession

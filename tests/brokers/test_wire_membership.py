@@ -12,8 +12,8 @@ import pytest
 from kafka.protocol.consumer import LeaveGroupRequest
 
 from compat.laboratory.proxy import Proxy
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, grow_topic
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import committed, create_topic, end_offsets, grow_topic
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.api import Member, MembershipListener
 from legacy_mm.clients.librdkafka.membership import LibrdkafkaMember

@@ -24,10 +24,10 @@ from compat.laboratory.security import (
     secured_cluster,
 )
 from legacy_mm.clients.native.connection import Connection, open_connection
-from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost
-from legacy_mm.clients.native.security import Security, unsupported
+from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.native.connection_security import Security, unsupported
 from legacy_mm.clock import monotonic
-from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.compat.client_properties.apply import apply
 
 pytestmark = pytest.mark.brokers
 Properties = dict[str, str]

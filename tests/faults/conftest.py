@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import Verdict, check
 from legacy_mm.audit.ledger_produce import Workload, produce
-from legacy_mm.audit.records import committed, create_topic, end_offsets
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.faults import report

@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import change_topic, end_offsets, leader
+from legacy_mm.audit.cluster_access import change_topic, end_offsets, leader
 from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import BY_TOOL, PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.cluster_access import create_topic, grow_topic
 from legacy_mm.audit.ledger import Ledger
-from legacy_mm.audit.records import create_topic, grow_topic
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene

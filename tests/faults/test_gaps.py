@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import (
+from legacy_mm.audit.cluster_access import (
     change_topic,
     create_topic,
     delete_records,

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, read_all
 from legacy_mm.audit.ledger_check import Verdict
 from legacy_mm.audit.load import load_compacted
 from legacy_mm.audit.record_comparison import same_records
-from legacy_mm.audit.records import create_topic, end_offsets, read_all
 from tests.faults.conftest import BY_TOOL, SEEN, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.audit.records import members
+from legacy_mm.audit.cluster_access import members
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene

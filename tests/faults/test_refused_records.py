@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from legacy_mm.audit.cluster_access import change_topic, create_topic, end_offsets, read_all
 from legacy_mm.audit.ledger_check import Verdict
-from legacy_mm.audit.records import change_topic, create_topic, end_offsets, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene

@@ -12,7 +12,7 @@ from cryptography.hazmat.primitives.serialization import pkcs12
 
 from compat.laboratory.certificates import PASSWORD, Authority
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import end_offsets, members
+from legacy_mm.audit.cluster_access import end_offsets, members
 from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import PATIENCE, Scene
 from tests.faults.test_recovery import COMMIT_OFTEN, stop

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.audit.records import create_topic, delete_records, delete_topic, end_offsets, grow_topic
+from legacy_mm.audit.cluster_access import create_topic, delete_records, delete_topic, end_offsets, grow_topic
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import BY_ENGINE, PATIENCE, Scene

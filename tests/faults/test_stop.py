@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.audit.cluster_access import create_topic, delete_topic, list_topics
 from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_produce import Workload, produce
-from legacy_mm.audit.records import create_topic, delete_topic, list_topics
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import Deadline

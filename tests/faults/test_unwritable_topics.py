@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.cluster_access import create_topic, delete_topic, end_offsets, leader, read_all
 from legacy_mm.audit.load import load
 from legacy_mm.audit.record_comparison import same_records
-from legacy_mm.audit.records import create_topic, delete_topic, end_offsets, leader, read_all
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.control_channel.frames import Progress

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import members
+from legacy_mm.audit.cluster_access import members
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.faults.conftest import BY_ENGINE, BY_TOOL, PATIENCE, Scene

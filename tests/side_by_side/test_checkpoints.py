@@ -15,7 +15,7 @@ import pytest
 
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.tools import mirror_maker_2
-from legacy_mm.audit.records import committed, create_topic, read_all
+from legacy_mm.audit.cluster_access import committed, create_topic, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.protocol.mirror_records import Checkpoint

@@ -16,8 +16,8 @@ import pytest
 from confluent_kafka import Producer
 
 from compat.laboratory.jars import kafka_jars
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, members, read_all
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import committed, create_topic, end_offsets, list_topics, members, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.handlers import OF_RELEASES

@@ -15,8 +15,8 @@ import pytest
 
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.tools import checkpoint_connector
+from legacy_mm.audit.cluster_access import create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import create_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.features.checkpoints.checkpoint_rule import is_due

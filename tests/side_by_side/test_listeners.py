@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Consumer
 
+from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import create_topic, end_offsets
 from legacy_mm.audit.waiting import wait_until
 from tests.side_by_side.conftest import Side
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import pytest
 
+from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import create_topic
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.jmx import MBeans, family, java_pid, read_mbeans
 from tests.side_by_side.conftest import Side

@@ -12,8 +12,8 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.tools import mirror_maker_2
+from legacy_mm.audit.cluster_access import end_offsets, wait_for_count
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import end_offsets, wait_for_count
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.client import MirrorClient, checkpoint_line, heartbeat_line
 from tests.fixtures.java_mirror_client import JAVA_CLIENTS, JavaMirrorClient, names, offsets, offsets_of_groups

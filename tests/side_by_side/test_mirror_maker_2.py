@@ -25,7 +25,7 @@ from compat.laboratory.topic_state import (
     remove_rules,
     rules,
 )
-from legacy_mm.audit.records import create_topic, grow_topic, list_topics
+from legacy_mm.audit.cluster_access import create_topic, grow_topic, list_topics
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.cli.legacy_mm import main
 

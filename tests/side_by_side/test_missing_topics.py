@@ -16,8 +16,8 @@ from compat.laboratory.ports import LOOPBACK, Ports
 from compat.laboratory.releases import OLD
 from compat.laboratory.security import USER, login, login_listener
 from compat.laboratory.topic_state import AUTHORIZER, add_rules, forbid_rules
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets
 from legacy_mm.audit.load import load
-from legacy_mm.audit.records import committed, create_topic, end_offsets
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.scrape import scrape, total

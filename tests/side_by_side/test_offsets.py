@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from compat.laboratory.cluster import Cluster
+from legacy_mm.audit.cluster_access import committed, create_topic, delete_records, end_offsets, read_all
 from legacy_mm.audit.load import Loaded, load, load_kinds
 from legacy_mm.audit.record_comparison import same_records
-from legacy_mm.audit.records import committed, create_topic, delete_records, end_offsets, read_all
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.side_by_side.conftest import Side
@@ -127,7 +127,7 @@ def test_old_and_new_share_one_group(old: Side, ours: Side, filled: str, group: 
 
 def members_of(side: Side, group: str) -> int:
     """Members of the group at the source."""
-    from legacy_mm.audit.records import members
+    from legacy_mm.audit.cluster_access import members
 
     return members(side.source.bootstrap, group)
 

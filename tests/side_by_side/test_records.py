@@ -17,14 +17,14 @@ import pytest
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import OLD
+from legacy_mm.audit.cluster_access import create_topic, delete_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.load import Loaded, load, load_kinds
 from legacy_mm.audit.record import ObservedRecord
 from legacy_mm.audit.record_comparison import same_records
-from legacy_mm.audit.records import create_topic, delete_topic, end_offsets, list_topics, read_all
 from legacy_mm.audit.spawn import QUICK_JVM
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.jvm.java import find_java
+from legacy_mm.jvm.java_home import find_java
 from tests.side_by_side.conftest import Side
 
 pytestmark = pytest.mark.side_by_side

@@ -11,7 +11,7 @@ from confluent_kafka import Producer
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
 from compat.laboratory.cluster import Cluster
-from legacy_mm.audit.records import create_topic, end_offsets
+from legacy_mm.audit.cluster_access import create_topic, end_offsets
 from legacy_mm.audit.waiting import wait_until
 from tests.side_by_side.conftest import Side
 

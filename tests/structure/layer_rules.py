@@ -39,7 +39,7 @@ IMPORTED_BY: Mapping[str, tuple[set[str], str]] = {
 }
 ORACLE = ("legacy_mm.audit", LABORATORY)
 """Whose verdict must not rest on the code that it judges."""
-JUDGES_WITH = ("legacy_mm.errors", "legacy_mm.clock", "legacy_mm.jvm.java", "legacy_mm.jvm.jars", *ORACLE)
+JUDGES_WITH = ("legacy_mm.errors", "legacy_mm.clock", "legacy_mm.jvm.java_home", "legacy_mm.jvm.jars", *ORACLE)
 """What alone an oracle may import of ours."""
 COMPARES_ON_SPARK = {"legacy_mm.audit.topic_comparison", "legacy_mm.audit.fingerprints", "legacy_mm.audit.connections"}
 """`legacy-mm verify` reads whole topics in Spark tasks, and so uses the product's own connections."""
@@ -52,7 +52,7 @@ SAME_PACKAGE = [{"cli", "__main__"}]
 DOORS = {
     "confluent_kafka": ("legacy_mm.clients.librdkafka", *ORACLE),
     "kafka": ("legacy_mm.clients.native",),
-    "gssapi": ("legacy_mm.clients.native.kerberos",),
+    "gssapi": ("legacy_mm.clients.native.gssapi_login",),
     "pyspark": ("legacy_mm.spark", "legacy_mm.jvm.gateway"),
     "pyarrow": ("legacy_mm.spark.tables",),
     "py4j": ("legacy_mm.jvm", "legacy_mm.spark"),
@@ -65,7 +65,7 @@ DOORS = {
     "cramjam": ("legacy_mm.protocol",),
     "numba": ("legacy_mm.protocol",),
     "numpy": ("legacy_mm.protocol",),
-    "jpype": ("legacy_mm.handlers.java",),
+    "jpype": ("legacy_mm.handlers.java_batches",),
 }
 
 # Who may end the process, and why.
@@ -233,3 +233,32 @@ def _names_used(module: Module) -> list[tuple[str, int]]:
             base = real.get(node.value.id, node.value.id)
             used.append((f"{base}.{node.attr}", node.lineno))
     return used
+
+
+# Module name -> why several modules have it.
+ALLOWED_TWICE = {
+    "admin": "the same work by either client library",
+    "inspector": "the same work by either client library",
+    "membership": "the same work by either client library",
+    "api": "what users write handlers against, and what clients can do",
+    "flags": "each feature has its flags in its folder",
+}
+
+
+def twice_violations(tree: Tree) -> list[str]:
+    """Public classes of one name, and modules of one name; a command's module may be called like what it runs."""
+    modules: dict[str, list[str]] = {}
+    classes: dict[str, list[str]] = {}
+    for module in tree.values():
+        if module.is_init or group(module.name) in ("cli", LABORATORY):
+            continue
+        modules.setdefault(module.name.rpartition(".")[2], []).append(module.name)
+        for node in module.tree.body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                classes.setdefault(node.name, []).append(module.name)
+    found = [f"class {name} is in {', '.join(where)}" for name, where in classes.items() if len(where) > 1]
+    return found + [
+        f"module {name} is {', '.join(where)}"
+        for name, where in modules.items()
+        if len(where) > 1 and name not in ALLOWED_TWICE
+    ]

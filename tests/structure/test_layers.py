@@ -40,6 +40,7 @@ RULES = {
     "exits": rules.exit_violations,
     "time": rules.time_violations,
     "names": rules.name_violations,
+    "one name, one thing": rules.twice_violations,
 }
 
 
@@ -87,7 +88,7 @@ ALLOWED_IMPORTS = [
     ("controlplane/a.py", "from legacy_mm.clients import b", "clients/b.py"),
     ("errors.py", "from legacy_mm.model import f", "model.py"),
     ("flow/wiring.py", "from legacy_mm.flow.mirror import f", "flow/mirror.py"),
-    ("compat/laboratory/a.py", "from legacy_mm.jvm.java import find_java", "jvm/java.py"),
+    ("compat/laboratory/a.py", "from legacy_mm.jvm.java_home import find_java", "jvm/java_home.py"),
     ("compat/laboratory/a.py", "from legacy_mm.audit.b import f", "audit/b.py"),
     ("cli/a.py", "from legacy_mm.compat.b import f", "compat/b.py"),
     ("explain/a.py", "from legacy_mm.compat.b import f", "compat/b.py"),
@@ -192,3 +193,14 @@ def test_time_outside_the_clock_is_found(plant: Plant, text: str) -> None:
 def test_a_name_that_says_nothing_is_found(plant: Plant) -> None:
     tree = plant({"clients/utils.py": "", "compat/client_properties/common.py": ""})
     assert rules.name_violations(tree) == ["legacy_mm.clients.utils: name it after what it holds"]
+
+
+def test_a_name_that_two_things_have_is_found(plant: Plant) -> None:
+    text = "class Answer: pass\nclass _Private: pass"
+    tree = plant(
+        {"clients/a.py": text, "flow/a.py": text, "cli/a.py": text, "clients/api.py": "", "handlers/api.py": ""}
+    )
+    assert rules.twice_violations(tree) == [
+        "class Answer is in legacy_mm.clients.a, legacy_mm.flow.a",
+        "module a is legacy_mm.clients.a, legacy_mm.flow.a",
+    ]

@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicCollectio
 from confluent_kafka.admin import AdminClient
 
 from legacy_mm.clients import tokens
-from legacy_mm.clients.librdkafka.errors import java_name, refusal, refuses_login, refuses_token
+from legacy_mm.clients.librdkafka.error_meanings import java_name, refusal, refuses_login, refuses_token
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import ConfigurationError, HostError, StreamFailure, one_line
 from legacy_mm.logs import events

@@ -9,7 +9,7 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaExcepti
 from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties, outside_groups, seconds
-from legacy_mm.clients.librdkafka.errors import ends_reading
+from legacy_mm.clients.librdkafka.error_meanings import ends_reading
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.logs import events

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from legacy_mm.clients.api import CommitProblem, PartitionView
 from legacy_mm.clients.librdkafka.client import ErrorLines, admin_properties, answer, client_properties, ours, seconds
-from legacy_mm.clients.librdkafka.errors import commit_problem
+from legacy_mm.clients.librdkafka.error_meanings import commit_problem
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import Offsets, TopicPartition

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from legacy_mm.clients.librdkafka.client import admin_properties, client_properties, seconds
-from legacy_mm.clients.librdkafka.errors import refusal, refuses_login
+from legacy_mm.clients.librdkafka.error_meanings import refusal, refuses_login
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 

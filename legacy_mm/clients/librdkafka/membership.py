@@ -14,7 +14,7 @@ from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clients.api import CommitProblem, MembershipListener
 from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties, ours
-from legacy_mm.clients.librdkafka.errors import commit_problem, ends_membership, is_membership_lost
+from legacy_mm.clients.librdkafka.error_meanings import commit_problem, ends_membership, is_membership_lost
 from legacy_mm.clients.librdkafka.statistics import statistics_properties
 from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.errors import StreamFailure

@@ -22,7 +22,7 @@ from legacy_mm.clients.librdkafka.client import (
     leaders,
     ours,
 )
-from legacy_mm.clients.librdkafka.errors import ends_reading, is_out_of_range
+from legacy_mm.clients.librdkafka.error_meanings import ends_reading, is_out_of_range
 from legacy_mm.clients.librdkafka.statistics import statistics_properties
 from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import Gap, Started, Statistics

@@ -26,7 +26,7 @@ from legacy_mm.clients.librdkafka.client import (
     measure_line,
     missing_topics,
 )
-from legacy_mm.clients.librdkafka.errors import (
+from legacy_mm.clients.librdkafka.error_meanings import (
     is_too_large,
     needs_new_producer,
     refusal,

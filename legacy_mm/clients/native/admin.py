@@ -27,7 +27,7 @@ from kafka.protocol.admin.acl import ACLOperation, ACLPermissionType, ACLResourc
 
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.errors import ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.inspector import asking, every_topic, partition_counts
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError

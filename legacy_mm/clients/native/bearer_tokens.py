@@ -19,8 +19,8 @@ from urllib.request import Request, urlopen
 from kafka.net.sasl.oauth import AbstractTokenProvider
 
 from legacy_mm.clients import tokens
-from legacy_mm.clients.native import tls
-from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.native import tls_context
+from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from legacy_mm.clock import wall
 
 Fetch = Callable[[], tuple[str, float]]
@@ -127,7 +127,7 @@ def _of_service(properties: Mapping[str, str]) -> tuple[str, float]:
 
 def _https(properties: Mapping[str, str]) -> ssl.SSLContext:
     made = ssl.create_default_context()
-    tls.trust(made, properties.get("https.ca.pem"), properties.get("https.ca.location"))
+    tls_context.trust(made, properties.get("https.ca.pem"), properties.get("https.ca.location"))
     return made
 
 

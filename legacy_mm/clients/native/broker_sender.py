@@ -16,7 +16,7 @@ from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
-from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import monotonic

@@ -13,9 +13,9 @@ from kafka.protocol.consumer import IsolationLevel, ListOffsetsRequest
 from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.clients.native.connection import Connection, open_connection
-from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost, RequestRefused
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost, RequestRefused
+from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.reconnects import Reconnects
-from legacy_mm.clients.native.security import Security
 from legacy_mm.clients.native.topology import UNKNOWN_EPOCH, Broker, Leadership, Topology
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.model import TopicPartition

@@ -23,8 +23,8 @@ from kafka.protocol.api_key import ApiKey
 from kafka.protocol.broker_version_data import BrokerVersionData
 
 from legacy_mm.clients.native import login
-from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
-from legacy_mm.clients.native.security import Security
+from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.transport_layer import TransportLayer, open_socket
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.protocol.buffers import unwritten

@@ -11,7 +11,7 @@ from kafka.protocol.metadata import FindCoordinatorRequest
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
-from legacy_mm.clients.native.errors import ConnectionLost, RequestRefused, UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import ConnectionLost, RequestRefused, UnsupportedVersion
 from legacy_mm.protocol import error_codes
 
 _GROUP = 0

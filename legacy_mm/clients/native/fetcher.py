@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
-from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch, FetchBuffer, Work
 from legacy_mm.clients.native.fetch_session import FetchSession
 from legacy_mm.clients.native.position_validator import PositionValidator, TopicIds

@@ -15,10 +15,10 @@ from threading import Event, Thread
 from typing import Any
 
 from legacy_mm.clients.api import CommitProblem, Failed
-from legacy_mm.clients.native import error_text, group_offsets, group_protocol
+from legacy_mm.clients.native import error_text, group_protocol, offset_requests
 from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.coordinator import Coordinator, CoordinatorMoved
-from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.group_protocol import GroupTerms, Identity
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.control_channel.frames import Measured, Statistics
@@ -313,7 +313,7 @@ class GroupSession:
     def _commit(self, generation: int, offsets: Offsets) -> CommitDone:
         if generation != self._generation:
             return _failed(offsets, CommitProblem.REJOINING, "its generation is over")
-        request = group_offsets.commit_request(
+        request = offset_requests.commit_request(
             self._identity(), {partition: (offset, "") for partition, offset in offsets.items()}
         )
         try:
@@ -323,13 +323,13 @@ class GroupSession:
                 answer = self._coordinator.call(request, self._patience)
         except (ConnectionLost, ClusterUnreachable) as error:
             return _failed(offsets, CommitProblem.RETRY, str(error))
-        outcome = dict(group_offsets.commit_outcome(answer))
+        outcome = dict(offset_requests.commit_outcome(answer))
         if COORDINATOR_MOVED & set(outcome.values()):
             self._coordinator.forget()
         return CommitDone(
             {partition: offset for partition, offset in offsets.items() if outcome.get(partition) == 0},
             {
-                partition: (group_offsets.commit_problem(code), error_text.text(code))
+                partition: (offset_requests.commit_problem(code), error_text.text(code))
                 for partition, code in outcome.items()
                 if code
             },
@@ -337,8 +337,8 @@ class GroupSession:
 
     def _fetch(self, partitions: Collection[TopicPartition], patience: float, found: Future[Any]) -> None:
         try:
-            answer = self._coordinator.call(group_offsets.fetch_request(self._terms.group, partitions), patience)
-            found.set_result(group_offsets.fetched(answer))
+            answer = self._coordinator.call(offset_requests.fetch_request(self._terms.group, partitions), patience)
+            found.set_result(offset_requests.fetched(answer))
         except (ConnectionLost, ClusterUnreachable) as error:
             found.set_exception(TimeoutError(str(error)))
         except (LegacyMMError, TimeoutError) as error:

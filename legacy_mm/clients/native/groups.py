@@ -17,10 +17,10 @@ from kafka.protocol.consumer import OffsetDeleteRequest, OffsetFetchRequest
 
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from legacy_mm.clients.native.coordinator import coordinators
-from legacy_mm.clients.native.errors import ConnectionLost, UnsupportedVersion
-from legacy_mm.clients.native.group_offsets import BY_NAME, commit_outcome, commit_request, rows
 from legacy_mm.clients.native.group_protocol import Identity
+from legacy_mm.clients.native.offset_requests import BY_NAME, commit_outcome, commit_request, rows
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.model import TopicPartition

@@ -9,10 +9,10 @@ from typing import Any
 from kafka.protocol.metadata import MetadataRequest
 
 from legacy_mm.clients.api import PartitionView
-from legacy_mm.clients.native import group_offsets
+from legacy_mm.clients.native import offset_requests
 from legacy_mm.clients.native.cluster import Cluster, informed
+from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.coordinator import Coordinator
-from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clients.native.topology import Topology
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError, StreamFailure
@@ -132,11 +132,11 @@ def partition_counts(listing: Any) -> dict[str, int]:
 
 
 def _committed(coordinator: Coordinator, partitions: Collection[TopicPartition], deadline: Deadline) -> Offsets:
-    request: Any = group_offsets.fetch_request(coordinator.group, partitions)
+    request: Any = offset_requests.fetch_request(coordinator.group, partitions)
     try:
         while True:
             try:
-                return group_offsets.fetched(coordinator.call(request, deadline.remaining()))
+                return offset_requests.fetched(coordinator.call(request, deadline.remaining()))
             except ConnectionLost:
                 coordinator.forget()
                 if deadline.expired():

@@ -18,7 +18,12 @@ from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.append_options import AppendOptions
 from legacy_mm.clients.native.cluster import Cluster
 from legacy_mm.clients.native.connection import Connection
-from legacy_mm.clients.native.errors import ClusterUnreachable, ConnectionLost, RequestRefused, UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import (
+    ClusterUnreachable,
+    ConnectionLost,
+    RequestRefused,
+    UnsupportedVersion,
+)
 from legacy_mm.clients.native.partition_queue import ProducerBatch, Question
 from legacy_mm.errors import CorruptRecords, EngineUnfit
 from legacy_mm.logs import events

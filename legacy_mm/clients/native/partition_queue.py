@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from legacy_mm.clients.native.errors import ProducerForgotten
+from legacy_mm.clients.native.connection_errors import ProducerForgotten
 from legacy_mm.clock import monotonic
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode

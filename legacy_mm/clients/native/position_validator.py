@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from kafka.protocol.consumer import OffsetForLeaderEpochRequest
 
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.errors import UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.fetch_messages import Wanted

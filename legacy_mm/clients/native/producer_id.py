@@ -6,7 +6,7 @@ from kafka.protocol.producer.transaction import InitProducerIdRequest
 
 from legacy_mm.clients.native import error_text
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.errors import ConnectionLost, RequestRefused, UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import ConnectionLost, RequestRefused, UnsupportedVersion
 from legacy_mm.errors import FailureKind
 from legacy_mm.protocol import error_codes
 

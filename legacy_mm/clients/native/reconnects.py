@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Event
 
-from legacy_mm.clients.native.errors import ConnectionLost
+from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clock import Deadline
 
 _FIRST_MS, _MOST_MS = 50, 1000

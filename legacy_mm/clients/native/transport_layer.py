@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from threading import Lock
 
-from legacy_mm.clients.native.errors import AuthenticationFailed
+from legacy_mm.clients.native.connection_errors import AuthenticationFailed
 from legacy_mm.clock import Deadline
 from legacy_mm.protocol.compression import Bytes
 

@@ -1,4 +1,4 @@
-"""Kerberos: the options of Java's Krb5LoginModule become what our own login reads (`clients/native/kerberos.py`)."""
+"""Kerberos: options of Java's Krb5LoginModule become what our own login reads (`clients/native/gssapi_login.py`)."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.cli.mirror_maker import configure_logs
-from legacy_mm.logs.settings import DEBUG, ERROR, INFO, WARN, LogSettings
+from legacy_mm.logs.log_settings import DEBUG, ERROR, INFO, WARN, LogSettings
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import environment
+from legacy_mm.compat.client_properties.apply import CONSUMER_RULES, PRODUCER_RULES
 from legacy_mm.compat.client_properties.rule import Secret
-from legacy_mm.compat.client_properties.translate import CONSUMER_RULES, PRODUCER_RULES
 from legacy_mm.compat.releases import grammar_of
 from legacy_mm.compat.translate import MirrorRun, translate
 from legacy_mm.errors import ConfigurationError, LegacyMMError

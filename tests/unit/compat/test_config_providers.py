@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.compat.config_providers import resolve
 from legacy_mm.errors import ConfigurationError
 

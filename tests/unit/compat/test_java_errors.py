@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.clients.librdkafka.errors import broker_error
+from legacy_mm.clients.librdkafka.error_meanings import broker_error
 from legacy_mm.compat.java_errors import java_error
 
 PACKAGE = "org.apache.kafka.common."

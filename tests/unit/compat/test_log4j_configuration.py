@@ -10,7 +10,7 @@ import pytest
 
 from legacy_mm.compat.log4j_configuration import read
 from legacy_mm.logs.log4j_found import Found
-from legacy_mm.logs.settings import (
+from legacy_mm.logs.log_settings import (
     DEBUG,
     ERROR,
     INFO,

@@ -10,8 +10,8 @@ from confluent_kafka import Producer
 
 from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties
 from legacy_mm.clients.tokens import MSK_IAM, MSK_SIGNER
+from legacy_mm.compat.client_properties.apply import Translated, apply
 from legacy_mm.compat.client_properties.kerberos import with_realms
-from legacy_mm.compat.client_properties.translate import Translated, apply
 from legacy_mm.config.settings import JavaStores
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import TOKEN_AUTH, beyond_librdkafka

@@ -11,7 +11,7 @@ import pytest
 
 from legacy_mm.cli.mirror_maker import run
 from legacy_mm.compat import misspelt
-from legacy_mm.compat.client_properties.translate import RULES
+from legacy_mm.compat.client_properties.apply import RULES
 from legacy_mm.compat.mirror_maker_2_file import named_in
 from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.releases import CURRENT, ERAS

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
-from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.compat.client_properties.apply import apply
 from tests.unit.certificates import certify, key_pem, pem
 
 

@@ -11,7 +11,7 @@ from confluent_kafka import Consumer
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clock import monotonic
-from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.compat.client_properties.apply import apply
 
 SECONDS = 4.0
 PAUSE = 0.25

@@ -17,8 +17,8 @@ from confluent_kafka import Consumer, KafkaError, Producer
 
 from legacy_mm.clients.librdkafka.client import ErrorLines, client_properties
 from legacy_mm.compat import properties_file
+from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.compat.client_properties.rule import Side
-from legacy_mm.compat.client_properties.translate import apply
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.logs import events
 

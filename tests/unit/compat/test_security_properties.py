@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from legacy_mm.compat.client_properties.translate import Translated, apply
+from legacy_mm.compat.client_properties.apply import Translated, apply
 from legacy_mm.config.settings import JavaStores, KeyStore
 from legacy_mm.errors import ConfigurationError
 

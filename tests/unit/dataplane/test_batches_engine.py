@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.clients.native.appender import Acknowledged
-from legacy_mm.clients.native.errors import ProducerForgotten, UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import ProducerForgotten, UnsupportedVersion
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clock import epoch_ms

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.clients.native.errors import UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.clients.native.fetch_buffer import CompletedFetch
 from legacy_mm.control_channel.frames import Gap
 from legacy_mm.dataplane import native_reader, small_batches

@@ -18,7 +18,7 @@ from hypothesis import settings as settings_of
 from hypothesis import strategies as st
 
 from legacy_mm.audit.record_comparison import partition_of
-from legacy_mm.clients.librdkafka.errors import refuses_the_record
+from legacy_mm.clients.librdkafka.error_meanings import refuses_the_record
 from legacy_mm.clients.librdkafka.sender import FailedSend, Refused
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 
 import pytest
 
-from legacy_mm.compat.client_properties.rule import Computed, Rule
-from legacy_mm.compat.client_properties.translate import (
+from legacy_mm.compat.client_properties.apply import (
     CONSUMER_RULES,
     OURS,
     PRODUCER_RULES,
     Translated,
     apply,
 )
+from legacy_mm.compat.client_properties.rule import Computed, Rule
 from legacy_mm.explain.origin import Origin, origins, understood
 
 BASE = {"bootstrap.servers": "127.0.0.1:1"}

@@ -10,11 +10,11 @@ import pytest
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.features import flags
 from legacy_mm.features.checkpoints.flags import CheckpointSettings, GroupFilterSettings
+from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.naming.flags import NamingSettings
 from legacy_mm.features.offset_syncs.flags import OffsetSyncSettings
 from legacy_mm.features.rows import BY_NAME, FEATURES, WITHOUT_EFFECT, as_pair, is_flag, spelled_today
-from legacy_mm.features.settings import FeatureSettings
 from legacy_mm.features.topic_configs.flags import DEFAULT_EXCLUDE
 from tests.fixtures.flags import switched_on
 

@@ -7,8 +7,8 @@ import math
 import pytest
 
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
+from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.schedule import TopicNames, feature_duties
-from legacy_mm.features.settings import FeatureSettings
 from legacy_mm.features.topic_acls.flags import AclSyncSettings
 from legacy_mm.features.topic_configs.flags import ConfigFilterSettings, ConfigSyncSettings
 from legacy_mm.features.topic_creation.flags import CreationSettings

@@ -16,8 +16,8 @@ import pytest
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HostError
 from legacy_mm.flow.plugins import on_workers, shipment
-from legacy_mm.jvm.java import pyspark_jars
 from legacy_mm.jvm.java_classes import HANDLER, with_interface
+from legacy_mm.jvm.java_home import pyspark_jars
 from legacy_mm.spark import shipping
 from legacy_mm.spark.shipping import UNPACKED, build_archive
 
@@ -30,10 +30,10 @@ def handle(record):
 TASK = """
 import json, sys
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.handlers.java import JavaBatches
+from legacy_mm.handlers.java_batches import JavaBatches
 from legacy_mm.handlers.loader import load_handler
 from legacy_mm.model import Columns
-from legacy_mm.jvm.java import compiler_jars, find_java
+from legacy_mm.jvm.java_home import compiler_jars, find_java
 
 def java(of):
     return JavaBatches(of, find_java(), compiler_jars())

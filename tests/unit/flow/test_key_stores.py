@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.compat.client_properties.apply import apply
 from legacy_mm.config.settings import AdminSettings, JavaStores, KeyStore, PemFiles
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow import key_stores

@@ -12,8 +12,8 @@ from legacy_mm.clients.native.admin import NativeAdmin
 from legacy_mm.config.settings import HandlerSettings, SparkSettings
 from legacy_mm.controlplane.copy_job import CopyTrouble
 from legacy_mm.errors import ConfigurationError, FailureKind
+from legacy_mm.features.feature_settings import FeatureSettings
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
-from legacy_mm.features.settings import FeatureSettings
 from legacy_mm.flow.copy_jobs import Copies, choose_engine
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names

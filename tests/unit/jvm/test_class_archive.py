@@ -10,7 +10,7 @@ import pytest
 
 from legacy_mm.jvm import class_archive
 from legacy_mm.jvm.class_archive import path_for
-from legacy_mm.jvm.java import find_java, pyspark_jars
+from legacy_mm.jvm.java_home import find_java, pyspark_jars
 
 PACKAGE = "org.apache.spark.deploy"
 

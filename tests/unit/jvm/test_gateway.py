@@ -21,7 +21,7 @@ from legacy_mm.compat import environment
 from legacy_mm.config.settings import JvmSettings
 from legacy_mm.errors import HostError
 from legacy_mm.jvm.gateway import Jvm
-from legacy_mm.jvm.java import java_version
+from legacy_mm.jvm.java_home import java_version
 from tests.structure.source_tree import CHECKOUT
 
 pytestmark = pytest.mark.spark

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.jvm import jvm_options
-from legacy_mm.jvm.java import MINIMUM_JAVA, find_java, java_version
+from legacy_mm.jvm.java_home import MINIMUM_JAVA, find_java, java_version
 
 INSTALLED = sorted({path.resolve() for path in [find_java(), *Path("/usr/lib/jvm").glob("*/bin/java")]})
 JAVAS = [java for java in INSTALLED if java_version(java) >= MINIMUM_JAVA]

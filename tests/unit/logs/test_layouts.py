@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.logs.layouts import LogEvent, formatter, java_date, rolled_path
-from legacy_mm.logs.settings import WARN, Layout
+from legacy_mm.logs.log_settings import WARN, Layout
 
 TIME = datetime(2026, 3, 7, 15, 4, 5, 678_000, UTC)
 LINE = LogEvent(

@@ -17,7 +17,7 @@ import pytest
 
 from legacy_mm.compat.messages import TOOL, WORDING
 from legacy_mm.logs import events, root_logger
-from legacy_mm.logs.settings import (
+from legacy_mm.logs.log_settings import (
     DEBUG,
     INFO,
     LEVELS,

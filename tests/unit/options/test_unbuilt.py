@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.compat.client_properties.translate import CONSUMER_RULES, PRODUCER_RULES
+from legacy_mm.compat.client_properties.apply import CONSUMER_RULES, PRODUCER_RULES
 from legacy_mm.compat.legacy_options import ROWS
 from legacy_mm.options.option_catalogue import ALL_OPTIONS
 from legacy_mm.options.unbuilt import is_unbuilt

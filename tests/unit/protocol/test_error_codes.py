@@ -6,7 +6,7 @@ import pytest
 from confluent_kafka import KafkaError
 from kafka.errors import for_code
 
-from legacy_mm.clients.librdkafka import errors
+from legacy_mm.clients.librdkafka import error_meanings
 from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import RETRIABLE, ErrorCode
 
@@ -29,9 +29,9 @@ def test_a_code_that_is_not_in_the_table_has_no_name() -> None:
 def test_a_batch_larger_than_a_segment_is_too_large_for_both_clients(code: ErrorCode) -> None:
     """A broker answers so for `segment.bytes`; the batch's records may be taken in smaller ones."""
     assert error_codes.is_too_large(code)
-    assert errors.is_too_large(KafkaError(code))
+    assert error_meanings.is_too_large(KafkaError(code))
 
 
 @pytest.mark.parametrize("code", [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_TOPIC_EXCEPTION])
 def test_librdkafka_s_errors_have_java_s_names(code: ErrorCode) -> None:
-    assert errors.java_name(KafkaError(code)) == code.name
+    assert error_meanings.java_name(KafkaError(code)) == code.name

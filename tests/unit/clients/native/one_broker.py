@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.native.errors import UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import UnsupportedVersion
 from legacy_mm.clients.native.fetcher import Fetcher
 from legacy_mm.clients.native.topology import Broker, Leadership
 from legacy_mm.control_channel.frames import Started

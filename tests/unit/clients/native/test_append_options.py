@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from legacy_mm.clients.native.append_options import options_from
-from legacy_mm.compat.client_properties.translate import apply
+from legacy_mm.compat.client_properties.apply import apply
 
 
 @pytest.mark.parametrize(

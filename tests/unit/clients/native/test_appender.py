@@ -13,7 +13,7 @@ import pytest
 from legacy_mm.clients.native.append_options import options_from
 from legacy_mm.clients.native.appender import BatchAppender
 from legacy_mm.clients.native.broker_sender import BrokerSender, _Link, _Request
-from legacy_mm.clients.native.errors import ConnectionLost
+from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.log_inquiry import LogAnswer
 from legacy_mm.clients.native.partition_queue import PartitionQueue, ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.clients.native.bearer_tokens import Tokens, unsupported
-from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 from tests.fixtures.token_service import CLIENT, LIFE, SECRET, TokenService
 
 NOW = 1_700_000_000.0

@@ -13,7 +13,12 @@ import pytest
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native import cluster as module
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.errors import AuthenticationFailed, ClusterUnreachable, ConnectionLost, RequestRefused
+from legacy_mm.clients.native.connection_errors import (
+    AuthenticationFailed,
+    ClusterUnreachable,
+    ConnectionLost,
+    RequestRefused,
+)
 from legacy_mm.model import LATEST, TopicPartition
 from legacy_mm.protocol.error_codes import ErrorCode
 

@@ -10,7 +10,7 @@ import pytest
 from kafka.protocol.consumer import HeartbeatRequest
 
 from legacy_mm.clients.native import connection
-from legacy_mm.clients.native.errors import ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
 from tests.unit.clients.native.broker import FETCH, Peer, response
 
 HEAD = struct.Struct(">ihhih2s")

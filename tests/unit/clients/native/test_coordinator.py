@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.coordinator import Coordinator
-from legacy_mm.clients.native.errors import ConnectionLost
 
 
 class Cluster:

@@ -12,7 +12,7 @@ from kafka.protocol.consumer.fetch import FetchResponse
 
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.clients.native.cluster import Cluster
-from legacy_mm.clients.native.errors import RequestRefused
+from legacy_mm.clients.native.connection_errors import RequestRefused
 from legacy_mm.clients.native.fetcher import Fetcher, _Reader
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.control_channel.frames import Started

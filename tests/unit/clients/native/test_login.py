@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from kafka.errors import SaslAuthenticationFailedError, UnsupportedSaslMechanismError, UnsupportedVersionError
 
-from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.native.connection_security import Security
 from legacy_mm.clients.native.login import ask_versions, authenticate
-from legacy_mm.clients.native.security import Security
 
 API_VERSIONS = 18
 PASSWORD = "the-password"

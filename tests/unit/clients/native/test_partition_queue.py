@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.clients.native.errors import ProducerForgotten
+from legacy_mm.clients.native.connection_errors import ProducerForgotten
 from legacy_mm.clients.native.partition_queue import REMEMBERED_SECONDS, PartitionQueue, ProducerBatch
 from legacy_mm.model import TopicPartition
 from tests.unit.protocol.batches import NOW, Row, build

@@ -6,7 +6,7 @@ from threading import Event
 
 import pytest
 
-from legacy_mm.clients.native.errors import ConnectionLost
+from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.reconnects import Reconnects
 
 PROPERTIES = {"reconnect.backoff.ms": "100", "reconnect.backoff.max.ms": "300"}

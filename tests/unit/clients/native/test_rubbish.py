@@ -20,8 +20,8 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.sasl import SaslHandshakeRequest
 
 from legacy_mm.clients.native.connection import open_connection
-from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
-from legacy_mm.clients.native.security import Security
+from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost, UnsupportedVersion
+from legacy_mm.clients.native.connection_security import Security
 from tests.unit.clients.native.broker import FETCH, Peer, response
 
 fuzz = settings(max_examples=int(os.environ.get("LEGACY_MM_FUZZ_EXAMPLES", "300")))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.clients.native.connection import Connection
-from legacy_mm.clients.native.errors import ConnectionLost
+from legacy_mm.clients.native.connection_errors import ConnectionLost
 from legacy_mm.clients.native.transport_layer import SslTransportLayer
 from tests.unit.certificates import certify, key_pem, pem
 from tests.unit.clients.native.broker import FETCH, response

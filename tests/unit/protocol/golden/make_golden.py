@@ -16,10 +16,10 @@ from confluent_kafka import Producer
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.jars import kafka_jars
 from compat.laboratory.releases import CURRENT
+from legacy_mm.audit.cluster_access import create_topic, read_all
 from legacy_mm.audit.record import ObservedRecord
-from legacy_mm.audit.records import create_topic, read_all
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.jvm.java import find_java
+from legacy_mm.jvm.java_home import find_java
 
 HERE = Path(__file__).parent
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

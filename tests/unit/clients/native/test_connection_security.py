@@ -6,8 +6,8 @@ import ssl
 
 import pytest
 
-from legacy_mm.clients.native import tls
-from legacy_mm.clients.native.security import Security, unsupported
+from legacy_mm.clients.native import tls_context
+from legacy_mm.clients.native.connection_security import Security, unsupported
 from legacy_mm.control_channel import certificate
 from legacy_mm.errors import ConfigurationError
 
@@ -74,32 +74,32 @@ DEFAULT:!aNULL DEFAULT:!aNULL
 def test_java_s_names_of_suites(pair: str) -> None:
     """As `openssl ciphers -stdname ALL:COMPLEMENTOFALL` has them."""
     java, openssl = pair.split()
-    assert tls.openssl_names(java) == openssl
-    assert tls.openssl_names(f"{java}:{java}") == f"{openssl}:{openssl}"
+    assert tls_context.openssl_names(java) == openssl
+    assert tls_context.openssl_names(f"{java}:{java}") == f"{openssl}:{openssl}"
 
 
 def names(properties: dict[str, str]) -> set[str]:
-    return {suite["name"] for suite in tls.context(properties).get_ciphers() if suite["protocol"] != "TLSv1.3"}
+    return {suite["name"] for suite in tls_context.context(properties).get_ciphers() if suite["protocol"] != "TLSv1.3"}
 
 
 def test_suites_are_those_asked_for_else_those_that_java_has() -> None:
     assert names({"ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA:TLS_NO_WITH_SUCH"}) == {"AES128-SHA"}
     assert {"AES128-SHA", "AES256-GCM-SHA384", "ECDHE-RSA-AES128-SHA"} <= names({})
-    level = tls.context({"ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA"}).security_level
-    assert level == tls.context({}).security_level == 1
-    assert tls.context({"ssl.cipher.suites": "DEFAULT:@SECLEVEL=2"}).security_level == 2
+    level = tls_context.context({"ssl.cipher.suites": "TLS_RSA_WITH_AES_128_CBC_SHA"}).security_level
+    assert level == tls_context.context({}).security_level == 1
+    assert tls_context.context({"ssl.cipher.suites": "DEFAULT:@SECLEVEL=2"}).security_level == 2
 
 
 @pytest.mark.parametrize("checked", [True, False])
 def test_who_is_believed(checked: bool) -> None:
-    made = tls.context({} if checked else {"enable.ssl.certificate.verification": "false"})
+    made = tls_context.context({} if checked else {"enable.ssl.certificate.verification": "false"})
     assert made.check_hostname is checked
     assert made.verify_mode is (ssl.CERT_REQUIRED if checked else ssl.CERT_NONE)
     assert made.minimum_version is ssl.TLSVersion.TLSv1_2
 
 
 def test_a_name_need_not_fit_where_the_file_says_so() -> None:
-    made = tls.context({"ssl.endpoint.identification.algorithm": "none"})
+    made = tls_context.context({"ssl.endpoint.identification.algorithm": "none"})
     assert (made.check_hostname, made.verify_mode) == (False, ssl.CERT_REQUIRED)
 
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_read_is_named_and_not_shown(
     properties: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ConfigurationError, match=next(iter(properties))) as caught:
-        tls.context(properties)
+        tls_context.context(properties)
     assert "hush" not in str(caught.value)
 
 
@@ -125,4 +125,4 @@ def test_a_key_needs_no_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """A full one ended the mirror at its next connection."""
     monkeypatch.setattr("tempfile.tempdir", "/nowhere")
     own, key = (text.decode() for text in certificate._self_signed("127.0.0.1"))
-    assert tls.context({"ssl.certificate.pem": own, "ssl.key.pem": key})
+    assert tls_context.context({"ssl.certificate.pem": own, "ssl.key.pem": key})

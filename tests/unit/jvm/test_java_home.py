@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.errors import HostError
-from legacy_mm.jvm.java import find_java
+from legacy_mm.jvm.java_home import find_java
 
 
 def install(home: Path, version: str | None, release: str | None = None) -> Path:

@@ -12,7 +12,13 @@ from confluent_kafka import KafkaError, Producer
 
 from legacy_mm.clients.api import CommitProblem
 from legacy_mm.clients.librdkafka.client import ErrorLines
-from legacy_mm.clients.librdkafka.errors import commit_problem, ends_membership, refusal, refuses_login, refuses_token
+from legacy_mm.clients.librdkafka.error_meanings import (
+    commit_problem,
+    ends_membership,
+    refusal,
+    refuses_login,
+    refuses_token,
+)
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import StreamFailure
 

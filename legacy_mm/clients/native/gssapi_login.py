@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from threading import Lock
 from typing import Any
 
-from legacy_mm.clients.native.errors import AuthenticationFailed, ConnectionLost
+from legacy_mm.clients.native.connection_errors import AuthenticationFailed, ConnectionLost
 
 _NO_LAYER = b"\x01\x00\x00\x00"
 """Neither integrity nor encryption: TLS is there for that, and Kafka knows no other."""

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from legacy_mm.config.settings import HandlerSettings
-from legacy_mm.handlers.java import JavaBatches
+from legacy_mm.handlers.java_batches import JavaBatches
 
 
 class Started(Exception):

@@ -12,13 +12,13 @@ from confluent_kafka import Consumer, Producer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from legacy_mm.compat.client_properties.rule import Forgotten, Number, Setting, Side, Text
-from legacy_mm.compat.client_properties.translate import (
+from legacy_mm.compat.client_properties.apply import (
     CONSUMER_RULES,
     PRODUCER_RULES,
     Translated,
     apply,
 )
+from legacy_mm.compat.client_properties.rule import Forgotten, Number, Setting, Side, Text
 from legacy_mm.errors import ConfigurationError
 
 ALIASES = {

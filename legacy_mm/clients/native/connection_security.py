@@ -11,9 +11,9 @@ from typing import Any, Protocol
 from kafka.net.sasl import get_sasl_mechanism
 from kafka.net.sasl.scram import SaslMechanismScram
 
-from legacy_mm.clients.native import bearer_tokens, tls
-from legacy_mm.clients.native.errors import AuthenticationFailed
-from legacy_mm.clients.native.kerberos import KerberosLogin
+from legacy_mm.clients.native import bearer_tokens, tls_context
+from legacy_mm.clients.native.connection_errors import AuthenticationFailed
+from legacy_mm.clients.native.gssapi_login import KerberosLogin
 from legacy_mm.clients.native.transport_layer import PlaintextTransportLayer, SslTransportLayer, TransportLayer, said
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
@@ -46,10 +46,10 @@ def unsupported(properties: Mapping[str, str]) -> str | None:
     protocol = _protocol(properties)
     if protocol not in _PROTOCOLS:
         return f"security.protocol={protocol} is unknown"
-    foreign = next((name for name in tls.NOT_HERE if properties.get(name)), None)
+    foreign = next((name for name in tls_context.NOT_HERE if properties.get(name)), None)
     if protocol.endswith("ssl") and foreign:
         return f"{foreign} is known to librdkafka only"
-    if protocol.endswith("ssl") and (reason := tls.unusable_suites(properties)):
+    if protocol.endswith("ssl") and (reason := tls_context.unusable_suites(properties)):
         return reason
     if not protocol.startswith("sasl"):
         return None
@@ -95,7 +95,7 @@ class Security:
         """
         if not self.protocol.endswith("ssl"):
             return PlaintextTransportLayer(connected)
-        context = tls.context(self._properties)
+        context = tls_context.context(self._properties)
         try:
             return SslTransportLayer(context.wrap_socket(connected, server_hostname=host))
         except ssl.SSLEOFError:

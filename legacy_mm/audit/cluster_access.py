@@ -201,9 +201,13 @@ def grow_topic(bootstrap: str, name: str, partitions: int) -> None:
 
 
 def leader(bootstrap: str, topic: str, partition: int) -> int:
-    """Return the node that leads a partition, -1 for none."""
-    found = AdminClient(_connection(bootstrap)).list_topics(topic, timeout=REQUEST_SECONDS).topics[topic]
-    return int(found.partitions[partition].leader)
+    """Return the node that leads a partition, -1 for none; wait until the broker that is asked knows the partition."""
+    admin = AdminClient(_connection(bootstrap))
+
+    def described() -> Any:
+        return admin.list_topics(topic, timeout=REQUEST_SECONDS).topics[topic].partitions.get(partition)
+
+    return int(wait_until(described, REQUEST_SECONDS, f"{topic}-{partition} to be known").leader)
 
 
 def list_topics(bootstrap: str) -> dict[str, int]:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from compat.laboratory.checkout import CHECKOUT
 from compat.laboratory.upgrade_rungs import RUNGS
 from legacy_mm.audit.cluster_access import create_topic
 from legacy_mm.audit.waiting import wait_until
@@ -25,7 +26,7 @@ MARK = "TEST_OF_LEGACY_MM_MARK"  # the testbed keeps variables that begin with o
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """All descendants of the demo inherit the mark; its temporary folder is ours to look into."""
-    return {**os.environ, "TMPDIR": str(tmp_path), MARK: uuid.uuid4().hex}
+    return {**os.environ, "PYTHONPATH": str(CHECKOUT), "TMPDIR": str(tmp_path), MARK: uuid.uuid4().hex}
 
 
 def marked(environment: dict[str, str]) -> list[str]:

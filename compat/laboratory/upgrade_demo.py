@@ -163,7 +163,8 @@ class Upgrade:
             raise NotAsPromised(f"legacy-mm plan ended with {status}:\n{text}")
         document = json.loads((self._mirror.folder / PLAN).read_text(encoding="utf-8"))
         changes = [change for flow in document["flows"] for duty in flow["duties"] for change in duty["changes"]]
-        if (status == CHANGES) != bool(changes):
+        moves = [group for flow in document["flows"] for group in flow["group_moves"]]
+        if (status == CHANGES) != bool(changes or moves):
             raise NotAsPromised(f"legacy-mm plan ended with {status}, but there are {len(changes)} changes")
         return changes
 

@@ -10,7 +10,8 @@ import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from legacy_mm.cli.old_line import Parser, only_flow, split, told
+from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
+from legacy_mm.cli.mirror_line import only_flow, split
 from legacy_mm.clients.librdkafka.client import admin_properties
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
 from legacy_mm.clients.librdkafka.reader import columns
@@ -28,7 +29,6 @@ from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, Entry, next_offsets
 from legacy_mm.spark.session import java_for
 
-DONE, FAILED, REFUSED = 0, 1, 2
 _ASK_SECONDS = 60.0
 _USAGE = (
     "legacy-mm adopt --offsets-topic TOPIC [--connector NAME] [--cluster ALIAS] [--known-only] [--replace] [--dry-run] "
@@ -39,7 +39,7 @@ _CODES = "exit code 0: done, or with --dry-run ready; 2: the group has members o
 
 def adopt(words: Sequence[str]) -> int:
     """Run `legacy-mm adopt --offsets-topic T [--dry-run] -- COMMAND LINE`."""
-    parser = Parser(prog="legacy-mm adopt", allow_abbrev=False, usage=_USAGE, epilog=_CODES)
+    parser = CommandParser(prog="legacy-mm adopt", allow_abbrev=False, usage=_USAGE, epilog=_CODES)
     parser.add_argument(
         "--offsets-topic",
         required=True,
@@ -52,7 +52,7 @@ def adopt(words: Sequence[str]) -> int:
     parser.add_argument("--replace", action="store_true", help="the group has offsets already: commit over them")
     parser.add_argument("--dry-run", action="store_true", help="tell everything, commit nothing")
     own, line = split(words)
-    return told(lambda: _adopt(parser.parse_args(own), line), FAILED)
+    return reported(lambda: _adopt(parser.parse_args(own), line))
 
 
 def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
@@ -69,7 +69,7 @@ def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
     stands = _stands(settings, asked)
     group = Adoption(GroupAdmin("source", settings.source.properties), settings.source.group_id, _say)
     done = group.run(stands, starts, AdoptionOptions(asked.known_only, asked.replace, asked.dry_run))
-    return DONE if done else REFUSED
+    return ExitCode.DONE if done else ExitCode.FOUND
 
 
 def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:

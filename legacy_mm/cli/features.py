@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
 
+from legacy_mm.cli.exit_code import CommandParser
 from legacy_mm.features.feature import Feature
 from legacy_mm.features.rows import FEATURES, WITHOUT_EFFECT
 
 
 def main(words: Sequence[str]) -> int:
     """Print the ladder, then the flags that shape its steps; always 0."""
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="legacy-mm features", allow_abbrev=False, description="The feature flags. All of them are off by default."
     )
     parser.add_argument("--json", action="store_true", help="one JSON list instead")

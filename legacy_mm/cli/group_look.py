@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from legacy_mm.cli.old_line import only_flow
+from legacy_mm.cli.mirror_line import only_flow
 from legacy_mm.clients.librdkafka.admin import LibrdkafkaAdmin
 from legacy_mm.clients.librdkafka.client import admin_properties
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector

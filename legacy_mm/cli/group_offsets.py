@@ -15,15 +15,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
 from legacy_mm.cli.group_look import FlowGroups, groups_of
-from legacy_mm.cli.old_line import Parser, split, told
+from legacy_mm.cli.mirror_line import split
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, untranslated
 from legacy_mm.features.cutover import cutover_receipt
 from legacy_mm.features.cutover.moving import Cutover, CutoverOptions, undo
 
-DONE, FAILED, INCOMPLETE = 0, 1, 2
 _FORMAT = 1
 _ASK_SECONDS = 60.0
 _READ_SECONDS = 600.0
@@ -40,13 +40,13 @@ _CUTOVER_CODES = (
 def translate(words: Sequence[str]) -> int:
     """Run `legacy-mm translate --group G [--explain] [--json] -- COMMAND LINE`."""
     usage = f"legacy-mm translate --group G [--from-first] [--explain] [--json] {_BEHIND}"
-    parser = Parser(prog="legacy-mm translate", allow_abbrev=False, usage=usage, epilog=_TRANSLATE_CODES)
+    parser = CommandParser(prog="legacy-mm translate", allow_abbrev=False, usage=usage, epilog=_TRANSLATE_CODES)
     parser.add_argument("--group", required=True, metavar="G", help="a consumer group of the source")
     _add_from_first(parser)
     parser.add_argument("--explain", action="store_true", help="how each offset is known, and what is left to read")
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text, with the reasons")
     own, line = split(words)
-    return told(lambda: _translate(parser.parse_args(own), line), FAILED)
+    return reported(lambda: _translate(parser.parse_args(own), line))
 
 
 def cutover(words: Sequence[str]) -> int:
@@ -55,7 +55,7 @@ def cutover(words: Sequence[str]) -> int:
         "legacy-mm cutover --group G [--timeout SECONDS] [--receipt FILE] [--partial] [--from-first] [--dry-run] "
         f"{_BEHIND}\n       legacy-mm cutover --undo RECEIPT {_BEHIND}"
     )
-    parser = Parser(prog="legacy-mm cutover", allow_abbrev=False, usage=usage, epilog=_CUTOVER_CODES)
+    parser = CommandParser(prog="legacy-mm cutover", allow_abbrev=False, usage=usage, epilog=_CUTOVER_CODES)
     asked = parser.add_mutually_exclusive_group(required=True)
     asked.add_argument("--group", metavar="G", help="the consumer group; its consumers are stopped")
     asked.add_argument("--undo", type=Path, metavar="RECEIPT", help="give the group what it had at the target before")
@@ -72,7 +72,7 @@ def cutover(words: Sequence[str]) -> int:
         options = parser.parse_args(own)
         return _cut_over(options, line) if options.undo is None else _undo(options.undo, line)
 
-    return told(run, FAILED)
+    return reported(run)
 
 
 def _add_from_first(parser: argparse.ArgumentParser) -> None:
@@ -93,7 +93,7 @@ def _translate(options: argparse.Namespace, line: Sequence[str]) -> int:
         sys.stdout.write(json.dumps(document, indent=2) + "\n")
     else:
         sys.stdout.write("".join(f"{each}\n" for each in _lines(positions, explain=options.explain)))
-    return INCOMPLETE if untranslated(positions) else DONE
+    return ExitCode.FOUND if untranslated(positions) else ExitCode.DONE
 
 
 def _informed(flow: FlowGroups) -> GroupTranslation:
@@ -142,7 +142,7 @@ def _cut_over(options: argparse.Namespace, line: Sequence[str]) -> int:
         _say(f"receipt: {file}")
         _say("now start the consumers at the target")
         _say(f"to go back: stop them, legacy-mm cutover --undo {file} {_BEHIND}, start them at the source")
-    return DONE if done else INCOMPLETE
+    return ExitCode.DONE if done else ExitCode.FOUND
 
 
 def _undo(file: Path, line: Sequence[str]) -> int:
@@ -151,7 +151,7 @@ def _undo(file: Path, line: Sequence[str]) -> int:
         done = undo(receipt, flow.target, flow.target_cluster, _say)
         if done and _follows(flow):
             _say("the mirror's sync.group.offsets.enabled will bring the group at the target forward again")
-    return DONE if done else INCOMPLETE
+    return ExitCode.DONE if done else ExitCode.FOUND
 
 
 def _follows(flow: FlowGroups) -> bool:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from legacy_mm.cli.old_line import flow_with_stores, split, told, with_instead
+from legacy_mm.cli.exit_code import CommandParser, reported
+from legacy_mm.cli.mirror_line import flow_with_stores, split, with_instead
 from legacy_mm.clients.librdkafka.reader import PartitionReader
 from legacy_mm.config.settings import HandlerSettings
 from legacy_mm.errors import HandlerFailure, HostError, UsageError
@@ -32,7 +33,7 @@ _PATIENCE_SECONDS = 30.0
 
 def handler(words: Sequence[str]) -> int:
     """Run `legacy-mm handler test [HANDLER] --topic T [--partition P] [--from N] [--records M] -- COMMAND LINE`."""
-    parser = argparse.ArgumentParser(prog="legacy-mm handler")
+    parser = CommandParser(prog="legacy-mm handler")
     parser.add_argument("what", choices=["test"])
     parser.add_argument(
         "handler", nargs="?", help="a script, module:Class, dotted name or Java class, instead of the line's"
@@ -42,7 +43,7 @@ def handler(words: Sequence[str]) -> int:
     parser.add_argument("--from", dest="begin", type=int, default=EARLIEST, metavar="N", help="the first offset")
     parser.add_argument("--records", type=int, default=10)
     own, line = split(words)
-    return told(lambda: _test(parser.parse_args(own), line))
+    return reported(lambda: _test(parser.parse_args(own), line), failed=None)
 
 
 def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:

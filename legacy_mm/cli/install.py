@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from legacy_mm.cli.exit_code import CommandParser
 from legacy_mm.compat import start_scripts
 from legacy_mm.errors import LegacyMMError
 
@@ -31,7 +32,7 @@ def uninstall(words: Sequence[str]) -> int:
 
 
 def _parser(name: str, description: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"legacy-mm {name}", description=description)
+    parser = CommandParser(prog=f"legacy-mm {name}", description=description)
     parser.add_argument(
         "--kafka-home", type=lambda text: Path(text).absolute(), required=True, metavar="DIR", help="Kafka's folder"
     )

@@ -13,17 +13,16 @@ from legacy_mm.audit.ledger import Ledger
 from legacy_mm.audit.ledger_check import KINDS, Verdict, check
 from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
-from legacy_mm.cli.old_line import Parser, parts_of, split, told
+from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
+from legacy_mm.cli.mirror_line import parts_of, split
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
-
-EQUAL, FAILED, DIFFERENT = 0, 1, 2
 
 
 def main(words: Sequence[str]) -> int:
     """Return 0 if nothing is missing or wrong, 2 if something is, 1 if that is unknown."""
     own, line = split(words)
-    return told(lambda: _run(*_read(own, line)), FAILED)
+    return reported(lambda: _run(*_read(own, line)))
 
 
 def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, dict[str, str]]:
@@ -53,7 +52,7 @@ def _produce(options: argparse.Namespace, connection: dict[str, str]) -> int:
     try:
         with StopSignals():
             refused = produce(ledger, connection, work)
-        end, code = f"{refused} refused", FAILED if refused else EQUAL
+        end, code = f"{refused} refused", int(ExitCode.FAILED if refused else ExitCode.DONE)
     except StoppedBySignal as stopped:  # `check` does not count what was under way as missing
         end, code = "then stopped", stopped.exit_code
     finally:
@@ -66,7 +65,7 @@ def _check(options: argparse.Namespace, connection: dict[str, str]) -> int:
     verdict = check(Ledger.load(options.file), connection, options.topic)
     differences = verdict.differences(allow_duplicates=options.allow_duplicates)
     sys.stdout.write(_as_json(verdict) if options.json else _as_text(verdict, differences))
-    return DIFFERENT if differences else EQUAL
+    return ExitCode.FOUND if differences else ExitCode.DONE
 
 
 def _as_text(verdict: Verdict, differences: Sequence[str]) -> str:
@@ -89,7 +88,7 @@ def _as_json(verdict: Verdict) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
+    parser = CommandParser(
         prog="legacy-mm ledger",
         allow_abbrev=False,
         description="Behind -- may stand the mirror's command line: its files say how to reach the clusters.",

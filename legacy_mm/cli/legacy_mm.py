@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from legacy_mm import __version__
+from legacy_mm.cli.exit_code import ExitCode, reported
 
 
 class Command(NamedTuple):
@@ -118,12 +119,12 @@ def _run(words: Sequence[str]) -> int:
         sys.stdout.write(f"legacy_mm {__version__} (commit {commit()})\n")
     elif name in COMMANDS:
         module, _, function = COMMANDS[name].where.partition(":")
-        code: int = getattr(importlib.import_module(f"legacy_mm.{module}"), function)(words[1:])
-        return code
+        command = getattr(importlib.import_module(f"legacy_mm.{module}"), function)
+        return reported(lambda: int(command(words[1:])), failed=None)
     else:
         sys.stderr.write(usage())
-        return 1
-    return 0
+        return ExitCode.FAILED
+    return ExitCode.DONE
 
 
 def usage() -> str:
@@ -137,6 +138,7 @@ def usage() -> str:
     lines += [
         "COMMAND LINE is that of your mirror: kafka-mirror-maker.sh and its arguments, or the arguments alone.",
         "legacy-mm COMMAND --help has more; legacy-mm --version names the version and the commit.",
+        "Exit code: 0 done, and as hoped; 1 no answer, or wrong words; 2 differences, changes, or things left undone.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Sequence
 
+from legacy_mm.cli.exit_code import CommandParser
 from legacy_mm.cli.parser import own_options_help
 from legacy_mm.explain.differences import DIFFERENCES
 
 
 def options(words: Sequence[str]) -> int:
     """Print the options that the legacy tool does not have; return exit code 0."""
-    argparse.ArgumentParser(
+    CommandParser(
         prog="legacy-mm options", description="Print the options that the legacy tool does not have."
     ).parse_args(words)
     sys.stdout.write(own_options_help())
@@ -21,7 +21,7 @@ def options(words: Sequence[str]) -> int:
 
 def quirks(words: Sequence[str]) -> int:
     """Print the known differences from the legacy tool; return exit code 0."""
-    argparse.ArgumentParser(
+    CommandParser(
         prog="legacy-mm quirks", description="Print the known differences from the legacy tool, with their reasons."
     ).parse_args(words)
     for row in DIFFERENCES:

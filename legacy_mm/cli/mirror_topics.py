@@ -11,14 +11,14 @@ import sys
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
-from legacy_mm.cli.old_line import only_flow, parts_of, split, told
+from legacy_mm.cli.exit_code import CommandParser, reported
+from legacy_mm.cli.mirror_line import only_flow, parts_of, split
 from legacy_mm.client import Heartbeat, MirrorClient, checkpoint_line, heartbeat_line
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.compat import properties_file
 from legacy_mm.errors import UsageError
 from legacy_mm.policies.remote_clusters import hops_of, upstream_clusters
 
-FAILED = 1
 _MILLIS = 1000
 Row = tuple[str, ...]
 _UNHEARD = "never"
@@ -28,7 +28,7 @@ _SOURCE_ALIAS = "source.cluster.alias"
 def clusters(words: Sequence[str]) -> int:
     """Print upstream clusters with distance and last heartbeat; return 0, or 1 if the cluster was not read."""
     parser = _parser("clusters", "Clusters upstream of this one, by the heartbeats that have come from them.")
-    return told(lambda: _clusters(_read(parser, words)), FAILED)
+    return reported(lambda: _clusters(_read(parser, words)))
 
 
 def heartbeats(words: Sequence[str]) -> int:
@@ -36,7 +36,7 @@ def heartbeats(words: Sequence[str]) -> int:
     parser = _parser("heartbeats", "The last heartbeat of each flow.")
     parser.add_argument("--topic", help="of this topic only; default: all heartbeats topics, copies too")
     _take_table(parser)
-    return told(lambda: _heartbeats(_read(parser, words)), FAILED)
+    return reported(lambda: _heartbeats(_read(parser, words)))
 
 
 def checkpoints(words: Sequence[str]) -> int:
@@ -45,7 +45,7 @@ def checkpoints(words: Sequence[str]) -> int:
     parser.add_argument("--source", metavar="ALIAS", help="the source cluster's alias; default: the mirror's")
     parser.add_argument("--group", help="of this group only, by its whole id")
     _take_table(parser)
-    return told(lambda: _checkpoints(_read(parser, words)), FAILED)
+    return reported(lambda: _checkpoints(_read(parser, words)))
 
 
 def _clusters(options: argparse.Namespace) -> int:
@@ -146,7 +146,7 @@ def _say(lines: Iterable[str]) -> None:
 
 
 def _parser(name: str, about: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=f"legacy-mm {name}", allow_abbrev=False, description=about)
+    parser = CommandParser(prog=f"legacy-mm {name}", allow_abbrev=False, description=about)
     parser.add_argument(
         "--config",
         metavar="FILE",

@@ -21,8 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
+from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
 from legacy_mm.cli.group_plan import GROUP_OFFSETS
-from legacy_mm.cli.old_line import Parser, flows_of, split, told
+from legacy_mm.cli.mirror_line import flows_of, split
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.flow import wiring
 from legacy_mm.logs import root_logger
@@ -30,7 +31,6 @@ from legacy_mm.policies.change_effects import described, effect, worst_first
 from legacy_mm.policies.changes import Change, ChangeOutcome, from_json, to_json
 from legacy_mm.spark.session import java_for
 
-NOTHING, FAILED, CHANGES = 0, 1, 2
 _FORMAT = 1
 _USAGE = "legacy-mm {} [FLAGS] -- kafka-mirror-maker.sh OPTIONS"
 _SHOWN = 20
@@ -40,20 +40,22 @@ Key = tuple[str, str, str]
 
 def plan(words: Sequence[str]) -> int:
     """Run `legacy-mm plan [--json] [--output FILE] [FLAGS] -- COMMAND LINE`. 0: no changes; 2: some; 1: error."""
-    parser = Parser(prog="legacy-mm plan", allow_abbrev=False, usage=_USAGE.format("plan [--json] [--output FILE]"))
+    parser = CommandParser(
+        prog="legacy-mm plan", allow_abbrev=False, usage=_USAGE.format("plan [--json] [--output FILE]")
+    )
     parser.add_argument("--json", action="store_true", help="one JSON document instead of text")
     parser.add_argument("--output", type=Path, metavar="FILE", help="save the plan, for legacy-mm apply")
-    return told(lambda: _plan(*_read(parser, words)), FAILED)
+    return reported(lambda: _plan(*_read(parser, words)))
 
 
 def apply_plan(words: Sequence[str]) -> int:
     """Run `legacy-mm apply PLAN [FLAGS] -- COMMAND LINE`. 0: everything is done; 1: refused, or something failed."""
-    parser = Parser(prog="legacy-mm apply", allow_abbrev=False, usage=_USAGE.format("apply PLAN"))
+    parser = CommandParser(prog="legacy-mm apply", allow_abbrev=False, usage=_USAGE.format("apply PLAN"))
     parser.add_argument("plan", type=Path, help="what legacy-mm plan --output saved")
-    return told(lambda: _apply(*_read(parser, words)), FAILED)
+    return reported(lambda: _apply(*_read(parser, words)))
 
 
-def _read(parser: Parser, words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
+def _read(parser: CommandParser, words: Sequence[str]) -> tuple[argparse.Namespace, list[str]]:
     """Read the command's options, and the mirror's words with the flags to try out."""
     own, line = split(words)
     options, flags = parser.parse_known_args(list(own))
@@ -68,8 +70,8 @@ def _plan(options: argparse.Namespace, line: Sequence[str]) -> int:
         _save(options.output, document)
     sys.stdout.write(document if options.json else "".join(f"{each}\n" for each in _lines(plans)))
     if any(look.troubles for each in plans for look in each.looks.values()):
-        return FAILED
-    return CHANGES if _keys(plans) or any(each.moves for each in plans) else NOTHING
+        return ExitCode.FAILED
+    return ExitCode.FOUND if _keys(plans) or any(each.moves for each in plans) else ExitCode.DONE
 
 
 def _apply(options: argparse.Namespace, line: Sequence[str]) -> int:
@@ -82,7 +84,7 @@ def _apply(options: argparse.Namespace, line: Sequence[str]) -> int:
             for outcome in flow.apply(_changes(found)):
                 sys.stdout.write(f"{_line(outcome)}\n")
                 failed += bool(outcome.error)
-    return FAILED if failed else NOTHING
+    return ExitCode.FAILED if failed else ExitCode.DONE
 
 
 @contextmanager

@@ -11,13 +11,13 @@ the quarantine, though the others are at the target.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from legacy_mm.cli.exit_code import CommandParser, reported
 from legacy_mm.cli.handler import handled, handler_of, ignore
-from legacy_mm.cli.old_line import flow_with_stores, split, told
+from legacy_mm.cli.mirror_line import flow_with_stores, split
 from legacy_mm.clients.librdkafka.backlog import Backlog
 from legacy_mm.clients.librdkafka.sender import FailedSend, RecordSender
 from legacy_mm.clock import Deadline
@@ -42,10 +42,10 @@ _PORTION = 100
 
 def redrive(words: Sequence[str]) -> int:
     """Run `legacy-mm redrive [FILE] -- COMMAND LINE`."""
-    parser = argparse.ArgumentParser(prog="legacy-mm redrive")
+    parser = CommandParser(prog="legacy-mm redrive")
     parser.add_argument("file", type=Path, nargs="?", help="else the --quarantine.topic of the command line")
     own, line = split(words)
-    return told(lambda: _redrive(parser.parse_args(own).file, line))
+    return reported(lambda: _redrive(parser.parse_args(own).file, line), failed=None)
 
 
 def _redrive(file: Path | None, line: Sequence[str]) -> int:

@@ -14,17 +14,16 @@ from legacy_mm.audit.cluster_access import ClientError
 from legacy_mm.audit.java_files import write_properties
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.audit.tool_process import ToolProcess
-from legacy_mm.cli.old_line import Parser, parts_of, split, told
+from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
+from legacy_mm.cli.mirror_line import parts_of, split
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
-
-PASSED, UNKNOWN, FAILED = 0, 1, 2
 
 
 def main(words: Sequence[str]) -> int:
     """Return 0 if every scenario went as expected, 2 if one did not, 1 if that is unknown, 128 + n after signal n."""
     own, line = split(words)
-    return told(lambda: _run(*_read(own, line)), UNKNOWN)
+    return reported(lambda: _run(*_read(own, line)))
 
 
 def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, Sequence[str]]:
@@ -81,7 +80,7 @@ def _play(options: argparse.Namespace, more: Sequence[str]) -> int:
                 _tell(results[-1])
     if options.json:
         sys.stdout.write(json.dumps([result._asdict() for result in results]) + "\n")
-    return FAILED if any(result.wrong for result in results) else PASSED
+    return ExitCode.FOUND if any(result.wrong for result in results) else ExitCode.DONE
 
 
 def _tell(result: selftest.Result) -> None:
@@ -111,7 +110,7 @@ def _scenarios(text: str) -> list[str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
+    parser = CommandParser(
         prog="legacy-mm selftest",
         allow_abbrev=False,
         description="Mirrors scratch topics while mirrors are stopped, killed and frozen, and counts what arrives. "

@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from legacy_mm.cli.old_line import LineParts, Parser, parts_of, split, told
+from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
+from legacy_mm.cli.mirror_line import LineParts, parts_of, split
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.cli.progress_bar import ProgressBar
 from legacy_mm.clock import Deadline
@@ -30,7 +31,6 @@ from legacy_mm.spark.shipping import build_archive
 if TYPE_CHECKING:
     from legacy_mm.audit.topic_comparison import ComparisonOutcome
 
-EQUAL, FAILED, DIFFERENT = 0, 1, 2
 _PRELOADED = "legacy_mm.spark.tables legacy_mm.audit.fingerprints"
 _STOP_SECONDS = 5.0
 _HOUR_SECONDS = 3600
@@ -52,7 +52,7 @@ _AS_THE_MIRROR = (
 def main(words: Sequence[str]) -> int:
     """Return 0 if equal, 2 if different, 1 if that is unknown."""
     own, line = split(words)
-    return told(lambda: _verify(*_read(own, line)), FAILED)
+    return reported(lambda: _verify(*_read(own, line)))
 
 
 def _read(own: Sequence[str], line: Sequence[str]) -> tuple[argparse.Namespace, LineParts | None]:
@@ -74,7 +74,7 @@ def _verify(options: argparse.Namespace, parts: LineParts | None) -> int:
     root_logger.silence()
     found = _compare(options, parts)
     sys.stdout.writelines(f"{line}\n" for line in _lines(found))
-    return DIFFERENT if found.differences else EQUAL
+    return ExitCode.FOUND if found.differences else ExitCode.DONE
 
 
 def _compare(options: argparse.Namespace, parts: LineParts | None) -> ComparisonOutcome:
@@ -170,7 +170,7 @@ def _hour(hours: int) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = Parser(
+    parser = CommandParser(
         prog="legacy-mm verify",
         allow_abbrev=False,
         description="Behind -- may stand the mirror's command line, which has files, topics and flags.",

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from legacy_mm.audit.java_files import write_properties
-from legacy_mm.cli.old_line import flows_by_librdkafka, flows_of
+from legacy_mm.cli.mirror_line import flows_by_librdkafka, flows_of
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import ConfigurationError
 

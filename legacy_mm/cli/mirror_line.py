@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import NoReturn
 
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment
 from legacy_mm.compat.steps import distinct
 from legacy_mm.compat.translate import MirrorRun, translate
 from legacy_mm.config.settings import JvmSettings
-from legacy_mm.errors import ConfigurationError, LegacyMMError, UsageError
+from legacy_mm.errors import ConfigurationError, UsageError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
 from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.logins import beyond_librdkafka
 from legacy_mm.spark.session import java_when_asked
-
-
-class Parser(argparse.ArgumentParser):
-    """Words that are wrong end with 1, for commands where 2 has a meaning."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{message}\n{self.format_usage().rstrip()}")
 
 
 def split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -117,12 +107,3 @@ def flow_with_stores(line: Sequence[str]) -> Iterator[tuple[Settings, Callable[[
     settings = flows_by_librdkafka(line)[0]
     with java_when_asked(settings.spark.jvm.java_home) as java:
         yield with_stores(settings, java), java
-
-
-def told(run: Callable[[], int], failed: int | None = None) -> int:
-    """Run it and return its exit code; an error is printed, and the code is `failed`, else the error's own."""
-    try:
-        return run()
-    except LegacyMMError as error:
-        print(f"legacy-mm: {error}", file=sys.stderr)
-        return error.exit_code if failed is None else failed

@@ -1,0 +1,38 @@
+"""The exit codes of `legacy-mm`, and the two ways to come by one: an answer, or an error in one line."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from enum import IntEnum
+from typing import NoReturn
+
+from legacy_mm.errors import LegacyMMError, UsageError
+
+
+class ExitCode(IntEnum):
+    """Codes that scripts ask for. A signal n ends a command with 128 + n; `redrive` and `handler` end as a mirror."""
+
+    DONE = 0
+    """All that was asked for was done, and clusters are as hoped: equal, nothing to change, every scenario passed."""
+    FAILED = 1
+    """There is no answer: wrong words, a file that cannot be used, a cluster that does not answer or refuses."""
+    FOUND = 2
+    """The answer is the other one: differences, changes to be made, groups left where they were, a failed scenario."""
+
+
+class CommandParser(argparse.ArgumentParser):
+    """Parses a command's own words; wrong ones are a UsageError, because argparse's code 2 has a meaning here."""
+
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(f"{message}\n{self.format_usage().rstrip()}")
+
+
+def reported(run: Callable[[], int], failed: int | None = ExitCode.FAILED) -> int:
+    """Run it and return its exit code; an error is printed, and the code is `failed`, or with None the error's own."""
+    try:
+        return run()
+    except LegacyMMError as error:
+        print(f"legacy-mm: {error}", file=sys.stderr)
+        return error.exit_code if failed is None or isinstance(error, UsageError) else failed

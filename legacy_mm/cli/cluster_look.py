@@ -18,7 +18,7 @@ from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.policies.changes import Change, ChangeOutcome, Look
 from legacy_mm.policies.leftovers import left_behind
 
-_PATIENCE_SECONDS = 30.0
+_REQUEST_TIMEOUT = 30.0
 _TARGET = "topics that the target cannot have"
 
 
@@ -46,13 +46,13 @@ class FlowClusters:
     def look(self) -> FlowPlan:
         """Return what each duty would change; raises LegacyMMError."""
         clusters = self._clusters
-        present = frozenset(clusters.source.topics(_patience()))
+        present = frozenset(clusters.source.topics(_deadline()))
         topics = clusters.names.concerned(present)
-        one_cluster = warning(self._settings, clusters.source, clusters.target, _patience())
+        one_cluster = warning(self._settings, clusters.source, clusters.target, _deadline())
         looks = {"both ends": Look(notes=(one_cluster,))} if one_cluster else {}
-        looks |= {each.duty.name: each.duty.look(topics, _patience()) for each in clusters.scheduled}
+        looks |= {each.duty.name: each.duty.look(topics, _deadline()) for each in clusters.scheduled}
         for each in clusters.at_source:
-            made = each.duty.look(topics, _patience()).changes
+            made = each.duty.look(topics, _deadline()).changes
             notes = tuple(f"the mirror will {change.text}, at the source" for change in made)
             looks[f"{each.duty.name} at the source"] = Look(notes=notes)
         if troubles := self._impossible(present):
@@ -60,7 +60,7 @@ class FlowClusters:
         # heartbeats of several clusters are told apart by these names, whatever the flags are
         named = (topic for topic in topics if not clusters.names.brings_heartbeats(topic))
         names = {topic: clusters.names.remote(topic) for topic in named}
-        left = left_behind(names, clusters.target.topics(_patience()), self._settings.features.naming.separator)
+        left = left_behind(names, clusters.target.topics(_deadline()), self._settings.features.naming.separator)
         moves: Mapping[str, Sequence[str]] = {}
         if self._settings.features.checkpoints is not None:
             groups, moves = group_plan.look(flow_groups(self._settings, self._names), self._names)
@@ -72,13 +72,13 @@ class FlowClusters:
         ours = self._settings.features.creation is not None
         mirrored = self._names.choice().of(present)
         copies = [self._names.at_target(topic) for topic in mirrored if not (ours and topic in self._names.scope)]
-        found = impossible_copies(self._clusters.target, copies, _patience())
+        found = impossible_copies(self._clusters.target, copies, _deadline())
         return tuple(f"topic {name}: {why}" for name, why in sorted(found.items()))
 
     def apply(self, changes: Sequence[Change]) -> Iterator[ChangeOutcome]:
         """Make these changes; raises HostError."""
-        return self._clusters.applier.apply(changes, _patience())
+        return self._clusters.applier.apply(changes, _deadline())
 
 
-def _patience() -> Deadline:
-    return Deadline.after(_PATIENCE_SECONDS)
+def _deadline() -> Deadline:
+    return Deadline.after(_REQUEST_TIMEOUT)

@@ -34,7 +34,7 @@ from legacy_mm.jvm.gateway import Jvm
 from legacy_mm.logs import events
 from legacy_mm.model import Columns, Outgoing
 
-_PATIENCE_SECONDS = 30.0
+_SEND_TIMEOUT = 30.0
 _LOOK_SECONDS = 0.05
 _PORTION = 100
 """Few enough that none waits in the queue until its time is over."""
@@ -100,7 +100,7 @@ def _of_topic(settings: Settings) -> Iterator[_Portion]:
     if topic is None:
         raise UsageError("name a file, or --quarantine.topic in the command line")
     group = f"{settings.source.group_id}-redrive"
-    backlog = Backlog(settings.target.properties, topic, group, _PATIENCE_SECONDS)
+    backlog = Backlog(settings.target.properties, topic, group, _SEND_TIMEOUT)
     records = [released(Record(*row)) for batch in backlog.read() for row in batch.rows()]
     yield _Portion(records, f"{topic} stays as it is")
     backlog.done()
@@ -120,7 +120,7 @@ def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Seq
     topics = {record.topic for record in records}
     names.scope.look(topics)
     batch = Columns.of(records)
-    targets, _ = placed(batch, handled(made, batch), names.in_place(topics))
+    targets, _ = placed(batch, handled(made, batch), names.keeps_partition(topics))
     return targets
 
 
@@ -151,7 +151,7 @@ def _send_portion(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
 
     Raises SendFailure for what is no record, and HostError when it does not go on any more.
     """
-    sent, left, patience = 0, len(targets), Deadline.after(_PATIENCE_SECONDS)
+    sent, left, deadline = 0, len(targets), Deadline.after(_SEND_TIMEOUT)
     while left:
         try:
             sent = sender.send_outgoing(targets, sent)
@@ -164,6 +164,6 @@ def _send_portion(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
             raise SendFailure(f"sending to the target failed: {ending.reason}")
         before, left = left, len(targets) - sent + sender.unacknowledged()
         if left < before:
-            patience = Deadline.after(_PATIENCE_SECONDS)
-        elif patience.expired():
-            raise HostError(f"the target has acknowledged nothing for {_PATIENCE_SECONDS:g} s")
+            deadline = Deadline.after(_SEND_TIMEOUT)
+        elif deadline.expired():
+            raise HostError(f"the target has acknowledged nothing for {_SEND_TIMEOUT:g} s")

@@ -106,13 +106,12 @@ class Plan(Frame):
     """`HandlerSettings` as a mapping, if records pass through a handler; the engine is then `records`."""
     quarantine: Mapping[str, Any] = field(default_factory=dict)
     """`QuarantineSettings` as a mapping; empty: no record is set aside."""
-    in_place: Sequence[str] = field(default_factory=list)
+    keeps_partition: Sequence[str] = field(default_factory=list)
     """Source topics whose records keep the number of their partition, whatever their keys say."""
     topics_made: bool = False
     """A duty creates the copies of these topics at the target."""
     compacted: Sequence[str] = field(default_factory=list)
-    """The topics of `in_place` that the brokers must not create with their defaults, because the source is compacted.
-    """
+    """Topics of `keeps_partition` that brokers must not create with their defaults: the source is compacted."""
     pairs: bool = False
     """Report also which source offset became which target offset (`Pairs`), and ages, for the topics in place."""
 
@@ -245,7 +244,7 @@ class Gap(Frame):
     reason: str
     parts_at: int = -1
     """Offset at which a new leader's log differs from what was read; -1: it does not differ, or that is unknown."""
-    made_again: bool = False
+    recreated: bool = False
     """The topic is known to be a recreated one."""
 
     @property

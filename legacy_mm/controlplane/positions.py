@@ -99,7 +99,7 @@ class GapGuard:
     def _answer(self, gap: Gap) -> int:
         """Return the offset to continue from, or the first available one; log and count the gap."""
         policy = "none" if self._fail else self._offset_reset
-        if gap.made_again and self._new_from_earliest:
+        if gap.recreated and self._new_from_earliest:
             policy = "earliest"
         resumed = gap.high if policy == "latest" else gap.low
         if gap.parts_at >= 0:
@@ -143,7 +143,7 @@ def _missed(gap: Gap, resumed: int) -> _Missed:
         return _Missed(0, 0, f"the log was truncated at {gap.parts_at} and continues with other records")
     there = resumed - gap.low
     skipped = f", {there} are there and were skipped by auto.offset.reset=latest" if there else ""
-    if gap.made_again:
+    if gap.recreated:
         return _Missed(gap.low, there, f"the topic was deleted and recreated{skipped}")
     if gap.wanted < gap.low:
         removed = gap.low - gap.wanted

@@ -103,7 +103,7 @@ class Stream(threading.Thread):
 
         self._orders.put(order)
 
-    def made_again(self, topic: str) -> None:
+    def recreated(self, topic: str) -> None:
         """Start a new copy job if the old one would not notice the recreated topic; begin as after a rebalance.
 
         Records that were copied and not committed are copied again, if they were of the new topic.

@@ -54,7 +54,7 @@ class BatchesEngine:
     def __init__(self, plan: Plan, report: Callable[[Frame], None]) -> None:
         self._report = report
         self._plan = plan
-        self._in_place = frozenset(plan.in_place)
+        self._keeps_partition = frozenset(plan.keeps_partition)
         self._failures = SendFailures(abort=plan.abort_on_send_failure)
         source, target = plan.source, plan.target
         self._target = cluster_of(target)
@@ -72,8 +72,8 @@ class BatchesEngine:
         self._refused = RefusedBatches(aside, self._router, self._pieces, limit) if aside.refused else None
         self._without_topic, self._halving = "", False
         self._pairs = OffsetPairs() if plan.pairs else None
-        in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
-        self._meters = PartitionMeters(in_place) if plan.pairs else None
+        keeps_partition = [partition for partition in plan.offsets if partition.topic in self._keeps_partition]
+        self._meters = PartitionMeters(keeps_partition) if plan.pairs else None
         self._contents = BatchContents(self._router.contents)
         self._empty_copies = EmptyCopies(
             plan.names, plan.offsets, self._safe.safe, self._read.log_begin, (self._source, self._target)
@@ -88,8 +88,8 @@ class BatchesEngine:
         self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
         beat = KeepAlive(lambda: report(self._progress({}, blocked=True)))
-        self._patience = RetryLoop(self._stopping, beat, lambda: self._tend(blocked=True))
-        self._topics = TargetTopics(plan, self._target, self._patience, self._stopping, self._wait)
+        self._retries = RetryLoop(self._stopping, beat, lambda: self._tend(blocked=True))
+        self._topics = TargetTopics(plan, self._target, self._retries, self._stopping, self._wait)
         self._held = HeldPartitions(self._fetcher, self._topics, self._appender)
 
     def run(self) -> Offsets:
@@ -117,7 +117,7 @@ class BatchesEngine:
         for cluster, traffic in ((self._source, self._read), (self._target, self._written)):
             cluster.keep_fresh(traffic.on_trouble)
         plan = self._plan
-        if started := self._patience.ask(lambda: self._fetcher.start(plan.offsets), plan.api_timeout):
+        if started := self._retries.ask(lambda: self._fetcher.start(plan.offsets), plan.api_timeout):
             self._report(started)
         while not self._stopping.is_set():
             begin = monotonic()
@@ -161,7 +161,7 @@ class BatchesEngine:
         if self._held.stays(partition):
             return
         data = self._batches.data(fetched)
-        topic, unopened = self._plan.names[partition.topic], partition.topic in self._in_place
+        topic, unopened = self._plan.names[partition.topic], partition.topic in self._keeps_partition
         sent, before = 0, self._records
         try:
             for arrived in self._joiner.join(topic, data, unopened=unopened):
@@ -179,8 +179,8 @@ class BatchesEngine:
         offset = max(begin, batch.header.base_offset)
         topic = self._plan.names[source.topic]
         count = self._source.partitions(source.topic)
-        in_place = source.topic in self._in_place
-        least = max(count, source.partition + 1) if in_place else 1
+        keeps_partition = source.topic in self._keeps_partition
+        least = max(count, source.partition + 1) if keeps_partition else 1
         try:
             partitions = self._partitions(topic, least)
         except Unsendable as error:
@@ -192,7 +192,7 @@ class BatchesEngine:
             self._held.hold(source, offset, topic, least)
             return False
         route = self._router.route(
-            topic, source.partition, batch, begin, count, partitions, in_place=in_place, codec=codec
+            topic, source.partition, batch, begin, count, partitions, keeps_partition=keeps_partition, codec=codec
         )
         targets = [TopicPartition(topic, placed.partition) for placed in route.batches]
         if not all(map(self._appender.takes, targets)):
@@ -224,7 +224,7 @@ class BatchesEngine:
         if self._appending and (count := self._target.partitions(topic)) >= least:
             return count
         if not self._appending:
-            self._patience.ask(self._appender.start)
+            self._retries.ask(self._appender.start)
             self._appending = not self._stopping.is_set()
         return self._topics.partitions(topic, least)
 
@@ -270,7 +270,7 @@ class BatchesEngine:
             self._report(measured)
 
     def _note(self, part: Part, base_offset: int) -> None:
-        if self._pairs is not None and part.piece.partition.topic in self._in_place:
+        if self._pairs is not None and part.piece.partition.topic in self._keeps_partition:
             self._pairs.batch(part.piece.partition, part.offsets, base_offset)
 
     def _deal_with(self, refused: ProducerBatch) -> None:
@@ -279,7 +279,7 @@ class BatchesEngine:
         if error_codes.needs_new_producer(refused.refusal):
             if not refused.lane.may_start_anew():
                 raise ProducerBroken(error_text.text(refused.refusal))
-            self._patience.ask(lambda: self._appender.start_anew(refused), at_least_once=True)
+            self._retries.ask(lambda: self._appender.start_anew(refused), at_least_once=True)
             return
         if self._refused is not None and isinstance(refused.receipt, Aside):
             self._refused.not_taken(refused.receipt, _why(refused))
@@ -312,7 +312,7 @@ class BatchesEngine:
         """Drop the refused batches, also in a stop, so that the batches after them are sent."""
         if refused.may_have_arrived and isinstance(refused.receipt, Part):
             self._note(refused.receipt, UNKNOWN)
-        self._patience.ask(lambda: self._appender.drop(refused), at_least_once=True)
+        self._retries.ask(lambda: self._appender.drop(refused), at_least_once=True)
 
     def _put_aside(self) -> None:
         """Give refused records to the quarantine. Only from the loops: it may have to wait for the topic."""

@@ -127,8 +127,8 @@ class HandlerEngine(RecordsEngine):
             if self._counts is None:
                 targets += handled.targets
             else:
-                in_place, left_open = placed(rest, handled, self._in_place)
-                targets += in_place
+                keeps_partition, left_open = placed(rest, handled, self._keeps_partition)
+                targets += keeps_partition
                 self._left_open |= left_open
             if handled.exit_code is not None:
                 self._exit.ask(handled.exit_code)

@@ -44,7 +44,7 @@ class RetryLoop:
     """Asks a cluster until it answers, or until a stop."""
 
     def __init__(self, stopping: threading.Event, beat: KeepAlive, meanwhile: Callable[[], None]) -> None:
-        """Create the patience; `meanwhile` is called between two tries."""
+        """Create the loop; `meanwhile` is called between two tries."""
         self._stopping = stopping
         self._beat = beat
         self._meanwhile = meanwhile

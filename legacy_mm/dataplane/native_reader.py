@@ -47,12 +47,12 @@ class NativeReader:
         properties: Mapping[str, str],
         timeout: float,
         on_statistics: Callable[[Statistics], None],
-        patience: RetryLoop,
+        retries: RetryLoop,
     ) -> None:
         """Create the reader; `timeout` is in seconds, for the source to return the start offsets."""
         self._timeout = timeout
         self._on_statistics = on_statistics
-        self._patience = patience
+        self._retries = retries
         self._decompress = Decompressor()
         self._source = BatchSource(properties, self._decompress)
         self._parts: Iterator[_Part] = iter(())
@@ -70,7 +70,7 @@ class NativeReader:
         source = self._source
         source.cluster.keep_fresh(source.traffic.on_trouble)
         try:
-            return self._patience.ask(lambda: source.fetcher.start(offsets), self._timeout) or Started({})
+            return self._retries.ask(lambda: source.fetcher.start(offsets), self._timeout) or Started({})
         except UnsupportedVersion as error:
             raise EngineUnfit(str(error)) from error
 

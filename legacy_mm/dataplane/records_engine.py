@@ -65,7 +65,7 @@ class RecordsEngine:
         self._stopping = threading.Event()
         self._stop_deadline = Deadline(0)
         self._reader = self._make_reader(plan)
-        self._in_place = frozenset(plan.in_place)
+        self._keeps_partition = frozenset(plan.keeps_partition)
         self._pairs = OffsetPairs() if plan.pairs else None
         self._names = plan.names
         quarantine = QuarantineSettings(**plan.quarantine)
@@ -76,8 +76,8 @@ class RecordsEngine:
             self._sender = self._refused.sender
         else:
             self._sender = self._make_senders(plan.target, among=plan.offsets)
-        in_place = [partition for partition in plan.offsets if partition.topic in self._in_place]
-        self._meters = PartitionMeters(in_place) if plan.pairs else None
+        keeps_partition = [partition for partition in plan.offsets if partition.topic in self._keeps_partition]
+        self._meters = PartitionMeters(keeps_partition) if plan.pairs else None
         self._arrived: list[tuple[Any, ...]] = []
         self._unmade = UnmadeTopics(plan, self._sender.missing_topics)
         self._one_cluster = OneCluster(
@@ -86,7 +86,7 @@ class RecordsEngine:
         self._gate = TargetGate(plan, self._reader, self._sender.topic_problem, self._unmade)
         self._counts = (
             PartitionCounts(self._reader.partitions, self._at_target, missing_seconds(plan.target))
-            if self._in_place
+            if self._keeps_partition
             else None
         )
         self._stuck = StuckRecords(self._sender.unacknowledged)
@@ -109,8 +109,8 @@ class RecordsEngine:
             from legacy_mm.dataplane.native_reader import NativeReader
 
             if unsupported(plan.source) is None:
-                patience = RetryLoop(self._stopping, self._beat, lambda: self._report_when_due(blocked=True))
-                return NativeReader(plan.source, plan.api_timeout, self._report, patience)
+                retries = RetryLoop(self._stopping, self._beat, lambda: self._report_when_due(blocked=True))
+                return NativeReader(plan.source, plan.api_timeout, self._report, retries)
         return PartitionReader(plan.source, plan.api_timeout, self._report)
 
     def _make_senders(
@@ -123,7 +123,7 @@ class RecordsEngine:
                 self._failures,
                 self._zero_timestamp,
                 on_statistics,
-                self._in_place,
+                self._keeps_partition,
                 None if self._pairs is None else self._delivered,
                 on_refused,
             )
@@ -207,7 +207,7 @@ class RecordsEngine:
         return {
             (topic, number, self._names[topic])
             for topic, number in self._batch.next_offsets()
-            if topic in self._in_place
+            if topic in self._keeps_partition
         }
 
     def _at_target(self, topic: str) -> int | None:
@@ -331,7 +331,7 @@ class RecordsEngine:
 
     def _delivered(self, row: tuple[Any, ...], offset: int) -> None:
         topic, partition, upstream, *_ = row
-        if self._pairs is not None and topic in self._in_place:
+        if self._pairs is not None and topic in self._keeps_partition:
             self._pairs.record(topic, partition, upstream, offset)
             self._arrived += [row] if offset != UNKNOWN else []
 

@@ -82,24 +82,24 @@ class Router:
         source: int,
         target: int,
         *,
-        in_place: bool = False,
+        keeps_partition: bool = False,
         codec: Codec | None = None,
     ) -> Route:
         """Route a data batch, from offset `begin` on; `source` and `target` are numbers of partitions.
 
-        `in_place`: its records keep their partition number. `codec`: the codec to keep where the user's files set none;
-        None: that of the batch. Raise CorruptRecords; EngineUnfit where it is too much to open.
+        `keeps_partition`: its records keep their partition number. `codec`: the codec to keep where the user's files set
+        none; None: that of the batch. Raise CorruptRecords; EngineUnfit where it is too much to open.
         """
         header = batch.header
         codec = next(found for found in (self._options.codec, codec, header.codec) if found is not None)
         codec = Codec.NONE if codec in self._not_taken else codec
-        if in_place and codec is header.codec and self._passes_unseen(batch, begin):
+        if keeps_partition and codec is header.codec and self._passes_unseen(batch, begin):
             offsets = range(header.base_offset, header.next_offset)
             return Route([Placed(partition, batch, offsets)], [], header.records, header.next_offset)
         data = opened(batch, self.decompress)
-        found = records.survey(header, data, partition, 0 if in_place else target)
+        found = records.survey(header, data, partition, 0 if keeps_partition else target)
         contents = records.measure(header, data, begin) if self._options.measure else None
-        stays = in_place or (partition < target and (target <= source or not found.keyless))
+        stays = keeps_partition or (partition < target and (target <= source or not found.keyless))
         next_offset = max(header.base_offset + found.last_offset_delta + 1, begin)
         if stays and not found.elsewhere and self._may_pass(header, found, begin):
             passed = batch
@@ -108,7 +108,7 @@ class Router:
             if len(passed.buffer) <= self._options.limit or found.records == 1:
                 offsets = range(header.base_offset, next_offset)
                 return Route([Placed(partition, passed, offsets)], [], found.records, next_offset, contents)
-        if in_place:
+        if keeps_partition:
             placement = Placement.all_to(partition)
         elif stays:
             placement = Placement.by_key(target, null_keys_to=partition)

@@ -15,15 +15,15 @@ class StuckRecords:
     def __init__(self, unacknowledged: Callable[[], int]) -> None:
         self._unacknowledged = unacknowledged
         self._count = -1
-        self._patience = Deadline(0)
+        self._deadline = Deadline(0)
 
     def are_there(self) -> bool:
         """Return True if none was acknowledged for a while; ask while a barrier waits for them."""
         count = self._unacknowledged()
         if count != self._count or not count:
-            self._count, self._patience = count, Deadline.after(_PATIENT_SECONDS)
+            self._count, self._deadline = count, Deadline.after(_PATIENT_SECONDS)
             return False
-        if not self._patience.expired():
+        if not self._deadline.expired():
             return False
-        self._patience = Deadline.after(_PATIENT_SECONDS)
+        self._deadline = Deadline.after(_PATIENT_SECONDS)
         return True

@@ -37,7 +37,7 @@ class TargetTopics:
     """The target's topics, as the engine's own thread asks for them."""
 
     def __init__(
-        self, plan: Plan, target: Cluster, patience: RetryLoop, stopping: threading.Event, wait: Callable[[], None]
+        self, plan: Plan, target: Cluster, retries: RetryLoop, stopping: threading.Event, wait: Callable[[], None]
     ) -> None:
         """Create the topics; `wait` waits a moment, or until the target has news."""
         self._names = plan.names
@@ -46,7 +46,7 @@ class TargetTopics:
         self._wait = wait
         self._pace = RetryBackoff(plan.target)
         self._missing_seconds = missing_seconds(plan.target)
-        self._unmade = UnmadeTopics(plan, lambda topics: patience.ask(lambda: missing_topics(target, topics)))
+        self._unmade = UnmadeTopics(plan, lambda topics: retries.ask(lambda: missing_topics(target, topics)))
         self._waits: dict[str, _Wait] = {}
 
     def partitions(self, topic: str, least: int) -> int:

@@ -20,7 +20,7 @@ class UnmadeTopics:
         """Create the store; `missing` returns the topics that the target lacks, without creating them; None: no
         answer.
         """
-        self._topics = {plan.names[topic] for topic in plan.in_place} if plan.topics_made else set()
+        self._topics = {plan.names[topic] for topic in plan.keeps_partition} if plan.topics_made else set()
         self._kept = {plan.names[topic] for topic in plan.compacted}
         self._missing = missing
         self._told: set[str] = set()

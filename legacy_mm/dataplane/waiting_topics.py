@@ -20,7 +20,7 @@ class WaitingTopics:
     """The waiting topics of one copy job."""
 
     def __init__(self) -> None:
-        self._patience: dict[str, Deadline] = {}
+        self._deadlines: dict[str, Deadline] = {}
         self._told: set[str] = set()
 
     def note(self, missing: Mapping[str, str], stuck: Mapping[str, str]) -> None:
@@ -32,16 +32,16 @@ class WaitingTopics:
             if new := [topic for topic in reasons if self._is_to_be_told(topic)]:
                 self._told.update(new)
                 events.emit(events.TOPIC_WAITS, topic=_named(new), reason=reasons[min(new)], advice=advice)
-        over = self._patience.keys() - missing.keys() - stuck.keys()
+        over = self._deadlines.keys() - missing.keys() - stuck.keys()
         if back := [topic for topic in over if topic in self._told]:
             self._told.difference_update(back)
             events.emit(events.TOPIC_GOES_ON, topic=_named(back))
         for topic in over:
-            del self._patience[topic]
+            del self._deadlines[topic]
 
     def _is_to_be_told(self, topic: str) -> bool:
-        patience = self._patience.setdefault(topic, Deadline.after(_QUIET_SECONDS))
-        return topic not in self._told and patience.expired()
+        deadline = self._deadlines.setdefault(topic, Deadline.after(_QUIET_SECONDS))
+        return topic not in self._told and deadline.expired()
 
 
 def _named(topics: Collection[str]) -> str:

@@ -112,7 +112,7 @@ class Copies:
             receipts=settings.receipts is not None,
             handler=self._handler(names),
             quarantine=asdict(settings.quarantine),
-            in_place=self._names.in_place(names),
+            keeps_partition=self._names.keeps_partition(names),
             topics_made=settings.features.creation is not None,
             compacted=[topic for topic in compacted if topic in names],
             pairs=self._pairs is not None,

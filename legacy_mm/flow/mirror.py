@@ -86,10 +86,10 @@ class Mirror:
         for stream in self._streams:
             stream.subscribe(topics)
 
-    def made_again(self, topic: str) -> None:
+    def recreated(self, topic: str) -> None:
         """Tell all streams that this topic was deleted and recreated."""
         for stream in self._streams:
-            stream.made_again(topic)
+            stream.recreated(topic)
 
     def existing_topics(self) -> frozenset[str] | None:
         """Return all topics that the source showed at the last look."""

@@ -45,7 +45,7 @@ class Names:
         """Return the name of the copy of a mirrored topic."""
         return self.remote(topic) if topic in self.scope or self._has_heartbeats(topic) else topic
 
-    def in_place(self, topics: Iterable[str]) -> list[str]:
+    def keeps_partition(self, topics: Iterable[str]) -> list[str]:
         """Return those of these source topics whose partitions are preserved."""
         preserve = self._features.preserve_partitions
         return [topic for topic in topics if preserve and topic in self.scope]

@@ -169,7 +169,7 @@ def _mirror(
             interval=source.metadata_max_age,
             before_first=_before_first(source, guard, identity),
             on_change=on_change,
-            on_made_again=lambda topic: mirror.made_again(topic),
+            on_recreated=lambda topic: mirror.recreated(topic),
             guard=guard,
             on_failure=on_failure,
         )

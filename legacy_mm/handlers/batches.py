@@ -74,10 +74,10 @@ def legally_named(handled: Handled, known: set[str]) -> Handled:
 
 
 def placed(
-    batch: Columns, handled: Handled, in_place: Container[str]
+    batch: Columns, handled: Handled, keeps_partition: Container[str]
 ) -> tuple[list[Outgoing], set[tuple[str, int, str]]]:
-    """Return the targets, with the source's partition where the handler names none and `in_place` has the source's
-    topic.
+    """Return the targets, with the source's partition where the handler names none and the source's topic is in
+    `keeps_partition`.
 
     Return also the moves: source topic, partition, target topic.
     """
@@ -87,7 +87,7 @@ def placed(
     for source, number, end in zip(batch.topics, batch.partitions, handled.ends, strict=False):
         for index in range(begin, end):
             topic, key, value, headers, partition, timestamp = targets[index]
-            if partition is None and source in in_place:
+            if partition is None and source in keeps_partition:
                 targets[index] = (topic, key, value, headers, number, timestamp)
                 moves.add((source, number, topic))
         begin = end

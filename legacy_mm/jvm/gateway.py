@@ -159,8 +159,8 @@ class Jvm:
         return TopicMatcher(self.connect().jvm, pattern)
 
     def _await_gateway(self) -> tuple[int, str]:
-        patience = math.inf if any(_SUSPENDED in option for option in self._options) else _START_SECONDS
-        deadline = Deadline.after(patience)
+        timeout = math.inf if any(_SUSPENDED in option for option in self._options) else _START_SECONDS
+        deadline = Deadline.after(timeout)
         while not self._connection_info.exists():
             with suppress(subprocess.TimeoutExpired):
                 self._start_again(self._process.wait(0.02))

@@ -254,22 +254,22 @@ def largest_batch(copying: Any) -> float:
     return max((spread["batch_records"][2] for spread in spreads if "batch_records" in spread), default=0)
 
 
-@pytest.mark.parametrize("in_place", [False, True], ids=["by key", "in place"])
+@pytest.mark.parametrize("keeps_partition", [False, True], ids=["by key", "in place"])
 @pytest.mark.parametrize("codec", ["none", "lz4"])
 def test_little_batches_are_joined_if_they_may_be_opened(
-    source: Any, target: Any, name: str, start_copying: Start, codec: str, in_place: bool
+    source: Any, target: Any, name: str, start_copying: Start, codec: str, keeps_partition: bool
 ) -> None:
     count = 30_000
     for cluster in (source, target):
         create_topic(cluster.bootstrap, name, partitions=6)
     load(source.bootstrap, name, count, 100, partitions=6, codec=codec, batch_bytes=LITTLE)
-    kept = {"in_place": [name]} if in_place else {}
+    kept = {"keeps_partition": [name]} if keeps_partition else {}
     copying = start_copying(source.bootstrap, target.bootstrap, name, 6, **kept)
     copying.wait_safe(count)
     wait_until(lambda: largest_batch(copying), PATIENCE, "statistics of the producer")
     assert copying.stop() == {}
     assert differences(source.bootstrap, target.bootstrap, name) == []
-    assert (largest_batch(copying) > 500) == (codec == "none" or not in_place)
+    assert (largest_batch(copying) > 500) == (codec == "none" or not keeps_partition)
 
 
 def test_a_topic_that_takes_no_large_batches_gets_smaller_ones(

@@ -67,7 +67,7 @@ def test_every_record_stays_in_its_partition_in_order(
             consumer={"isolation.level": "read_committed"},
             producer={} if codec is None else {"compression.type": codec},
             engine=engine,
-            in_place=list(names),
+            keeps_partition=list(names),
         )
         for partitions in {loaded.partitions for loaded in kinds}
     ]
@@ -89,7 +89,9 @@ def test_a_copy_begins_in_the_middle_of_a_batch(
     create_topic(source.bootstrap, name, 1)
     create_topic(target.bootstrap, name, 2)
     load(source.bootstrap, name, 500, 100, codec="lz4")
-    copying = start_copying(source.bootstrap, target.bootstrap, name, 1, begin=17, engine=engine, in_place=[name])
+    copying = start_copying(
+        source.bootstrap, target.bootstrap, name, 1, begin=17, engine=engine, keeps_partition=[name]
+    )
     copying.wait_safe(500)
     assert copying.stop() == {}
     there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
@@ -100,7 +102,7 @@ def start_with_too_few(source: Any, target: Any, name: str, start: Start, engine
     create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
     create_topic(target.bootstrap, name, 2)
     load(source.bootstrap, name, 1_000, 100)
-    return start(source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, in_place=[name])
+    return start(source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, keeps_partition=[name])
 
 
 def test_too_few_partitions_at_the_target_end_the_mirror_before_a_record_is_sent(
@@ -137,7 +139,9 @@ def test_a_topic_that_the_target_s_brokers_create_is_waited_for(
     """Those of the testbed give a new topic four partitions."""
     create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
     load(source.bootstrap, name, 1_000, 100)
-    copying = start_copying(source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, in_place=[name])
+    copying = start_copying(
+        source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, keeps_partition=[name]
+    )
     copying.wait_safe(1_000)
     assert copying.stop() == {}
     there, here = (read_all(cluster.bootstrap, name) for cluster in (source, target))
@@ -151,7 +155,13 @@ def test_a_topic_that_a_duty_makes_is_not_made_by_the_brokers(
     create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
     load(source.bootstrap, name, 1_000, 100)
     copying = start_copying(
-        source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, in_place=[name], topics_made=True
+        source.bootstrap,
+        target.bootstrap,
+        name,
+        SOURCE_PARTITIONS,
+        engine=engine,
+        keeps_partition=[name],
+        topics_made=True,
     )
     wait_until(lambda: any(frame.blocked for frame in copying.of(Progress)), PATIENCE, "it to wait")
     assert name not in list_topics(target.bootstrap)
@@ -176,7 +186,13 @@ def test_a_topic_that_the_duty_cannot_make_is_left_to_the_brokers(
     create_topic(source.bootstrap, name, SOURCE_PARTITIONS)
     load(source.bootstrap, name, 1_000, 100)
     copying = start_copying(
-        source.bootstrap, target.bootstrap, name, SOURCE_PARTITIONS, engine=engine, in_place=[name], topics_made=True
+        source.bootstrap,
+        target.bootstrap,
+        name,
+        SOURCE_PARTITIONS,
+        engine=engine,
+        keeps_partition=[name],
+        topics_made=True,
     )
     copying.wait_safe(1_000)
     assert copying.stop() == {}
@@ -199,7 +215,7 @@ def test_topics_beside_it_go_by_their_keys(
         SOURCE_PARTITIONS,
         names={kept: kept, keyed: keyed},
         engine=engine,
-        in_place=[kept],
+        keeps_partition=[kept],
     )
     copying.wait_safe(2_000)
     assert copying.stop() == {}

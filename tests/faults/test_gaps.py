@@ -117,7 +117,7 @@ def test_retention_passes_the_mirror(
 @BY_TOOL
 @pytest.mark.scenario(21)
 @pytest.mark.scenario(22)
-def test_a_topic_is_deleted_and_made_again(
+def test_a_topic_is_deleted_and_recreated(
     source: Any, target: Any, make_scene: Callable[..., Scene], which: str
 ) -> None:
     """The process stays up; with `earliest` the new topic is copied from its beginning."""
@@ -136,7 +136,7 @@ def test_a_topic_is_deleted_and_made_again(
 
 
 @BY_TOOL
-def test_a_target_topic_is_deleted_and_made_again(
+def test_a_target_topic_is_deleted_and_recreated(
     source: Any, own_clusters: Callable[..., Cluster], make_scene: Callable[..., Scene], which: str
 ) -> None:
     """What comes meanwhile waits for it. What it had is gone, and `batches` says so."""

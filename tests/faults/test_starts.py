@@ -60,7 +60,7 @@ def test_what_comes_behind_a_chosen_place_survives_a_kill(
 
 
 @BY_ENGINE
-def test_a_topic_that_was_made_again_is_new(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
+def test_a_topic_that_was_recreated_is_new(source: Any, target: Any, make_scene: Callable[..., Scene]) -> None:
     """With `--new.topics.from earliest` it is begun at its first record, though the group had begun at the end."""
     scene = make_scene(source, target, 4_000)
     tool = scene.mirror("--new.topics.from", "earliest", *COMMIT_OFTEN, consumer=LATEST)

@@ -214,8 +214,8 @@ def ask_topic(client: Any, topic: str) -> TopicAnswer | None:
     found = answer.topics[topic]
     if found.error is not None:
         return TopicAnswer(java_name(found.error), answer.cluster_id or "")
-    unled = [number for number, partition in found.partitions.items() if partition.leader == _NO_LEADER]
-    return TopicAnswer(f"{topic}-{min(unled)}: it has no leader" if unled else "", answer.cluster_id or "")
+    leaderless = [number for number, partition in found.partitions.items() if partition.leader == _NO_LEADER]
+    return TopicAnswer(f"{topic}-{min(leaderless)}: it has no leader" if leaderless else "", answer.cluster_id or "")
 
 
 def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:

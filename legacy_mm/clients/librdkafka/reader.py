@@ -49,7 +49,7 @@ class PartitionReader:
         self._errors = ErrorLines(properties.get("client.id", "client"))
         self._consumer = Consumer(client_properties(properties, self._errors, **own))
         self._gaps: list[Gap] = []
-        self.unled: dict[TopicPartition, int] = {}
+        self.leaderless: dict[TopicPartition, int] = {}
         """Partitions whose start, EARLIEST or LATEST, is not known yet."""
         self._resolve_at = Deadline.after(0)
         self._starts: dict[TopicPartition, int] = {}
@@ -61,8 +61,8 @@ class PartitionReader:
 
         Those of partitions without a leader come later, from `take_started`.
         """
-        self.unled = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
-        known = {partition: offset for partition, offset in offsets.items() if partition not in self.unled}
+        self.leaderless = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
+        known = {partition: offset for partition, offset in offsets.items() if partition not in self.leaderless}
         found = self._resolved(_START_SECONDS)
         self._starts = {**known, **found.offsets}
         self._assign()
@@ -73,7 +73,7 @@ class PartitionReader:
 
         `positions` returns the argument of `resume`.
         """
-        if not self.unled or not self._resolve_at.expired():
+        if not self.leaderless or not self._resolve_at.expired():
             return None
         found = self._resolved(0.0)
         self._resolve_at = Deadline.after(_RESOLVE_SECONDS)
@@ -139,28 +139,30 @@ class PartitionReader:
         starts = {partition: offset for partition, offset in self._starts.items() if partition not in self._waiting}
         self._consumer.assign([ClientPartition(*partition, offset) for partition, offset in starts.items()])
 
-    def _resolved(self, patience: float) -> Started:
+    def _resolved(self, timeout: float) -> Started:
         """Return new starts of partitions whose leaders answer within this time."""
         starts: dict[TopicPartition, int] = {}
         lows: dict[TopicPartition, int] = {}
-        deadline = Deadline.after(patience)
-        while self.unled:
+        deadline = Deadline.after(timeout)
+        while self.leaderless:
             last = deadline.expired()
             for partitions in self._led():
                 for partition, (low, high) in self._ends(partitions, in_halves=last).items():
-                    starts[partition] = low if self.unled.pop(partition) == EARLIEST else high
+                    starts[partition] = low if self.leaderless.pop(partition) == EARLIEST else high
                     lows[partition] = low
             if last:
                 break
             threading.Event().wait(_PAUSE_SECONDS)
-        if self.unled:
-            self._errors.tell(f"{next(iter(self.unled))} has no leader, or its leader does not answer", "unled")
+        if self.leaderless:
+            self._errors.tell(
+                f"{next(iter(self.leaderless))} has no leader, or its leader does not answer", "leaderless"
+            )
         return Started(starts, lows)
 
     def _led(self) -> list[list[TopicPartition]]:
         """Return the partitions that have a leader but no start yet, leader by leader."""
         found: defaultdict[int, list[TopicPartition]] = defaultdict(list)
-        for partition, leader in leaders(self._consumer, self.unled).items():
+        for partition, leader in leaders(self._consumer, self.leaderless).items():
             found[leader].append(partition)
         return list(found.values())
 

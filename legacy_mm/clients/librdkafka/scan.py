@@ -32,7 +32,7 @@ def read_range(
     consumer = Consumer(client_properties(properties, ErrorLines(_CLIENT_ID), **own))
     place = ClientPartition(topic, partition, begin)
     consumer.assign([place])
-    patience = Deadline.after(_SILENCE_SECONDS)
+    deadline = Deadline.after(_SILENCE_SECONDS)
     try:
         while True:
             messages = consumer.consume(_BATCH, _WAIT_SECONDS)
@@ -44,10 +44,10 @@ def read_range(
             wanted = [record for record in records if (record.offset() or 0) < end]
             if wanted:
                 yield wanted
-                patience = Deadline.after(_SILENCE_SECONDS)
+                deadline = Deadline.after(_SILENCE_SECONDS)
             if errors or len(wanted) < len(records) or (wanted and wanted[-1].offset() == end - 1):
                 return
-            if patience.expired():
+            if deadline.expired():
                 raise HostError(f"{topic}-{partition} gave no record for {_SILENCE_SECONDS:g} s")
     except KafkaException as error:
         raise HostError(f"reading {topic}-{partition} failed: {error.args[0].str()}") from error

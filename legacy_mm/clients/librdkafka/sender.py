@@ -98,19 +98,19 @@ class RecordSender:
         on_failure: Callable[[FailedSend], None],
         on_zero_timestamp: Callable[[TopicPartition], None],
         on_statistics: Callable[[Statistics], None],
-        in_place: Collection[str] = (),
+        keeps_partition: Collection[str] = (),
         on_delivered: Callable[[Any, int], None] | None = None,
         on_refused: Refused | None = None,
     ) -> None:
-        """Create a sender; `in_place`: source topics whose records `send` leaves in their partition.
+        """Create a sender; `keeps_partition`: source topics whose records `send` leaves in their partition.
 
         `on_delivered` is called for each row that `send` was given, in the order of its partition, with its offset at
         the target, UNKNOWN if it failed and may be there nevertheless; about 1 us a record. `on_refused` is asked about
         a failed record before `on_failure` is called.
         """
         self._names = names
-        self._in_place = in_place
-        self._all_in_place = bool(in_place) and names.keys() <= set(in_place)
+        self._keeps_partition = keeps_partition
+        self._all_keep_partition = bool(keeps_partition) and names.keys() <= set(keeps_partition)
         self._on_failure = on_failure
         self._on_zero_timestamp = on_zero_timestamp
         self._fatal: KafkaError | None = None
@@ -289,11 +289,11 @@ class RecordSender:
         return map(self._names.__getitem__, records.topics)
 
     def _partitions(self, records: Columns) -> Iterable[int]:
-        if not self._in_place:
+        if not self._keeps_partition:
             return repeat(_ANY_PARTITION)
-        if self._all_in_place:
+        if self._all_keep_partition:
             return records.partitions
-        kept = map(self._in_place.__contains__, records.topics)
+        kept = map(self._keeps_partition.__contains__, records.topics)
         return (number if keep else _ANY_PARTITION for number, keep in zip(records.partitions, kept, strict=True))
 
     def _outcomes(self, records: Columns) -> Iterator[Callable[[KafkaError | None, Any], None] | None]:

@@ -70,7 +70,7 @@ class NativeAdmin:
         """
         self.name = name
         self.connection = {**properties, "client.id": f"legacy_mm-duties-{name}"}
-        self._patience = threading.Event()
+        self._pause = threading.Event()
         self._replaces_properties = False
 
     def topics(self, deadline: Deadline) -> dict[str, int]:
@@ -234,7 +234,7 @@ class NativeAdmin:
             except ConnectionLost:
                 if deadline.expired():
                     raise
-            self._patience.wait(_PAUSE_SECONDS)
+            self._pause.wait(_PAUSE_SECONDS)
 
     @contextmanager
     def _asking(self, what: str, deadline: Deadline) -> Iterator[Cluster]:

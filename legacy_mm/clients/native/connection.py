@@ -77,7 +77,7 @@ def _connect(
         raise
     connection = Connection(transport, host, port, node, properties)
     try:
-        with connection.patience(deadline.remaining()):
+        with connection.with_timeout(deadline.remaining()):
             connection.knows(login.ask_versions(connection.call))
             if name := security.mechanism_name:
                 lifetime = login.authenticate(connection.call, name, security.mechanism(host))
@@ -109,7 +109,7 @@ class Connection:
         self._client_id = properties.get("client.id", "legacy_mm")
         encoded = self._client_id.encode()
         self._client = _CLIENT_ID_LENGTH.pack(len(encoded)) + encoded
-        self._patience = int(properties.get("socket.timeout.ms", 60_000)) / 1000
+        self._timeout = int(properties.get("socket.timeout.ms", 60_000)) / 1000
         self._most_bytes = int(properties.get("receive.message.max.bytes", _MOST_BYTES))
         self._ids = count(1)
         self._outstanding: deque[_Asked] = deque()
@@ -198,13 +198,13 @@ class Connection:
         yield from map(self._answer, asked)
 
     @contextmanager
-    def patience(self, seconds: float) -> Iterator[None]:
+    def with_timeout(self, seconds: float) -> Iterator[None]:
         """Wait this long for an answer instead of `socket.timeout.ms`."""
-        usual, self._patience = self._patience, seconds
+        usual, self._timeout = self._timeout, seconds
         try:
             yield
         finally:
-            self._patience = usual
+            self._timeout = usual
 
     def excuse(self, seconds: float) -> None:
         """Extend the timeout by the time for which the broker mutes this connection (a quota)."""
@@ -241,15 +241,15 @@ class Connection:
     def _send(self, segments: list[Bytes], asked: _Asked) -> None:
         with self._in_use():
             self._outstanding.append(asked)
-            deadline = Deadline.after(self._patience)
+            deadline = Deadline.after(self._timeout)
             while segments:
                 try:
                     sent = self._transport.send_some(segments)
                 except BlockingIOError:
                     if deadline.expired():
-                        raise self._lost(f"it took no bytes for {self._patience:g} s") from None
+                        raise self._lost(f"it took no bytes for {self._timeout:g} s") from None
                     continue
-                deadline = Deadline.after(self._patience)
+                deadline = Deadline.after(self._timeout)
                 segments = _unsent(segments, sent)
 
     def _fill(self, view: memoryview) -> None:
@@ -257,19 +257,19 @@ class Connection:
             try:
                 received = self._transport.receive_into(view)
             except BlockingIOError:
-                self._check_patience()
+                self._check_timeout()
                 continue
             if not received:
                 raise self._lost("it closed the connection")
             view = view[received:]
 
-    def _check_patience(self) -> None:
+    def _check_timeout(self) -> None:
         if self._closed:
             raise self._lost("closed here")
         with suppress(IndexError):  # another thread may be about to send
             oldest = self._outstanding[0]
-            if monotonic() - max(oldest.at, self._excused) > self._patience:
-                raise self._lost(f"no answer to {_api(oldest.api_key)} within {self._patience:g} s")
+            if monotonic() - max(oldest.at, self._excused) > self._timeout:
+                raise self._lost(f"no answer to {_api(oldest.api_key)} within {self._timeout:g} s")
 
     def _check(self, size: int, correlation_id: int) -> None:
         if not _SIZE.size <= size <= self._most_bytes:

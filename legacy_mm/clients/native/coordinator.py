@@ -32,11 +32,11 @@ class Coordinator:
         self._connection: Connection | None = None
         self._lock = Lock()
 
-    def call(self, request: Any, patience: float) -> Any:
-        """Return the answer within `patience` seconds. Raise ConnectionLost, ClusterUnreachable, StreamFailure."""
+    def call(self, request: Any, timeout: float) -> Any:
+        """Return the answer within `timeout` seconds. Raise ConnectionLost, ClusterUnreachable, StreamFailure."""
         connection = self.reach()
         try:
-            with connection.patience(patience):
+            with connection.with_timeout(timeout):
                 return connection.call(request)
         except ConnectionLost:
             self.forget()

@@ -38,7 +38,7 @@ _REPLICA_SECONDS = 300.0
 """
 _NOBODY = None, UNKNOWN_EPOCH
 _NO_REPLICA = -1, 0.0
-_PARTED, _MADE_AGAIN = "its leader is another one", "its topic is another one"
+_PARTED, _RECREATED = "its leader is another one", "its topic is another one"
 
 
 class Fetcher:
@@ -75,13 +75,13 @@ class Fetcher:
         self.cluster.watch({partition.topic for partition in offsets})
         logical = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
         found, ids = self._resolved(logical, patient=True)
-        unled = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
+        leaderless = {partition: offset for partition, offset in logical.items() if partition not in found.offsets}
         actual = {partition: offset for partition, offset in offsets.items() if partition not in logical}
         actual |= found.offsets
         self._logs.belong(found.offsets, ids)
         self.resume(actual)
-        if unled:
-            threading.Thread(target=self._find_starts, args=(unled,), name="starts", daemon=True).start()
+        if leaderless:
+            threading.Thread(target=self._find_starts, args=(leaderless,), name="starts", daemon=True).start()
         return Started(actual, found.lows)
 
     def take_started(self) -> Started | None:
@@ -93,19 +93,21 @@ class Fetcher:
         self.resume(started.offsets)
         return started
 
-    def _find_starts(self, unled: Offsets) -> None:
+    def _find_starts(self, leaderless: Offsets) -> None:
         """Find start offsets in a thread of its own: an unreachable broker blocks for many seconds while others are
         read.
         """
         try:
-            while unled and not self._closed:
-                led = {partition: offset for partition, offset in unled.items() if self.cluster.leader(partition)}
+            while leaderless and not self._closed:
+                led = {partition: offset for partition, offset in leaderless.items() if self.cluster.leader(partition)}
                 found, ids = self._resolved(led, patient=False)
-                unled = {partition: offset for partition, offset in unled.items() if partition not in found.offsets}
+                leaderless = {
+                    partition: offset for partition, offset in leaderless.items() if partition not in found.offsets
+                }
                 if found.offsets:
                     self._started.append((found, ids))
                 else:
-                    self.traffic.on_trouble(f"{next(iter(unled))} has no leader, or its leader does not answer")
+                    self.traffic.on_trouble(f"{next(iter(leaderless))} has no leader, or its leader does not answer")
                     self.cluster.stale()
                 self.rest(_ATTEND_SECONDS)
         except Exception as error:  # noqa: BLE001 - the engine raises it
@@ -194,9 +196,9 @@ class Fetcher:
         """Return the partitions that may be read on; a recreated topic is a gap, and so is a new leader's diverging
         log.
         """
-        if again := {want.partition: want.offset for want in self._logs.made_again(asked)}:
+        if again := {want.partition: want.offset for want in self._logs.recreated(asked)}:
             for partition, offset in again.items():
-                self._report_made_again(partition, offset, *self._log_ends(partition))
+                self._report_recreated(partition, offset, *self._log_ends(partition))
             asked = [want for want in asked if want.partition not in again]
         doubts = self._logs.doubts(asked)
         for want, parts_at in doubts:
@@ -317,8 +319,8 @@ class Fetcher:
             if low <= wanted <= high:  # a follower that lags, or a moment in between
                 self._replicas.pop(partition, None)
                 self._pause(partition)
-            elif self._is_made_again(partition, wanted):
-                self._report_made_again(partition, wanted, *self._log_ends(partition))
+            elif self._is_recreated(partition, wanted):
+                self._report_recreated(partition, wanted, *self._log_ends(partition))
             else:
                 self._report_gap(Gap(*partition, wanted, low, high, error_text.text(error)))
         elif error_codes.may_be_read_later(error):
@@ -340,15 +342,15 @@ class Fetcher:
             leader = self.cluster.leader(judged[0])
             self.cluster.refresh(leader.node if leader else None)
 
-    def _is_made_again(self, partition: TopicPartition, wanted: int) -> bool:
-        return bool(self._logs.made_again([Wanted(partition, wanted, self.cluster.leader_epoch(partition))]))
+    def _is_recreated(self, partition: TopicPartition, wanted: int) -> bool:
+        return bool(self._logs.recreated([Wanted(partition, wanted, self.cluster.leader_epoch(partition))]))
 
     def _log_ends(self, partition: TopicPartition) -> tuple[int, int]:
         low, high = (self.cluster.offsets([partition], which)[partition] for which in (EARLIEST, LATEST))
         return low, high
 
-    def _report_made_again(self, partition: TopicPartition, wanted: int, low: int, high: int) -> None:
-        self._report_gap(Gap(*partition, wanted, low, high, _MADE_AGAIN, made_again=True))
+    def _report_recreated(self, partition: TopicPartition, wanted: int, low: int, high: int) -> None:
+        self._report_gap(Gap(*partition, wanted, low, high, _RECREATED, recreated=True))
 
     def _report_gap(self, gap: Gap) -> None:
         with self._changed:

@@ -96,7 +96,7 @@ class GroupSession:
         self.polled = self.heard
         """When the member's own thread was last here."""
         self._terms = terms
-        self._patience = terms.session_timeout / 3  # then another broker may keep the group
+        self._timeout = terms.session_timeout / 3  # then another broker may keep the group
         self._cluster = cluster
         self._coordinator = Coordinator(cluster, terms.group)
         self._tell = tell
@@ -266,7 +266,7 @@ class GroupSession:
         self._next_beat = now + self._terms.heartbeat_interval
         self._done["heartbeats"] += 1
         try:
-            answer = self._coordinator.call(group_protocol.heartbeat(self._identity()), self._patience)
+            answer = self._coordinator.call(group_protocol.heartbeat(self._identity()), self._timeout)
         except (ConnectionLost, ClusterUnreachable) as error:
             self._on_trouble(str(error))
             self._next_beat = monotonic() + self._terms.retry_pause
@@ -318,9 +318,9 @@ class GroupSession:
         )
         try:
             try:
-                answer = self._coordinator.call(request, self._patience)
+                answer = self._coordinator.call(request, self._timeout)
             except ConnectionLost:  # the same offsets once more do no harm
-                answer = self._coordinator.call(request, self._patience)
+                answer = self._coordinator.call(request, self._timeout)
         except (ConnectionLost, ClusterUnreachable) as error:
             return _failed(offsets, CommitProblem.RETRY, str(error))
         outcome = dict(offset_requests.commit_outcome(answer))
@@ -335,9 +335,9 @@ class GroupSession:
             },
         )
 
-    def _fetch(self, partitions: Collection[TopicPartition], patience: float, found: Future[Any]) -> None:
+    def _fetch(self, partitions: Collection[TopicPartition], timeout: float, found: Future[Any]) -> None:
         try:
-            answer = self._coordinator.call(offset_requests.fetch_request(self._terms.group, partitions), patience)
+            answer = self._coordinator.call(offset_requests.fetch_request(self._terms.group, partitions), timeout)
             found.set_result(offset_requests.fetched(answer))
         except (ConnectionLost, ClusterUnreachable) as error:
             found.set_exception(TimeoutError(str(error)))

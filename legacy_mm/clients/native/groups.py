@@ -61,7 +61,7 @@ class GroupAdmin:
         """
         self.name = name
         self._properties = dict(properties)
-        self._patience = threading.Event()
+        self._pause = threading.Event()
 
     def groups(self, deadline: Deadline) -> frozenset[str]:
         """Return the ids of the consumer groups in any state, without share and streams groups. Raise LegacyMMError."""
@@ -116,8 +116,8 @@ class GroupAdmin:
 
     def _cluster(self, deadline: Deadline) -> Cluster:
         usual = int(self._properties.get("socket.timeout.ms", _SOCKET_TIMEOUT_MS))
-        patience = max(1, min(usual, int(deadline.remaining() * 1000)))
-        return Cluster({**self._properties, "socket.timeout.ms": str(patience)}, deadline.remaining())
+        timeout_ms = max(1, min(usual, int(deadline.remaining() * 1000)))
+        return Cluster({**self._properties, "socket.timeout.ms": str(timeout_ms)}, deadline.remaining())
 
     def _listed(self, cluster: Cluster, deadline: Deadline, *, with_states: bool = False) -> list[Any]:
         """Return every broker's groups; each broker lists those that it coordinates."""
@@ -159,7 +159,7 @@ class GroupAdmin:
 
     def _wait(self, cluster: Cluster, deadline: Deadline) -> None:
         cluster.stale()
-        self._patience.wait(min(_PAUSE_SECONDS, deadline.remaining()))
+        self._pause.wait(min(_PAUSE_SECONDS, deadline.remaining()))
 
 
 def raise_untold(untold: Mapping[str, str]) -> None:

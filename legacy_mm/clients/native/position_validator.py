@@ -57,7 +57,7 @@ class PositionValidator:
             if partition.topic in ids:
                 self._ids[partition] = ids[partition.topic]
 
-    def made_again(self, wanted: Iterable[Wanted]) -> list[Wanted]:
+    def recreated(self, wanted: Iterable[Wanted]) -> list[Wanted]:
         """Return the partitions whose topic id differs from the noted one, once for each new id.
 
         Java's consumer loses such a partition with the topic, and finds it without a committed offset. An abandoned id

@@ -33,7 +33,7 @@ class How(StrEnum):
     NOT_MIRRORED = "not-mirrored"
     NO_COPY = "no-copy"
     """The target has no such partition."""
-    COPY_MADE_AGAIN = "copy-made-again"
+    COPY_RECREATED = "copy-made-again"
     """The known pairs belong to an earlier copy that was longer than the current one."""
     TOO_OLD = "too-old"
     UNKNOWN = "unknown"
@@ -68,7 +68,7 @@ class GroupPosition:
             "some records may be read again",
             How.NOT_MIRRORED: "the topic is not mirrored",
             How.NO_COPY: "the target has no such partition",
-            How.COPY_MADE_AGAIN: "its copy ends before all that is known: it was deleted and recreated",
+            How.COPY_RECREATED: "its copy ends before all that is known: it was deleted and recreated",
             How.TOO_OLD: f"older than all that is known, which begins at {oldest}{_WAY_OUT}",
             How.UNKNOWN: f"nothing is known of this partition{_WAY_OUT}",
         }[self.how]

@@ -133,7 +133,7 @@ class GroupTranslation:
                 found.offset is not None and found.offset > there_ends[1]
             ):  # copied after the ends were read, or never there
                 there_ends = self.target.topics.log_ends([target], deadline)[target]
-                found = found if found.offset <= there_ends[1] else GroupPosition(How.COPY_MADE_AGAIN, behind=True)
+                found = found if found.offset <= there_ends[1] else GroupPosition(How.COPY_RECREATED, behind=True)
             left = None if found.offset is None else max(0, there_ends[1] - found.offset)
             return Position(place, offset, target, found, left)
 

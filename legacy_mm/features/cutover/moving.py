@@ -52,7 +52,7 @@ class Cutover:
         self._flow = flow
         self._target_cluster = target_cluster
         self._say = say
-        self._patience = threading.Event()
+        self._pause = threading.Event()
 
     def run(self, options: CutoverOptions, keep: Callable[[CutoverReceipt], None]) -> bool:
         """Move the group; return False if it is not ready and nothing was changed. Raises LegacyMMError."""
@@ -90,10 +90,10 @@ class Cutover:
 
     def _copied(self, options: CutoverOptions) -> bool:
         """Wait until the records are copied: step 2. A dry run looks once."""
-        ends = self._translation.ends(self._group, _patience())
+        ends = self._translation.ends(self._group, _deadline())
         end = Deadline.after(0 if options.dry_run else options.timeout)
         said: Offsets | None = None
-        while lag := self._translation.lag(ends, _patience()):
+        while lag := self._translation.lag(ends, _deadline()):
             if lag != said:
                 said = lag
                 self._say(
@@ -104,7 +104,7 @@ class Cutover:
                 when = "yet" if options.dry_run else f"within {options.timeout:g} s"
                 self._say(f"not ready: not copied {when}; is the mirror running?")
                 return False
-            self._patience.wait(min(_PAUSE_SECONDS, end.remaining()))
+            self._pause.wait(min(_PAUSE_SECONDS, end.remaining()))
         self._say(f"copied: all records of {len(ends)} partitions")
         return True
 
@@ -114,7 +114,7 @@ class Cutover:
         end = Deadline.after(seconds)
         waited: list[str] = []
         while True:
-            positions = self._translation.positions(self._group, _patience(), from_first=options.from_first)
+            positions = self._translation.positions(self._group, _deadline(), from_first=options.from_first)
             behind = [str(each.source) for each in positions if each.answer.behind]
             if end.expired() or not behind:
                 return positions
@@ -124,10 +124,10 @@ class Cutover:
                     f"translated: waiting up to {seconds:g} s until the mirror has written the offset pairs of "
                     f"{', '.join(behind)}"
                 )
-            self._patience.wait(min(_PAUSE_SECONDS, end.remaining()))
+            self._pause.wait(min(_PAUSE_SECONDS, end.remaining()))
 
     def _moves(self, positions: Sequence[Position]) -> list[MovedPartition]:
-        before = offsets_of(self._translation.target.groups, self._group, _patience())
+        before = offsets_of(self._translation.target.groups, self._group, _deadline())
         return [
             MovedPartition(
                 each.source,
@@ -168,9 +168,9 @@ class Cutover:
         """Commit and read back: steps 5 and 6. Raises HostError with the offsets that the target has."""
         wanted = {each.target: each.after for each in moved if each.changed}
         admin = self._translation.target.groups
-        failed = _tried(lambda: admin.commit({self._group: wanted}, _patience()).get(self._group)) if wanted else ""
+        failed = _tried(lambda: admin.commit({self._group: wanted}, _deadline()).get(self._group)) if wanted else ""
         try:
-            found = offsets_of(admin, self._group, _patience())
+            found = offsets_of(admin, self._group, _deadline())
         except LegacyMMError as error:
             told = failed or "no error reported"
             raise HostError(f"committed for {self._group}: {told}; it cannot be read back: {error}") from error
@@ -189,7 +189,7 @@ def undo(receipt: CutoverReceipt, target: GroupAdmin, cluster: str, say: Say) ->
     if members := members_of(target, receipt.group):
         say(f"members: the group is in use at the target; stop {members}")
         return False
-    found = offsets_of(target, receipt.group, _patience())
+    found = offsets_of(target, receipt.group, _deadline())
     changed = [each for each in receipt.partitions if each.changed]
     for each in changed:
         now = found.get(each.target)
@@ -199,10 +199,10 @@ def undo(receipt: CutoverReceipt, target: GroupAdmin, cluster: str, say: Say) ->
     new = [each.target for each in changed if each.before is None and each.target in found]
     failed = ""
     if former:
-        failed = _tried(lambda: target.commit({receipt.group: former}, _patience()).get(receipt.group))
+        failed = _tried(lambda: target.commit({receipt.group: former}, _deadline()).get(receipt.group))
     if new and not failed:
-        failed = _tried(lambda: target.forget(receipt.group, new, _patience()))
-    _check_undone(receipt.group, former, new, offsets_of(target, receipt.group, _patience()), failed)
+        failed = _tried(lambda: target.forget(receipt.group, new, _deadline()))
+    _check_undone(receipt.group, former, new, offsets_of(target, receipt.group, _deadline()), failed)
     for each in changed:
         say(f"{each.target}: back at {'no offset' if each.before is None else each.before.offset}")
     say("consumers at the source continue at their offsets, which were never changed")
@@ -233,11 +233,11 @@ def _tried(request: Callable[[], str | None]) -> str:
 
 def members_of(cluster: GroupAdmin, group: str) -> str:
     """Return the members of the group as text; empty if it has none."""
-    states, untold = cluster.states([group], _patience())
+    states, untold = cluster.states([group], _deadline())
     raise_untold(untold)
     if states[group] in (EMPTY, DEAD):
         return ""
-    found = cluster.members(group, _patience())
+    found = cluster.members(group, _deadline())
     return ", ".join(found) or f"its members (state {states[group]})"
 
 
@@ -249,5 +249,5 @@ def _places(offsets: Offsets) -> str:
     return ", ".join(f"{place}={offset}" for place, offset in sorted(offsets.items()))
 
 
-def _patience() -> Deadline:
+def _deadline() -> Deadline:
     return Deadline.after(_ASK_SECONDS)

@@ -16,7 +16,7 @@ from legacy_mm.model import TopicPartition
 P = TopicPartition("orders", 3)
 TRIMMED = Gap("orders", 3, wanted=100, low=150, high=400, reason="Broker: Offset out of range")
 SHORTER = Gap("orders", 3, wanted=100, low=0, high=40, reason="Broker: Offset out of range")
-MADE_AGAIN = Gap("orders", 3, wanted=100, low=5, high=400, reason="its topic is another one", made_again=True)
+RECREATED = Gap("orders", 3, wanted=100, low=5, high=400, reason="its topic is another one", recreated=True)
 GROWN = Gap("orders", 3, wanted=100, low=0, high=400, reason="Broker: Offset out of range")
 PARTED = Gap("orders", 3, wanted=100, low=0, high=400, reason="its leader is another one", parts_at=80)
 
@@ -32,8 +32,8 @@ def unexpected(offsets: int) -> None:
         (TRIMMED, "latest", 400, 300),
         (SHORTER, "earliest", 0, 0),
         (SHORTER, "latest", 40, 0),
-        (MADE_AGAIN, "earliest", 5, 5),
-        (MADE_AGAIN, "latest", 400, 400),
+        (RECREATED, "earliest", 5, 5),
+        (RECREATED, "latest", 400, 400),
         (GROWN, "earliest", 0, 0),
         (GROWN, "latest", 400, 300),
         (PARTED, "earliest", 80, 0),
@@ -64,8 +64,8 @@ def test_where_it_goes_on(
         (SHORTER, "earliest", "was truncated, or the topic was deleted and recreated (the log"),
         (SHORTER, "latest", "recreated, 40 are there and were skipped by auto.offset.reset=latest (the log"),
         (PARTED, "latest", "truncated at 80 and continues with other records (the log"),
-        (MADE_AGAIN, "earliest", "the topic was deleted and recreated (the log"),
-        (MADE_AGAIN, "latest", "recreated, 395 are there and were skipped by auto.offset.reset=latest (the log"),
+        (RECREATED, "earliest", "the topic was deleted and recreated (the log"),
+        (RECREATED, "latest", "recreated, 395 are there and were skipped by auto.offset.reset=latest (the log"),
     ],
 )
 def test_the_line_says_what_happened(
@@ -75,11 +75,11 @@ def test_the_line_says_what_happened(
     assert reason in caplog.records[0].getMessage()
 
 
-def test_a_topic_that_was_made_again_is_a_new_one() -> None:
+def test_a_topic_that_was_recreated_is_a_new_one() -> None:
     """With `--new.topics.from earliest`; what retention took of a known one is passed as `latest` says."""
     counted: list[int] = []
     guard = GapGuard("latest", counted.append, unexpected, fail=False, group="mirror", new_from_earliest=True)
-    assert guard.after([MADE_AGAIN]) == {P: 5}
+    assert guard.after([RECREATED]) == {P: 5}
     assert guard.after([TRIMMED]) == {P: 400}
     assert counted == [5, 300]
 

@@ -314,7 +314,7 @@ def test_each_new_try_comes_after_a_longer_pause(bench: Bench, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("outlives", [True, False], ids=["records", "batches"])
-def test_a_topic_that_was_made_again_is_begun_anew_by_another_job(bench: Bench, outlives: bool) -> None:
+def test_a_topic_that_was_recreated_is_begun_anew_by_another_job(bench: Bench, outlives: bool) -> None:
     """What the first topic's offsets were is nothing to commit in the second; `batches` sees for itself."""
     other = TopicPartition("payments", 0)
 
@@ -325,7 +325,7 @@ def test_a_topic_that_was_made_again_is_begun_anew_by_another_job(bench: Bench, 
         bench.job.outlives_topics = outlives
         bench.job.safe |= {P: 8, other: 8}
 
-    bench.run(reach, lambda: None, go_on, partial(bench.stream.made_again, "orders"), lambda: None, lambda: None)
+    bench.run(reach, lambda: None, go_on, partial(bench.stream.recreated, "orders"), lambda: None, lambda: None)
     assert bench.failures == []
     assert len(bench.jobs) == (3 if outlives else 2)
     assert bench.begun[-1] == ({P: COMMITTED, other: 8} if outlives else {P: COMMITTED, other: COMMITTED})

@@ -49,7 +49,7 @@ def watch(**changes: Any) -> TopicWatch:
         "interval": 60.0,
         "before_first": None,
         "on_change": lambda found: None,
-        "on_made_again": lambda topic: None,
+        "on_recreated": lambda topic: None,
         "guard": GapGuard("latest", ignored, ignored, fail=False, group="mirror"),
         "on_failure": lambda stream, error: None,
     }
@@ -153,13 +153,13 @@ def test_a_pattern_that_does_not_compile_ends_it_before_it_looks(caplog: pytest.
     assert "a way out" in caplog.text
 
 
-def test_a_topic_that_was_made_again_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_topic_that_was_recreated_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     """The watch of a mirror that goes on; it ends here because the third look sees nothing new."""
     counted: queue.SimpleQueue[int] = queue.SimpleQueue()
     cluster = Cluster()
     guard = GapGuard("latest", counted.put, ignored, fail=False, group="mirror")
-    made_again: queue.SimpleQueue[str] = queue.SimpleQueue()
-    topic_watch = watch(lister=lambda: cluster, interval=0.0, guard=guard, on_made_again=made_again.put)
+    recreated: queue.SimpleQueue[str] = queue.SimpleQueue()
+    topic_watch = watch(lister=lambda: cluster, interval=0.0, guard=guard, on_recreated=recreated.put)
     topic_watch.start()
     assert counted.get(timeout=10) == 0
     wait_until(lambda: cluster.looks >= 4, 10, "two more looks")
@@ -167,11 +167,11 @@ def test_a_topic_that_was_made_again_is_told_once(caplog: pytest.LogCaptureFixtu
     topic_watch.join(10)
     (line,) = [record.getMessage() for record in caplog.records if "recreated" in record.getMessage()]
     assert "Gap in ab" in line and "ab-1, now ab-2" in line
-    assert (made_again.get(timeout=10), made_again.empty()) == ("ab", True)
+    assert (recreated.get(timeout=10), recreated.empty()) == ("ab", True)
     assert counted.empty()
 
 
-def test_a_topic_that_was_made_again_can_be_fatal() -> None:
+def test_a_topic_that_was_recreated_can_be_fatal() -> None:
     failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
     topic_watch = watch(
         interval=0.0,

@@ -54,7 +54,7 @@ def cpu(monkeypatch: pytest.MonkeyPatch) -> Cpu:
 @pytest.mark.parametrize("codec", Codec)
 def test_a_batch_that_goes_on_as_it_is(cpu: Cpu, codec: Codec) -> None:
     batch = build(ROWS, base_offset=50, codec=codec)
-    route = Router(options()).route("a", 0, batch, 50, 1, 1, in_place=True)
+    route = Router(options()).route("a", 0, batch, 50, 1, 1, keeps_partition=True)
     assert route.contents is None
     sized = BatchContents(cpu.opens).of(A, batch, route)
     assert sized == EXACT
@@ -71,7 +71,7 @@ def test_a_batch_that_goes_on_as_it_is(cpu: Cpu, codec: Codec) -> None:
 )
 def test_what_is_opened_to_be_copied_is_not_opened_twice(cpu: Cpu, way: RouteOptions, times: list[Times]) -> None:
     batch = build(ROWS, base_offset=50)
-    route = Router(way).route("a", 0, batch, 50, 1, 1, in_place=True)
+    route = Router(way).route("a", 0, batch, 50, 1, 1, keeps_partition=True)
     sized = BatchContents(cpu.opens).of(A, batch, route)
     assert (sized, cpu.opened) == (EXACT, 0)
     assert times_of(sized, route) == times
@@ -79,7 +79,7 @@ def test_what_is_opened_to_be_copied_is_not_opened_twice(cpu: Cpu, way: RouteOpt
 
 def test_only_what_is_copied_of_a_batch_counts(cpu: Cpu) -> None:
     batch = build(ROWS, base_offset=50)
-    route = Router(options()).route("a", 0, batch, 52, 1, 1, in_place=True)
+    route = Router(options()).route("a", 0, batch, 52, 1, 1, keeps_partition=True)
     assert BatchContents(cpu.opens).of(A, batch, route) == Sized(Times(2, 2 * NOW - 13, NOW - 9, NOW - 4), 23)
 
 

@@ -80,9 +80,9 @@ def hear(engine: BatchesEngine, target: Target) -> None:
         engine._tend(blocked=False)
 
 
-def told(refusal: int, *, doubtful: bool, in_place: bool = True) -> list[CopiedRun]:
+def told(refusal: int, *, doubtful: bool, keeps_partition: bool = True) -> list[CopiedRun]:
     """The pairs of two batches that arrived and of one between them that was given up; all of them are safe then."""
-    engine, frames = make(pairs=True, in_place=["t"] if in_place else [])
+    engine, frames = make(pairs=True, keeps_partition=["t"] if keeps_partition else [])
     first, lost, last = (
         Part(engine._pieces.open(HERE, begin + RECORDS, 1), range(begin, begin + RECORDS), None)
         for begin in range(0, 3 * RECORDS, RECORDS)
@@ -260,4 +260,4 @@ def test_a_gap_waits_for_what_is_under_way_of_its_own_partition_only() -> None:
 
 
 def test_partitions_that_are_not_preserved_have_no_pairs() -> None:
-    assert told(TIMED_OUT, doubtful=False, in_place=False) == []
+    assert told(TIMED_OUT, doubtful=False, keeps_partition=False) == []

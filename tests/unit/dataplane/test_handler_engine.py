@@ -175,7 +175,7 @@ class Run:
             synchronous=False,
             handler=asdict(HandlerSettings(str(script))),
             quarantine=asdict(QuarantineSettings(**quarantine)),
-            in_place=["t"] if preserve else [],
+            keeps_partition=["t"] if preserve else [],
         )
         self.frames: list[Frame] = []
         self.left: Any = None

@@ -130,14 +130,14 @@ def test_a_time_below_zero_stays_in_a_batch_that_has_times(target: int) -> None:
     assert sorted(time for *_, time in contents(route(batch, target=target).batches)) == times
 
 
-@pytest.mark.parametrize("in_place", [False, True], ids=["by key", "in place"])
+@pytest.mark.parametrize("keeps_partition", [False, True], ids=["by key", "in place"])
 @pytest.mark.parametrize("codec", list(Codec))
 @pytest.mark.parametrize("base", [-5, TOMORROW], ids=["below -1", "a delete horizon"])
-def test_without_a_time_the_deltas_of_the_records_say_nothing(base: int, codec: Codec, in_place: bool) -> None:
+def test_without_a_time_the_deltas_of_the_records_say_nothing(base: int, codec: Codec, keeps_partition: bool) -> None:
     rows = [Row(0, base, b"k", b"before"), Row(1, -1, b"k", b"v"), Row(2, -9, None, b"w")]
     batch = changed(build(rows, base_offset=50, codec=codec, attributes=DELETE_HORIZON), max_timestamp=-1)
     begun = epoch_ms()
-    found = Router(OPTIONS).route("t", 0, batch, 51, 1, 2, in_place=in_place)
+    found = Router(OPTIONS).route("t", 0, batch, 51, 1, 2, keeps_partition=keeps_partition)
     sent = contents(found.batches)
     assert {value for _, _, value, _ in sent} == {b"v", b"w"}
     assert all(begun <= time <= epoch_ms() for *_, time in sent)
@@ -279,7 +279,7 @@ def test_a_batch_that_would_be_too_large_in_another_codec_is_divided(partition: 
 
 def preserved(batch: RecordBatch, *, begin: int = 0, options: RouteOptions = OPTIONS) -> Route:
     """The way of a batch of partition 3, at a target that has more partitions than the source."""
-    return Router(options).route("t", 3, batch, begin, 4, 9, in_place=True)
+    return Router(options).route("t", 3, batch, begin, 4, 9, keeps_partition=True)
 
 
 @pytest.mark.parametrize("codec", list(Codec))

@@ -31,7 +31,9 @@ class Target:
 def unmade(target: Target, *, made: bool = True, compacted: Sequence[str] = ()) -> UnmadeTopics:
     """Of a plan that keeps a and b in place and not c."""
     names = {topic: f"A.{topic}" for topic in "abc"}
-    plan = Plan({}, names, {}, {}, 0.0, 1.0, False, False, in_place=["a", "b"], topics_made=made, compacted=compacted)  # noqa: FBT003
+    plan = Plan(
+        {}, names, {}, {}, 0.0, 1.0, False, False, keeps_partition=["a", "b"], topics_made=made, compacted=compacted
+    )  # noqa: FBT003
     return UnmadeTopics(plan, target.missing)
 
 

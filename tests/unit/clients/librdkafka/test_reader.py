@@ -112,7 +112,7 @@ def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(consumer: 
     reading._resolve_at = Deadline.after(0)
     assert reading.take_started(lambda: {first: 1700}) == Started({second: 1500, third: 0}, {second: 0, third: 0})
     assert consumer.assigned == {0: 1700, 1: 1500, 2: 0}, "from what was handed over, whatever librdkafka counts"
-    assert not reading.unled
+    assert not reading.leaderless
 
 
 def test_each_leader_is_asked_for_the_starts_of_all_its_partitions_at_once(consumer: Consumer) -> None:
@@ -133,7 +133,7 @@ def test_a_partition_that_its_leader_does_not_have_yet_keeps_no_other_of_it_from
     places = [TopicPartition("t", number) for number in range(3)]
     reading = PartitionReader({}, 1.0, print)
     assert reading.start(dict.fromkeys(places, LATEST)).offsets == {places[0]: 1500, places[2]: 1500}
-    assert reading.unled == {places[1]: LATEST}
+    assert reading.leaderless == {places[1]: LATEST}
 
 
 def test_a_leader_is_waited_for_at_the_start(consumer: Consumer, monkeypatch: pytest.MonkeyPatch) -> None:

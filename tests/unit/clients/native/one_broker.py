@@ -36,7 +36,7 @@ class OneBroker:
         self.on_question: dict[int, str] = {}
         self.too_old = False
         self.compared: list[tuple[int, int]] = []
-        self.unled: set[TopicPartition] = set()
+        self.leaderless: set[TopicPartition] = set()
         self.asked_again, self.answers = Event(), Event()
         self.answers.set()
 
@@ -44,7 +44,7 @@ class OneBroker:
         """Nothing to do."""
 
     def leader(self, partition: TopicPartition) -> Broker | None:
-        return None if partition in self.unled else Broker(NODE, "host", 1, None)
+        return None if partition in self.leaderless else Broker(NODE, "host", 1, None)
 
     def leaders(self) -> dict[TopicPartition, Leadership]:
         return dict.fromkeys((A, B, C), Leadership(NODE, self.epoch))
@@ -83,7 +83,7 @@ class OneBroker:
         if not patient:
             self.asked_again.set()
             self.answers.wait(SECONDS)
-        led = [partition for partition in partitions if partition not in self.unled]
+        led = [partition for partition in partitions if partition not in self.leaderless]
         if led:
             self.topic_id = self.on_question.get(which, self.topic_id)
         return self.offsets(led, which)

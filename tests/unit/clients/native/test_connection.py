@@ -127,10 +127,10 @@ def test_a_broker_that_keeps_a_quota_is_waited_for(peer: Peer, monkeypatch: pyte
     peer.connection.send(FETCH, 4, [])
     peer.connection.excuse(60.0)
     now = 160.0
-    peer.connection._check_patience()
+    peer.connection._check_timeout()
     now = 160.1
     with pytest.raises(ConnectionLost, match="no answer to Fetch"):
-        peer.connection._check_patience()
+        peer.connection._check_timeout()
 
 
 def test_a_broker_that_takes_nothing(peer: Peer) -> None:

@@ -26,7 +26,7 @@ class Cluster:
         if self._fails == "reached":
             raise ConnectionLost("away")
         return SimpleNamespace(
-            is_due=lambda: False, patience=lambda seconds: nullcontext(), call=self._call, close=lambda: None
+            is_due=lambda: False, with_timeout=lambda seconds: nullcontext(), call=self._call, close=lambda: None
         )
 
     def stale(self) -> None:

@@ -146,26 +146,26 @@ def test_the_lag_is_counted_from_where_reading_goes_on_after_a_gap(
 
 
 def test_a_partition_that_nobody_leads_keeps_no_other_from_being_read(cluster: OneBroker) -> None:
-    cluster.unled = {B, C}
+    cluster.leaderless = {B, C}
     fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
     assert fetcher.start({A: 20, B: EARLIEST, C: LATEST}) == Started({A: 20}, {})
     assert partitions(asked(fetcher)) == [A]
     assert fetcher.take_started() is None
-    cluster.unled = {B}
+    cluster.leaderless = {B}
     assert next_started(fetcher) == Started({C: 90}, {C: 10})
     assert partitions(asked(fetcher)) == [C]
-    cluster.unled = set()
+    cluster.leaderless = set()
     assert next_started(fetcher) == Started({B: 10}, {B: 10})
     fetcher.close()
 
 
 def test_a_leader_that_does_not_answer_keeps_no_other_partition_from_being_read(cluster: OneBroker) -> None:
     """As one behind a firewall: to ask it takes ten seconds, and after that it is asked again."""
-    cluster.unled = {B}
+    cluster.leaderless = {B}
     fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
     cluster.answers.clear()
     fetcher.start({A: 20, B: EARLIEST})
-    cluster.unled = set()
+    cluster.leaderless = set()
     assert cluster.asked_again.wait(SECONDS)
     assert fetcher.take_started() is None
     cluster.answers.set()
@@ -174,7 +174,7 @@ def test_a_leader_that_does_not_answer_keeps_no_other_partition_from_being_read(
 
 
 def test_a_start_that_is_refused_ends_the_reading(cluster: OneBroker, monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster.unled = {B}
+    cluster.leaderless = {B}
     fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
     cluster.answers.clear()
     fetcher.start({A: 20, B: EARLIEST})
@@ -193,12 +193,12 @@ def test_a_start_that_is_refused_ends_the_reading(cluster: OneBroker, monkeypatc
 def test_where_nobody_leads_anything_a_leader_is_waited_for_and_that_is_told(cluster: OneBroker) -> None:
     """As in Java, for ever: a job that failed each minute ended the mirror after four."""
     told: list[str] = []
-    cluster.unled = {A}
+    cluster.leaderless = {A}
     fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", told.append))
     assert fetcher.start({A: LATEST}) == Started({}, {})
     wait_until(lambda: "t-0 has no leader, or its leader does not answer" in told, SECONDS, "a line")
     assert fetcher.take_started() is None
-    cluster.unled = set()
+    cluster.leaderless = set()
     assert next_started(fetcher) == Started({A: 90}, {A: 10})
     fetcher.close()
 

@@ -56,6 +56,6 @@ def test_commits_do_not_wait_for_one_another(peer: Peer, monkeypatch: pytest.Mon
 
     broker = threading.Thread(target=answer)
     broker.start()
-    with peer.connection.patience(SECONDS):
+    with peer.connection.with_timeout(SECONDS):
         assert GroupAdmin("target", {}).commit(offsets, Deadline.after(SECONDS)) == {}
     broker.join(SECONDS)

@@ -93,7 +93,7 @@ def test_an_old_broker_is_not_asked(led_anew: Fetcher, cluster: OneBroker) -> No
     assert led_anew.undoubted(wanted) == wanted
 
 
-def test_a_topic_that_was_made_again_is_a_gap_though_its_log_holds_the_offset(
+def test_a_topic_that_was_recreated_is_a_gap_though_its_log_holds_the_offset(
     fetcher: Fetcher, cluster: OneBroker
 ) -> None:
     """Once: a broker that lags tells the old id again."""
@@ -115,7 +115,7 @@ def test_a_topic_that_was_made_again_is_a_gap_though_its_log_holds_the_offset(
     assert fetcher.take_gaps() == []
 
 
-def test_an_offset_out_of_range_in_a_topic_that_was_made_again_is_not_a_truncated_log(
+def test_an_offset_out_of_range_in_a_topic_that_was_recreated_is_not_a_truncated_log(
     fetcher: Fetcher, cluster: OneBroker
 ) -> None:
     """The metadata is young, so nobody has asked for the topic's id yet. One question, to the leader, is enough."""
@@ -124,7 +124,7 @@ def test_an_offset_out_of_range_in_a_topic_that_was_made_again_is_not_a_truncate
     assert fetcher.undoubted(wanted) == wanted
     cluster.new_id = "second"
     fetcher.answered(wanted, [answer(A, error=OUT_OF_RANGE), answer(B, error=OUT_OF_RANGE), answer(C)])
-    assert [(gap.topic_partition, gap.wanted, gap.low, gap.high) for gap in fetcher.take_gaps() if gap.made_again] == [
+    assert [(gap.topic_partition, gap.wanted, gap.low, gap.high) for gap in fetcher.take_gaps() if gap.recreated] == [
         (A, 95, 10, 90),
         (B, 5, 10, 90),
     ]
@@ -137,7 +137,7 @@ def test_an_offset_out_of_range_in_the_same_topic_is_a_truncated_log(fetcher: Fe
     assert fetcher.undoubted(wanted) == wanted
     fetcher.answered(wanted, [answer(A, error=OUT_OF_RANGE)])
     (gap,) = fetcher.take_gaps()
-    assert not gap.made_again
+    assert not gap.recreated
     assert cluster.refreshed_by == [NODE]
 
 
@@ -147,15 +147,15 @@ def test_a_start_belongs_to_the_topic_that_was_asked_for_its_end(cluster: OneBro
     fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
     fetcher.start({A: LATEST})
     assert fetcher.undoubted(asked(fetcher)) == []
-    assert [gap.made_again for gap in fetcher.take_gaps()] == [True]
+    assert [gap.recreated for gap in fetcher.take_gaps()] == [True]
 
 
 def test_a_late_start_belongs_to_the_topic_that_was_asked_for_its_end(cluster: OneBroker) -> None:
-    cluster.unled, cluster.on_question = {B}, {LATEST: "second"}
+    cluster.leaderless, cluster.on_question = {B}, {LATEST: "second"}
     fetcher = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
     fetcher.start({A: 20, B: LATEST})
-    cluster.unled = set()
+    cluster.leaderless = set()
     assert next_started(fetcher) == Started({B: 90}, {B: 10})
     assert B not in partitions(fetcher.undoubted(asked(fetcher)))
-    assert [gap.made_again for gap in fetcher.take_gaps() if gap.topic_partition == B] == [True]
+    assert [gap.recreated for gap in fetcher.take_gaps() if gap.topic_partition == B] == [True]
     fetcher.close()

@@ -95,7 +95,7 @@ def test_an_offset_sync_in_a_hole_of_the_map(sync: OffsetPair, expected: GroupPo
     assert answer(9, holed, (sync,), records_until(50)) == expected  # type: ignore[arg-type]
 
 
-def test_offset_syncs_of_a_target_topic_that_was_made_again_are_void() -> None:
+def test_offset_syncs_of_a_target_topic_that_was_recreated_are_void() -> None:
     before, after = OffsetPair(90, 900), OffsetPair(100, 0)
     again = pairs((100, 0, 50), start=100)
     holds = records_until(150)

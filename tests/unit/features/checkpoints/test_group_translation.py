@@ -74,7 +74,7 @@ def test_a_source_that_retention_has_emptied(
 
 @pytest.mark.parametrize(
     ("ends", "expected"),
-    [(((0, 59), (0, 60)), (How.EXACT, 60)), (((0, 59), (0, 59)), (How.COPY_MADE_AGAIN, None))],
+    [(((0, 59), (0, 60)), (How.EXACT, 60)), (((0, 59), (0, 59)), (How.COPY_RECREATED, None))],
     ids=["it was copied meanwhile", "the copy was made again"],
 )
 def test_nobody_goes_on_behind_the_end_of_the_copy(

@@ -1,1 +1,4 @@
-"""The comparison of two clusters: a Spark job over the data itself, in its own process. Start with `comparison.py`."""
+"""The oracles that users run: ledger, self-test, and `verify` on Spark. Start with `ledger.py`.
+
+Rule: an oracle shares nothing with what it judges; only `verify`, which reads whole topics, uses our own clients.
+"""

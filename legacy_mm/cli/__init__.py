@@ -1,1 +1,1 @@
-"""Entry points and exit codes: the top layer. Start with `mirror_maker.py`; only `exits.py` ends the process."""
+"""Commands, what they print, and exit codes. Start with `mirror_maker.py`. Rule: `exits.py` alone ends the process."""

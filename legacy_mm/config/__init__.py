@@ -1,1 +1,1 @@
-"""The user's wishes, typed and frozen. Start with `settings.py`; nothing here knows a word of the legacy tool."""
+"""The parts of a mirror's settings, typed and frozen. Start with `settings.py`. Rule: no word of the legacy tool."""

@@ -1,1 +1,4 @@
-"""The part that runs in the driver: memberships, commits, copy jobs, the topic watch. Start with `stream.py`."""
+"""The driver's part of a flow: memberships, commits, copy jobs, the topic watch. Start with `stream.py`.
+
+Rule: it decides and commits, and never touches a record.
+"""

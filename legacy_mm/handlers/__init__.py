@@ -1,1 +1,1 @@
-"""Custom message handlers and rebalance listeners, in Python and in Java. Plug-in authors import `api` only."""
+"""Message handlers and rebalance listeners, in Python and in Java. Rule: plug-in authors import `api` only."""

@@ -76,10 +76,9 @@ def legally_named(handled: Handled, known: set[str]) -> Handled:
 def placed(
     batch: Columns, handled: Handled, keeps_partition: Container[str]
 ) -> tuple[list[Outgoing], set[tuple[str, int, str]]]:
-    """Return the targets, with the source's partition where the handler names none and the source's topic is in
-    `keeps_partition`.
+    """Return the targets, and the moves: source topic, partition, target topic.
 
-    Return also the moves: source topic, partition, target topic.
+    A target has the source's partition where the handler names none and the topic is in `keeps_partition`.
     """
     targets = list(handled.targets)
     moves: set[tuple[str, int, str]] = set()

@@ -1,3 +1,4 @@
-"""Counts what the mirror does: the registry, its one frozen snapshot, and JMX and Prometheus made of it. Start with
-`registry.py`.
+"""Counters, the registry with its one frozen snapshot, JMX and Prometheus. Start with `registry.py`.
+
+Rule: nobody who counts knows who reads.
 """

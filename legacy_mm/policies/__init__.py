@@ -1,1 +1,1 @@
-"""Pure decisions that both planes share: no client, no clock, no socket. Start with `topic_naming.py`."""
+"""Decisions that both planes share. Start with `topic_naming.py`. Rule: pure, so no client, no clock, no socket."""

@@ -1,1 +1,1 @@
-"""Kafka's bytes, pure: no socket, no clock, no file. Start with `record_set.py`, then `record_batch.py`."""
+"""Kafka's bytes and error codes. Start with `record_set.py`, then `record_batch.py`. Rule: no socket, clock or file."""

@@ -1,1 +1,4 @@
-"""The one door to pyspark and py4j: JVM, application, copy jobs, control channel. Start with `runner.py`."""
+"""Spark: the session, copy jobs as Spark jobs, what is shipped to workers. Start with `runner.py`.
+
+Rule: no secret goes through Spark.
+"""

@@ -176,6 +176,18 @@ def init_violations(tree: Tree) -> list[str]:
     return found
 
 
+def rule_violations(tree: Tree) -> list[str]:
+    """Packages whose docstring does not say their rule; folders inside a package share its rule."""
+    deep = ("legacy_mm.clients.librdkafka", "legacy_mm.clients.native")
+    return [
+        f"{module.name}: its docstring names no rule (Rule: ...)"
+        for module in tree.values()
+        if module.is_inner_init and module.name not in FOR_USERS and under(module.name, (PACKAGE,))
+        if (module.name.count(".") == 1 or module.name in deep)
+        and "Rule: " not in (ast.get_docstring(module.tree) or "")
+    ]
+
+
 def _more_than_names(module: Module) -> list[str]:
     """A docstring, imports, `__all__`: nothing else belongs where users import from."""
     rest = module.tree.body[1:]

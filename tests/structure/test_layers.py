@@ -40,6 +40,7 @@ RULES = {
     "exits": rules.exit_violations,
     "time": rules.time_violations,
     "names": rules.name_violations,
+    "a rule a package": rules.rule_violations,
     "one name, one thing": rules.twice_violations,
 }
 
@@ -204,3 +205,8 @@ def test_a_name_that_two_things_have_is_found(plant: Plant) -> None:
         "class Answer is in legacy_mm.clients.a, legacy_mm.flow.a",
         "module a is legacy_mm.clients.a, legacy_mm.flow.a",
     ]
+
+
+def test_a_package_without_a_rule_is_found(plant: Plant) -> None:
+    tree = plant({"clients/__init__.py": DOC, "flow/__init__.py": '"""Doc. Rule: none."""', "client/__init__.py": DOC})
+    assert rules.rule_violations(tree) == ["legacy_mm.clients: its docstring names no rule (Rule: ...)"]

@@ -1,1 +1,4 @@
-"""The one door to confluent_kafka: clients, and its errors in our words. Start with `membership.py` and `sender.py`."""
+"""Clients made with confluent_kafka, and its errors in our words. Start with `membership.py` and `sender.py`.
+
+Rule: the one door to confluent_kafka.
+"""

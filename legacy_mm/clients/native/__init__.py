@@ -1,4 +1,4 @@
-"""Kafka's protocol over our own sockets, for record batches as bytes and for what librdkafka has no request or login.
+"""Kafka's protocol over our own sockets: record batches as bytes, and what librdkafka has no request or login for.
 
-Layer 2, the one door to kafka-python. Start with `cluster.py`, then `fetcher.py` and `appender.py`.
+Start with `cluster.py`, then `fetcher.py` and `appender.py`. Rule: the one door to kafka-python.
 """

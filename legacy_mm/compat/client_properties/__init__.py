@@ -1,1 +1,1 @@
-"""Java client properties as rows, and the one function that turns them into librdkafka's."""
+"""Java client properties as rows, and the one function that turns them into librdkafka's. Rule: a row has a reason."""

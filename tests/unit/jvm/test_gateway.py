@@ -138,7 +138,7 @@ def test_a_folder_that_cannot_be_removed_ends_nothing(
     (folder,) = tmp_path.glob("legacy_mm-jvm-*")
     shutil.rmtree(folder)
     folder.touch()
-    jvm.stop(Deadline.after(10))
+    jvm.stop(Deadline.after(2))
 
 
 def test_one_that_is_stopped_while_it_starts_ends_by_itself(start: Start) -> None:

@@ -1,6 +1,7 @@
 """Changed bytes, in memory that ends at a page nobody may touch: our error or a sound answer, and always an end.
 
-A minute of them, each time others; LEGACY_MM_FUZZ_SECONDS sets another time. A long run: compat/reports/fuzz.md.
+Twenty seconds of them, each time others, in CI a minute; LEGACY_MM_FUZZ_SECONDS sets the time. A long run:
+compat/reports/fuzz.md.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PAGES = 64
 PROT_NONE = 0
 MOST_RECORDS = (1 << 31) - 1
 
-SECONDS = float(os.environ.get("LEGACY_MM_FUZZ_SECONDS", "60"))
+SECONDS = float(os.environ.get("LEGACY_MM_FUZZ_SECONDS", "20"))
 PORTION = 200
 fuzz = settings(
     max_examples=PORTION,

@@ -116,3 +116,13 @@ def test_the_promise_is_one_click_from_the_first_page() -> None:
     assert "(docs/explanation/guarantees.md)" in (CHECKOUT / "README.md").read_text()
     page = (DOCS / "explanation" / "guarantees.md").read_text()
     assert "## When records come twice" in page and "## When records are lost" in page
+
+
+NAMED_FILES = sorted(set(re.findall(r"`((?:[a-z_]+/)*[a-z_0-9]+\.py)`", (CHECKOUT / "ARCHITECTURE.md").read_text())))
+
+
+@pytest.mark.parametrize("name", NAMED_FILES)
+def test_a_file_that_the_architecture_names_is_there(name: str) -> None:
+    """By its path, or, beside another file of its folder, by its name alone."""
+    places = [CHECKOUT / name, CHECKOUT / "legacy_mm" / name]
+    assert any(place.is_file() for place in places) or list((CHECKOUT / "legacy_mm").rglob(name))

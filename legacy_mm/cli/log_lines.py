@@ -92,7 +92,7 @@ LOG_LINES = (
         "Grant IdempotentWrite, or do nothing.",
     ),
     LogLine(
-        "Whether records for {partition} have arrived is not known",
+        "It is not known whether records for {partition} have arrived",
         "An answer was lost, and the mirror may not read the target's log. It sends the records again.",
         "Grant Read on that topic at the target.",
     ),

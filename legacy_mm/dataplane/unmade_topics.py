@@ -1,4 +1,4 @@
-"""Target topics that `topic.creation` is about to make: a broker that is asked for one makes it in its own way."""
+"""Target topics that `topic.creation` is about to make: a broker that is asked for one would use its own defaults."""
 
 from __future__ import annotations
 

@@ -37,8 +37,8 @@ def given_in(file: Mapping[str, str]) -> dict[str, list[str]]:
 def settings(own: Given | None = None, *files: Given) -> FeatureSettings:
     """Return the outcome of the flags; `own` options first, then clients' files in the order of their precedence.
 
-    Raises ConfigurationError. But where no feature is on, flags in a client's file that cannot be are a remark: the old
-    tool passed over them, and so must an unchanged line.
+    Raises ConfigurationError. But where no feature is on, flags in a client's file that cannot be are a remark: the
+    legacy tool ignored them, and so must an unchanged line.
     """
     sources = (own or {}, *files)
     if any(files) and not _asks_for_features(sources):

@@ -75,7 +75,7 @@ COMMIT_REBALANCED = Event(
     "commit-rebalanced", logging.WARNING, "Stream {stream}: commit refused, the group has rebalanced ({reason})"
 )
 TOPICS_UNKNOWN = Event(
-    "topics-unknown", logging.WARNING, "Whether topics still exist is not known, so their offsets are kept"
+    "topics-unknown", logging.WARNING, "The source did not say whether topics still exist, so their offsets are kept"
 )
 OFFSET_RESET = Event(
     "offset-reset", logging.INFO, "[{client}] {partition} has no committed offset: copying from {offset}"
@@ -100,12 +100,12 @@ SKIPPED = Event(
 ANSWER_LOST = Event(
     "answer-lost",
     logging.WARNING,
-    "Whether records for {partition} have arrived is not known: the answer was lost, and the log cannot be read "
+    "It is not known whether records for {partition} have arrived: the answer was lost, and the log cannot be read "
     "({reason}). They are sent again and may come twice; Read on the topic at the target would prevent it",
 )
 ONE_CLUSTER = Event("one-cluster", logging.WARNING, "Attention: {what}")
 IDENTITY_UNKNOWN = Event(
-    "identity-unknown", logging.WARNING, "Whether source and target are one cluster is not known yet: {reason}"
+    "identity-unknown", logging.WARNING, "It is not known yet whether source and target are one cluster: {reason}"
 )
 COPY_EMPTY = Event(
     "copy-empty",
@@ -147,12 +147,12 @@ TRUST_WITHOUT_ROOT = Event(
 STORES_CHANGED = Event(
     "stores-changed",
     logging.INFO,
-    "Changed key stores are used from now on ({files}): all clients are made anew, and the copying goes on where it is",
+    "The mirror uses the changed key stores from now on ({files}): it creates new clients and copies on",
 )
 STORES_UNFIT = Event(
     "stores-unfit",
     logging.WARNING,
-    "Changed key stores are not used yet ({files}): {reason}; they are tried again, and what was read before is used",
+    "The mirror does not use the changed key stores yet ({files}): {reason}; it keeps the earlier ones and tries again",
 )
 ZERO_TIMESTAMP = Event(
     "zero-timestamp",
@@ -227,7 +227,7 @@ NOT_COPIED = Event(
     "not-copied",
     logging.WARNING,
     "Not copied before the stop: {partitions} partitions wait for topic {topic} at the target ({reason}); what was "
-    "copied of them is committed, and the next start goes on there",
+    "copied of them is committed, and the next start continues there",
 )
 GROUP_LEFT_OUT = Event(
     "group-left-out",
@@ -239,14 +239,14 @@ GROUP_LEFT_OUT = Event(
 HEARTBEATS_FAILED = Event(
     "heartbeats-failed",
     logging.WARNING,
-    "No heartbeat reaches the target: {reason}; they go on as soon as it is possible",
+    "No heartbeat reaches the target: {reason}; the mirror sends the next as soon as it can",
 )
 HEARTBEATS_RESUMED = Event("heartbeats-resumed", logging.INFO, "Heartbeats reach the target again")
 READ_CUT_SHORT = Event("read-cut-short", logging.WARNING, "The time was over before the end of {topic} was reached")
 MIRROR_RECORDS_SKIPPED = Event(
     "mirror-records-skipped",
     logging.WARNING,
-    "{count} records of {topic} cannot be read as {kind} and are passed over, the first at offset {offset}",
+    "{count} records of {topic} cannot be read as {kind} and are ignored; the first is at offset {offset}",
 )
 
 BY_NAME = {event.name: event for event in list(globals().values()) if isinstance(event, Event)}

@@ -19,7 +19,7 @@ from tests.faults.test_recovery import COMMIT_OFTEN, stop
 
 pytestmark = [pytest.mark.faults, pytest.mark.spark, pytest.mark.slow]
 RECORDS = 20_000
-USED, UNFIT = "Changed key stores are used from now on", "Changed key stores are not used yet"
+USED, UNFIT = "The mirror uses the changed key stores from now on", "The mirror does not use the changed key stores yet"
 HEARTBEATS = ("--emit.heartbeats.enabled", "true", "--emit.heartbeats.interval.seconds", "1")
 COOPERATIVE = "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
 

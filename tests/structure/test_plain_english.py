@@ -26,11 +26,13 @@ VERBS = frozenset(re.findall(r"\w+", WORDS))
 RELATIVE = {"What", "Whether", "Where", "How", "As", "Of", "Those", "Who", "Whoever", "Whose", "That", "Which", "So"}
 RELATIVE |= {"For", "Because", "Said", "Its"}
 PHRASES = {
-    r"\bold tool\b": "the legacy tool",
     r"\bKafka's tool\b": "the legacy tool",
     r"\bhow manieth\b": "leader epoch",
     r"\bin their own way\b": "say how",
-    r"\bis passed over\b": "is ignored",
+    r"\b(is|are) passed over\b": "is ignored",
+    r"\bold\s+tool\b": "the legacy tool",
+    r"\bin its own way\b": "say how",
+    r"\bwho is closed\b": "say what is closed",
     r"\bnobody leads\b": "has no leader",
 }
 PAGES = (*CHECKOUT.glob("*.md"), *(CHECKOUT / "docs").rglob("*.md"))

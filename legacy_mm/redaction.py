@@ -14,11 +14,12 @@ from urllib.parse import quote
 HIDDEN = "[hidden]"
 _WORDS = "password|passwd|passphrase|secret|token"
 """The words that a name of a secret has, wherever it stands."""
-_IN_NAMES = rf"{_WORDS}|credential|user\.info|jaas|\.pem|keystore\.key|oauthbearer\.config"
-"""Names of client properties, of Java and of librdkafka, have these besides."""
+_IN_NAMES = rf"{_WORDS}|credential|jaas"
+"""The words that names have besides: in a sentence they stand for other things."""
 _ABOUT_A_SECRET = (".url", ".class", ".scram.token.auth", ".ms", ".iterations", ".length", ".algorithm")
 """Endings of names of properties that hold none."""
-_PROPERTY = re.compile(_IN_NAMES, re.IGNORECASE)
+_PROPERTY = re.compile(rf"{_IN_NAMES}|user\.info|\.pem|keystore\.key|oauthbearer\.config", re.IGNORECASE)
+"""Names of client properties, of Java and of librdkafka. For whole names only: a path may end with .pem."""
 _UNKNOWN_NAME = re.compile(rf"{_IN_NAMES}|key", re.IGNORECASE)
 """A name that nobody knows may be of any key; of a known one it is a serializer, or a key store."""
 _PAIR = re.compile(rf"([\w.-]*(?:{_IN_NAMES}|key)[\w.-]*\s*[=:]).+", re.IGNORECASE | re.DOTALL)

@@ -35,4 +35,4 @@ def reported(run: Callable[[], int], failed: int | None = ExitCode.FAILED) -> in
         return run()
     except LegacyMMError as error:
         print(f"legacy-mm: {error}", file=sys.stderr)
-        return error.exit_code if failed is None or isinstance(error, UsageError) else failed
+        return error.exit_code if failed is None else failed

@@ -52,7 +52,8 @@ def _produce(options: argparse.Namespace, connection: dict[str, str]) -> int:
     try:
         with StopSignals():
             refused = produce(ledger, connection, work)
-        end, code = f"{refused} refused", int(ExitCode.FAILED if refused else ExitCode.DONE)
+        end = f"{refused} refused"
+        code: int = ExitCode.FAILED if refused else ExitCode.DONE
     except StoppedBySignal as stopped:  # `check` does not count what was under way as missing
         end, code = "then stopped", stopped.exit_code
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from enum import IntEnum
 
 
@@ -219,7 +218,10 @@ _FOR_ALL_RECORDS = REFUSES_IDEMPOTENCE | {
 
 def name(code: int) -> str:
     """Return Java's name of the error."""
-    return ErrorCode(code).name if code in _NUMBERS else E.UNKNOWN_SERVER_ERROR.name
+    try:
+        return ErrorCode(code).name
+    except ValueError:
+        return E.UNKNOWN_SERVER_ERROR.name
 
 
 def is_retriable(code: int) -> bool:
@@ -292,6 +294,3 @@ def refuses_the_record(code: int) -> bool:
 def refuses_idempotence(code: int) -> bool:
     """Return True if the broker does not grant us a producer id."""
     return code in REFUSES_IDEMPOTENCE
-
-
-_NUMBERS: Collection[int] = frozenset(ErrorCode)

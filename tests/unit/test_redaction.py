@@ -19,6 +19,7 @@ from legacy_mm.redaction import Veil, is_secret_property, java_secret, known_sec
         ("a, and a", "[hidden], and [hidden]"),
         ("/etc/kafka/consumer.properties", "/etc/kafka/consumer.properties"),
         ("orders.*|audit", "orders.*|audit"),
+        ("/etc/kafka/ca.pem:/opt/handlers/rename.jar", "/etc/kafka/ca.pem:/opt/handlers/rename.jar"),
         ("localhost:9092,b:1", "localhost:9092,b:1"),
     ],
 )

@@ -309,9 +309,8 @@ class Fetcher:
         self.traffic.note_log(partition, answer.log_start_offset, end)
         batches = whole_batches(answer)
         next_offset = batches[-1].header.next_offset if batches else position
-        return CompletedFetch(partition, position, batches, answer.aborted, len(answer.records)), max(
-            next_offset, position
-        )
+        fetched = CompletedFetch(partition, position, batches, answer.aborted, len(answer.records))
+        return fetched, max(next_offset, position)
 
     def _deal_with(self, error: int, partition: TopicPartition, wanted: int) -> None:
         if error_codes.is_out_of_range(error):
@@ -320,7 +319,7 @@ class Fetcher:
                 self._replicas.pop(partition, None)
                 self._pause(partition)
             elif self._is_recreated(partition, wanted):
-                self._report_recreated(partition, wanted, *self._log_ends(partition))
+                self._report_recreated(partition, wanted, low, high)
             else:
                 self._report_gap(Gap(*partition, wanted, low, high, error_text.text(error)))
         elif error_codes.may_be_read_later(error):

@@ -1,14 +1,19 @@
-"""A connection whose broker is the test: the other end of a socket pair."""
+"""A connection whose broker is the test, the other end of a socket pair; a fetcher of a cluster without sockets."""
 
 from __future__ import annotations
 
 import socket
 from collections.abc import Iterator
+from typing import cast
 
 import pytest
 
 from legacy_mm.clients.native import transport_layer
+from legacy_mm.clients.native.cluster import Cluster
+from legacy_mm.clients.native.fetcher import Fetcher
+from legacy_mm.clients.native.traffic import Traffic
 from tests.unit.clients.native.broker import Peer
+from tests.unit.clients.native.one_broker import OPTIONS, A, B, C, OneBroker, Unattended
 
 
 @pytest.fixture(autouse=True)
@@ -24,3 +29,15 @@ def peer() -> Iterator[Peer]:
     yield made
     made.connection.close()
     theirs.close()
+
+
+@pytest.fixture
+def cluster() -> OneBroker:
+    return OneBroker()
+
+
+@pytest.fixture
+def fetcher(cluster: OneBroker) -> Fetcher:
+    made = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
+    made.start({A: 20, B: 20, C: 20})
+    return made

@@ -43,18 +43,6 @@ from tests.unit.clients.native.one_broker import (
 )
 
 
-@pytest.fixture
-def cluster() -> OneBroker:
-    return OneBroker()
-
-
-@pytest.fixture
-def fetcher(cluster: OneBroker) -> Fetcher:
-    made = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
-    made.start({A: 20, B: 20, C: 20})
-    return made
-
-
 def test_a_partition_is_in_one_request_at_a_time(fetcher: Fetcher) -> None:
     wanted = asked(fetcher)
     assert partitions(wanted) == [A, B, C]

@@ -31,18 +31,6 @@ from tests.unit.clients.native.one_broker import (
 
 
 @pytest.fixture
-def cluster() -> OneBroker:
-    return OneBroker()
-
-
-@pytest.fixture
-def fetcher(cluster: OneBroker) -> Fetcher:
-    made = Unattended(cast(Cluster, cluster), OPTIONS, 1 << 20, Traffic("consumer", print))
-    made.start({A: 20, B: 20, C: 20})
-    return made
-
-
-@pytest.fixture
 def led_anew(fetcher: Fetcher, cluster: OneBroker) -> Fetcher:
     """A was read up to 23 while its leader was the fourth; now it is led by the sixth."""
     fetcher.answered(asked(fetcher), [answer(A, batch_at(20, epoch=4)), answer(B), answer(C)])

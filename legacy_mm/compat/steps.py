@@ -8,26 +8,21 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from legacy_mm.clients.tokens import LOGIN_CLASS
-from legacy_mm.compat import defaults, jaas, properties_file, zookeeper_files
+from legacy_mm.compat import defaults, properties_file, zookeeper_files
 from legacy_mm.compat.broken_values import blamed_on
-from legacy_mm.compat.class_path import class_path
-from legacy_mm.compat.client_properties import kerberos
-from legacy_mm.compat.client_properties.apply import Translated, apply
-from legacy_mm.compat.client_properties.bearer import LOGIN_HANDLER
+from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note, Side, config_exception
+from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.command_line import ParsedLine
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import HOOK, ONE_LIST_WANTED, OWN
 from legacy_mm.compat.properties_file import PropertiesFile
 from legacy_mm.compat.releases import Step
 from legacy_mm.compat.startup import PlainRefusal
-from legacy_mm.compat.system_properties import system_properties
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.options.option_catalogue import OwnOptions
-from legacy_mm.options.validate import runs_on_cluster
 from legacy_mm.redaction import known_secrets
 
 _NO_EFFECT = {
@@ -35,7 +30,6 @@ _NO_EFFECT = {
     "queue.size": "there is no queue between the clients",
     "new.producer": "it is the only producer",
 }
-_DNS_LOOKUP = "client.dns.lookup"
 _OFFSETS_IN_ZOOKEEPER = (
     "The group's offsets in ZooKeeper are ignored: if Kafka has none for it, auto.offset.reset decides."
 )
@@ -77,39 +71,20 @@ class Start:
         return HOOK if self.written is not None else HOOK[:-1]
 
     def client(self, side: Side, properties: Mapping[str, str], streams: int, *, literal: bool = False) -> Translated:
-        """Translate a client's properties, with the login and the Kerberos realms from files named in KAFKA_OPTS."""
-        named, system = self.environment.jvm.system_property, system_properties(self.environment.jvm.options)
-        if self.line.grammar.dns_lookup_default and properties.get(_DNS_LOOKUP, "").strip() == "default":
-            properties = {**properties, _DNS_LOOKUP: "use_all_dns_ips"}
-        ignored = self.options.interceptors == "ignore"
-        file = named(jaas.LOGIN_FILE)
-        with_login = jaas.with_login(properties, file, system)
-        try:
-            read = apply(
-                side,
-                with_login,
-                streams=streams,
-                literal=literal,
-                ignore_interceptors=ignored,
-                system=system,
-                class_path=self.class_path if LOGIN_HANDLER in with_login else (),
-            )
-        except ConfigurationError as error:
-            if error.property_name == jaas.LOGIN and jaas.LOGIN not in properties and jaas.LOGIN in with_login:
-                error.property_name = ""
-                error.add_note(f"{file}: the entry {jaas.ENTRY} is the login that is refused.")
-            raise
-        if LOGIN_CLASS in read.properties and runs_on_cluster(self.options.spark_master):
-            raise ConfigurationError(
-                "sasl.login.callback.handler.class names Java code that gives tokens on this host only: the workers "
-                f"of --spark.master {self.options.spark_master} cannot ask for them"
-            )
-        return replace(read, properties=kerberos.with_realms(read.properties, named(kerberos.REALMS)))
+        """Translate a client's properties, as the release reads them."""
+        return self.translation.client(side, properties, streams, literal=literal)
+
+    @property
+    def translation(self) -> ClientTranslation:
+        """The translation of the clients' properties."""
+        return ClientTranslation(
+            self.environment, self.options, dns_lookup_default=self.line.grammar.dns_lookup_default
+        )
 
     @property
     def class_path(self) -> tuple[str, ...]:
         """Class path of the user's Java classes."""
-        return class_path(self.environment, self.options)
+        return self.translation.class_path
 
     @property
     def consumer_file(self) -> Mapping[str, str]:

@@ -13,21 +13,17 @@ from dataclasses import dataclass, field
 
 from legacy_mm.compat import command_line, mirror_maker_2_file, misspelt, plugin_options, steps, topic_pattern
 from legacy_mm.compat.broken_values import blamed_on
-from legacy_mm.compat.client_properties import consumer, producer
 from legacy_mm.compat.client_properties.apply import Translated
 from legacy_mm.compat.client_properties.rule import Note, PropertyReading, Side
+from legacy_mm.compat.client_settings import admin_settings, commit_interval, source_settings, target_settings
 from legacy_mm.compat.environment import Environment
 from legacy_mm.compat.messages import OWN
 from legacy_mm.compat.releases import CURRENT, Grammar
 from legacy_mm.compat.steps import Hide, Start
 from legacy_mm.config.settings import (
-    AdminSettings,
     MetricsSettings,
-    OffsetReset,
     ReceiptSettings,
-    SourceSettings,
     SparkSettings,
-    TargetSettings,
     TopicSettings,
 )
 from legacy_mm.errors import ConfigurationError, InvalidPattern, LegacyMMError, UsageError
@@ -40,14 +36,7 @@ from legacy_mm.options.option_catalogue import EMBEDDED, OwnOptions
 from legacy_mm.redaction import known_secrets
 
 _REQUIRED = ("consumer.config", "producer.config")
-_RESETS: Mapping[str, OffsetReset] = {
-    "latest": "latest",
-    "earliest": "earliest",
-    "none": "none",
-}
 _EMPTY = Environment()
-_LEAST_METADATA_AGE_MS = 1_000
-_MOST_METADATA_AGE_MS = 3_600_000
 _INVALID_GROUP = (
     "org.apache.kafka.common.errors.InvalidGroupIdException: To use the group management or offset commit APIs, "
     "you must provide a valid group.id in the consumer configuration."
@@ -158,7 +147,7 @@ def _translate_run(start: Start) -> Translation:
     for path, read in consumers.items():
         with blamed_on(start.files[path]):
             _refuse_group(read.reading, start.line.grammar)
-    target = _target(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file))
+    target = target_settings(written, abort=start.abort, synchronous=_is_synchronous(start.producer_file))
     features = [flags.settings(*sources) for sources in _flags(start)]
     for remark in dict.fromkeys(remark for each in features for remark in each.remarks):
         start.note(logging.WARNING, f"{remark}.", OWN)
@@ -175,12 +164,12 @@ def _translate_run(start: Start) -> Translation:
     )
     flows = tuple(
         Settings(
-            source=_source(read, f"source {path}" if len(consumers) > 1 else "source", options),
+            source=source_settings(read, f"source {path}" if len(consumers) > 1 else "source", options),
             target=target,
             topics=_topics(start, read.reading),
             spark=spark,
             streams=start.streams,
-            commit_interval=_commit_interval(read.reading, start.interval_ms, start.notes),
+            commit_interval=commit_interval(read.reading, start.interval_ms, start.notes),
             shutdown_timeout=options.shutdown_timeout_ms / 1000,
             metrics=MetricsSettings(options.metrics_port, options.metrics_address),
             engine=options.engine,
@@ -191,8 +180,8 @@ def _translate_run(start: Start) -> Translation:
             quarantine=plugin_options.quarantine(options),
             listener=plugin_options.listener(start),
             features=features[number],
-            source_admin=_admin_settings(admins[number][0]),
-            target_admin=_admin_settings(admins[number][1]),
+            source_admin=admin_settings(admins[number][0]),
+            target_admin=admin_settings(admins[number][1]),
         )
         for number, (path, read) in enumerate(consumers.items())
     )
@@ -223,10 +212,6 @@ def _admins(start: Start, features: FeatureSettings, path: str) -> tuple[Transla
     )
     source, target = (start.client(side, {**file, **over}, 1) if over else None for side, file, over in sides)
     return source, target
-
-
-def _admin_settings(side: Translated | None) -> AdminSettings | None:
-    return None if side is None else AdminSettings(side.properties, side.stores, side.pem)
 
 
 def _refuse_group(reading: PropertyReading, grammar: Grammar) -> None:
@@ -263,53 +248,3 @@ def _topics(start: Start, reading: PropertyReading) -> TopicSettings:
 def _is_synchronous(producer_file: Mapping[str, str]) -> bool:
     # compared without trimming: a blank after the word makes it asynchronous
     return producer_file.get("producer.type") == "sync"
-
-
-def _source(read: Translated, name: str, options: OwnOptions) -> SourceSettings:
-    reading = read.reading
-    reset = _RESETS[reading.text("auto.offset.reset", "latest")]
-    age_ms = reading.integer("metadata.max.age.ms", 300_000)
-    age_ms = max(_LEAST_METADATA_AGE_MS, min(age_ms, _MOST_METADATA_AGE_MS))
-    instance = reading.text("group.instance.id")
-    return SourceSettings(
-        properties=read.properties,
-        group_id=reading.text("group.id"),
-        offset_reset=reset,
-        new_from_earliest=reset == "latest" and options.new_topics_from == "earliest",
-        metadata_max_age=age_ms / 1000,
-        api_timeout=reading.integer("default.api.timeout.ms", 60_000) / 1000,
-        max_poll_interval=consumer.max_poll_interval_ms(reading) / 1000,
-        group_instance_id=instance or None,
-        name=name,
-        stores=read.stores,
-        pem=read.pem,
-    )
-
-
-def _target(written: Translated, *, abort: bool, synchronous: bool) -> TargetSettings:
-    return TargetSettings(
-        properties=written.properties,
-        # in the legacy tool a failed send of a synchronous producer ended the thread, flag or not
-        abort_on_send_failure=abort or synchronous,
-        synchronous=synchronous,
-        idempotence_required=(
-            written.reading.boolean("enable.idempotence", False) and producer.idempotent(written.reading)
-        ),
-        stores=written.stores,
-        pem=written.pem,
-    )
-
-
-def _commit_interval(reading: PropertyReading, interval_ms: int, notes: list[Note]) -> float:
-    """Return the seconds between two commits; negative and zero mean as often as possible."""
-    if reading.boolean("enable.auto.commit", False):
-        interval_ms = min(interval_ms, reading.integer("auto.commit.interval.ms", 5_000))
-        notes.append(
-            Note(
-                logging.INFO,
-                OWN,
-                f"enable.auto.commit=true: offsets of copied records are committed every "
-                f"{max(interval_ms, 0)} ms, none before its record is safe.",
-            )
-        )
-    return max(interval_ms, 0) / 1000

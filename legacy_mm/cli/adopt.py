@@ -12,10 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
 from legacy_mm.cli.mirror_line import only_flow, split
-from legacy_mm.clients.librdkafka.client import admin_properties
 from legacy_mm.clients.librdkafka.inspector import LibrdkafkaInspector
-from legacy_mm.clients.librdkafka.reader import columns
-from legacy_mm.clients.librdkafka.scan import read_range
+from legacy_mm.clients.librdkafka.whole_topic import read_topic
 from legacy_mm.clients.native.groups import GroupAdmin
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
@@ -83,17 +81,13 @@ def _stands(settings: Settings, asked: argparse.Namespace) -> Offsets:
 
 def _entries(properties: Mapping[str, str], topic: str) -> Iterator[Entry]:
     """Read each partition in its order: a key is always in the same one."""
-    survey = LibrdkafkaInspector(properties)
-    count = survey.partitions(_patience()).get(topic)
+    inspector = LibrdkafkaInspector(properties)
+    count = inspector.partitions(_patience()).get(topic)
     if count is None:
         raise HostError(f"there is no topic {topic} at the target")
-    places = [TopicPartition(topic, number) for number in range(count)]
-    client = admin_properties(properties)
-    for place, (begin, end) in survey.settled_ends(places, _patience()).items():
-        if begin < end:
-            for batch in read_range(client, *place, begin, end, committed=True):
-                read = columns(batch)
-                yield from zip(read.keys, read.values, strict=True)
+    inspector.settled_ends([TopicPartition(topic, number) for number in range(count)], _patience())
+    for message in read_topic(properties, topic, _patience()):
+        yield message.key(), message.value()
 
 
 def _names(connectors: Mapping[Connector, object] | Sequence[Connector]) -> str:

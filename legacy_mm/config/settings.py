@@ -82,6 +82,8 @@ class TargetSettings:
     properties: ClientProperties = field(repr=False)
     """librdkafka producer properties for *one stream* (`buffer.memory` is already divided)."""
     abort_on_send_failure: bool
+    name: str = "target"
+    """Tells it from the other targets of this process."""
     synchronous: bool = False
     """Every record waits for its acknowledgement (`producer.type=sync`)."""
     idempotence_required: bool = False

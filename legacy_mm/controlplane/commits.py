@@ -29,12 +29,15 @@ class Commits:
         api_timeout: float,
         send: Callable[[Offsets], None],
         existing_topics: Callable[[], frozenset[str] | None],
+        on_durable: Callable[[Offsets], None] | None = None,
     ) -> None:
+        """Take the interval in seconds and the services; `on_durable` is called with what the coordinator has."""
         self._stream = stream
         self._interval = interval
         self._api_timeout = api_timeout
         self._send = send
         self._existing_topics = existing_topics
+        self._on_durable = on_durable
         self._safe: dict[TopicPartition, int] = {}
         self._durable: dict[TopicPartition, int] = {}
         self._sent: dict[TopicPartition, int] = {}
@@ -105,6 +108,8 @@ class Commits:
             if self._sent.get(partition) == offset:  # otherwise a newer commit is under way
                 del self._sent[partition]
         self._durable |= {partition: offset for partition, offset in done.items() if partition in self._safe}
+        if done and self._on_durable is not None:
+            self._on_durable(done)
         if done:
             self._last_success_ms = epoch_ms()
             events.emit(events.COMMITTED, stream=self._stream, offsets=describe_offsets(done))

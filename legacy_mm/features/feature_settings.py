@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from legacy_mm.features.checkpoints.flags import CheckpointSettings
+from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
 from legacy_mm.features.heartbeats.flags import HeartbeatSettings
 from legacy_mm.features.naming.flags import NamingSettings, TopicFilterSettings
 from legacy_mm.features.naming.policy_names import LEGACY
@@ -40,6 +41,8 @@ class FeatureSettings:
     """The source's heartbeats topics are mirrored whatever the pattern says."""
     offset_syncs: OffsetSyncSettings | None = None
     checkpoints: CheckpointSettings | None = None
+    connect_offsets: ConnectOffsetSettings | None = None
+    """The topic of MirrorMaker 2's workers from which the flow resumes; no flag has it, only MirrorMaker 2's file."""
     canary: str = ""
     """A Java regular expression: features concern only source topics that match; empty: all."""
     source_admin: Mapping[str, str] = field(default_factory=dict, repr=False)

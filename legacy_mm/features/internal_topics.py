@@ -17,13 +17,18 @@ class InternalTopics:
 
     name = "internal-topics"
 
-    def __init__(self, cluster: Admin, wanted: Mapping[str, int]) -> None:
-        """Take the cluster; `wanted` is topic -> replication factor."""
+    def __init__(self, cluster: Admin, wanted: Mapping[str, int], partitions: Mapping[str, int] | None = None) -> None:
+        """Take the cluster; `wanted` is topic -> replication factor; `partitions`: of those with more than one."""
         self._cluster = cluster
         self._wanted = wanted
+        self._partitions = partitions or {}
 
     def look(self, topics: frozenset[str], deadline: Deadline) -> Look:
         """Find the topics to create, whatever is mirrored; raises HostError."""
         present = self._cluster.topics(deadline)
         missing = (topic for topic in self._wanted if topic not in present)
-        return Look(tuple(CreateTopic(topic, 1, self._wanted[topic], COMPACTED) for topic in missing))
+        return Look(
+            tuple(
+                CreateTopic(topic, self._partitions.get(topic, 1), self._wanted[topic], COMPACTED) for topic in missing
+            )
+        )

@@ -49,7 +49,9 @@ def feature_duties(
 
     found: list[Scheduled] = []
     if names.own_at_target:
-        found.append(Scheduled(InternalTopics(target, names.own_at_target), math.inf, before_copying=True))
+        stored = features.connect_offsets
+        several = {} if stored is None else {stored.topic: stored.partitions}
+        found.append(Scheduled(InternalTopics(target, names.own_at_target, several), math.inf, before_copying=True))
     made = MadeRules(state_folder()) if features.acl_sync is not None and features.acl_sync.remove else None
     creation, configs, acls = features.creation, features.config_sync, features.acl_sync
     if features.preserve_partitions:

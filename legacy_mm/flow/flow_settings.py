@@ -26,7 +26,7 @@ from legacy_mm.features.feature_settings import FeatureSettings
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything one mirror needs to know. Several in one process differ in their source, and share the rest."""
+    """Everything one mirror needs to know. Several in one process share Spark, the metrics and the shutdown timeout."""
 
     source: SourceSettings
     target: TargetSettings
@@ -53,7 +53,7 @@ class Settings:
     @property
     def flow(self) -> str:
         """From where to where, as metrics and Spark jobs show it."""
-        return f"{self.source.name}->target"
+        return f"{self.source.name}->{self.target.name}"
 
     @property
     def source_admin_properties(self) -> Mapping[str, str]:

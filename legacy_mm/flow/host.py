@@ -46,8 +46,14 @@ _CLOSE_SECONDS = 1.0
 class Host:
     """JVM, Spark application, control channel and metrics of this process; they start while the caller continues."""
 
-    def __init__(self, settings: Settings, streams: int, beans: Iterable[Bean], *, quiet: bool) -> None:
-        """Take the settings that all mirrors of the process share, and begin to start Spark."""
+    def __init__(
+        self, settings: Settings, streams: int, beans: Iterable[Bean], *, quiet: bool, outlives_flows: bool = False
+    ) -> None:
+        """Take the settings that all mirrors of the process share, and begin to start Spark.
+
+        `outlives_flows`: an error of one flow leaves the host open for the others.
+        """
+        self._outlives_flows = outlives_flows
         self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
         self.registries: list[Registry] = []
         self.exits: queue.SimpleQueue[int] = queue.SimpleQueue()
@@ -91,11 +97,12 @@ class Host:
 
     @contextmanager
     def closed_on_error(self) -> Iterator[None]:
-        """Close the host if anything raises inside."""
+        """Close the host if anything raises inside, unless it outlives its flows."""
         try:
             yield
         except BaseException:
-            self.close(Deadline.after(_CLOSE_SECONDS))
+            if not self._outlives_flows:
+                self.close(Deadline.after(_CLOSE_SECONDS))
             raise
 
     def failure(self) -> BaseException | None:

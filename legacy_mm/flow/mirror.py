@@ -62,14 +62,17 @@ class Mirror:
     def __init__(
         self,
         streams: Callable[[OnFailure], Sequence[Stream]],
-        watch: Callable[[OnFailure], TopicWatch],
+        watch: Callable[[OnFailure], TopicWatch] | None,
         background: Sequence[Background] = (),
         renewal: Renewal | None = None,
     ) -> None:
-        """Build the streams and the topic watch; `background` is the features' work beside the copying."""
+        """Build the streams and the topic watch; `background` is the features' work beside the copying.
+
+        A flow without streams has no watch either.
+        """
         self.failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
         self._streams = streams(self._failed)
-        self._watch = watch(self._failed)
+        self._watch = None if watch is None else watch(self._failed)
         self._background = background if renewal is None else [*background, renewal.watch]
         self._renewal = renewal
 
@@ -79,7 +82,8 @@ class Mirror:
             stream.start()
         for each in self._background:
             each.start()
-        self._watch.start()
+        if self._watch is not None:
+            self._watch.start()
 
     def subscribe(self, topics: frozenset[str]) -> None:
         """Mirror these topics."""
@@ -93,7 +97,7 @@ class Mirror:
 
     def existing_topics(self) -> frozenset[str] | None:
         """Return all topics that the source showed at the last look."""
-        return self._watch.existing_topics()
+        return None if self._watch is None else self._watch.existing_topics()
 
     def successor(self) -> Callable[[], Mirror] | None:
         """Return the maker of the mirror that takes this one's place; None while no replacement is needed."""
@@ -102,7 +106,8 @@ class Mirror:
 
     def stop(self, deadline: Deadline, *, commit: bool) -> None:
         """Order all streams to stop, in parallel; returns at once."""
-        self._watch.stop()
+        if self._watch is not None:
+            self._watch.stop()
         for each in self._background:
             each.stop()
         for stream in self._streams:

@@ -92,6 +92,9 @@ class Names:
             found[self.exact_offsets_topic(place)] = syncs.replication_factor
         if checkpoints is not None and place == "target":
             found[self.checkpoints_topic()] = checkpoints.replication_factor
+        stored = self._features.connect_offsets
+        if stored is not None and stored.written and place == "target":
+            found[stored.topic] = stored.replication_factor
         return found
 
     def _other_end(self, location: str) -> str:

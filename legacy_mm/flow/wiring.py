@@ -31,6 +31,7 @@ from legacy_mm.policies.logins import KERBEROS, beyond_librdkafka, membership_ob
 from legacy_mm.policies.same_cluster import same_addresses
 
 if TYPE_CHECKING:
+    from legacy_mm.features.connect_offsets.recorder import ConnectOffsetRecorder
     from legacy_mm.flow.cluster_identity import IdentityCheck
     from legacy_mm.flow.offset_features import FlowOffsets
     from legacy_mm.flow.topic_features import FlowDuties
@@ -132,6 +133,7 @@ def _mirror(
 ) -> Mirror:
     """Put the objects of one flow together."""
     duties, offsets = _duties(settings, names, registry), _offsets(settings, names, registry)
+    recorder = _recorder(settings)
     prepare = None if duties is None else duties.before_copying
     pairs = None if offsets is None else offsets.pairs
     handled = settings.handler
@@ -150,7 +152,7 @@ def _mirror(
     def make_streams(on_failure: OnFailure) -> list[Stream]:
         existing = lambda: mirror.existing_topics()  # noqa: E731
         return [
-            _stream(index, settings, host, copies, registry, guard, on_failure, existing, listener)
+            _stream(index, settings, host, copies, registry, guard, on_failure, existing, listener, recorder)
             for index in range(settings.first_stream, settings.first_stream + settings.streams)
         ]
 
@@ -167,14 +169,15 @@ def _mirror(
             choice=names.choice,
             pattern_text=settings.topics.pattern_text,
             interval=source.metadata_max_age,
-            before_first=_before_first(source, guard, identity),
+            before_first=_before_first(settings, guard, identity),
             on_change=on_change,
             on_recreated=lambda topic: mirror.recreated(topic),
             guard=guard,
             on_failure=on_failure,
         )
 
-    mirror = Mirror(make_streams, make_watch, [each for each in (duties, offsets) if each is not None], renewal)
+    background = [each for each in (duties, offsets, recorder) if each is not None]
+    mirror = Mirror(make_streams, make_watch if settings.streams else None, background, renewal)
     return mirror
 
 
@@ -217,18 +220,40 @@ def _identity(settings: Settings) -> IdentityCheck | None:
     return check
 
 
+def _recorder(settings: Settings) -> ConnectOffsetRecorder | None:
+    """Return the writer of offsets for MirrorMaker 2; None where its file does not ask for it (invariant E)."""
+    asked = settings.features.connect_offsets
+    if asked is None or not asked.written:
+        return None
+    from legacy_mm.flow.connect_offset_topic import recorder
+
+    return recorder(settings, asked)
+
+
 def _before_first(
-    source: SourceSettings, guard: GapGuard, identity: IdentityCheck | None
+    settings: Settings, guard: GapGuard, identity: IdentityCheck | None
 ) -> Callable[[frozenset[str]], None]:
-    keep = _group_start(source, guard)
+    source = settings.source
+    resume, keep = _resume(settings), _group_start(source, guard)
 
     def before(topics: frozenset[str]) -> None:
         if identity is not None:
             identity.look()
+        if resume is not None:
+            resume(topics)
         if keep is not None:
             keep(topics)
 
     return before
+
+
+def _resume(settings: Settings) -> Callable[[frozenset[str]], None] | None:
+    asked = settings.features.connect_offsets
+    if asked is None:
+        return None
+    from legacy_mm.flow.connect_offset_topic import connect_start
+
+    return connect_start(settings, asked).keep
 
 
 def _group_start(source: SourceSettings, guard: GapGuard) -> Callable[[frozenset[str]], None] | None:
@@ -253,6 +278,7 @@ def _stream(
     on_failure: OnFailure,
     existing_topics: Callable[[], frozenset[str] | None],
     listener: AssignmentListener | None,
+    recorder: ConnectOffsetRecorder | None,
 ) -> Stream:
     source = settings.source
     properties = member_properties(settings, index)
@@ -262,7 +288,14 @@ def _stream(
         index,
         pattern=settings.topics.pattern,
         member=lambda listener: choose.member(properties, name, listener, metrics.statistics, source.api_timeout),
-        commits=lambda send: Commits(index, settings.commit_interval, source.api_timeout, send, existing_topics),
+        commits=lambda send: Commits(
+            index,
+            settings.commit_interval,
+            source.api_timeout,
+            send,
+            existing_topics,
+            None if recorder is None else recorder.committed,
+        ),
         positions=SourceGroupPositions(
             source.group_id,
             "earliest" if source.new_from_earliest else source.offset_reset,

@@ -77,6 +77,18 @@ COMMIT_REBALANCED = Event(
 TOPICS_UNKNOWN = Event(
     "topics-unknown", logging.WARNING, "The source did not say whether topics still exist, so their offsets are kept"
 )
+RESUMED_FROM_CONNECT = Event(
+    "resumed-from-connect",
+    logging.INFO,
+    "Group {group} continues where MirrorMaker 2 has stopped: {count} partitions from topic {topic}",
+)
+FLOW_STARTED = Event("flow-started", logging.INFO, "Flow {flow} runs: {connectors}")
+FLOW_FAILED = Event(
+    "flow-failed",
+    logging.ERROR,
+    "Flow {flow} failed and starts again in {seconds:g} s, the other flows go on: {reason}",
+)
+FLOW_STOPPED = Event("flow-stopped", logging.INFO, "Flow {flow} stopped")
 OFFSET_RESET = Event(
     "offset-reset", logging.INFO, "[{client}] {partition} has no committed offset: copying from {offset}"
 )

@@ -72,7 +72,7 @@ class Registry:
         self.scopes: defaultdict[Scope, Meters] = defaultdict(Meters)
         self.outside: set[str] = set()
         self.unwritable_by_stream: dict[int, Mapping[str, str]] = {}
-        self._flow = flow
+        self.flow = flow
         self._producer: Labels = (("client_id", producer_id),)
         self._facts = dict(facts)
 
@@ -117,7 +117,7 @@ class Registry:
         with self.lock:
             now = self.clock()
             readings = {scope: meters.read(now) for scope, meters in self.scopes.items()}
-        return Snapshot(self._flow, readings, self._facts)
+        return Snapshot(self.flow, readings, self._facts)
 
 
 class StreamMetrics:

@@ -164,8 +164,12 @@ def sources(policy: ReplicationPolicy, topic: str) -> Iterator[str]:
 
 
 def is_cycle(policy: ReplicationPolicy, topic: str, target_alias: str, source_alias: str = "") -> bool:
-    """Return True if a topic of the source has already been at the target, or has left the source before."""
-    return target_alias in sources(policy, topic) or (source_alias != "" and source_alias in _hops(policy, topic))
+    """Return True if a topic of the source has already been at the target, or has left the source before.
+
+    An empty alias is in no name.
+    """
+    back = target_alias != "" and target_alias in sources(policy, topic)
+    return back or (source_alias != "" and source_alias in _hops(policy, topic))
 
 
 def _hops(policy: ReplicationPolicy, topic: str) -> Iterator[str]:

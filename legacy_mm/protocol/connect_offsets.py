@@ -26,7 +26,7 @@ def next_offsets(entries: Iterable[Entry]) -> Mapping[Connector, Mapping[TopicPa
     """
     found: dict[Connector, dict[TopicPartition, int]] = {}
     for key, value in entries:
-        place = _place(key)
+        place = place_of(key)
         if place is None:
             continue
         of_connector = found.setdefault(place[0], {})
@@ -38,7 +38,23 @@ def next_offsets(entries: Iterable[Entry]) -> Mapping[Connector, Mapping[TopicPa
     return {connector: offsets for connector, offsets in found.items() if offsets}
 
 
-def _place(key: bytes | None) -> tuple[Connector, TopicPartition] | None:
+def key_of(connector: Connector, place: TopicPartition) -> bytes:
+    """Return the key of a partition's offset, byte for byte as MirrorMaker 2 writes it: workers look it up by bytes."""
+    where = {"cluster": connector.cluster, "partition": place.partition, "topic": place.topic}
+    return _text([connector.name, where])
+
+
+def value_of(copied: int) -> bytes:
+    """Return the value: the offset of the last record that was copied."""
+    return _text({"offset": copied})
+
+
+def _text(content: object) -> bytes:
+    return json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def place_of(key: bytes | None) -> tuple[Connector, TopicPartition] | None:
+    """Return whose offset a key is for, and the partition; None for other connectors' keys."""
     match _json(key):
         case [str(name), {"cluster": str(cluster), "partition": int(partition), "topic": str(topic)}]:
             return Connector(name, cluster), TopicPartition(topic, partition)

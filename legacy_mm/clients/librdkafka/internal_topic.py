@@ -1,6 +1,7 @@
-"""Writes the few records that MirrorMaker 2 keeps for itself: heartbeats, offset syncs, checkpoints.
+"""Writes the few records that MirrorMaker 2 keeps for itself: heartbeats, offset syncs, checkpoints, offsets.
 
-All of a topic's records go to partition 0 and stay in order, so a compacted topic keeps the newest of each key.
+All records of a key go to one partition and stay in order, so a compacted topic keeps the newest of each key. Most
+topics have but one partition.
 """
 
 from __future__ import annotations
@@ -52,10 +53,18 @@ class InternalTopicWriter:
         except KafkaException as error:
             raise HostError(f"a client for topic {topic} cannot be made: {error.args[0].str()}") from error
 
-    def send(self, key: bytes, value: bytes, timestamp: int | None = None) -> bool:
-        """Queue a record; False when so many wait that there is no room for it. `timestamp`: else the present time."""
+    def send(
+        self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = _PARTITION, mark: str = ""
+    ) -> bool:
+        """Queue a record; False when so many wait that there is no room for it. `timestamp`: else the present time.
+
+        `mark` is the name of a header without a value.
+        """
+        headers: list[tuple[str, str | bytes | None]] = [(mark, None)] if mark else []
         try:
-            self._producer.produce(self._topic, value, key, _PARTITION, timestamp=timestamp or _NOW)
+            self._producer.produce(
+                self._topic, value, key, partition, timestamp=timestamp or _NOW, headers=headers or None
+            )
         except BufferError:
             self._producer.poll(0)
             return False

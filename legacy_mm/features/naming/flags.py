@@ -15,6 +15,8 @@ from legacy_mm.features.naming.policy_names import POLICY as _POLICY
 
 _OWNER = "legacy_mm.policies.topic_naming"
 _SOURCE, _SEPARATOR = "source.cluster.alias", "replication.policy.separator"
+ALIASES = (_SOURCE, "target.cluster.alias")
+RENAMES = "rename.topics"
 _EVERY = ".*"
 _EXCLUDED = {"3.9": r".*[\-\.]internal, .*\.replica, __.*", "4": r"mm2.*\.internal, .*\.replica, __.*"}
 """`topics.exclude` of DefaultTopicFilter, by `mm2.compatibility`."""
@@ -156,7 +158,10 @@ def _policy(values: FlagValues) -> str:
     if remark := foreign(asked):
         values.remark(remark)
     if not values["rename.topics"]:
-        return IDENTITY if name == DEFAULT and _puts_nothing_before(values) else name
+        nothing_before = name == DEFAULT and puts_nothing_before(values)
+        if nothing_before:
+            values.remark(f"{_SOURCE} and {_SEPARATOR} are empty: names are kept, as by {IDENTITY}")
+        return IDENTITY if nothing_before else name
     if values.given(_POLICY) and name != DEFAULT:
         raise ConfigurationError(
             f"rename.topics=true and {_POLICY}={asked} exclude each other, because both say how topics are called"
@@ -164,12 +169,9 @@ def _policy(values: FlagValues) -> str:
     return DEFAULT
 
 
-def _puts_nothing_before(values: FlagValues) -> bool:
-    """Tell whether alias and separator are empty: the way to keep names from before there was a policy for it."""
-    empty = all(values.given(name) and not values[name] for name in (_SOURCE, _SEPARATOR))
-    if empty:
-        values.remark(f"{_SOURCE} and {_SEPARATOR} are empty: names are kept, as by {IDENTITY}")
-    return empty
+def puts_nothing_before(values: FlagValues) -> bool:
+    """Return True if alias and separator are empty: the way to keep names from before there was a policy for it."""
+    return all(values.given(name) and not values[name] for name in (_SOURCE, _SEPARATOR))
 
 
 def read_topics(values: FlagValues) -> TopicFilterSettings | None:

@@ -37,7 +37,9 @@ class Watched(InternalTopicWriter):
 
         super().__init__(properties, "heartbeats", both, give_up_seconds=0.5)
 
-    def send(self, key: bytes, value: bytes, timestamp: int | None = None) -> bool:
+    def send(
+        self, key: bytes, value: bytes, timestamp: int | None = None, *, partition: int = 0, mark: str = ""
+    ) -> bool:
         self.waited.append(self.waiting())
         return super().send(key, value, timestamp)
 

@@ -1,0 +1,51 @@
+"""MirrorMaker 2's topic of offsets at the target of one flow: who reads it, who writes it.
+
+Imported only if MirrorMaker 2's file asks for the flow (invariant E).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+
+from legacy_mm.clients.librdkafka.internal_topic import InternalTopicWriter
+from legacy_mm.clients.librdkafka.whole_topic import read_topic
+from legacy_mm.clients.native.groups import GroupAdmin
+from legacy_mm.clock import Deadline
+from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
+from legacy_mm.features.connect_offsets.connect_start import MARK, ConnectStart, Stored
+from legacy_mm.features.connect_offsets.recorder import ConnectOffsetRecorder
+from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.logs import events
+
+
+def recorder(settings: Settings, asked: ConnectOffsetSettings) -> ConnectOffsetRecorder:
+    """Return the writer of what the flow commits."""
+    outcomes = partial(_report, asked.topic)
+    return ConnectOffsetRecorder(
+        asked, lambda: InternalTopicWriter(settings.target_admin_properties, asked.topic, outcomes)
+    )
+
+
+def connect_start(settings: Settings, asked: ConnectOffsetSettings) -> ConnectStart:
+    """Return the look that the flow takes before its first member joins the group."""
+    source = settings.source
+    return ConnectStart(
+        asked,
+        source.group_id,
+        GroupAdmin("source", source.properties),
+        partial(_records, settings.target_admin_properties, asked.topic),
+        source.api_timeout,
+    )
+
+
+def _records(properties: Mapping[str, str], topic: str, deadline: Deadline) -> Iterator[Stored]:
+    """Read the topic, each partition in its order: a key is always in the same one; nothing of a missing topic."""
+    for message in read_topic(properties, topic, deadline):
+        names = [header[0] for header in message.headers() or ()]
+        yield Stored(message.key(), message.value(), MARK in names)
+
+
+def _report(topic: str, _: bytes, reason: str | None) -> None:
+    if reason is not None:
+        events.emit(events.OFFSETS_LOST, reason=f"topic {topic}: {reason}")

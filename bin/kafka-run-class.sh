@@ -1,6 +1,7 @@
 #!/bin/sh
 # kafka-run-class.sh [-daemon] [-name NAME] [-loggc] [JAVA OPTIONS] CLASS [WORDS]
-# Runs the class kafka.tools.MirrorMaker, and hands every other class to the Kafka whose script this one stands before:
+# Runs the classes of the legacy tool and of MirrorMaker 2's driver, and hands every other class to the Kafka whose
+# script this one stands before:
 # that of LEGACY_MM_KAFKA_HOME or KAFKA_HOME, one kept beside this script (kafka-run-class.sh.orig), or one on the PATH.
 here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd -P) || exit 1
 
@@ -58,7 +59,10 @@ if [ $# -eq 0 ]; then
     exit 1
 fi
 class=$(class_among "$@")
-[ "$class" = kafka.tools.MirrorMaker ] || hand_over "$@"
+case $class in
+kafka.tools.MirrorMaker | org.apache.kafka.connect.mirror.MirrorMaker) ;;
+*) hand_over "$@" ;;
+esac
 
 home=${LEGACY_MM_KAFKA_HOME:-${KAFKA_HOME:-$(dirname -- "$here")}}
 LOG_DIR=${LOG_DIR:-$home/logs}

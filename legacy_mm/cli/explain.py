@@ -20,6 +20,14 @@ run, else the legacy tool's.
 - `engine` (a sentence): how records are copied, and why so
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always
+
+A file of MirrorMaker 2, `-- connect-mirror-maker.sh FILE [--clusters A]`, is explained without asking its clusters. The
+document then has
+
+- `exit` (a number): the code of MirrorMaker 2's driver, 0 when it runs; `outcome` (a sentence); `runs_here`
+- `flows`: source, target, copies, topics and groups (include, exclude), policy (class, separator, t_becomes), features,
+  tasks_max, group, refused, ignored, clients, rights
+- `ignored`, `connect_only`, `not_for_records`: key -> the key that was probably meant; `duplicate_keys`, `remarks`
 """
 
 from __future__ import annotations
@@ -32,9 +40,14 @@ from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 
 from legacy_mm.cli.parser import own_values, read_own_options
+from legacy_mm.compat import environment
+from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.command_line import called, variables_of
+from legacy_mm.dedicated import driver_line
 from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.explain import host_look, source_look
+from legacy_mm.explain.driver_explanation import explain_driver
+from legacy_mm.explain.driver_text import render_driver
 from legacy_mm.explain.explanation import Explained, Explanation, OptionReader, explain
 from legacy_mm.explain.source_look import Topics
 from legacy_mm.explain.text import render
@@ -48,6 +61,7 @@ StartJava = Callable[[str | None], AbstractContextManager[host_look.Java]]
 
 USAGE = """\
 usage: legacy-mm explain [--json] [--offline] -- kafka-mirror-maker.sh OPTIONS
+       legacy-mm explain [--json] -- connect-mirror-maker.sh FILE [--clusters CLUSTER ...]
 
   --json      one JSON document instead of text
   --offline   do not ask the clusters for topics and offsets
@@ -66,6 +80,8 @@ def main(words: Sequence[str]) -> int:
         sys.stderr.write(USAGE)
         return 1
     root_logger.silence()
+    if driver_line.is_driver(line := words[words.index("--") + 1 :]):
+        return _explain_driver(line, as_json="--json" in flags)
     explanation, topics = explain_line(words[words.index("--") + 1 :], os.environ, ask="--offline" not in flags)
     if "--json" in flags:
         text = json.dumps(asdict(explanation) | {"topics": asdict(topics)}, indent=2) + "\n"
@@ -74,6 +90,23 @@ def main(words: Sequence[str]) -> int:
     encoding = sys.stdout.encoding or "utf-8"
     sys.stdout.write(text.encode(encoding, "replace").decode(encoding))
     return explanation.exit_code
+
+
+def _explain_driver(line: Sequence[str], *, as_json: bool) -> int:
+    """Explain a file of MirrorMaker 2's driver; return the exit code of the driver, or 2 where only Java can run it."""
+    launcher, argv = driver_line.called(line)
+    variables = variables_of(launcher, os.environ)
+    try:
+        parsed = driver_line.parse(argv)
+        clients = ClientTranslation(environment.read(variables), read_own_options(parsed.own_words, variables))
+    except LegacyMMError as error:
+        sys.stderr.write(f"{error}\n")
+        return driver_line.BAD_WORDS
+    explanation = explain_driver(parsed, clients)
+    document = {"exit": explanation.exit_code, **asdict(explanation)}
+    del document["exit_code"]
+    sys.stdout.write(json.dumps(document, indent=2) + "\n" if as_json else render_driver(explanation))
+    return explanation.exit_code if explanation.runs_here else 2
 
 
 def explain_line(

@@ -15,12 +15,13 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment, java_process, log4j_configuration, messages, startup
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.console import say
-from legacy_mm.compat.releases import CURRENT
+from legacy_mm.compat.releases import CURRENT, Grammar
 from legacy_mm.compat.translate import Help, MirrorRun, NothingToDo, Version, translate
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.flow import lifecycle, wiring
 from legacy_mm.flow.host import Host
 from legacy_mm.logs import events, root_logger
+from legacy_mm.logs.log4j_found import Found
 from legacy_mm.logs.log_settings import DEBUG, LEVELS, LogSettings
 from legacy_mm.metrics import legacy_mbeans
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
@@ -82,7 +83,11 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words
         own_words = command_line.parse(argv, grammar).own_words
     with suppress(LegacyMMError):
         options = read_own_options(own_words, variables)
-    found = log4j_configuration.read(variables, java_words)
+    return begin_logs(log4j_configuration.read(variables, java_words), options, grammar)
+
+
+def begin_logs(found: Found, options: OwnOptions, grammar: Grammar = CURRENT) -> LogSettings:
+    """Log from now on as the file that was found says, and our options."""
     settings = found.settings
     if options.log_level is not None:
         settings = settings.with_root_level(LEVELS[options.log_level])

@@ -22,6 +22,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 CLASS_NAME = "kafka.tools.MirrorMaker"
+MIRROR_MAKER_2 = "org.apache.kafka.connect.mirror.MirrorMaker"
+CLASS_NAMES = (CLASS_NAME, MIRROR_MAKER_2)
 _NAME = b"java"
 _PR_SET_NAME = 15
 _TEMPORARY = Path("/tmp")  # whatever TMPDIR says: HotSpot and jps look nowhere else
@@ -45,7 +47,7 @@ def take_on() -> None:
 
 
 @contextmanager
-def listed(words: Sequence[str], java_options: Sequence[str]) -> Iterator[None]:
+def listed(words: Sequence[str], java_options: Sequence[str], class_name: str = CLASS_NAME) -> Iterator[None]:
     """Let `jps -lmv` show the class, its words and the Java options while the block runs."""
     file: Path | None = None
     descriptor = -1
@@ -56,7 +58,7 @@ def listed(words: Sequence[str], java_options: Sequence[str]) -> Iterator[None]:
             file = folder / str(os.getpid())
             file.unlink(missing_ok=True)  # left by an earlier process with our process id
             descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW, 0o600)
-            os.write(descriptor, _counters(" ".join([CLASS_NAME, *words]), " ".join(java_options)))
+            os.write(descriptor, _counters(" ".join([class_name, *words]), " ".join(java_options)))
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)  # shows a starting JVM that the owner is alive
     try:
         yield

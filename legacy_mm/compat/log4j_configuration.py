@@ -25,17 +25,22 @@ from legacy_mm.logs.log4j_found import Found, NotUnderstood, lookup
 
 _LOCATIONS = ("log4j.configuration", "log4j.configurationFile", "log4j2.configurationFile")
 """The first one given counts: the legacy tool had log4j 1."""
-_TOOLS_FILE = "tools-log4j.properties"
+TOOLS_FILES = ("tools-log4j.properties",)
+CONNECT_FILES = ("connect-log4j.properties", "connect-log4j2.yaml")
+"""Files that the start scripts of an installation name: of its tools; of Kafka Connect, up to 3.9 and from 4.0 on."""
 
 
-def read(environment: Mapping[str, str], words: Sequence[str] = ()) -> Found:
-    """Return the log settings from the environment and the Java options before the class name."""
+def read(environment: Mapping[str, str], words: Sequence[str] = (), usual_files: Sequence[str] = TOOLS_FILES) -> Found:
+    """Return the log settings from the environment and the Java options before the class name.
+
+    `usual_files` are the names of the installation's own file, where the environment names none.
+    """
     home = kafka_home(environment)
     logs = environment.get("LOG_DIR") or str(Path(home or sys.prefix) / "logs")
     system = {"kafka.logs.dir": logs} | system_properties(java_words(environment, words))
     location = next((system[name] for name in _LOCATIONS if system.get(name)), None)
     if location is None and home and not environment.get("KAFKA_LOG4J_OPTS"):
-        location = _tools_file(Path(home))
+        location = _usual_file(Path(home), usual_files)
     if location is None:
         return Found()
     try:
@@ -47,10 +52,10 @@ def read(environment: Mapping[str, str], words: Sequence[str] = ()) -> Found:
     return Found(problems=(f"Could not read the log4j configuration {location}: {why}; logging to the console",))
 
 
-def _tools_file(home: Path) -> str | None:
+def _usual_file(home: Path, names: Sequence[str]) -> str | None:
     """Return the file that an installation's start script names, Apache's or Confluent's."""
     folders = (home / "config", home.parent / "etc" / "kafka", home / "etc" / "kafka")
-    files = (folder / _TOOLS_FILE for folder in folders)
+    files = (folder / name for folder in folders for name in names)
     return next((str(file) for file in files if file.is_file()), None)
 
 

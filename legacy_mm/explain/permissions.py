@@ -29,24 +29,22 @@ class Permission:
 
 def permissions(settings: Settings) -> list[Permission]:
     """Return the permissions that the two principals need, and the reasons."""
-    source = settings.source.name
-    topics, naming = f"Topic: each that matches {settings.topics.pattern}", settings.features.naming
+    source, target = settings.source.name, settings.target.name
+    lists = settings.features.topics
+    named = settings.topics.pattern if lists is None else ", ".join(lists.include)
+    topics, naming = f"Topic: each that matches {named}", settings.features.naming
     renamed = naming.policy not in (LEGACY, IDENTITY) or settings.handler is not None
-    copies = f"Topic: each copy of one that matches {settings.topics.pattern}" if renamed else topics
+    copies = f"Topic: each copy of one that matches {named}" if renamed else topics
     group = f"Group: {settings.source.group_id}"
     idempotent = settings.target.properties.get("enable.idempotence") == "true"
     return [
         Permission(source, topics, "Describe", "a topic without this right is not seen"),
         Permission(source, topics, "Read", "records"),
         Permission(source, group, "Read", "membership and commits; it includes Describe"),
-        Permission("target", copies, "Write", "records; it includes Describe"),
-        Permission("target", copies, "Create", "only if a topic is missing and the brokers create topics"),
+        Permission(target, copies, "Write", "records; it includes Describe"),
+        Permission(target, copies, "Create", "only if a topic is missing and the brokers create topics"),
         *_for_quarantine(settings),
-        *(
-            [Permission("target", copies, "Read", _WHETHER_IT_ARRIVED), _idempotent_write(settings)]
-            if idempotent
-            else []
-        ),
+        *([Permission(target, copies, "Read", _WHETHER_IT_ARRIVED), _idempotent_write(settings)] if idempotent else []),
         *(row for feature in _switched_on(settings) for row in _for_feature(feature, settings)),
     ]
 
@@ -59,7 +57,7 @@ def _switched_on(settings: Settings) -> list[Feature]:
 def _for_feature(feature: Feature, settings: Settings) -> Iterator[Permission]:
     """Yield each `OPERATION on RESOURCE` of the row, with this flow's aliases in the names of topics."""
     naming, syncs = settings.features.naming, settings.features.offset_syncs
-    clusters = (settings.source.name, "target")
+    clusters = (settings.source.name, settings.target.name)
     for place, cluster, text in zip(("source", "target"), clusters, feature.rights, strict=True):
         if not text or (feature.name == _SYNCS and syncs is not None and syncs.location != place):
             continue
@@ -74,14 +72,14 @@ def _for_quarantine(settings: Settings) -> list[Permission]:
     used = asked.refused or (asked.failed and settings.handler is not None)
     if asked.topic is None or not used:
         return []
-    return [Permission("target", f"Topic: {asked.topic}", "Write", "records that are set aside")]
+    return [Permission(settings.target.name, f"Topic: {asked.topic}", "Write", "records that are set aside")]
 
 
 def _idempotent_write(settings: Settings) -> Permission:
     required = settings.target.idempotence_required
     otherwise = "the mirror ends" if required else "the mirror continues without idempotence"
     return Permission(
-        "target",
+        settings.target.name,
         "Cluster: kafka-cluster",
         "IdempotentWrite",
         f"only brokers before 2.8, later ones need only Write; if refused, {otherwise}",

@@ -33,9 +33,9 @@ def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
     """Return the first part: would it run, unknowns, dangers, differences, topics, rights."""
     return [
         [*_folded(explanation.outcome, _WIDTH), f"Exit code: {explanation.exit_code}"],
-        _section("Not known", [(text,) for text in explanation.unknown]),
-        _section("Take care", [(text,) for text in (*explanation.warnings, topics.attention) if text]),
-        _section(
+        section("Not known", [(text,) for text in explanation.unknown]),
+        section("Take care", [(text,) for text in (*explanation.warnings, topics.attention) if text]),
+        section(
             "Different from the legacy tool, with this command line",
             [
                 (row.id, f"{row.ours} (legacy tool: {row.legacy}); {row.reason}")
@@ -45,7 +45,7 @@ def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
         ),
         _copies(explanation.pattern, topics),
         _impossible(topics),
-        _section(
+        section(
             "Rights needed",
             [(row.cluster, row.operation, row.resource, row.reason) for row in explanation.permissions],
         ),
@@ -55,17 +55,18 @@ def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
 def _details(explanation: Explanation, topics: Topics) -> list[list[str]]:
     """Return the second part: each word, variable and property; one line for what holds for every mirror."""
     return [
-        _section("Words", [(_visible(row.word), row.meaning) for row in explanation.words]),
-        _section("Environment", [(row.name, row.value, row.meaning) for row in explanation.environment]),
-        _section("Options of ours", [(row.option, row.value, row.origin) for row in explanation.options]),
+        section("Words", [(_visible(row.word), row.meaning) for row in explanation.words]),
+        section("Environment", [(row.name, row.value, row.meaning) for row in explanation.environment]),
+        section("Options of ours", [(row.option, row.value, row.origin) for row in explanation.options]),
         *(section for client in _clients(explanation) for section in _client(explanation, client)),
-        _section("Engine", [(explanation.engine,)] if explanation.engine else []),
+        section("Engine", [(explanation.engine,)] if explanation.engine else []),
         _starts(topics),
         _always(explanation),
     ]
 
 
-def _section(title: str, rows: Sequence[Row]) -> list[str]:
+def section(title: str, rows: Sequence[Row]) -> list[str]:
+    """Return a title and its table; nothing without rows."""
     return [title, *table(rows)] if rows else []
 
 
@@ -84,7 +85,7 @@ def _client(explanation: Explanation, client: str) -> tuple[list[str], list[str]
         (f"line {row.line}", row.name, row.value, row.meaning) for row in explanation.properties if row.client == client
     ]
     settings = [(row.name, row.value, row.origin, row.reason) for row in explanation.settings if row.client == client]
-    return _section(f"The {client} file", file), _section(f"The {client} as librdkafka gets it", settings)
+    return section(f"The {client} file", file), section(f"The {client} as librdkafka gets it", settings)
 
 
 def _copies(pattern: str, topics: Topics) -> list[str]:
@@ -105,7 +106,7 @@ def _starts(topics: Topics) -> list[str]:
 def _first(title: str, rows: Sequence[Row], most: int, what: str) -> list[str]:
     left = len(rows) - most
     more = [f"{_INDENT}... and {left} more {what}; --json has all"] if left > 0 else []
-    return [*_section(title, rows[:most]), *more]
+    return [*section(title, rows[:most]), *more]
 
 
 def _always(explanation: Explanation) -> list[str]:
@@ -122,7 +123,7 @@ def _impossible(topics: Topics) -> list[str]:
     title = "Topics that the target cannot have; their records would wait, all others are copied"
     if topics.target_unknown:
         return textwrap.wrap(f"{title}: not known, {topics.target_unknown}", _WIDTH, subsequent_indent=_INDENT)
-    return _section(title, [(row.topic, row.because) for row in topics.impossible])
+    return section(title, [(row.topic, row.because) for row in topics.impossible])
 
 
 def _start(offset: int | None) -> str:

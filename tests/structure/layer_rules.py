@@ -24,16 +24,17 @@ LAYERS = {
     "controlplane": 5, "dataplane": 5, "features": 5,
     "flow": 6, "audit": 6, "options": 6,
     "compat": 7,
-    "explain": 8, "client": 8,
-    "cli": 9, "__main__": 9,
-    LABORATORY: 10,
+    "dedicated": 8,
+    "explain": 9, "client": 9,
+    "cli": 10, "__main__": 10,
+    LABORATORY: 11,
 }  # fmt: skip
 VALUES = {"", "errors", "model", "clock", "redaction"}
 """Modules of the root: values that everybody may import. They may import each other."""
 
 # Who alone may import a package, and why.
 IMPORTED_BY: Mapping[str, tuple[set[str], str]] = {
-    "compat": ({"explain", "cli", "__main__", "client"}, "the core knows no old word"),
+    "compat": ({"dedicated", "explain", "cli", "__main__", "client"}, "the core knows no old word"),
     "client": ({"cli", "__main__"}, "it is for users; nothing of ours but commands stands on it"),
     LABORATORY: (set(), "it is not in the wheel"),
 }

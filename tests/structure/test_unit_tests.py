@@ -14,16 +14,18 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         features/rows flow/flow_settings handlers/api logs/events logs/log_settings metrics/health
         metrics/metric_catalogue metrics/mirror_maker_2_mbeans model protocol/buffers protocol/compilation
         spark/attempt spark/task_entry compat/client_properties/common compat/client_properties/rule
-        compat/legacy_options compat/defaults cli/exit_code
+        compat/legacy_options compat/defaults cli/exit_code dedicated/connector_properties
+        features/connect_offsets/connect_offset_settings
     """,
     "tests/unit/cli run the commands from their words": """
         __main__ cli/cluster_look cli/features cli/group_look cli/group_plan cli/install cli/ledger cli/legacy_mm
         cli/lists cli/mirror_maker cli/reference cli/selftest cli/adopt compat/console compat/startup compat/steps
         explain/client_files explain/explanation explain/host_look explain/permissions explain/source_look
-        explain/target_look explain/text
+        explain/target_look explain/text explain/driver_text
     """,
     "test_translate, test_logins and test_security_properties give it whole files": """
-        compat/class_path compat/client_properties/bearer compat/client_properties/consumer
+        compat/class_path compat/client_settings compat/client_translation compat/client_properties/bearer
+        compat/client_properties/consumer
         compat/client_properties/double compat/client_properties/kerberos compat/client_properties/known_logins
         compat/client_properties/producer compat/client_properties/sasl compat/client_properties/security
         compat/client_properties/tls compat/mirror_maker_2_file
@@ -43,7 +45,8 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     "real brokers show it: tests/brokers and tests/faults": """
         audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest client/mirror_client
         client/remote_cluster clients/choose clients/librdkafka/backlog clients/librdkafka/internal_topic
-        clients/librdkafka/scan clients/native/access_rules clients/native/group_protocol
+        clients/librdkafka/scan clients/librdkafka/whole_topic cli/connect_mirror_maker flow/connect_offset_topic
+        clients/native/access_rules clients/native/group_protocol
         clients/native/group_session clients/native/gssapi_login clients/native/membership
         clients/native/offset_requests clients/native/producer_id dataplane/batch_source dataplane/records_engine
         features/cutover/adoption features/heartbeats/heartbeat_copies features/internal_topics

@@ -1,0 +1,110 @@
+"""The command behind `bin/connect-mirror-maker.sh`: MirrorMaker 2's file in, its driver's exit code out."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Sequence
+from functools import partial
+from typing import NoReturn
+
+from legacy_mm.cli.exits import exit_with
+from legacy_mm.cli.mirror_maker import begin_logs
+from legacy_mm.cli.parser import read_own_options
+from legacy_mm.compat import environment, java_process, log4j_configuration
+from legacy_mm.compat.client_translation import ClientTranslation
+from legacy_mm.compat.console import say
+from legacy_mm.dedicated import driver, driver_line
+from legacy_mm.dedicated.driver import DRIVER, DriverRun
+from legacy_mm.dedicated.flow_translation import FlowRun
+from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
+from legacy_mm.errors import LegacyMMError, UsageError, one_line
+from legacy_mm.flow import lifecycle, wiring
+from legacy_mm.flow.host import Host
+from legacy_mm.flow.mirror import Mirror
+from legacy_mm.logs import root_logger
+from legacy_mm.logs.log4j_found import Found
+from legacy_mm.logs.log_settings import DEBUG, LEVELS, Appender, Console, LoggerSettings, LogSettings
+from legacy_mm.metrics import legacy_mbeans
+from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
+from legacy_mm.options.option_catalogue import OwnOptions
+
+_STOPPED_BY_ERROR = 2
+
+
+def main(argv: Sequence[str], java_words: Sequence[str] = ()) -> NoReturn:
+    """Run the flows of the file that these words name, and end the process."""
+    exit_with(lambda: run(argv, java_words))
+
+
+def run(argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
+    """Return the exit code of MirrorMaker 2's driver for these words."""
+    try:
+        line = driver_line.parse(argv)
+        if line.help:
+            say(sys.stdout, driver_line.HELP)
+            return 0
+        options = read_own_options(line.own_words, os.environ)
+    except UsageError as error:
+        say(sys.stderr, f"{error}\n")
+        return driver_line.BAD_WORDS
+    signals = lifecycle.Signals(OwnOptions().shutdown_timeout_ms / 1000)
+    log_settings = _begin_logs(options, java_words)
+    log = logging.getLogger(DRIVER)
+    log.info("Kafka MirrorMaker initializing ...")
+    try:
+        variables = environment.read(os.environ, java_words)
+        root_logger.hide(variables.secrets)
+        outcome = driver.translate_driver(driver.load(line), ClientTranslation(variables, options))
+        root_logger.hide(outcome.secrets)
+        for each in outcome.flows:
+            wiring.check_logins(each.settings)
+    except LegacyMMError as error:
+        log.error("%s", "Stopping due to error", extra={"detail": one_line(error)})
+        for text in getattr(error, "__notes__", ()):
+            log.warning("%s", text)
+        return _STOPPED_BY_ERROR
+    for note in outcome.notes:
+        logging.getLogger(note.logger or DRIVER).log(note.level, "%s", note.text)
+    signals.shutdown_timeout = outcome.flows[0].settings.shutdown_timeout
+    log.info("Targeting clusters: %s", ", ".join(dict.fromkeys(each.pair.target for each in outcome.flows)))
+    with java_process.listed(argv, variables.jvm.options, java_process.MIRROR_MAKER_2):
+        return _supervise(outcome, signals, quiet=log_settings.level_of(root_logger.JAVA) > DEBUG)
+
+
+def _begin_logs(options: OwnOptions, java_words: Sequence[str]) -> LogSettings:
+    """Log at INFO on stdout, as Kafka Connect does where no file says otherwise."""
+    found = log4j_configuration.read(os.environ, java_words, log4j_configuration.CONNECT_FILES)
+    if found == Found():
+        console = Appender("stdout", Console("stdout"))
+        loggers = {
+            "": LoggerSettings(LEVELS["INFO"], (console.name,)),
+            root_logger.JAVA: LoggerSettings(LEVELS["WARN"]),
+        }
+        found = Found(LogSettings(loggers, {console.name: console}))
+    return begin_logs(found, options)
+
+
+def _supervise(outcome: DriverRun, signals: lifecycle.Signals, *, quiet: bool) -> int:
+    copying = [each for each in outcome.flows if each.settings.streams]
+    shared = (copying or outcome.flows)[0].settings
+    streams = max(1, sum(each.settings.streams for each in outcome.flows))
+    beans = (*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS)
+    host = Host(shared, streams, beans, quiet=quiet, outlives_flows=True)
+    flows = [_supervised(each, host) for each in outcome.flows]
+    code = supervise(flows, host, signals)
+    logging.getLogger(DRIVER).info("Kafka MirrorMaker stopped.")
+    return code
+
+
+def _supervised(flow: FlowRun, host: Host) -> SupervisedFlow:
+    def forget() -> None:
+        host.registries = [each for each in host.registries if each.flow != flow.settings.flow]
+
+    return SupervisedFlow(str(flow.pair), flow.connectors, partial(_build, flow, host), forget)
+
+
+def _build(flow: FlowRun, host: Host) -> Mirror:
+    wiring.check_addresses(flow.settings)
+    return wiring.build_mirror(flow.settings, host)

@@ -1,0 +1,187 @@
+"""The properties that MirrorMaker 2's connectors define, one row each, and how Connect reads their values.
+
+Source: the ConfigDefs of Kafka 3.9.1, which has the names of 4.x and those that 4.0 removed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Connector = Literal["source", "checkpoint", "heartbeat"]
+CONNECTORS: Mapping[Connector, str] = {
+    "source": "MirrorSourceConnector",
+    "heartbeat": "MirrorHeartbeatConnector",
+    "checkpoint": "MirrorCheckpointConnector",
+}
+"""In the order in which the driver configures them."""
+
+_NUMBER = re.compile(r"[+-]?[0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectorProperty:
+    """One property: the connectors that define it, and its type and default there."""
+
+    name: str
+    connectors: str
+    """First letters: s, c, h."""
+    type: str = "string"
+    default: str = ""
+
+    def belongs_to(self, connector: Connector) -> bool:
+        """Return True if that connector defines it."""
+        return connector[0] in self.connectors
+
+
+def _rows(connectors: str, *rows: str) -> list[ConnectorProperty]:
+    """Make rows of `name type default`; what is left out is a string, and empty."""
+    return [ConnectorProperty(name, connectors, *rest) for name, *rest in (row.split(None, 2) for row in rows)]
+
+
+ROWS = (
+    *_rows(
+        "sch",
+        "name",
+        "connector.class",
+        "tasks.max int 1",
+        "tasks.max.enforce boolean true",
+        "key.converter",
+        "value.converter",
+        "header.converter",
+        "transforms list",
+        "predicates list",
+        "config.action.reload",
+        "errors.retry.timeout long 0",
+        "errors.retry.delay.max.ms long 60000",
+        "errors.tolerance",
+        "errors.log.enable boolean false",
+        "errors.log.include.messages boolean false",
+        "enabled boolean true",
+        "source.cluster.alias",
+        "target.cluster.alias string target",
+        "admin.timeout.ms long 60000",
+        "replication.policy.class class org.apache.kafka.connect.mirror.DefaultReplicationPolicy",
+        "replication.policy.separator string .",
+        "replication.policy.internal.topic.separator.enabled boolean true",
+        "forwarding.admin.class",
+        "metric.reporters list",
+        "auto.include.jmx.reporter boolean true",
+        "metric.names.formats list legacy",
+    ),
+    *_rows(
+        "sc",
+        "topics list .*",
+        "topics.exclude list",
+        "topics.blacklist list",
+        "topic.filter.class class org.apache.kafka.connect.mirror.DefaultTopicFilter",
+        "consumer.poll.timeout.ms long 1000",
+        "offset-syncs.topic.location string source",
+        "emit.offset-syncs.enabled boolean true",
+    ),
+    *_rows(
+        "s",
+        "config.properties.exclude list",
+        "config.properties.blacklist list",
+        "config.property.filter.class class org.apache.kafka.connect.mirror.DefaultConfigPropertyFilter",
+        "use.incremental.alter.configs string requested",
+        "refresh.topics.enabled boolean true",
+        "refresh.topics.interval.seconds long 600",
+        "sync.topic.configs.enabled boolean true",
+        "sync.topic.configs.interval.seconds long 600",
+        "sync.topic.acls.enabled boolean true",
+        "sync.topic.acls.interval.seconds long 600",
+        "replication.factor int 2",
+        "offset-syncs.topic.replication.factor short 3",
+        "offset.lag.max long 100",
+        "heartbeats.replication.enabled boolean true",
+        "add.source.alias.to.metrics boolean false",
+    ),
+    *_rows(
+        "c",
+        "groups list .*",
+        "groups.exclude list",
+        "groups.blacklist list",
+        "group.filter.class class org.apache.kafka.connect.mirror.DefaultGroupFilter",
+        "refresh.groups.enabled boolean true",
+        "refresh.groups.interval.seconds long 600",
+        "emit.checkpoints.enabled boolean true",
+        "emit.checkpoints.interval.seconds long 60",
+        "sync.group.offsets.enabled boolean false",
+        "sync.group.offsets.interval.seconds long 60",
+        "checkpoints.topic.replication.factor short 3",
+    ),
+    *_rows(
+        "h",
+        "emit.heartbeats.enabled boolean true",
+        "emit.heartbeats.interval.seconds long 1",
+        "heartbeats.topic.replication.factor short 3",
+    ),
+)
+BY_NAME: Mapping[str, ConnectorProperty] = {row.name: row for row in ROWS}
+OF_FILTERS = ("use.defaults.from",)
+"""Read by a filter, which gets all properties of its connector; the driver does not pass them from the top level."""
+CLIENT_FAMILIES = ("producer", "consumer", "admin")
+FLOW_PREFIXES = tuple(
+    f"{before}{client}.{after}"
+    for client in CLIENT_FAMILIES
+    for before, after in (("", ""), ("source.", ""), ("target.", ""), ("", "override."))
+)
+"""Beginnings of the keys of a flow that reach one of its clients."""
+OF_SOURCE_CONNECTORS = (
+    "exactly.once.support",
+    "transaction.boundary",
+    "transaction.boundary.interval.ms",
+    "offsets.storage.topic",
+    "use.defaults.from",
+    "connector.client.config.override.policy",
+    "listeners",
+)
+"""Further keys that reach a connector only as `A->B.key`."""
+OPEN_FAMILIES = (
+    "transforms.",
+    "predicates.",
+    "topic.creation.",
+    "source.cluster.",
+    "target.cluster.",
+    "replication.policy.",
+)
+RENAMED: Mapping[str, str] = {
+    "topics.blacklist": "topics.exclude",
+    "groups.blacklist": "groups.exclude",
+    "config.properties.blacklist": "config.properties.exclude",
+}
+"""Names that 4.0 dropped -> today's."""
+_SECURITY = ("ssl.", "sasl.")
+
+
+def is_client_name(name: str) -> bool:
+    """Return True for the names that the driver copies to all clients of a cluster."""
+    return name in ("bootstrap.servers", "security.protocol") or name.startswith(_SECURITY)
+
+
+def _whole(text: str) -> int:
+    if not _NUMBER.fullmatch(text):
+        raise ValueError("not a number")
+    return int(text)
+
+
+def _boolean(text: str) -> bool:
+    if text.lower() not in ("true", "false"):
+        raise ValueError("not a boolean")
+    return text.lower() == "true"
+
+
+_TYPES: Mapping[str, Callable[[str], object]] = {"boolean": _boolean, "long": _whole, "int": _whole, "short": _whole}
+
+
+def read(row: ConnectorProperty, text: str) -> object:
+    """Return the value as Connect types it, blanks trimmed; raises ValueError with what it is not."""
+    return _TYPES.get(row.type, str)(text.strip())
+
+
+def java_boolean(text: str | None) -> bool:
+    """Return what `Boolean.parseBoolean` makes of a text: the driver does not trim."""
+    return text is not None and text.lower() == "true"

@@ -1,0 +1,118 @@
+"""MirrorMaker 2's driver: a file becomes the flows that this node runs, or the error with which the driver ends."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from legacy_mm.compat import config_providers, properties_file
+from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.client_translation import ClientTranslation
+from legacy_mm.compat.messages import OWN
+from legacy_mm.dedicated import unused_keys
+from legacy_mm.dedicated.connector_properties import CONNECTORS, RENAMED
+from legacy_mm.dedicated.driver_file import DriverFile
+from legacy_mm.dedicated.driver_line import DriverLine
+from legacy_mm.dedicated.flow_reading import FlowReading, Release
+from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
+from legacy_mm.errors import ConfigurationError
+
+DRIVER = "org.apache.kafka.connect.mirror.MirrorMaker"
+_RELEASE = "mm2.compatibility"
+_NUMBERS = {
+    "offset.storage.replication.factor": "SHORT",
+    "config.storage.replication.factor": "SHORT",
+    "status.storage.replication.factor": "SHORT",
+    "offset.storage.partitions": "INT",
+    "status.storage.partitions": "INT",
+    "offset.flush.interval.ms": "LONG",
+    "offset.flush.timeout.ms": "LONG",
+    "task.shutdown.graceful.timeout.ms": "LONG",
+    "worker.sync.timeout.ms": "INT",
+    "worker.unsync.backoff.ms": "INT",
+}
+"""Properties of a worker without whose numbers it does not start, and their types in Kafka's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class DriverRun:
+    """The flows of this node, and what to say about the file at the start."""
+
+    flows: tuple[FlowRun, ...]
+    notes: tuple[Note, ...]
+    secrets: tuple[str, ...] = field(repr=False)
+
+
+def load(line: DriverLine) -> DriverFile:
+    """Read the file of a command line; raises ConfigurationError with Java's words."""
+    properties = properties_file.load(line.file).properties
+    return DriverFile(config_providers.resolve(properties).properties, line.clusters)
+
+
+def duplicate_keys(line: DriverLine) -> tuple[str, ...]:
+    """Return the keys that the file has several times; Java takes the last one. Raises ConfigurationError."""
+    names = [entry.name for entry in properties_file.load_entries(line.file)]
+    return tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
+
+
+def release_of(file: DriverFile) -> Release:
+    """Return the release of MirrorMaker 2 that is to be followed."""
+    return "4" if file.properties.get(_RELEASE, "").strip() == "4" else "3.9"
+
+
+def readings(file: DriverFile) -> list[FlowReading]:
+    """Return how this node's flows are read; raises ConfigurationError where the driver ends with 2."""
+    found = [FlowReading(file, pair, release_of(file)) for pair in file.pairs()]
+    for each in found:
+        _check_worker(file.worker(each.pair))
+        for alias in (each.pair.source, each.pair.target):
+            if not file.cluster(alias).get("bootstrap.servers", "").strip():
+                raise ConfigurationError(f"{alias}.bootstrap.servers is missing: {each.pair} cannot reach the cluster")
+    return found
+
+
+def translate_driver(file: DriverFile, clients: ClientTranslation) -> DriverRun:
+    """Return what this node runs; raises ConfigurationError."""
+    runs: list[FlowRun] = []
+    notes: list[Note] = [Note(logging.WARNING, OWN, f"{text}.") for text in remarks(file)]
+    streams = 0
+    for reading in readings(file):
+        run = translate_flow(reading, clients, streams)
+        streams += run.settings.streams
+        runs.append(run)
+        notes += run.notes
+        notes += [Note(logging.WARNING, OWN, f"{run.pair}: {text}.") for text in run.settings.features.remarks]
+        notes += [Note(logging.ERROR, DRIVER, text) for text in _refusals(reading)]
+    secrets = {secret for run in runs for secret in run.secrets}
+    return DriverRun(tuple(runs), tuple(dict.fromkeys(notes)), tuple(sorted(secrets)))
+
+
+def remarks(file: DriverFile) -> Iterator[str]:
+    """Yield what a user should know about the file at the start, a line each."""
+    yield from unused_keys.remarks(file)
+    old = [key for key in file.properties if key.rpartition("->")[2].partition(".")[2] in RENAMED or key in RENAMED]
+    if old and release_of(file) == "4":
+        yield f"{', '.join(old)}: MirrorMaker 2 of 4.0 and later ignores these names, and so does {_RELEASE}=4"
+    elif old:
+        yield f"{', '.join(old)}: these names are read, as up to 3.9; MirrorMaker 2 of 4.0 and later ignores them"
+
+
+def _refusals(reading: FlowReading) -> Iterator[str]:
+    for connector, why in reading.refusals.items():
+        yield f"Failed to configure {CONNECTORS[connector]} connector for {reading.pair}: {why}"
+
+
+def _check_worker(worker: Mapping[str, str]) -> None:
+    for name, kind in _NUMBERS.items():
+        text = worker.get(name, "1").strip()
+        if not text.removeprefix("-").removeprefix("+").isdecimal():
+            raise ConfigurationError(
+                f"org.apache.kafka.common.config.ConfigException: Invalid value {worker[name]} for configuration "
+                f"{name}: Not a number of type {kind}"
+            )
+
+
+def served_names(runs: Sequence[FlowRun]) -> str:
+    """Return the flows of this node for one line of the log."""
+    return ", ".join(str(run.pair) for run in runs)

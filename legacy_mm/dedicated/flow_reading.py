@@ -1,0 +1,155 @@
+"""The reading of one flow of the driver's file: its three connectors, what each refuses, what the flow then does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+from legacy_mm.config.option import listed
+from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED, ROWS, Connector, read
+from legacy_mm.dedicated.driver_file import DriverFile, Pair
+from legacy_mm.features.naming import policy_names
+from legacy_mm.policies.topic_naming import DefaultReplicationPolicy
+
+Release = Literal["3.9", "4"]
+Word = bool | int | str
+REFUSED = "connector refused"
+DEFAULT_LIST = "default"
+_POLICY, _SEPARATOR = "replication.policy.class", "replication.policy.separator"
+_PACKAGE = "org.apache.kafka.connect.mirror."
+_CHECKPOINTS, _SYNCS = "emit.checkpoints.enabled", "emit.offset-syncs.enabled"
+
+
+@dataclass(frozen=True, slots=True)
+class ListWords:
+    """A list of what is included, and one of what is left out; None: MirrorMaker 2's default list."""
+
+    include: tuple[str, ...]
+    exclude: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyWords:
+    """A replication policy: its class without Kafka's package, and what topic `t` becomes."""
+
+    name: str
+    separator: str | None
+    """None: the file does not say."""
+    t_becomes: str | None
+    """None: the user's Java class decides."""
+
+
+@dataclass(frozen=True)
+class FlowReading:
+    """One flow, as the driver and its workers read it."""
+
+    file: DriverFile = field(repr=False)
+    pair: Pair
+    release: Release = "3.9"
+
+    @cached_property
+    def properties(self) -> Mapping[Connector, Mapping[str, str]]:
+        """The configuration of each connector."""
+        return {connector: self.file.connector(self.pair, connector) for connector in CONNECTORS}
+
+    @cached_property
+    def refusals(self) -> Mapping[Connector, str]:
+        """The connectors that Connect refuses -> why; the process stays up, and the others run."""
+        found = {connector: self._refusal(connector) for connector in CONNECTORS}
+        return {connector: why for connector, why in found.items() if why}
+
+    @property
+    def copies(self) -> bool:
+        """Records are copied: else there are only heartbeats, if anything."""
+        return "source" not in self.refusals and bool(self.value("source", "enabled"))
+
+    @property
+    def has_checkpoints(self) -> bool:
+        """The connector of checkpoints runs."""
+        enabled = "checkpoint" not in self.refusals and self.value("checkpoint", "enabled")
+        return bool(enabled) and bool(self.value("checkpoint", _CHECKPOINTS))
+
+    def text(self, connector: Connector, name: str) -> str:
+        """Return a property of a connector as written, trimmed, or its default."""
+        given = self.properties[connector].get(name)
+        return BY_NAME[name].default if given is None else given.strip()
+
+    def value(self, connector: Connector, name: str) -> object:
+        """Return a property as its type; raises ValueError where the connector is refused."""
+        return read(BY_NAME[name], self.text(connector, name))
+
+    def topics(self) -> ListWords:
+        """Return the lists of topics."""
+        return ListWords(listed(self.text("source", "topics")), self._excluded("source", "topics.exclude"))
+
+    def groups(self) -> ListWords:
+        """Return the lists of consumer groups."""
+        return ListWords(listed(self.text("checkpoint", "groups")), self._excluded("checkpoint", "groups.exclude"))
+
+    def policy(self) -> PolicyWords:
+        """Return how topics are called at the target."""
+        asked = self.text("source", _POLICY)
+        name = asked.removeprefix(_PACKAGE)
+        separator = self.properties["source"].get(_SEPARATOR)
+        kept = policy_names.foreign(asked) != "" or name == policy_names.IDENTITY
+        if kept:
+            topic: str | None = "t"
+        elif name == policy_names.DEFAULT:
+            policy = DefaultReplicationPolicy(separator="." if separator is None else separator.strip())
+            topic = policy.format_remote_topic(self.text("source", "source.cluster.alias"), "t")
+        else:
+            topic = None
+        return PolicyWords(name, None if separator is None else separator.strip(), topic)
+
+    def config_filter(self) -> dict[str, list[str]]:
+        """Return the flags of the filter of topic properties, where the flow sets it."""
+        given, excluded = self.properties["source"], self._excluded("source", "config.properties.exclude")
+        found = {} if excluded is None else {"config.properties.exclude": [", ".join(excluded)]}
+        if "use.defaults.from" in given:
+            found["use.defaults.from"] = ["source" if given["use.defaults.from"].strip() == "source" else "target"]
+        return found
+
+    def features(self) -> dict[str, Word]:
+        """Return what the flow does beside copying, in the words of `explain --json`."""
+        heartbeats: Word = (
+            REFUSED if "heartbeat" in self.refusals else bool(self.value("heartbeat", "emit.heartbeats.enabled"))
+        )
+        if not self.copies:
+            return {"heartbeats": heartbeats}
+        refreshes = self.value("source", "refresh.topics.enabled")
+        syncs = self.value("source", _SYNCS)
+        refused = "checkpoint" in self.refusals
+        return {
+            "topic_configs": bool(self.value("source", "sync.topic.configs.enabled")),
+            "topic_acls": bool(self.value("source", "sync.topic.acls.enabled")),
+            "refresh_topics": int(str(self.value("source", "refresh.topics.interval.seconds"))) if refreshes else False,
+            "offset_syncs": self.text("source", "offset-syncs.topic.location") if syncs else False,
+            "checkpoints": REFUSED if refused else self.has_checkpoints,
+            "group_offsets": REFUSED if refused else bool(self.value("checkpoint", "sync.group.offsets.enabled")),
+            "heartbeats": heartbeats,
+        }
+
+    def _excluded(self, connector: Connector, name: str) -> tuple[str, ...] | None:
+        given = self.properties[connector]
+        old = next(old for old, new in RENAMED.items() if new == name)
+        for spelling in (name, old) if self.release == "3.9" else (name,):
+            if spelling in given:
+                return listed(given[spelling])
+        return None
+
+    def _refusal(self, connector: Connector) -> str:
+        """Return why Connect refuses the connector; empty if it does not."""
+        given = self.properties[connector]
+        for row in ROWS:
+            if row.belongs_to(connector) and row.name in given:
+                try:
+                    read(row, given[row.name])
+                except ValueError as error:
+                    return f"{row.name}={given[row.name]!r} {error}"
+        if connector == "checkpoint" and self.value(connector, "enabled"):
+            for name in (_CHECKPOINTS, _SYNCS):
+                if not self.value(connector, name):
+                    return f"{name}=false, which Kafka 3.9 and later do not allow for this connector"
+        return ""

@@ -1,0 +1,255 @@
+"""A flow of the driver's file becomes `Settings`: Java properties for its clients, flags for its features."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from legacy_mm.compat.client_properties.apply import Translated
+from legacy_mm.compat.client_properties.rule import Note
+from legacy_mm.compat.client_settings import admin_settings, commit_interval, source_settings, target_settings
+from legacy_mm.compat.client_translation import ClientTranslation
+from legacy_mm.config.settings import MetricsSettings, ReceiptSettings, SparkSettings, TopicSettings
+from legacy_mm.dedicated.connector_properties import CLIENT_FAMILIES, CONNECTORS, Connector, is_client_name
+from legacy_mm.dedicated.driver_file import Pair
+from legacy_mm.dedicated.flow_reading import FlowReading, ListWords
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.features import flags
+from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
+from legacy_mm.features.feature_settings import FeatureSettings
+from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.options.option_catalogue import EMBEDDED
+
+_EVERY_TOPIC = ".*"
+_LOOK_FOR_TOPICS_MS = "5000"
+"""Between two looks for new topics; MirrorMaker 2 takes 600 s, KIP-382 promised 5."""
+_FLUSH_MS = "60000"
+_WRITE_OFFSETS = "mm2.offsets.write"
+_FLAGS: Mapping[Connector, tuple[str, ...]] = {
+    "source": (
+        "replication.policy.class",
+        "replication.policy.separator",
+        "replication.policy.internal.topic.separator.enabled",
+        "source.cluster.alias",
+        "target.cluster.alias",
+        "topics",
+        "replication.factor",
+        "refresh.topics.enabled",
+        "refresh.topics.interval.seconds",
+        "sync.topic.configs.enabled",
+        "sync.topic.configs.interval.seconds",
+        "sync.topic.acls.enabled",
+        "sync.topic.acls.interval.seconds",
+        "emit.offset-syncs.enabled",
+        "offset-syncs.topic.location",
+        "offset-syncs.topic.replication.factor",
+        "offset.lag.max",
+        "heartbeats.replication.enabled",
+    ),
+    "checkpoint": (
+        "groups",
+        "emit.checkpoints.interval.seconds",
+        "checkpoints.topic.replication.factor",
+        "refresh.groups.enabled",
+        "refresh.groups.interval.seconds",
+        "sync.group.offsets.enabled",
+        "sync.group.offsets.interval.seconds",
+    ),
+    "heartbeat": (
+        "emit.heartbeats.enabled",
+        "emit.heartbeats.interval.seconds",
+        "heartbeats.topic.replication.factor",
+    ),
+}
+"""Properties that are flags of ours, by the connector that reads them."""
+_PRODUCER = {
+    "acks": "all",
+    "delivery.timeout.ms": "2147483647",
+    "max.block.ms": "9223372036854775807",
+}
+"""Properties that Connect's workers give to the producer of records; ours is idempotent, which keeps the order."""
+_FILTERS = {
+    "topic.filter.class": ("DefaultTopicFilter", "source"),
+    "config.property.filter.class": ("DefaultConfigPropertyFilter", "source"),
+    "group.filter.class": ("DefaultGroupFilter", "checkpoint"),
+    "forwarding.admin.class": ("ForwardingAdmin", "source"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FlowRun:
+    """A flow that this process runs."""
+
+    pair: Pair
+    settings: Settings
+    secrets: tuple[str, ...] = field(repr=False)
+    """Values that no line may show."""
+    notes: tuple[Note, ...]
+    connectors: str
+    """The connectors whose work the flow does, by MirrorMaker 2's names."""
+
+
+def translate_flow(reading: FlowReading, clients: ClientTranslation, first_stream: int) -> FlowRun:
+    """Return the flow; raises ConfigurationError for what only Java could run, by its key and its class."""
+    _refuse_classes(reading)
+    streams = _streams(reading) if reading.copies else 0
+    consumer = clients.client("consumer", _consumer(reading), max(streams, 1))
+    producer = clients.client("producer", _producer(reading), max(streams, 1))
+    notes = [*consumer.reading.notes, *producer.reading.notes]
+    options = clients.options
+    source = source_settings(consumer, str(reading.pair), options)
+    features = replace(_features(reading), connect_offsets=_connect_offsets(reading) if streams else None)
+    settings = Settings(
+        source=replace(source, name=reading.pair.source),
+        target=replace(target_settings(producer, abort=True, synchronous=False), name=reading.pair.target),
+        topics=TopicSettings(_EVERY_TOPIC, _EVERY_TOPIC),
+        spark=SparkSettings(
+            master=None if options.spark_master == EMBEDDED else options.spark_master,
+            conf=options.spark_conf,
+            jvm=clients.environment.jvm,
+        ),
+        streams=streams,
+        commit_interval=commit_interval(consumer.reading, _flush_ms(reading), notes),
+        shutdown_timeout=options.shutdown_timeout_ms / 1000,
+        metrics=MetricsSettings(options.metrics_port, options.metrics_address),
+        engine=options.engine,
+        receipts=ReceiptSettings(options.receipts, options.receipts_max_bytes) if options.receipts else None,
+        fail_on_gap=options.on_gap == "fail",
+        first_stream=first_stream,
+        features=features,
+        source_admin=admin_settings(_admin(reading, clients, "source")),
+        target_admin=admin_settings(_admin(reading, clients, "target")),
+    )
+    return FlowRun(reading.pair, settings, (*consumer.secrets, *producer.secrets), tuple(notes), _running(reading))
+
+
+def _running(reading: FlowReading) -> str:
+    running = {
+        "source": reading.copies,
+        "heartbeat": "heartbeat" not in reading.refusals and reading.value("heartbeat", "emit.heartbeats.enabled"),
+        "checkpoint": reading.copies and reading.has_checkpoints,
+    }
+    return ", ".join(name for connector, name in CONNECTORS.items() if running[connector]) or "nothing"
+
+
+def _consumer(reading: FlowReading) -> dict[str, str]:
+    """Return the Java properties of the consumer of records.
+
+    The later counts: those of the cluster, `consumer.x`, `source.consumer.x`.
+    """
+    found = {**_cluster(reading, "source", "source"), **_client(reading, "source", "consumer", "source")}
+    ours = {"enable.auto.commit": "false", "client.id": f"{reading.pair}|MirrorSourceConnector|replication-consumer"}
+    defaults = {
+        "auto.offset.reset": "earliest",
+        "group.id": f"mm2-{reading.pair}",
+        "metadata.max.age.ms": _topics_age_ms(reading),
+    }
+    return {**defaults, **found, **ours}
+
+
+def _producer(reading: FlowReading) -> dict[str, str]:
+    """Return the Java properties of the producer of records: those of the flow's worker, then `producer.override.x`."""
+    worker = reading.file.worker(reading.pair)
+    connection = {name: text for name, text in worker.items() if is_client_name(name)}
+    given = {name: text for name, text in _stripped(worker, "producer.").items() if not name.startswith("override.")}
+    override = _stripped(reading.properties["source"], "producer.override.")
+    return {**_PRODUCER, **connection, **given, **override}
+
+
+def _admin(reading: FlowReading, clients: ClientTranslation, side: str) -> Translated | None:
+    """Return the clients of the duties, if `admin.` properties set them apart from those that copy."""
+    given = {**_cluster(reading, "source", side), **_client(reading, "source", "admin", side)}
+    copying = _consumer(reading) if side == "source" else _producer(reading)
+    if all(copying.get(name) == text for name, text in given.items()):
+        return None
+    return clients.client("consumer" if side == "source" else "producer", given, 1)
+
+
+def _cluster(reading: FlowReading, connector: Connector, side: str) -> dict[str, str]:
+    own = _stripped(reading.properties[connector], f"{side}.cluster.")
+    return {name: text for name, text in own.items() if is_client_name(name)}
+
+
+def _client(reading: FlowReading, connector: Connector, kind: str, side: str) -> dict[str, str]:
+    assert kind in CLIENT_FAMILIES
+    given = reading.properties[connector]
+    found = {**_stripped(given, f"{kind}."), **_stripped(given, f"{side}.{kind}.")}
+    return {name: text for name, text in found.items() if not name.startswith("override.")}
+
+
+def _features(reading: FlowReading) -> FeatureSettings:
+    """Return the features of the flow; one that is off for MirrorMaker 2 creates nothing here either."""
+    given = {
+        name: [reading.text(connector, name)]
+        for connector, names in _FLAGS.items()
+        if reading.copies or connector == "heartbeat"
+        for name in names
+    }
+    given |= {name: [reading.text("heartbeat", name)] for name in ("source.cluster.alias", "target.cluster.alias")}
+    given["mm2.compatibility"] = [reading.release]
+    if reading.copies:
+        given |= {"preserve.partitions": ["true"], "topic.creation": ["true"]}
+        given["emit.checkpoints.enabled"] = [str(reading.has_checkpoints).lower()]
+        if not reading.has_checkpoints:
+            given["sync.group.offsets.enabled"] = ["false"]
+        given |= _exclusions("topics.exclude", reading.topics()) | _exclusions("groups.exclude", reading.groups())
+        given |= reading.config_filter()
+    elif "heartbeat" in reading.refusals:
+        given["emit.heartbeats.enabled"] = ["false"]
+    else:
+        given["heartbeats.replication.enabled"] = ["false"]
+    return flags.settings({name: [text.strip() for text in texts] for name, texts in given.items()})
+
+
+def _exclusions(name: str, lists: ListWords) -> dict[str, list[str]]:
+    return {} if lists.exclude is None else {name: [", ".join(lists.exclude)]}
+
+
+def _streams(reading: FlowReading) -> int:
+    """Return how many streams copy: as many as tasks may be, but no more than there are cores."""
+    return max(1, min(int(str(reading.value("source", "tasks.max"))), os.cpu_count() or 1))
+
+
+def _topics_age_ms(reading: FlowReading) -> str:
+    """Return the time between two looks for new topics."""
+    given = reading.properties["source"].get("refresh.topics.interval.seconds")
+    if given is None:
+        return _LOOK_FOR_TOPICS_MS
+    return str(min(int(given.strip()) * 1000, 2_147_483_647))
+
+
+def _flush_ms(reading: FlowReading) -> int:
+    return int(reading.file.worker(reading.pair).get("offset.flush.interval.ms", _FLUSH_MS).strip())
+
+
+def _connect_offsets(reading: FlowReading) -> ConnectOffsetSettings:
+    worker = reading.file.worker(reading.pair)
+    return ConnectOffsetSettings(
+        topic=worker["offset.storage.topic"].strip(),
+        partitions=int(worker.get("offset.storage.partitions", "25").strip()),
+        replication_factor=int(worker.get("offset.storage.replication.factor", "3").strip()),
+        connector=reading.text("source", "name"),
+        cluster=reading.text("source", "source.cluster.alias"),
+        written=reading.file.properties.get(_WRITE_OFFSETS, "true").strip().lower() != "false",
+    )
+
+
+def _stripped(properties: Mapping[str, str], prefix: str) -> dict[str, str]:
+    return {name.removeprefix(prefix): text for name, text in properties.items() if name.startswith(prefix)}
+
+
+def _refuse_classes(reading: FlowReading) -> None:
+    """Raise ConfigurationError for a filter, an admin or a transform that only Java could run."""
+    for name, (ours, connector) in _FILTERS.items():
+        asked = reading.text(connector, name)  # type: ignore[arg-type]
+        if asked and asked.rpartition(".")[2] != ours:
+            raise ConfigurationError(
+                f"{reading.pair.prefix}{name}={asked} is not possible, because this is a Java class of its own; "
+                f"leave the line out to have {ours}"
+            )
+    if reading.copies and (asked := reading.text("source", "transforms")):
+        raise ConfigurationError(
+            f"{reading.pair.prefix}transforms={asked} is not possible yet: records are copied as they are; "
+            "without the line they would differ from MirrorMaker 2's"
+        )

@@ -1,0 +1,190 @@
+"""Keys of a driver's file that nobody reads, and the keys that were probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from legacy_mm.dedicated.connector_properties import (
+    BY_NAME,
+    CLIENT_FAMILIES,
+    FLOW_PREFIXES,
+    OF_SOURCE_CONNECTORS,
+    OPEN_FAMILIES,
+    RENAMED,
+    is_client_name,
+)
+from legacy_mm.dedicated.driver_file import CLUSTERS, PROVIDERS, WORKER_PREFIXES, DriverFile, Pair
+from legacy_mm.options.meant import meant
+
+_OF_DRIVER = (
+    CLUSTERS,
+    "dedicated.mode.enable.internal.rest",
+    "listeners",
+    "rest.advertised.host.name",
+    "rest.advertised.port",
+    "rest.advertised.listener",
+    "access.control.allow.origin",
+    "access.control.allow.methods",
+    "response.http.headers.config",
+    "admin.listeners",
+    "mm2.compatibility",
+    "mm2.offsets.write",
+)
+_OF_WORKERS = (
+    "client.id",
+    "group.id",
+    "exactly.once.source.support",
+    "plugin.path",
+    "plugin.discovery",
+    "listeners",
+    "offset.flush.interval.ms",
+    "offset.flush.timeout.ms",
+    "session.timeout.ms",
+    "heartbeat.interval.ms",
+    "rebalance.timeout.ms",
+    "scheduled.rebalance.max.delay.ms",
+    "connect.protocol",
+    "metadata.max.age.ms",
+    "request.timeout.ms",
+    "retry.backoff.ms",
+    "connector.client.config.override.policy",
+)
+_OF_WORKERS_PREFIXES = (
+    *WORKER_PREFIXES,
+    "rest.",
+    "metrics.",
+    "inter.worker.",
+    "internal.",
+    "worker.",
+    "topic.",
+    PROVIDERS,
+)
+_SOURCE_DEFAULT, _TARGET_DEFAULT = "consumer", "producer"
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedKey:
+    """A key without an effect."""
+
+    key: str
+    meant: str
+    """The key that was probably meant; empty: none is near."""
+
+
+def without_effect(file: DriverFile) -> list[UnusedKey]:
+    """Return the keys that nobody reads, in the order of the file."""
+    pairs, known = set(file.pairs_or_none()), set(file.pairs_or_none(all_nodes=True))
+    aliases = file.aliases_or_none()
+    found = []
+    for key in file.properties:
+        if not _is_read(key, aliases, pairs):
+            found.append(UnusedKey(key, _meant(key, aliases, pairs, known)))
+    return found
+
+
+def connect_only(file: DriverFile) -> list[UnusedKey]:
+    """Return the keys of a cluster that reach only clients of Kafka Connect itself, with what was probably meant."""
+    found = []
+    for alias in file.aliases_or_none():
+        prefix = f"{alias}."
+        for key in file.properties:
+            name = key.removeprefix(prefix)
+            if key.startswith(prefix) and key not in BY_NAME and _reaches_connect_only(name):
+                found.append(UnusedKey(key, _meant_for_cluster(alias, name)))
+    return found
+
+
+def not_for_records(file: DriverFile) -> list[UnusedKey]:
+    """Return the keys of a flow that look as if they tuned its data producer, and do not, with what does."""
+    return [
+        UnusedKey(key, f"{pair.target}.{key.removeprefix(pair.prefix)}")
+        for pair in file.pairs_or_none()
+        for key in file.properties
+        if key.startswith(f"{pair.prefix}producer.") and not key.startswith(f"{pair.prefix}producer.override.")
+    ]
+
+
+def _is_read(key: str, aliases: tuple[str, ...], pairs: set[Pair]) -> bool:
+    for pair in pairs:
+        if key.startswith(pair.prefix):
+            name = key.removeprefix(pair.prefix)
+            known = name in BY_NAME or name in OF_SOURCE_CONNECTORS or is_client_name(name)
+            return known or name.startswith((*FLOW_PREFIXES, *OPEN_FAMILIES, PROVIDERS))
+    if "->" in key:
+        return False
+    if any(key.startswith(f"{alias}.") for alias in aliases):
+        return ".producer.override." not in key and ".consumer.override." not in key  # Connect's clients get the rest
+    if not aliases:
+        return False  # the driver ends before it reads anything else
+    if key in _OF_DRIVER or key in BY_NAME or is_client_name(key):
+        return True
+    return key.startswith((*WORKER_PREFIXES, PROVIDERS))
+
+
+def _reaches_connect_only(name: str) -> bool:
+    if name.partition(".")[0] in CLIENT_FAMILIES or is_client_name(name) or name in _OF_WORKERS:
+        return False
+    return not name.startswith(_OF_WORKERS_PREFIXES)
+
+
+def _meant(key: str, aliases: tuple[str, ...], pairs: set[Pair], known: set[Pair]) -> str:
+    """Return the key that was probably meant, or nothing."""
+    flow = next((pair for pair in known if key.startswith(pair.prefix)), None)
+    if flow is not None and flow not in pairs:
+        return ""  # it is for another node
+    if "->" in key:
+        return _meant_for_flow(key, pairs)
+    if any(key.startswith(f"{alias}.") for alias in aliases):
+        return key.replace(".override.", ".", 1)
+    kind, _, rest = key.partition(".")
+    copying = sorted(pairs, key=str)
+    if kind in CLIENT_FAMILIES and rest and copying:
+        alias = copying[0].source if kind == "consumer" else copying[0].target
+        return f"{alias}.{key.replace('.override.', '.')}"
+    if key in ("exactly.once.source.support", "group.id", "plugin.path", *_OF_WORKERS) and copying:
+        return f"{copying[0].target}.{key}"
+    near = meant(key, BY_NAME)
+    return RENAMED.get(near, near)
+
+
+def _meant_for_flow(key: str, pairs: set[Pair]) -> str:
+    flow, _, name = key.partition(".")
+    if not name:
+        return ""
+    flows = {str(pair).lower(): str(pair) for pair in pairs}
+    spelled = flows.get(flow.replace(" ", "").lower(), "")
+    if spelled and spelled != flow:
+        return f"{spelled}.{name}"
+    near = meant(name, BY_NAME)
+    return f"{flow}.{RENAMED.get(near, near)}" if near else ""
+
+
+def _meant_for_cluster(alias: str, name: str) -> str:
+    if name in BY_NAME:
+        return name
+    if near := _client_of(name):
+        return f"{alias}.{near}.{name}"
+    return ""
+
+
+def _client_of(name: str) -> str:
+    """Return the kind of client that a property is for; empty if it is none's, or both's."""
+    from legacy_mm.compat.client_properties.apply import RULES
+
+    kinds = {side for side, rules in RULES.items() if any(rule.name == name for rule in rules)}
+    return next(iter(kinds)) if len(kinds) == 1 else ""
+
+
+def remarks(file: DriverFile) -> Iterator[str]:
+    """Yield a sentence for each kind of key that does not do what its place promises."""
+    if unused := without_effect(file):
+        yield f"These keys have no effect, as with MirrorMaker 2: {_listed(unused)}"
+    if limited := connect_only(file):
+        yield f"These keys reach no client that copies, as with MirrorMaker 2: {_listed(limited)}"
+    if beside := not_for_records(file):
+        yield f"These keys do not reach the producer of records, as with MirrorMaker 2: {_listed(beside)}"
+
+
+def _listed(keys: list[UnusedKey]) -> str:
+    return ", ".join(f"{each.key} ({each.meant} was probably meant)" if each.meant else each.key for each in keys)

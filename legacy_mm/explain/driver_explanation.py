@@ -1,0 +1,158 @@
+"""Explains how a file of MirrorMaker 2's driver is understood; contacts nothing.
+
+Every part is a frozen row without a secret, so that text and JSON are two ways to print a `DriverExplanation`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from legacy_mm.compat.client_translation import ClientTranslation
+from legacy_mm.dedicated import driver, unused_keys
+from legacy_mm.dedicated.connector_properties import CONNECTORS
+from legacy_mm.dedicated.driver_file import CLUSTERS, NoFlows, Pair
+from legacy_mm.dedicated.driver_line import DriverLine
+from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
+from legacy_mm.dedicated.flow_translation import translate_flow
+from legacy_mm.dedicated.unused_keys import UnusedKey
+from legacy_mm.errors import LegacyMMError, one_line
+from legacy_mm.explain.permissions import Permission, permissions
+from legacy_mm.redaction import HIDDEN, is_secret_property
+
+_FAILED = 2
+RUNS = "It would run."
+
+
+@dataclass(frozen=True, slots=True)
+class FlowExplanation:
+    """One flow of this node."""
+
+    source: str
+    target: str
+    copies: bool
+    """False: only heartbeats, if anything."""
+    topics: Mapping[str, object] = field(default_factory=dict)
+    """include, and exclude: a list, or `default`."""
+    groups: Mapping[str, object] = field(default_factory=dict)
+    policy: Mapping[str, str] = field(default_factory=dict)
+    """class, separator if the file has one, t_becomes."""
+    features: Mapping[str, object] = field(default_factory=dict)
+    tasks_max: str = ""
+    group: str = ""
+    """The consumer group of this flow at its source."""
+    refused: Sequence[str] = ()
+    """Connectors that Connect refuses, and why; and why legacy_mm would not run the flow."""
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    """Keys of this flow without effect, and what was probably meant."""
+    clients: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """consumer and producer of records: property -> value, as librdkafka gets them."""
+    rights: Sequence[Permission] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DriverExplanation:
+    """A file as a whole."""
+
+    exit_code: int
+    """The code of MirrorMaker 2's driver; 0: it runs until it is stopped."""
+    outcome: str
+    flows: Sequence[FlowExplanation] = ()
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    """Keys without effect -> the key that was probably meant, or nothing."""
+    connect_only: Mapping[str, str] = field(default_factory=dict)
+    """Keys that reach only Kafka Connect's own clients, likewise."""
+    not_for_records: Mapping[str, str] = field(default_factory=dict)
+    """Keys that do not reach the producer of records, likewise."""
+    duplicate_keys: Sequence[str] = ()
+    """Keys that the file has several times; the last one counts."""
+    remarks: Sequence[str] = ()
+    runs_here: bool = True
+    """False: legacy_mm would end with 2, for a reason that is with the flow."""
+
+
+def explain_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplanation:
+    """Return the explanation of a command line of the driver."""
+    try:
+        file = driver.load(line)
+    except LegacyMMError as error:
+        return DriverExplanation(_FAILED, _refused(error), runs_here=False)
+    keys = {
+        "ignored": _meant(unused_keys.without_effect(file)),
+        "connect_only": _meant(unused_keys.connect_only(file)),
+        "not_for_records": _meant(unused_keys.not_for_records(file)),
+    }
+    common: dict[str, Any] = {**keys, "duplicate_keys": driver.duplicate_keys(line)}
+    try:
+        readings = driver.readings(file)
+    except NoFlows as error:
+        return DriverExplanation(_FAILED, f"It would end: {error}", runs_here=False, **common)
+    except LegacyMMError as error:
+        missing = CLUSTERS not in file.properties
+        what = 'no "clusters": MirrorMaker 2 needs the aliases of its clusters in this key' if missing else str(error)
+        return DriverExplanation(_FAILED, f"It would end: {what}", runs_here=False, **common)
+    flows = [_flow(reading, clients, keys["ignored"]) for reading in readings]
+    here = all(flow.clients or not flow.refused for flow in flows)
+    return DriverExplanation(
+        0,
+        RUNS if here else "MirrorMaker 2 would run it; legacy_mm would end with 2: see what is refused",
+        flows,
+        remarks=tuple(driver.remarks(file)),
+        runs_here=here,
+        **common,
+    )
+
+
+def _flow(reading: FlowReading, clients: ClientTranslation, ignored: Mapping[str, str]) -> FlowExplanation:
+    pair = reading.pair
+    refused = [f"{CONNECTORS[connector]}: {why}" for connector, why in reading.refusals.items()]
+    made: dict[str, Any] = {}
+    try:
+        run = translate_flow(reading, clients, 0)
+        made["clients"] = {
+            "consumer": _visible(run.settings.source.properties),
+            "producer": _visible(run.settings.target.properties),
+        }
+        made["rights"] = permissions(run.settings)
+        made["group"] = run.settings.source.group_id if reading.copies else ""
+    except LegacyMMError as error:
+        refused.append(f"legacy_mm: {one_line(error)}")
+    if reading.copies:
+        made["topics"], made["groups"] = _lists(reading.topics()), _lists(reading.groups())
+        made["policy"] = _policy(reading)
+        made["tasks_max"] = reading.text("source", "tasks.max")
+    own = {key: meant for key, meant in ignored.items() if _concerns(key, pair)}
+    return FlowExplanation(
+        pair.source, pair.target, reading.copies, features=reading.features(), refused=refused, ignored=own, **made
+    )
+
+
+def _concerns(key: str, pair: Pair) -> bool:
+    """Return True for a key that is written for this flow, for one of its clusters, or for all."""
+    if "->" in key:
+        return key.startswith(pair.prefix)
+    return True
+
+
+def _lists(words: ListWords) -> dict[str, object]:
+    return {"include": list(words.include), "exclude": DEFAULT_LIST if words.exclude is None else list(words.exclude)}
+
+
+def _policy(reading: FlowReading) -> dict[str, str]:
+    policy = reading.policy()
+    separator = {} if policy.separator is None else {"separator": policy.separator}
+    becomes = "unsure: decided by the user's Java class" if policy.t_becomes is None else policy.t_becomes
+    return {"class": policy.name, **separator, "t_becomes": becomes}
+
+
+def _meant(keys: Sequence[UnusedKey]) -> dict[str, str]:
+    return {each.key: each.meant for each in keys}
+
+
+def _visible(properties: Mapping[str, str]) -> dict[str, str]:
+    return {name: HIDDEN if is_secret_property(name) else text for name, text in sorted(properties.items())}
+
+
+def _refused(error: LegacyMMError) -> str:
+    return f"It would end: {one_line(error)}"

@@ -1,0 +1,71 @@
+"""The text of `legacy-mm explain` for MirrorMaker 2's driver: what runs first, then each flow, then its clients."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from legacy_mm.dedicated.flow_reading import DEFAULT_LIST
+from legacy_mm.explain.driver_explanation import DriverExplanation, FlowExplanation
+from legacy_mm.explain.text import section
+
+_DEFAULTS = "MirrorMaker 2's default list"
+
+
+def render_driver(explanation: DriverExplanation) -> str:
+    """Return the whole text."""
+    sections = [
+        [explanation.outcome, f"Exit code of MirrorMaker 2's driver: {explanation.exit_code}"],
+        section("Flows", [_summary(flow) for flow in explanation.flows]),
+        section("Refused", [(_name(flow), why) for flow in explanation.flows for why in flow.refused]),
+        section("Keys without effect, as with MirrorMaker 2", _keys(explanation.ignored)),
+        section("Keys that only clients of Kafka Connect itself would get", _keys(explanation.connect_only)),
+        section("Keys that do not reach the producer of records", _keys(explanation.not_for_records)),
+        section(
+            "Keys that are there several times; the last one counts", [(key,) for key in explanation.duplicate_keys]
+        ),
+        section("Take care", [(text,) for text in _cautions(explanation)]),
+        *(lines for flow in explanation.flows for lines in _details(flow)),
+    ]
+    return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
+
+
+def _name(flow: FlowExplanation) -> str:
+    return f"{flow.source}->{flow.target}"
+
+
+def _summary(flow: FlowExplanation) -> tuple[str, str, str]:
+    if not flow.copies:
+        beats = flow.features.get("heartbeats") is True
+        return _name(flow), "copies nothing", f"heartbeats into {flow.target}" if beats else "no heartbeats either"
+    becomes = f"topic t becomes {flow.policy['t_becomes']}"
+    return _name(flow), _list(flow.topics), f"{becomes}; group {flow.group or 'unknown'} at {flow.source}"
+
+
+def _list(words: Mapping[str, object]) -> str:
+    include, exclude = words["include"], words["exclude"]
+    return f"{_joined(include)} but not {_DEFAULTS if exclude == DEFAULT_LIST else _joined(exclude)}"
+
+
+def _joined(names: object) -> str:
+    return ", ".join(map(str, names)) if isinstance(names, Sequence) and names else "none"
+
+
+def _keys(keys: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [(key, f"{meant} was probably meant" if meant else "") for key, meant in keys.items()]
+
+
+def _cautions(explanation: DriverExplanation) -> Iterator[str]:
+    """Yield the remarks that have no table of their own."""
+    yield from (text for text in explanation.remarks if not text.startswith("These keys "))
+
+
+def _details(flow: FlowExplanation) -> Iterator[list[str]]:
+    features = [(name, str(value)) for name, value in flow.features.items()]
+    yield section(f"{_name(flow)}: features", features)
+    if flow.copies:
+        yield section(f"{_name(flow)}: groups", [(_list(flow.groups),)])
+    rights = [(right.cluster, right.operation, right.resource, right.reason) for right in flow.rights]
+    yield section(f"{_name(flow)}: rights needed", rights)
+    if flow.copies:
+        for client, properties in flow.clients.items():
+            yield section(f"{_name(flow)}: the {client} of records", list(properties.items()))

@@ -1,0 +1,85 @@
+"""A file becomes the flows of a node, or the error with which the driver ends."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.compat.client_translation import ClientTranslation
+from legacy_mm.compat.environment import Environment
+from legacy_mm.dedicated import driver
+from legacy_mm.dedicated.driver import DriverRun
+from legacy_mm.dedicated.driver_line import DriverLine
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.options.option_catalogue import OwnOptions
+
+AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
+
+
+def run(folder: Path, text: str, *clusters: str) -> DriverRun:
+    (folder / "mm2.properties").write_text(text)
+    line = DriverLine(str(folder / "mm2.properties"), clusters, ())
+    return driver.translate_driver(driver.load(line), ClientTranslation(Environment(), OwnOptions()))
+
+
+def test_streams_are_numbered_through_all_flows(tmp_path: Path) -> None:
+    made = run(tmp_path, f"{AB}B->A.enabled = true\n")
+    assert [(str(each.pair), each.settings.first_stream, each.settings.streams) for each in made.flows] == [
+        ("A->B", 0, 1),
+        ("B->A", 1, 1),
+    ]
+
+
+def test_one_node_serves_its_clusters(tmp_path: Path) -> None:
+    assert [str(each.pair) for each in run(tmp_path, AB, "B").flows] == ["A->B"]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("A.bootstrap.servers = a:1\n", 'Missing required configuration "clusters"'),
+        ("clusters = A\nA.bootstrap.servers = a:1\n", "No source->target replication flows"),
+        (AB.replace("A.bootstrap", "C.bootstrap"), r"A\.bootstrap\.servers is missing"),
+        (f"{AB}offset.storage.replication.factor = 1 # one\n", "Not a number of type SHORT"),
+        (f"{AB}replication.policy.class = com.acme.Policy\n", r"com\.acme\.Policy"),
+    ],
+)
+def test_the_driver_ends(text: str, why: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=why):
+        run(tmp_path, text)
+
+
+def test_values_of_a_provider_are_looked_up_and_hidden(tmp_path: Path) -> None:
+    (tmp_path / "secrets").write_text("password = s3cret-word\n")
+    text = (
+        f"{AB}config.providers = file\n"
+        "config.providers.file.class = org.apache.kafka.common.config.provider.FileConfigProvider\n"
+        "B.security.protocol = SASL_PLAINTEXT\nB.sasl.mechanism = PLAIN\n"
+        "B.sasl.jaas.config = org.apache.kafka.common.security.plain.PlainLoginModule required username=u "
+        f'password="${{file:{tmp_path / "secrets"}:password}}";\n'
+    )
+    made = run(tmp_path, text)
+    flow = next(each for each in made.flows if each.pair.target == "B")
+    assert flow.settings.target.properties["sasl.password"] == "s3cret-word"
+    assert "s3cret-word" in made.secrets
+    assert "s3cret-word" not in repr(made)
+
+
+def test_what_is_said_at_the_start(tmp_path: Path) -> None:
+    text = f"{AB}max.tasks = 3\ntopics.blacklist = x\nemit.checkpoints.enabled = false\n"
+    notes = run(tmp_path, text).notes
+    assert [note.text.split(":")[0] for note in notes if note.level == logging.WARNING][:2] == [
+        "These keys have no effect, as with MirrorMaker 2",
+        "topics.blacklist",
+    ]
+    assert [note.text for note in notes if note.level == logging.ERROR] == [
+        "Failed to configure MirrorCheckpointConnector connector for A->B: emit.checkpoints.enabled=false, which Kafka "
+        "3.9 and later do not allow for this connector"
+    ]
+
+
+def test_the_release_of_the_file(tmp_path: Path) -> None:
+    texts = [note.text for note in run(tmp_path, f"{AB}mm2.compatibility = 4\ntopics.blacklist = x\n").notes]
+    assert any("ignores these names, and so does mm2.compatibility=4" in text for text in texts)

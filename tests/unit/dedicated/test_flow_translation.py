@@ -1,0 +1,131 @@
+"""A flow becomes settings: clients, features, group, position; what only Java could run is refused by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from legacy_mm.compat import properties_file
+from legacy_mm.compat.client_translation import ClientTranslation
+from legacy_mm.compat.environment import Environment
+from legacy_mm.dedicated.driver_file import DriverFile, Pair
+from legacy_mm.dedicated.flow_reading import FlowReading
+from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.options.option_catalogue import OwnOptions
+
+AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
+
+
+def flow(text: str = "", pair: Pair = Pair("A", "B"), release: Any = "3.9") -> FlowRun:  # noqa: B008 - frozen
+    file = DriverFile(properties_file.loads(f"{AB}{text}".encode()))
+    return translate_flow(FlowReading(file, pair, release), ClientTranslation(Environment(), OwnOptions()), 0)
+
+
+def test_a_plain_flow_is_what_mirror_maker_2_does_by_default() -> None:
+    settings = flow().settings
+    features = settings.features
+    assert settings.flow == "A->B"
+    assert (settings.source.group_id, settings.source.offset_reset) == ("mm2-A->B", "earliest")
+    assert settings.source.metadata_max_age == 5.0
+    assert settings.commit_interval == 60.0
+    assert settings.target.properties["acks"] == "all"
+    assert features.naming.policy == "DefaultReplicationPolicy"
+    assert (features.naming.source_alias, features.naming.target_alias) == ("A", "B")
+    assert features.preserve_partitions
+    assert features.creation is not None
+    assert features.creation.replication_factor == 2
+    assert features.config_sync is not None
+    assert features.acl_sync is not None
+    assert features.offset_syncs is not None
+    assert features.offset_syncs.location == "source"
+    assert features.checkpoints is not None
+    assert features.checkpoints.sync_interval is None
+    assert features.heartbeats is not None
+    assert features.heartbeats.interval == 1
+    assert features.replicate_heartbeats
+    assert features.topics is not None
+    assert features.topics.include == (".*",)
+    assert features.connect_offsets is not None
+    assert features.connect_offsets.topic == "mm2-offsets.A.internal"
+    assert (features.connect_offsets.connector, features.connect_offsets.cluster) == ("MirrorSourceConnector", "A")
+
+
+def test_a_flow_that_is_off_only_emits_heartbeats() -> None:
+    run = flow(pair=Pair("B", "A"))
+    features = run.settings.features
+    assert run.settings.streams == 0
+    assert run.connectors == "MirrorHeartbeatConnector"
+    assert features.heartbeats is not None
+    assert not features.replicate_heartbeats
+    assert (features.creation, features.offset_syncs, features.checkpoints, features.connect_offsets) == (None,) * 4
+
+
+@pytest.mark.parametrize(
+    ("text", "consumer", "producer"),
+    [
+        ("A.consumer.max.partition.fetch.bytes = 77", "77", None),
+        ("A->B.consumer.max.partition.fetch.bytes = 77", "77", None),
+        ("A->B.source.consumer.max.partition.fetch.bytes = 77", "77", None),
+        ("B.producer.linger.ms = 77", None, "77"),
+        ("A->B.producer.override.linger.ms = 77", None, "77"),
+        ("A->B.producer.linger.ms = 77", None, None),
+        ("A.producer.linger.ms = 77", None, None),
+        ("B.consumer.max.partition.fetch.bytes = 77", None, None),
+        ("producer.linger.ms = 77", None, None),
+        ("A->B.consumer.override.max.partition.fetch.bytes = 77", None, None),
+    ],
+)
+def test_which_key_reaches_which_client(text: str, consumer: str | None, producer: str | None) -> None:
+    usual, changed = flow().settings, flow(text).settings
+    fetched, waited = "fetch.message.max.bytes", "linger.ms"
+    expected = usual.source.properties.get(fetched) if consumer is None else consumer
+    assert changed.source.properties.get(fetched) == expected
+    assert changed.target.properties[waited] == (usual.target.properties[waited] if producer is None else producer)
+
+
+def test_group_positions_and_intervals_of_the_file() -> None:
+    text = (
+        "A.consumer.group.id = own\nA.consumer.auto.offset.reset = latest\nB.offset.flush.interval.ms = 2500\n"
+        "refresh.topics.interval.seconds = 30\nB.offset.storage.topic = stored\nmm2.offsets.write = false\n"
+    )
+    settings = flow(text).settings
+    assert (settings.source.group_id, settings.source.offset_reset) == ("own", "latest")
+    assert (settings.commit_interval, settings.source.metadata_max_age) == (2.5, 30.0)
+    stored = settings.features.connect_offsets
+    assert stored is not None
+    assert (stored.topic, stored.written) == ("stored", False)
+
+
+def test_aliases_of_the_top_level_hold_for_names_and_not_for_the_clients() -> None:
+    settings = flow("source.cluster.alias = X\n").settings
+    assert settings.features.naming.source_alias == "X"
+    assert settings.features.connect_offsets is not None
+    assert settings.features.connect_offsets.topic == "mm2-offsets.A.internal"
+    assert settings.features.connect_offsets.cluster == "X"
+
+
+def test_empty_aliases_and_separator_keep_names() -> None:
+    text = "source.cluster.alias =\ntarget.cluster.alias =\nreplication.policy.separator =\n"
+    assert flow(text).settings.features.naming.policy == "IdentityReplicationPolicy"
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("replication.policy.class = com.acme.Remap", "replication.policy.class=com.acme.Remap"),
+        ("A->B.topic.filter.class = com.acme.Filter", r"A->B\.topic\.filter\.class=com\.acme\.Filter"),
+        ("forwarding.admin.class = com.acme.Admin", r"forwarding\.admin\.class=com\.acme\.Admin"),
+        ("A->B.transforms = x", r"A->B\.transforms=x"),
+    ],
+)
+def test_what_only_java_could_run_is_refused_by_key_and_class(text: str, named: str) -> None:
+    with pytest.raises(ConfigurationError, match=named):
+        flow(text)
+
+
+@pytest.mark.parametrize(("tasks", "cores", "streams"), [("1", 8, 1), ("4", 8, 4), ("200", 2, 2), ("3", None, 1)])
+def test_streams(tasks: str, cores: int | None, streams: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    assert flow(f"tasks.max = {tasks}").settings.streams == streams

@@ -1,0 +1,76 @@
+"""`legacy-mm explain -- connect-mirror-maker.sh FILE`: one document, the driver's exit code, no secret."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.cli import explain
+
+AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:9092\nA->B.enabled = true\n"
+SECRET = "s3cret-word"  # noqa: S105 - made up
+
+
+def explained(folder: Path, text: str, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    file = folder / "mm2.properties"
+    file.write_text(text)
+    code = explain.main(["--json", "--", "/opt/kafka/bin/connect-mirror-maker.sh", str(file), *words])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_a_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, document = explained(tmp_path, f"{AB}topics = a.*, b\nproducer.acks = 1\n", capsys)
+    flow, back = document["flows"]
+    assert (code, document["exit"], document["outcome"]) == (0, 0, "It would run.")
+    assert (flow["source"], flow["target"], flow["copies"]) == ("A", "B", True)
+    assert flow["topics"] == {"include": ["a.*", "b"], "exclude": "default"}
+    assert flow["policy"] == {"class": "DefaultReplicationPolicy", "t_becomes": "A.t"}
+    assert flow["features"]["refresh_topics"] == 600
+    assert flow["group"] == "mm2-A->B"
+    assert document["ignored"] == flow["ignored"] == {"producer.acks": "B.producer.acks"}
+    assert {right["cluster"] for right in flow["rights"]} == {"A", "B"}
+    assert (back["copies"], back["features"], back["topics"]) == (False, {"heartbeats": True}, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "outcome"),
+    [
+        ("a = b\n", (), 'no "clusters"'),
+        (AB, ("--clusters", "b"), "No source->target replication flows"),
+        (f"{AB}status.storage.partitions = x\n", (), "Not a number of type INT"),
+    ],
+)
+def test_a_driver_that_ends_with_2(
+    text: str, words: tuple[str, ...], outcome: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, document = explained(tmp_path, text, capsys, *words)
+    assert (code, document["exit"]) == (2, 2)
+    assert outcome in document["outcome"]
+
+
+def test_a_class_that_only_java_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, document = explained(tmp_path, f"{AB}replication.policy.class = com.acme.Policy\n", capsys)
+    assert (code, document["exit"], document["runs_here"]) == (2, 0, False)
+    assert document["flows"][0]["policy"]["t_becomes"] == "unsure: decided by the user's Java class"
+    assert "com.acme.Policy" in document["flows"][0]["refused"][0]
+
+
+def test_words_that_the_driver_refuses(capsys: pytest.CaptureFixture[str]) -> None:
+    assert explain.main(["--", "connect-mirror-maker.sh"]) == 255
+    assert "too few arguments" in capsys.readouterr().err
+
+
+def test_no_secret_in_text_or_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (
+        f"{AB}A.security.protocol = SASL_SSL\nA.sasl.mechanism = PLAIN\nA.sasl.jaas.config = "
+        "org.apache.kafka.common.security.plain.PlainLoginModule required username=u "
+        f'password="{SECRET}";\n'
+    )
+    _, document = explained(tmp_path, text, capsys)
+    assert explain.main(["--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
+    printed = capsys.readouterr().out
+    assert SECRET not in json.dumps(document) + printed
+    assert "A->B  .* but not MirrorMaker 2's default list  topic t becomes A.t; group mm2-A->B at A" in printed

@@ -19,6 +19,8 @@ from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.jvm.java_home import find_java
 
 LAUNCHER = COMMANDS / "kafka-mirror-maker.sh"
+DRIVER_LAUNCHER = COMMANDS / "connect-mirror-maker.sh"
+_DRIVER_CLASS = "org.apache.kafka.connect.mirror.MirrorMaker"
 _PERFORMANCE = (
     "-server -XX:+UseG1GC -XX:MaxGCPauseMillis=20 -XX:InitiatingHeapOccupancyPercent=35 "
     "-XX:+ExplicitGCInvokesConcurrent -XX:MaxInlineLevel=15 -Djava.awt.headless=true"
@@ -124,8 +126,21 @@ def mirror_maker_2(
         **dict.fromkeys(replication.split(), "1"),
         **(properties or {}),
     }
-    file = write_properties(folder / "mm2.properties", chosen)
-    return ToolProcess([*_current_java(folder, heap), "org.apache.kafka.connect.mirror.MirrorMaker", str(file)], folder)
+    return java_driver(folder, chosen, heap=heap)
+
+
+def java_driver(folder: Path, properties: Mapping[str, str], *words: str, heap: str = "1G") -> ToolProcess:
+    """Start the real driver of MirrorMaker 2 on these properties, written to the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = write_properties(folder / "mm2.properties", properties)
+    return ToolProcess([*_current_java(folder, heap), _DRIVER_CLASS, str(file), *words], folder)
+
+
+def our_driver(folder: Path, properties: Mapping[str, str], *words: str) -> ToolProcess:
+    """Start our connect-mirror-maker.sh on these properties, written to the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    file = write_properties(folder / "mm2.properties", properties)
+    return ToolProcess([str(DRIVER_LAUNCHER), str(file), *words], folder)
 
 
 def checkpoint_connector(

@@ -19,7 +19,7 @@ from legacy_mm.dedicated import driver, driver_line
 from legacy_mm.dedicated.driver import DRIVER, DriverRun
 from legacy_mm.dedicated.flow_translation import FlowRun
 from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
-from legacy_mm.errors import LegacyMMError, UsageError, one_line
+from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, UsageError, one_line
 from legacy_mm.flow import lifecycle, wiring
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Mirror
@@ -106,5 +106,8 @@ def _supervised(flow: FlowRun, host: Host) -> SupervisedFlow:
 
 
 def _build(flow: FlowRun, host: Host) -> Mirror:
-    wiring.check_addresses(flow.settings)
+    try:
+        wiring.check_addresses(flow.settings)
+    except ConfigurationError as error:  # a name that nobody knows today may be known tomorrow
+        raise HostError(str(error)) from error
     return wiring.build_mirror(flow.settings, host)

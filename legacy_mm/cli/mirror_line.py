@@ -9,9 +9,12 @@ from dataclasses import dataclass, field
 
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment
+from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.steps import distinct
 from legacy_mm.compat.translate import MirrorRun, translate
 from legacy_mm.config.settings import JvmSettings
+from legacy_mm.dedicated import driver, driver_line
+from legacy_mm.dedicated.driver import DriverRun
 from legacy_mm.errors import ConfigurationError, UsageError
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.key_stores import with_stores
@@ -55,6 +58,10 @@ class LineParts:
 
 def parts_of(line: Sequence[str]) -> LineParts:
     """Return what a command line names; raises UsageError for a line without files, or with several sources."""
+    if driver_line.is_driver(line):
+        raise UsageError(
+            "this command takes the command line of kafka-mirror-maker.sh only, or its own words for files"
+        )
     launcher, argv = command_line.called(line)
     variables = command_line.variables_of(launcher, os.environ)
     seen: list[command_line.Word] = []
@@ -72,7 +79,12 @@ def parts_of(line: Sequence[str]) -> LineParts:
 
 
 def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
-    """Return what the mirror would run with; raises LegacyMMError if it would not run."""
+    """Return what the mirror would run with, a flow each; raises LegacyMMError if it would not run.
+
+    The line may be MirrorMaker 2's: `connect-mirror-maker.sh FILE`.
+    """
+    if driver_line.is_driver(line):
+        return tuple(each.settings for each in _driver_run(line).flows)
     launcher, argv = command_line.called(line)
     variables = command_line.variables_of(launcher, os.environ)
     grammar = command_line.grammar_asked_for(argv, variables)
@@ -81,6 +93,14 @@ def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
     if not isinstance(outcome, MirrorRun):
         raise UsageError("behind -- comes the command line of a mirror that runs")
     return outcome.flows
+
+
+def _driver_run(line: Sequence[str]) -> DriverRun:
+    launcher, argv = driver_line.called(line)
+    variables = command_line.variables_of(launcher, os.environ)
+    parsed = driver_line.parse(argv)
+    clients = ClientTranslation(environment.read(variables, launcher), read_own_options(parsed.own_words, variables))
+    return driver.translate_driver(driver.load(parsed), clients)
 
 
 def flows_by_librdkafka(line: Sequence[str]) -> tuple[Settings, ...]:
@@ -94,8 +114,10 @@ def flows_by_librdkafka(line: Sequence[str]) -> tuple[Settings, ...]:
 
 
 def only_flow(line: Sequence[str]) -> Settings:
-    """Return the one flow of `flows_by_librdkafka`; raises UsageError if the line has several sources."""
-    flows = flows_by_librdkafka(line)
+    """Return the one flow of `flows_by_librdkafka` that copies; raises UsageError if the line has several."""
+    flows = [each for each in flows_by_librdkafka(line) if each.streams]
+    if len(flows) != 1 and driver_line.is_driver(line):
+        raise UsageError(f"the file has {len(flows)} flows that copy: name the target of one by --clusters")
     if len(flows) > 1:
         raise UsageError("the command line has several sources: name one --consumer.config")
     return flows[0]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.errors import LegacyMMError, commits, one_line
+from legacy_mm.errors import ConfigurationError, LegacyMMError, commits, one_line
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.lifecycle import Signals
 from legacy_mm.flow.mirror import Mirror
@@ -26,7 +26,7 @@ _HEALTHY_AFTER = 600.0
 _STOP_TIMEOUT = 30.0
 """The time in which a flow that failed must be gone before it starts again."""
 _JVM_TIMEOUT = 3.0
-_HOST_FAILED = 3
+_HOST_FAILED, _NOTHING_TO_RUN = 3, 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,8 @@ class _FlowThread(threading.Thread):
         self._flow = flow
         self._orders: queue.SimpleQueue[Deadline] = queue.SimpleQueue()
         self._backoff = _FIRST_BACKOFF
+        self.refused = False
+        """True once it is clear that the flow can never run as it is configured."""
 
     def stop(self, deadline: Deadline) -> None:
         """Stop the flow, with all that was copied committed; returns at once."""
@@ -59,6 +61,10 @@ class _FlowThread(threading.Thread):
             started = monotonic()
             try:
                 mirror = self._flow.build()
+            except ConfigurationError as error:  # no later try could do better
+                events.emit(events.FLOW_REFUSED, flow=self._flow.name, reason=one_line(error))
+                self.refused = True
+                return
             except LegacyMMError as error:
                 reason: BaseException = error
             else:
@@ -115,7 +121,7 @@ def supervise(flows: Sequence[SupervisedFlow], host: Host, signals: Signals) -> 
     for thread in threads:
         thread.start()
     host.phase = Phase.RUNNING
-    code = _wait(host, signals)
+    code = _wait(threads, host, signals)
     signals.limit(code)
     host.phase = Phase.STOPPING if code > 128 else Phase.FAILED
     deadline = Deadline.after(signals.shutdown_timeout)
@@ -132,7 +138,7 @@ def supervise(flows: Sequence[SupervisedFlow], host: Host, signals: Signals) -> 
     return code
 
 
-def _wait(host: Host, signals: Signals) -> int:
+def _wait(threads: Sequence[_FlowThread], host: Host, signals: Signals) -> int:
     while True:
         try:
             return 128 + signals.arrived.get(timeout=_LOOK_INTERVAL)
@@ -140,3 +146,5 @@ def _wait(host: Host, signals: Signals) -> int:
             if (error := host.failure()) is not None:
                 events.emit(events.STREAM_FAILED, error=error, stream=0, reason=one_line(error))
                 return _HOST_FAILED
+            if all(thread.refused for thread in threads):
+                return _NOTHING_TO_RUN

@@ -5,6 +5,7 @@ Imported only if a feature asks for it (invariant E).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
@@ -30,6 +31,8 @@ from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.policies.name_list import in_list
 
 _CLIENT_ID = "legacy_mm-offsets"
+_GROUP_OF_FLOW = re.compile("mm2-.+->.+")
+_NO_GROUP = re.compile("(?!)")
 
 
 class FlowOffsets:
@@ -99,11 +102,15 @@ def _ends_of(target: Mapping[str, str]) -> Callable[[Collection[TopicPartition],
 
 
 def accepted_groups(asked: CheckpointSettings, settings: Settings, names: Names) -> Callable[[str], bool]:
-    """Return a function that accepts the groups with checkpoints. The mirror's own group is left out."""
+    """Return a function that accepts the groups with checkpoints.
+
+    The mirror's own group is left out, and so are those of all flows of MirrorMaker 2's file.
+    """
     include = in_list(asked.groups.include, names.compiled)
     exclude = in_list(asked.groups.exclude, names.compiled)
     own = settings.source.group_id
-    return lambda group: group != own and include(group) and not exclude(group)
+    flows = _GROUP_OF_FLOW if settings.features.connect_offsets is not None else _NO_GROUP
+    return lambda group: group != own and not flows.fullmatch(group) and include(group) and not exclude(group)
 
 
 class _Outcomes:

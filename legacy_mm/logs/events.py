@@ -88,6 +88,9 @@ FLOW_FAILED = Event(
     logging.ERROR,
     "Flow {flow} failed and starts again in {seconds:g} s, the other flows go on: {reason}",
 )
+FLOW_REFUSED = Event(
+    "flow-refused", logging.ERROR, "Flow {flow} does not run until its configuration is changed: {reason}"
+)
 FLOW_STOPPED = Event("flow-stopped", logging.INFO, "Flow {flow} stopped")
 OFFSET_RESET = Event(
     "offset-reset", logging.INFO, "[{client}] {partition} has no committed offset: copying from {offset}"

@@ -1,0 +1,165 @@
+"""`connect-mirror-maker.sh` of ours on real brokers: flows in one process, several nodes, flows that fail alone."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer
+
+from compat.laboratory.cluster import Cluster
+from compat.laboratory.tools import DRIVER_LAUNCHER, our_driver
+from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, read_all
+from legacy_mm.audit.load import load
+from legacy_mm.audit.tool_process import ToolProcess
+from legacy_mm.audit.waiting import wait_until
+from tests.fixtures.driver_files import driver_file
+
+pytestmark = [pytest.mark.brokers, pytest.mark.spark]
+SECONDS = 60.0
+STOPPED = 128 + signal.SIGTERM
+
+
+@pytest.fixture
+def pair(own_clusters: Callable[..., Cluster]) -> tuple[Cluster, Cluster]:
+    """Two clusters of their own: a flow may look at every topic."""
+    return own_clusters(), own_clusters()
+
+
+@pytest.fixture
+def nodes(tmp_path: Path) -> Iterator[Callable[..., ToolProcess]]:
+    """Starts nodes; what still runs at the end is killed."""
+    started: list[ToolProcess] = []
+
+    def start(properties: dict[str, str], *words: str) -> ToolProcess:
+        started.append(our_driver(tmp_path / f"node-{len(started)}", properties, *words))
+        return started[-1]
+
+    yield start
+    for each in started:
+        each.kill_tree()
+
+
+def arrived(cluster: Any, topic: str) -> int:
+    return sum(end_offsets(cluster.bootstrap, topic).values()) if topic in list_topics(cluster.bootstrap) else 0
+
+
+def read_by(cluster: Any, group: str, topic: str, count: int) -> None:
+    """Let a group read records, commit and leave."""
+    reader = Consumer({
+        "bootstrap.servers": cluster.bootstrap, "group.id": group, "auto.offset.reset": "earliest",
+        "enable.auto.commit": False,
+    })  # fmt: skip
+    reader.subscribe([topic])
+    seen = 0
+    while seen < count:
+        seen += len(reader.consume(count - seen, 1.0))
+    reader.commit(asynchronous=False)
+    reader.close()
+
+
+def test_active_active(pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]) -> None:
+    a, b = pair
+    create_topic(a.bootstrap, "t", 3, config={"retention.ms": "7654321"})
+    create_topic(b.bootstrap, "t", 2)
+    load(a.bootstrap, "t", 300, 100, partitions=3)
+    load(b.bootstrap, "t", 200, 100, partitions=2)
+    read_by(a, "readers", "t", 300)
+    file = driver_file({"A": a, "B": b}, **{
+        "A->B.enabled": "true", "B->A.enabled": "true", "sync.group.offsets.enabled": "true",
+    })  # fmt: skip
+    node = nodes(file)
+    wait_until(lambda: arrived(b, "A.t") == 300 and arrived(a, "B.t") == 200, SECONDS, "both copies")
+    for cluster, other in ((a, "B"), (b, "A")):
+        wait_until(lambda: arrived(cluster, f"{other}.heartbeats") > 2, SECONDS, "copies of heartbeats")  # noqa: B023
+    wait_until(lambda: committed(b.bootstrap, "readers", ["A.t"]), SECONDS, "the group at the other cluster")
+    node.signal(signal.SIGTERM)
+    assert node.wait(SECONDS) == STOPPED
+    own = {"heartbeats", "mm2-offset-map.{}.internal", "mm2-offset-syncs.{}.internal", "mm2-offsets.{}.internal"}
+    for cluster, other in ((a, "B"), (b, "A")):
+        names = {name for name in list_topics(cluster.bootstrap) if not name.startswith("__")}
+        expected = {name.format(other) for name in own}
+        assert names == expected | {"t", f"{other}.t", f"{other}.heartbeats", f"{other}.checkpoints.internal"}
+    assert list_topics(b.bootstrap)["A.t"] == 3
+    assert sum(committed(b.bootstrap, "readers", ["A.t"]).values()) == 300
+    assert "MirrorSourceConnector" in node.output()
+    assert "MirrorHeartbeatConnector" in node.output()
+
+
+def test_two_nodes_share_the_partitions_and_one_is_killed(
+    pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]
+) -> None:
+    a, b = pair
+    create_topic(a.bootstrap, "t", 8)
+    file = driver_file({"A": a, "B": b}, **{
+        "A->B.enabled": "true", "A.consumer.session.timeout.ms": "6000",
+    })  # fmt: skip
+    both = [nodes(file), nodes(file)]
+    wait_until(lambda: all("Stream 0 copies from" in node.output() for node in both), SECONDS, "both to copy")
+    written = load(a.bootstrap, "t", 4_000, 100, partitions=8).written
+    both[0].signal(signal.SIGKILL)
+    written += load(a.bootstrap, "t", 4_000, 100, partitions=8).written
+    keys = {(record.partition, record.value) for record in read_all(a.bootstrap, "t")}
+    wait_until(lambda: arrived(b, "A.t") >= written, SECONDS, "everything to arrive")
+    create_topic(a.bootstrap, "later", 1)
+    load(a.bootstrap, "later", 10, 100, partitions=1)
+    wait_until(lambda: arrived(b, "A.later") == 10, SECONDS, "a topic that came later")
+    both[1].signal(signal.SIGTERM)
+    assert both[1].wait(SECONDS) == STOPPED
+    assert {(record.partition, record.value) for record in read_all(b.bootstrap, "A.t")} == keys
+
+
+def test_a_flow_whose_cluster_is_away_fails_alone_and_comes_back(
+    pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess], new_port: Callable[[], int]
+) -> None:
+    a, b = pair
+    create_topic(a.bootstrap, "t", 1)
+    load(a.bootstrap, "t", 50, 100, partitions=1)
+    file = driver_file({"A": a, "B": b}, **{
+        "clusters": "A, B, C", "A->B.enabled": "true", "C.bootstrap.servers": f"no-such-host.invalid:{new_port()}",
+        "emit.heartbeats.enabled": "false", "A->C.enabled": "true",
+    })  # fmt: skip
+    node = nodes(file)
+    wait_until(lambda: arrived(b, "A.t") == 50, SECONDS, "the other flow's copy")
+    wait_until(
+        lambda: "Flow A->C failed and starts again" in node.output(), SECONDS, "the line of the flow that failed"
+    )
+    load(a.bootstrap, "t", 50, 100, partitions=1)
+    wait_until(lambda: arrived(b, "A.t") == 100, SECONDS, "the other flow to go on")
+    node.signal(signal.SIGTERM)
+    assert node.wait(SECONDS) == STOPPED
+
+
+def test_one_cluster_under_two_names_is_refused(source: Any, nodes: Callable[..., ToolProcess]) -> None:
+    node = nodes(driver_file({"A": source, "B": source}, **{"A->B.enabled": "true", "A->B.topics": "none"}))
+    assert node.wait(SECONDS) == 2
+    assert "Flow A->B does not run until its configuration is changed" in node.output()
+    assert not {"heartbeats", "A.checkpoints.internal"} & set(list_topics(source.bootstrap))
+
+
+@pytest.mark.parametrize(
+    ("properties", "words", "code", "said"),
+    [
+        ({"a": "b"}, (), 2, 'Missing required configuration "clusters"'),
+        ({"clusters": "A, B", "A.bootstrap.servers": "h:1"}, (), 2, "B.bootstrap.servers is missing"),
+        ({"clusters": "A"}, (), 2, "No source->target replication flows."),
+        ({"clusters": "A, B"}, ("--clusters", "C"), 2, "No source->target replication flows."),
+        ({"clusters": "A, B"}, ("--clusters",), 255, "expected at least one argument"),
+        ({}, ("another",), 255, "unrecognized arguments: 'another'"),
+    ],
+)
+def test_bad_input(
+    properties: dict[str, str], words: tuple[str, ...], code: int, said: str, nodes: Callable[..., ToolProcess]
+) -> None:
+    node = nodes(properties, *words)
+    assert node.wait(SECONDS) == code
+    assert said in node.output()
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    node = ToolProcess([str(DRIVER_LAUNCHER), str(tmp_path / "no.properties")], tmp_path)
+    assert node.wait(SECONDS) == 2
+    assert "java.nio.file.NoSuchFileException" in node.output()

@@ -16,6 +16,7 @@ from legacy_mm.compat import environment, java_process, log4j_configuration
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.console import say
 from legacy_mm.dedicated import driver, driver_line
+from legacy_mm.dedicated.circle_guard import Circles
 from legacy_mm.dedicated.driver import DRIVER, DriverRun
 from legacy_mm.dedicated.flow_translation import FlowRun
 from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
@@ -92,22 +93,23 @@ def _supervise(outcome: DriverRun, signals: lifecycle.Signals, *, quiet: bool) -
     streams = max(1, sum(each.settings.streams for each in outcome.flows))
     beans = (*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS)
     host = Host(shared, streams, beans, quiet=quiet, outlives_flows=True)
-    flows = [_supervised(each, host) for each in outcome.flows]
+    circles = Circles(outcome.flows, lambda: host.spark.jvm.topic_matcher)
+    flows = [_supervised(each, host, circles) for each in outcome.flows]
     code = supervise(flows, host, signals)
     logging.getLogger(DRIVER).info("Kafka MirrorMaker stopped.")
     return code
 
 
-def _supervised(flow: FlowRun, host: Host) -> SupervisedFlow:
+def _supervised(flow: FlowRun, host: Host, circles: Circles) -> SupervisedFlow:
     def forget() -> None:
         host.registries = [each for each in host.registries if each.flow != flow.settings.flow]
 
-    return SupervisedFlow(str(flow.pair), flow.connectors, partial(_build, flow, host), forget)
+    return SupervisedFlow(str(flow.pair), flow.connectors, partial(_build, flow, host, circles), forget)
 
 
-def _build(flow: FlowRun, host: Host) -> Mirror:
+def _build(flow: FlowRun, host: Host, circles: Circles) -> Mirror:
     try:
         wiring.check_addresses(flow.settings)
     except ConfigurationError as error:  # a name that nobody knows today may be known tomorrow
         raise HostError(str(error)) from error
-    return wiring.build_mirror(flow.settings, host)
+    return wiring.build_mirror(flow.settings, host, leaves_out=partial(circles.closed_by, flow.pair))

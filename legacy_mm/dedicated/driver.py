@@ -12,7 +12,7 @@ from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.messages import OWN
 from legacy_mm.dedicated import unused_keys
 from legacy_mm.dedicated.connector_properties import CONNECTORS, RENAMED
-from legacy_mm.dedicated.driver_file import DriverFile
+from legacy_mm.dedicated.driver_file import DriverFile, Pair
 from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.dedicated.flow_reading import FlowReading, Release
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
@@ -77,7 +77,9 @@ def translate_driver(file: DriverFile, clients: ClientTranslation) -> DriverRun:
     runs: list[FlowRun] = []
     notes: list[Note] = [Note(logging.WARNING, OWN, f"{text}.") for text in remarks(file)]
     streams = 0
-    for reading in readings(file):
+    found = readings(file)
+    notes += [Note(logging.WARNING, OWN, f"{text}.") for text in circle_remarks(found)]
+    for reading in found:
         run = translate_flow(reading, clients, streams)
         streams += run.settings.streams
         runs.append(run)
@@ -96,6 +98,18 @@ def remarks(file: DriverFile) -> Iterator[str]:
         yield f"{', '.join(old)}: MirrorMaker 2 of 4.0 and later ignores these names, and so does {_RELEASE}=4"
     elif old:
         yield f"{', '.join(old)}: these names are read, as up to 3.9; MirrorMaker 2 of 4.0 and later ignores them"
+
+
+def circle_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
+    """Yield a sentence for each pair of flows that keep names in both directions."""
+    keeping = {each.pair for each in found if each.copies and each.policy().t_becomes == "t"}
+    for pair in sorted(keeping, key=str):
+        back = Pair(pair.target, pair.source)
+        if back in keeping and pair.source < pair.target:
+            yield (
+                f"{pair} and {back} both keep names: a topic that both mirror would go in a circle, and is left out of "
+                "both"
+            )
 
 
 def _refusals(reading: FlowReading) -> Iterator[str]:

@@ -98,7 +98,7 @@ def explain_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplan
         0,
         RUNS if here else "MirrorMaker 2 would run it; legacy_mm would end with 2: see what is refused",
         flows,
-        remarks=tuple(driver.remarks(file)),
+        remarks=(*driver.remarks(file), *driver.circle_remarks(readings)),
         runs_here=here,
         **common,
     )

@@ -19,11 +19,19 @@ _EXACT = "offset-map"
 class Names:
     """Names of topics at the target, and the topics that are never mirrored."""
 
-    def __init__(self, topics: TopicSettings, features: FeatureSettings, compiled: Callable[[str], Matcher]) -> None:
+    def __init__(
+        self,
+        topics: TopicSettings,
+        features: FeatureSettings,
+        compiled: Callable[[str], Matcher],
+        leaves_out: Callable[[str], bool] = lambda topic: False,
+    ) -> None:
         """Take the settings; raises ConfigurationError for an unusable policy.
 
-        `compiled` compiles a Java regular expression or raises InvalidPattern.
+        `compiled` compiles a Java regular expression or raises InvalidPattern; `leaves_out` returns True for topics
+        that must not be mirrored because of other flows of the process.
         """
+        self._leaves_out = leaves_out
         naming = features.naming
         self.compiled = compiled
         self.scope = FeatureScope(features.canary, compiled)
@@ -112,7 +120,7 @@ class Names:
             pattern,
             inverted=topics.inverted,
             is_barred=self.is_barred,
-            accepted=accepted,
+            accepted=lambda found: frozenset(name for name in accepted(found) if not self._leaves_out(name)),
             always=self._has_heartbeats,
         )
 

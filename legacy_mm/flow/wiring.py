@@ -77,17 +77,22 @@ def _beyond_our_sockets(properties: Mapping[str, str]) -> str | None:
     return unsupported(properties)
 
 
-def build_mirror(written: Settings, host: Host, listener: AssignmentListener | None = None) -> Mirror:
+def build_mirror(
+    written: Settings,
+    host: Host,
+    listener: AssignmentListener | None = None,
+    leaves_out: Callable[[str], bool] = lambda topic: False,
+) -> Mirror:
     """Build the mirror of one flow from its settings as written.
 
-    The rebalance listener is that of all flows.
+    The rebalance listener is that of all flows. `leaves_out` returns True for topics that another flow forbids.
 
     Stores and plug-ins are read here; stores are read again whenever they change.
     """
     used = stamps(key_stores.files(written))
     first = host.with_plugins(host.with_stores(written))
     with host.closed_on_error():
-        names = Names(first.topics, first.features, host.spark.jvm.topic_matcher)
+        names = Names(first.topics, first.features, host.spark.jvm.topic_matcher, leaves_out)
         identity = _identity(first)
         names.try_expressions()
     producer_id = first.target.properties.get("client.id", "")

@@ -91,6 +91,12 @@ FLOW_FAILED = Event(
 FLOW_REFUSED = Event(
     "flow-refused", logging.ERROR, "Flow {flow} does not run until its configuration is changed: {reason}"
 )
+CIRCLE = Event(
+    "circle",
+    logging.WARNING,
+    "Topic {topic} is not mirrored by {flow}, because it would come back to {source} as itself by {way}: exclude it "
+    "from one of these flows, or let names begin with the alias (DefaultReplicationPolicy)",
+)
 FLOW_STOPPED = Event("flow-stopped", logging.INFO, "Flow {flow} stopped")
 OFFSET_RESET = Event(
     "offset-reset", logging.INFO, "[{client}] {partition} has no committed offset: copying from {offset}"

@@ -20,6 +20,7 @@ from tests.fixtures.driver_files import driver_file
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
+IDENTITY = "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"
 STOPPED = 128 + signal.SIGTERM
 
 
@@ -131,6 +132,24 @@ def test_a_flow_whose_cluster_is_away_fails_alone_and_comes_back(
     wait_until(lambda: arrived(b, "A.t") == 100, SECONDS, "the other flow to go on")
     node.signal(signal.SIGTERM)
     assert node.wait(SECONDS) == STOPPED
+
+
+def test_a_topic_that_would_go_in_a_circle_is_left_out_of_both_directions(
+    pair: tuple[Cluster, Cluster], nodes: Callable[..., ToolProcess]
+) -> None:
+    a, b = pair
+    for topic in ("both", "there"):
+        load(a.bootstrap, topic, 40, 100, partitions=1)
+    file = driver_file({"A": a, "B": b}, **{
+        "A->B.enabled": "true", "B->A.enabled": "true", "replication.policy.class": IDENTITY,
+        "B->A.topics": "both", "emit.heartbeats.enabled": "false",
+    })  # fmt: skip
+    node = nodes(file)
+    wait_until(lambda: arrived(b, "there") == 40, SECONDS, "the topic that goes one way")
+    wait_until(lambda: "would come back to A as itself by A->B, B->A" in node.output(), SECONDS, "the line")
+    node.signal(signal.SIGTERM)
+    assert node.wait(SECONDS) == STOPPED
+    assert (arrived(a, "both"), arrived(b, "both")) == (40, 0)
 
 
 def test_one_cluster_under_two_names_is_refused(source: Any, nodes: Callable[..., ToolProcess]) -> None:

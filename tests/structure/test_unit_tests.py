@@ -46,6 +46,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest client/mirror_client
         client/remote_cluster clients/choose clients/librdkafka/backlog clients/librdkafka/internal_topic
         clients/librdkafka/scan clients/librdkafka/whole_topic cli/connect_mirror_maker flow/connect_offset_topic
+        dedicated/circle_guard
         clients/native/access_rules clients/native/group_protocol
         clients/native/group_session clients/native/gssapi_login clients/native/membership
         clients/native/offset_requests clients/native/producer_id dataplane/batch_source dataplane/records_engine

@@ -1,0 +1,40 @@
+"""A topic that would come back as itself is found, by any way; one that is renamed or not mirrored back is not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+
+import pytest
+
+from legacy_mm.dedicated.circles import FlowNames, circle
+from legacy_mm.dedicated.driver_file import Pair
+
+
+def flow(text: str, pattern: str = ".*", remote: Callable[[str], str] = lambda topic: topic) -> FlowNames:
+    def mirrored(topics: Iterable[str]) -> frozenset[str]:
+        return frozenset(topic for topic in topics if re.fullmatch(pattern, topic))
+
+    source, target = text.split(">")
+    return FlowNames(Pair(source, target), mirrored, remote)
+
+
+@pytest.mark.parametrize(
+    ("flows", "way"),
+    [
+        ([flow("A>B")], []),
+        ([flow("A>B"), flow("B>A")], ["A->B", "B->A"]),
+        ([flow("A>B"), flow("B>A", "other")], []),
+        ([flow("A>B"), flow("B>C"), flow("C>A")], ["A->B", "B->C", "C->A"]),
+        ([flow("A>B"), flow("B>C"), flow("A>C")], []),
+        ([flow("A>B", remote="A.{}".format), flow("B>A", remote="B.{}".format)], []),
+        (
+            [flow("A>B", remote="x.{}".format), flow("B>A", remote=lambda topic: topic.removeprefix("x."))],
+            ["A->B", "B->A"],
+        ),
+        ([flow("A>B"), flow("B>C"), flow("C>B")], []),
+    ],
+    ids=["one way", "pair", "apart", "ring", "fan", "renamed", "renamed back", "another circle"],
+)
+def test_a_topic(flows: list[FlowNames], way: list[str]) -> None:
+    assert list(map(str, circle(flows, Pair("A", "B"), "t"))) == way

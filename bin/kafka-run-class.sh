@@ -1,8 +1,8 @@
 #!/bin/sh
 # kafka-run-class.sh [-daemon] [-name NAME] [-loggc] [JAVA OPTIONS] CLASS [WORDS]
-# Runs the classes of the legacy tool and of MirrorMaker 2's driver, and hands every other class to the Kafka whose
-# script this one stands before:
+# Runs the class of the legacy tool, and hands every other class to the Kafka whose script this one stands before:
 # that of LEGACY_MM_KAFKA_HOME or KAFKA_HOME, one kept beside this script (kafka-run-class.sh.orig), or one on the PATH.
+# MirrorMaker 2's driver is ours where connect-mirror-maker.sh beside this script asks for it, or where no Kafka has it.
 here=$(CDPATH='' cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd -P) || exit 1
 
 class_among() { # prints the first word that is neither an option nor the value of one
@@ -20,7 +20,7 @@ class_among() { # prints the first word that is neither an option nor the value 
     echo "${1-}"
 }
 
-hand_over() { # becomes the first kafka-run-class that is not ours
+hand_over() { # becomes the first kafka-run-class that is not ours, or returns
     folders=${LEGACY_MM_KAFKA_HOME:+$LEGACY_MM_KAFKA_HOME/bin:}${KAFKA_HOME:+$KAFKA_HOME/bin:}
     folders=$folders$(dirname -- "$0"):$here:$PATH
     IFS=:
@@ -32,6 +32,10 @@ hand_over() { # becomes the first kafka-run-class that is not ours
             fi
         done
     done
+    unset IFS
+}
+
+refuse() {
     echo "kafka-run-class.sh: '$class' is not in legacy-mm: name the Kafka that has it with LEGACY_MM_KAFKA_HOME" >&2
     exit 1
 }
@@ -60,8 +64,14 @@ if [ $# -eq 0 ]; then
 fi
 class=$(class_among "$@")
 case $class in
-kafka.tools.MirrorMaker | org.apache.kafka.connect.mirror.MirrorMaker) ;;
-*) hand_over "$@" ;;
+kafka.tools.MirrorMaker) ;;
+org.apache.kafka.connect.mirror.MirrorMaker)
+    case " $* " in
+    *" -Dkafka.script=connect-mirror-maker.sh "*) ;;
+    *) hand_over "$@" ;;
+    esac
+    ;;
+*) hand_over "$@" && refuse ;;
 esac
 
 home=${LEGACY_MM_KAFKA_HOME:-${KAFKA_HOME:-$(dirname -- "$here")}}

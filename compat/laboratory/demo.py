@@ -2,7 +2,8 @@
 
 Steps: (1) fetch Kafka, (2) start a source and a target, (3) fill the source, (4) start the mirror, (5) watch
 it until nothing is left, (6) stop it by SIGTERM, (7) compare. Rule: whatever happens, nothing is left behind.
-`bin/demo upgrade` is in `upgrade_demo.py`. `bin/demo clusters` only starts the clusters, for docs/tutorial.md.
+`bin/demo upgrade` is in `upgrade_demo.py`, `bin/demo active-active` in `active_active_demo.py`.
+`bin/demo clusters` only starts the clusters, for docs/tutorial.md.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 
 from confluent_kafka import KafkaException
 
+from compat.laboratory.active_active_demo import active_active
 from compat.laboratory.checkout import SAMPLES
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.demo_data import TopicRow, read_rows, write_topic
@@ -107,7 +109,8 @@ def keep_clusters(folder: Path, stack: ExitStack) -> bool:
         if path.exists():
             raise UsageError(f"{path} exists in {Path.cwd()}: run bin/demo clusters in an empty folder")
     fetch_kafka()
-    start_clusters(stack, *client_files.values())
+    source, target = client_files.values()
+    start_clusters(stack, source, target)
     for (path, cluster), rest in zip(client_files.items(), (READER, ""), strict=True):
         path.write_text(f"bootstrap.servers={cluster.bootstrap}\n{rest}", encoding="ascii")
         stack.callback(path.unlink, missing_ok=True)
@@ -120,6 +123,7 @@ DEMOS: Mapping[str, Callable[[Path, ExitStack], bool]] = {
     "": lambda folder, stack: Demo(folder, stack).run(),
     "upgrade": upgrade,
     "clusters": keep_clusters,
+    "active-active": active_active,
 }
 
 
@@ -149,7 +153,8 @@ def _chosen(words: Sequence[str]) -> Callable[[Path, ExitStack], bool]:
         nargs="?",
         default="",
         help="nothing: copy once and compare; upgrade: turn on one feature flag after the other, and back; "
-        "clusters: start two empty clusters and keep them until Ctrl-C",
+        "clusters: start two empty clusters and keep them until Ctrl-C; active-active: both directions in one process, "
+        "and a consumer group that moves and comes back",
     )
     name = parser.parse_args(words).demo
     if name not in DEMOS:

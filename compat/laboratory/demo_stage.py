@@ -53,9 +53,11 @@ def fetch_kafka() -> None:
     kafka_jars(CURRENT)
 
 
-def start_clusters(stack: ExitStack, source: Cluster, target: Cluster) -> None:
+def start_clusters(
+    stack: ExitStack, source: Cluster, target: Cluster, names: tuple[str, str] = ("source", "target")
+) -> None:
     """Start both clusters in parallel; they stop with the stack."""
-    both = {"source": source, "target": target}
+    both = dict(zip(names, (source, target), strict=True))
     for cluster in both.values():
         stack.callback(cluster.stop)
     with ThreadPoolExecutor(len(both)) as pool:  # each takes seconds, most of them waiting
@@ -202,12 +204,12 @@ class QuickStart:
         return {"PATH": path}
 
 
-def point_to(path: Path, bootstrap: str) -> None:
-    """Replace the bootstrap.servers line of a properties file, and nothing else."""
-    line, count = re.compile(r"^bootstrap\.servers=.*$", re.MULTILINE), 1
-    text, found = line.subn(f"bootstrap.servers={bootstrap}", path.read_text(encoding="ascii"))
+def point_to(path: Path, bootstrap: str, key: str = "bootstrap.servers") -> None:
+    """Replace the line with the servers of a properties file, and nothing else."""
+    line, count = re.compile(rf"^{re.escape(key)} ?=.*$", re.MULTILINE), 1
+    text, found = line.subn(f"{key}={bootstrap}", path.read_text(encoding="ascii"))
     if found != count:
-        raise LegacyMMError(f"{path.name} of the sample has {found} bootstrap.servers lines, not {count}")
+        raise LegacyMMError(f"{path.name} of the sample has {found} {key} lines, not {count}")
     path.write_text(text, encoding="ascii")
 
 

@@ -20,9 +20,12 @@ def install(words: Sequence[str]) -> int:
         action="store_true",
         help="also kafka-run-class.sh, for callers of kafka.tools.MirrorMaker; other classes go to the one kept",
     )
+    parser.add_argument(
+        "--mirror-maker-2", action="store_true", help="also connect-mirror-maker.sh, which runs MirrorMaker 2's file"
+    )
     options = parser.parse_args(words)
-    home, more = options.kafka_home, options.run_class
-    return _tell(lambda: start_scripts.install(home, start_scripts.shipped(), run_class=more))
+    home, more, driver = options.kafka_home, options.run_class, options.mirror_maker_2
+    return _tell(lambda: start_scripts.install(home, start_scripts.shipped(), run_class=more, driver=driver))
 
 
 def uninstall(words: Sequence[str]) -> int:

@@ -34,8 +34,8 @@ def about(path: str, entries: Iterable[PropertyEntry]) -> str:
         return ""
     return (
         f"{path} is a file of MirrorMaker 2 (line {sign.line}: {sign.name}): this command copies from one source to "
-        "one target, by a consumer file and a producer file; docs/how-to/from-mirror-maker-2.md says how to make them "
-        "from it"
+        "one target, by a consumer file and a producer file; connect-mirror-maker.sh runs this one as it is "
+        "(docs/how-to/dedicated.md)"
     )
 
 

@@ -21,7 +21,7 @@ from legacy_mm.errors import HostError
 KEPT = ".before-legacy_mm"
 SUFFIXES = (".sh", "")
 _MARK = "# Put here by `legacy-mm install`"
-_MIRROR_MAKER, _RUN_CLASS = "kafka-mirror-maker", "kafka-run-class"
+_MIRROR_MAKER, _DRIVER, _RUN_CLASS = "kafka-mirror-maker", "connect-mirror-maker", "kafka-run-class"
 _SHIPPED = f"{_MIRROR_MAKER}.sh"
 _CLASS = "kafka.tools.MirrorMaker"
 _SCRIPT = """\
@@ -79,14 +79,21 @@ def _installed_files() -> list[metadata.PackagePath]:
         return []
 
 
-def install(kafka_home: Path, ours: Path, *, run_class: bool) -> Iterator[str]:
-    """Install the scripts of the folder `ours`; yield each action as a line. Raises HostError."""
+def install(kafka_home: Path, ours: Path, *, run_class: bool, driver: bool = False) -> Iterator[str]:
+    """Install the scripts of the folder `ours`; yield each action as a line. Raises HostError.
+
+    `driver`: also the one of MirrorMaker 2's dedicated mode.
+    """
     folder, suffixes = _bin_of(kafka_home)
     if folder.resolve() == ours.resolve():
         raise HostError(f"{folder} is where legacy_mm itself is: name the folder of a Kafka")
     for suffix in suffixes:
         path = folder / f"{_MIRROR_MAKER}{suffix}"
         yield from _put(path, _text(path.name, "It starts the mirror.", _MIRROR, ours / f"{_MIRROR_MAKER}.sh"))
+        path = folder / f"{_DRIVER}{suffix}"
+        if driver or _is_ours(path):
+            what = "It runs the flows of MirrorMaker 2's file."
+            yield from _put(path, _text(path.name, what, _MIRROR, ours / f"{_DRIVER}.sh"))
         path = folder / f"{_RUN_CLASS}{suffix}"
         if run_class or _is_ours(path):
             what = f"It starts the mirror for {_CLASS}, and the script kept beside it for every other class."
@@ -96,7 +103,7 @@ def install(kafka_home: Path, ours: Path, *, run_class: bool) -> Iterator[str]:
 def uninstall(kafka_home: Path) -> Iterator[str]:
     """Restore the original scripts; yield each action as a line. Raises HostError."""
     folder, _ = _bin_of(kafka_home)
-    for name in (f"{base}{suffix}" for base in (_RUN_CLASS, _MIRROR_MAKER) for suffix in SUFFIXES):
+    for name in (f"{base}{suffix}" for base in (_RUN_CLASS, _DRIVER, _MIRROR_MAKER) for suffix in SUFFIXES):
         yield from _take_away(folder / name, needed=name.startswith(_RUN_CLASS))
 
 

@@ -79,7 +79,7 @@ def without_effect(file: DriverFile) -> list[UnusedKey]:
     found = []
     for key in file.properties:
         if not _is_read(key, aliases, pairs):
-            found.append(UnusedKey(key, _meant(key, aliases, pairs, known)))
+            found.append(UnusedKey(key, _meant(key, file, pairs, known)))
     return found
 
 
@@ -128,17 +128,17 @@ def _reaches_connect_only(name: str) -> bool:
     return not name.startswith(_OF_WORKERS_PREFIXES)
 
 
-def _meant(key: str, aliases: tuple[str, ...], pairs: set[Pair], known: set[Pair]) -> str:
+def _meant(key: str, file: DriverFile, pairs: set[Pair], known: set[Pair]) -> str:
     """Return the key that was probably meant, or nothing."""
     flow = next((pair for pair in known if key.startswith(pair.prefix)), None)
     if flow is not None and flow not in pairs:
         return ""  # it is for another node
     if "->" in key:
         return _meant_for_flow(key, pairs)
-    if any(key.startswith(f"{alias}.") for alias in aliases):
+    if any(key.startswith(f"{alias}.") for alias in file.aliases_or_none()):
         return key.replace(".override.", ".", 1)
     kind, _, rest = key.partition(".")
-    copying = sorted(pairs, key=str)
+    copying = sorted(pairs, key=lambda pair: (not file.enabled(pair), str(pair)))
     if kind in CLIENT_FAMILIES and rest and copying:
         alias = copying[0].source if kind == "consumer" else copying[0].target
         return f"{alias}.{key.replace('.override.', '.')}"

@@ -8,7 +8,7 @@ from legacy_mm.dedicated.flow_reading import DEFAULT_LIST
 from legacy_mm.explain.driver_explanation import DriverExplanation, FlowExplanation
 from legacy_mm.explain.text import section
 
-_DEFAULTS = "MirrorMaker 2's default list"
+_DEFAULTS = "the default list"
 
 
 def render_driver(explanation: DriverExplanation) -> str:

@@ -29,6 +29,8 @@ class Permission:
 
 def permissions(settings: Settings) -> list[Permission]:
     """Return the permissions that the two principals need, and the reasons."""
+    if not settings.streams:
+        return [row for feature in _switched_on(settings) for row in _for_feature(feature, settings)]
     source, target = settings.source.name, settings.target.name
     lists = settings.features.topics
     named = settings.topics.pattern if lists is None else ", ".join(lists.include)

@@ -48,6 +48,16 @@ def assert_nothing_left(environment: dict[str, str], folder: Path) -> None:
 
 
 @pytest.mark.brokers
+def test_a_group_moves_between_two_active_clusters(environment: dict[str, str], tmp_path: Path) -> None:
+    command = [*DEMO, "active-active"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=DEMO_SECONDS, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "exit status 143" in done.stdout
+    assert ", lost 0, read again " in done.stdout
+    assert_nothing_left(environment, tmp_path)
+
+
+@pytest.mark.brokers
 def test_everything_arrives_and_nothing_is_left(environment: dict[str, str], tmp_path: Path) -> None:
     done = subprocess.run(DEMO, env=environment, capture_output=True, text=True, timeout=DEMO_SECONDS, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -94,7 +94,9 @@ class Walk:
         for block in blocks(self._page.read_text()):
             if block.language == OUTPUT:
                 self._shown(block)
-            elif block.first not in NOT_RUN:
+            elif block.first in NOT_RUN:
+                self._said = ""
+            else:
                 {SHELL: self._shell, PYTHON: self._python, PROPERTIES: self._properties}[block.language](block)
 
     def until(self, copied: Callable[[], bool]) -> None:
@@ -216,7 +218,11 @@ class Walk:
         self._outside([sys.executable, "handler.py"])
 
     def _properties(self, block: Block) -> None:
-        """From here on the command line names it."""
+        """From here on the command line names it; a file of MirrorMaker 2 runs as a page shows it."""
+        if block.text.startswith("clusters = "):
+            (self._folder / "mm2.properties").write_text(block.text)
+            self._legacy_mm(["explain", "--", "connect-mirror-maker.sh", "mm2.properties"])
+            return
         assert not [line for line in block.text.splitlines() if not is_flag(line.partition("=")[0])]
         (self._folder / "features.properties").write_text(block.text)
         self._flags = ("--features.config", "features.properties")

@@ -170,7 +170,7 @@ def test_mirror_maker_2s_own_file(
     assert code == 1
     told = f"mm2 is a file of MirrorMaker 2 (line {line}: {sign}): this command copies from one source to one target"
     assert said.count(told) == 1
-    assert "docs/how-to/from-mirror-maker-2.md" in said
+    assert "docs/how-to/dedicated.md" in said
 
 
 def test_a_clients_file_with_a_line_of_mirror_maker_2_runs(tool: Tool) -> None:

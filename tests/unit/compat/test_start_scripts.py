@@ -289,3 +289,18 @@ def test_a_lost_original_that_brokers_need_is_said(tmp_path: Path, install: Call
     (home / "bin" / f"kafka-run-class.sh{KEPT}").unlink()
     with pytest.raises(HostError, match="put Kafka's own script there"):
         list(start_scripts.uninstall(home))
+
+
+def test_the_driver_of_mirror_maker_2_is_ours_only_where_it_was_asked_for(tmp_path: Path, ours: Path) -> None:
+    home = unpack(tmp_path / "kafka", "3.9")
+    driver, before = home / "bin" / "connect-mirror-maker.sh", state(home)
+    list(start_scripts.install(home, ours, run_class=True))
+    assert words_given(run(driver, "f").stdout) == ["org.apache.kafka.connect.mirror.MirrorMaker", "f"]
+    said = list(start_scripts.install(home, ours, run_class=False, driver=True))
+    assert [line for line in said if "connect-mirror-maker" in line and "kept" in line]
+    script = "-Dkafka.script=connect-mirror-maker.sh"
+    assert words_given(run(driver, "f", "--clusters", "A").stdout) == [
+        *TO_PYTHON, script, "org.apache.kafka.connect.mirror.MirrorMaker", "f", "--clusters", "A"
+    ]  # fmt: skip
+    list(start_scripts.uninstall(home))
+    assert state(home) == before

@@ -36,6 +36,7 @@ def test_a_real_file(row: dict[str, Any]) -> None:
     [
         ("producer.batch.size", "B.producer.batch.size"),
         ("consumer.max.poll.records", "A.consumer.max.poll.records"),
+        ("group.id", "B.group.id"),
         ("exactly.once.source.support", "B.exactly.once.source.support"),
         ("sync.topics.configs.enabled", "sync.topic.configs.enabled"),
         ("topic.blacklist", "topics.exclude"),
@@ -80,3 +81,9 @@ def test_keys_that_reach_something_else_than_was_meant() -> None:
 def test_keys_of_flows_of_another_node() -> None:
     file = file_of(f"{AB}B->A.topics = x\n", "B")
     assert [(each.key, each.meant) for each in unused_keys.without_effect(file)] == [("B->A.topics", "")]
+
+
+def test_what_is_meant_is_meant_for_the_flow_that_copies() -> None:
+    text = "clusters = A, B\nA.bootstrap.servers = a:1\nB.bootstrap.servers = b:1\nB->A.enabled = true\n"
+    found = unused_keys.without_effect(file_of(f"{text}producer.acks = 1\nconsumer.fetch.min.bytes = 1\n"))
+    assert {each.meant for each in found} == {"A.producer.acks", "B.consumer.fetch.min.bytes"}

@@ -73,4 +73,4 @@ def test_no_secret_in_text_or_document(tmp_path: Path, capsys: pytest.CaptureFix
     assert explain.main(["--", "connect-mirror-maker.sh", str(tmp_path / "mm2.properties")]) == 0
     printed = capsys.readouterr().out
     assert SECRET not in json.dumps(document) + printed
-    assert "A->B  .* but not MirrorMaker 2's default list  topic t becomes A.t; group mm2-A->B at A" in printed
+    assert "A->B  .* but not the default list  topic t becomes A.t; group mm2-A->B at A" in printed

@@ -5,17 +5,18 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NoReturn
 
+from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.mirror_maker import begin_logs
 from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import environment, java_process, log4j_configuration
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.console import say
-from legacy_mm.dedicated import driver, driver_line
+from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
 from legacy_mm.dedicated.circle_guard import Circles
 from legacy_mm.dedicated.driver import DRIVER, DriverRun
 from legacy_mm.dedicated.flow_translation import FlowRun
@@ -50,6 +51,38 @@ def run(argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
     except UsageError as error:
         say(sys.stderr, f"{error}\n")
         return driver_line.BAD_WORDS
+
+    def flows(clients: ClientTranslation) -> DriverRun:
+        return driver.translate_driver(driver.load(line), clients)
+
+    return run_flows(flows, options, argv, java_words)
+
+
+def connect(argv: Sequence[str]) -> int:
+    """Run `legacy-mm connect WORKER CONNECTOR ...`; return the exit code."""
+    if argv and argv[0] in ("-h", "--help"):
+        say(sys.stdout, f"{connect_line.USAGE}\n")
+        return ExitCode.DONE
+    try:
+        line = connect_line.parse(argv)
+        options = read_own_options(line.own_words, os.environ)
+    except UsageError as error:
+        say(sys.stderr, f"{error}\n")
+        return ExitCode.FAILED
+
+    def flows(clients: ClientTranslation) -> DriverRun:
+        return driver.translate_flows(connect_files.load_flows(line), clients)
+
+    return run_flows(flows, options, argv)
+
+
+def run_flows(
+    flows: Callable[[ClientTranslation], DriverRun],
+    options: OwnOptions,
+    argv: Sequence[str],
+    java_words: Sequence[str] = (),
+) -> int:
+    """Run the flows until a signal; return the exit code."""
     signals = lifecycle.Signals(OwnOptions().shutdown_timeout_ms / 1000)
     log_settings = _begin_logs(options, java_words)
     log = logging.getLogger(DRIVER)
@@ -57,7 +90,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
     try:
         variables = environment.read(os.environ, java_words)
         root_logger.hide(variables.secrets)
-        outcome = driver.translate_driver(driver.load(line), ClientTranslation(variables, options))
+        outcome = flows(ClientTranslation(variables, options))
         root_logger.hide(outcome.secrets)
         for each in outcome.flows:
             wiring.check_logins(each.settings)

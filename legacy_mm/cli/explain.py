@@ -21,8 +21,8 @@ run, else the legacy tool's.
 - `permissions`: cluster, resource, operation, reason
 - `differences`: id, legacy, ours, reason, always
 
-A file of MirrorMaker 2, `-- connect-mirror-maker.sh FILE [--clusters A]`, is explained without asking its clusters. The
-document then has
+A file of MirrorMaker 2, `-- connect-mirror-maker.sh FILE [--clusters A]`, and files of its connectors,
+`-- connect-standalone.sh WORKER CONNECTOR ...`, are explained without asking their clusters. The document then has
 
 - `exit` (a number): the code of MirrorMaker 2's driver, 0 when it runs; `outcome` (a sentence); `runs_here`
 - `flows`: source, target, copies, topics and groups (include, exclude), policy (class, separator, t_becomes), features,
@@ -43,10 +43,10 @@ from legacy_mm.cli.parser import own_values, read_own_options
 from legacy_mm.compat import environment
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.command_line import called, variables_of
-from legacy_mm.dedicated import driver_line
+from legacy_mm.dedicated import connect_line, driver_line
 from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.explain import host_look, source_look
-from legacy_mm.explain.driver_explanation import explain_driver
+from legacy_mm.explain.driver_explanation import DriverExplanation, explain_connect, explain_driver
 from legacy_mm.explain.driver_text import render_driver
 from legacy_mm.explain.explanation import Explained, Explanation, OptionReader, explain
 from legacy_mm.explain.source_look import Topics
@@ -62,6 +62,7 @@ StartJava = Callable[[str | None], AbstractContextManager[host_look.Java]]
 USAGE = """\
 usage: legacy-mm explain [--json] [--offline] -- kafka-mirror-maker.sh OPTIONS
        legacy-mm explain [--json] -- connect-mirror-maker.sh FILE [--clusters CLUSTER ...]
+       legacy-mm explain [--json] -- connect-standalone.sh WORKER CONNECTOR ...
 
   --json      one JSON document instead of text
   --offline   do not ask the clusters for topics and offsets
@@ -82,6 +83,8 @@ def main(words: Sequence[str]) -> int:
     root_logger.silence()
     if driver_line.is_driver(line := words[words.index("--") + 1 :]):
         return _explain_driver(line, as_json="--json" in flags)
+    if connect_line.is_connect(line):
+        return _explain_connect(line, as_json="--json" in flags)
     explanation, topics = explain_line(words[words.index("--") + 1 :], os.environ, ask="--offline" not in flags)
     if "--json" in flags:
         text = json.dumps(asdict(explanation) | {"topics": asdict(topics)}, indent=2) + "\n"
@@ -102,7 +105,23 @@ def _explain_driver(line: Sequence[str], *, as_json: bool) -> int:
     except LegacyMMError as error:
         sys.stderr.write(f"{error}\n")
         return driver_line.BAD_WORDS
-    explanation = explain_driver(parsed, clients)
+    return _print(explain_driver(parsed, clients), as_json=as_json)
+
+
+def _explain_connect(line: Sequence[str], *, as_json: bool) -> int:
+    """Explain files of Kafka Connect; return 0, or 2 where they cannot run here."""
+    launcher, argv = connect_line.called(line)
+    variables = variables_of(launcher, os.environ)
+    try:
+        parsed = connect_line.parse(argv)
+        clients = ClientTranslation(environment.read(variables), read_own_options(parsed.own_words, variables))
+    except LegacyMMError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return _print(explain_connect(parsed, clients), as_json=as_json)
+
+
+def _print(explanation: DriverExplanation, *, as_json: bool) -> int:
     document = {"exit": explanation.exit_code, **asdict(explanation)}
     del document["exit_code"]
     sys.stdout.write(json.dumps(document, indent=2) + "\n" if as_json else render_driver(explanation))

@@ -74,6 +74,13 @@ GROUPS: Mapping[str, Mapping[str, Command]] = {
         ),
         "uninstall": Command("put Kafka's own back", "uninstall --kafka-home DIR", "cli.install:uninstall"),
     },
+    "Run": {
+        "connect": Command(
+            "run connectors of MirrorMaker 2, as connect-standalone.sh would",
+            "connect worker.properties source.properties",
+            "cli.connect_mirror_maker:connect",
+        ),
+    },
     "Check a copy": {
         "verify": Command("compare both clusters record by record", "verify -- COMMAND LINE", "cli.verify:main"),
         "ledger": Command(

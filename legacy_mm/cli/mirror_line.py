@@ -13,7 +13,7 @@ from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.steps import distinct
 from legacy_mm.compat.translate import MirrorRun, translate
 from legacy_mm.config.settings import JvmSettings
-from legacy_mm.dedicated import driver, driver_line
+from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
 from legacy_mm.dedicated.driver import DriverRun
 from legacy_mm.errors import ConfigurationError, UsageError
 from legacy_mm.flow.flow_settings import Settings
@@ -58,7 +58,7 @@ class LineParts:
 
 def parts_of(line: Sequence[str]) -> LineParts:
     """Return what a command line names; raises UsageError for a line without files, or with several sources."""
-    if driver_line.is_driver(line):
+    if driver_line.is_driver(line) or connect_line.is_connect(line):
         raise UsageError(
             "this command takes the command line of kafka-mirror-maker.sh only, or its own words for files"
         )
@@ -83,7 +83,7 @@ def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
 
     The line may be MirrorMaker 2's: `connect-mirror-maker.sh FILE`.
     """
-    if driver_line.is_driver(line):
+    if driver_line.is_driver(line) or connect_line.is_connect(line):
         return tuple(each.settings for each in _driver_run(line).flows)
     launcher, argv = command_line.called(line)
     variables = command_line.variables_of(launcher, os.environ)
@@ -96,6 +96,12 @@ def flows_of(line: Sequence[str]) -> tuple[Settings, ...]:
 
 
 def _driver_run(line: Sequence[str]) -> DriverRun:
+    if connect_line.is_connect(line):
+        launcher, argv = connect_line.called(line)
+        variables = command_line.variables_of(launcher, os.environ)
+        files = connect_line.parse(argv)
+        clients = ClientTranslation(environment.read(variables), read_own_options(files.own_words, variables))
+        return driver.translate_flows(connect_files.load_flows(files), clients)
     launcher, argv = driver_line.called(line)
     variables = command_line.variables_of(launcher, os.environ)
     parsed = driver_line.parse(argv)

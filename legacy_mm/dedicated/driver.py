@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from legacy_mm.compat import config_providers, properties_file
@@ -63,7 +63,7 @@ def release_of(file: DriverFile) -> Release:
 
 def readings(file: DriverFile) -> list[FlowReading]:
     """Return how this node's flows are read; raises ConfigurationError where the driver ends with 2."""
-    found = [FlowReading(file, pair, release_of(file)) for pair in file.pairs()]
+    found = [FlowReading.of_driver(file, pair, release_of(file)) for pair in file.pairs()]
     for each in found:
         _check_worker(file.worker(each.pair))
         for alias in (each.pair.source, each.pair.target):
@@ -74,10 +74,14 @@ def readings(file: DriverFile) -> list[FlowReading]:
 
 def translate_driver(file: DriverFile, clients: ClientTranslation) -> DriverRun:
     """Return what this node runs; raises ConfigurationError."""
+    return translate_flows(readings(file), clients, remarks(file))
+
+
+def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, said: Iterable[str] = ()) -> DriverRun:
+    """Return what runs of these flows; `said` is for the start. Raises ConfigurationError."""
     runs: list[FlowRun] = []
-    notes: list[Note] = [Note(logging.WARNING, OWN, f"{text}.") for text in remarks(file)]
+    notes: list[Note] = [Note(logging.WARNING, OWN, f"{text}.") for text in said]
     streams = 0
-    found = readings(file)
     notes += [Note(logging.WARNING, OWN, f"{text}.") for text in circle_remarks(found)]
     for reading in found:
         run = translate_flow(reading, clients, streams)

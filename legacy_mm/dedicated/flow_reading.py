@@ -19,6 +19,7 @@ REFUSED = "connector refused"
 DEFAULT_LIST = "default"
 _POLICY, _SEPARATOR = "replication.policy.class", "replication.policy.separator"
 _PACKAGE = "org.apache.kafka.connect.mirror."
+_WRITE_OFFSETS = "mm2.offsets.write"
 _CHECKPOINTS, _SYNCS = "emit.checkpoints.enabled", "emit.offset-syncs.enabled"
 
 
@@ -43,16 +44,25 @@ class PolicyWords:
 
 @dataclass(frozen=True)
 class FlowReading:
-    """One flow, as the driver and its workers read it."""
+    """One flow, as Connect reads the configurations of its connectors."""
 
-    file: DriverFile = field(repr=False)
     pair: Pair
+    properties: Mapping[Connector, Mapping[str, str]] = field(repr=False)
+    """The configuration of each connector; of one that is not there, that it is off."""
+    worker: Mapping[str, str] = field(repr=False)
+    """The configuration of the worker that runs them."""
     release: Release = "3.9"
+    present: frozenset[Connector] = frozenset(CONNECTORS)
+    """The connectors that are there."""
+    writes_offsets: bool = True
+    """What the flow commits is written into the worker's topic, too."""
 
-    @cached_property
-    def properties(self) -> Mapping[Connector, Mapping[str, str]]:
-        """The configuration of each connector."""
-        return {connector: self.file.connector(self.pair, connector) for connector in CONNECTORS}
+    @classmethod
+    def of_driver(cls, file: DriverFile, pair: Pair, release: Release = "3.9") -> FlowReading:
+        """Return the flow of a driver's file."""
+        properties = {connector: file.connector(pair, connector) for connector in CONNECTORS}
+        writes = file.properties.get(_WRITE_OFFSETS, "true").strip().lower() != "false"
+        return cls(pair, properties, file.worker(pair), release, writes_offsets=writes)
 
     @cached_property
     def refusals(self) -> Mapping[Connector, str]:
@@ -113,22 +123,34 @@ class FlowReading:
 
     def features(self) -> dict[str, Word]:
         """Return what the flow does beside copying, in the words of `explain --json`."""
-        heartbeats: Word = (
-            REFUSED if "heartbeat" in self.refusals else bool(self.value("heartbeat", "emit.heartbeats.enabled"))
-        )
-        if not self.copies:
-            return {"heartbeats": heartbeats}
+        return {
+            **(self._copying_features() if self.copies else {}),
+            **(self._checkpoint_features() if self._reads_groups else {}),
+            **(self._heartbeat_features() if "heartbeat" in self.present else {}),
+        }
+
+    @property
+    def _reads_groups(self) -> bool:
+        return "checkpoint" in self.present and (self.copies or "source" not in self.present)
+
+    def _heartbeat_features(self) -> dict[str, Word]:
+        refused = "heartbeat" in self.refusals
+        return {"heartbeats": REFUSED if refused else bool(self.value("heartbeat", "emit.heartbeats.enabled"))}
+
+    def _checkpoint_features(self) -> dict[str, Word]:
+        if "checkpoint" in self.refusals:
+            return {"checkpoints": REFUSED, "group_offsets": REFUSED}
+        syncs = bool(self.value("checkpoint", "sync.group.offsets.enabled"))
+        return {"checkpoints": self.has_checkpoints, "group_offsets": syncs}
+
+    def _copying_features(self) -> dict[str, Word]:
         refreshes = self.value("source", "refresh.topics.enabled")
         syncs = self.value("source", _SYNCS)
-        refused = "checkpoint" in self.refusals
         return {
             "topic_configs": bool(self.value("source", "sync.topic.configs.enabled")),
             "topic_acls": bool(self.value("source", "sync.topic.acls.enabled")),
             "refresh_topics": int(str(self.value("source", "refresh.topics.interval.seconds"))) if refreshes else False,
             "offset_syncs": self.text("source", "offset-syncs.topic.location") if syncs else False,
-            "checkpoints": REFUSED if refused else self.has_checkpoints,
-            "group_offsets": REFUSED if refused else bool(self.value("checkpoint", "sync.group.offsets.enabled")),
-            "heartbeats": heartbeats,
         }
 
     def _excluded(self, connector: Connector, name: str) -> tuple[str, ...] | None:

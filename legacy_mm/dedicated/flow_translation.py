@@ -25,7 +25,6 @@ _EVERY_TOPIC = ".*"
 _LOOK_FOR_TOPICS_MS = "5000"
 """Between two looks for new topics; MirrorMaker 2 takes 600 s, KIP-382 promised 5."""
 _FLUSH_MS = "60000"
-_WRITE_OFFSETS = "mm2.offsets.write"
 _FLAGS: Mapping[Connector, tuple[str, ...]] = {
     "source": (
         "replication.policy.class",
@@ -93,6 +92,11 @@ class FlowRun:
 def translate_flow(reading: FlowReading, clients: ClientTranslation, first_stream: int) -> FlowRun:
     """Return the flow; raises ConfigurationError for what only Java could run, by its key and its class."""
     _refuse_classes(reading)
+    if "checkpoint" in reading.present and "source" not in reading.present:
+        raise ConfigurationError(
+            f"the {CONNECTORS['checkpoint']} of {reading.pair} needs the {CONNECTORS['source']} of its flow in the "
+            "same command, because who copies knows which offset became which"
+        )
     streams = _streams(reading) if reading.copies else 0
     consumer = clients.client("consumer", _consumer(reading), max(streams, 1))
     producer = clients.client("producer", _producer(reading), max(streams, 1))
@@ -150,7 +154,7 @@ def _consumer(reading: FlowReading) -> dict[str, str]:
 
 def _producer(reading: FlowReading) -> dict[str, str]:
     """Return the Java properties of the producer of records: those of the flow's worker, then `producer.override.x`."""
-    worker = reading.file.worker(reading.pair)
+    worker = reading.worker
     connection = {name: text for name, text in worker.items() if is_client_name(name)}
     given = {name: text for name, text in _stripped(worker, "producer.").items() if not name.startswith("override.")}
     override = _stripped(reading.properties["source"], "producer.override.")
@@ -220,18 +224,21 @@ def _topics_age_ms(reading: FlowReading) -> str:
 
 
 def _flush_ms(reading: FlowReading) -> int:
-    return int(reading.file.worker(reading.pair).get("offset.flush.interval.ms", _FLUSH_MS).strip())
+    return int(reading.worker.get("offset.flush.interval.ms", _FLUSH_MS).strip())
 
 
-def _connect_offsets(reading: FlowReading) -> ConnectOffsetSettings:
-    worker = reading.file.worker(reading.pair)
+def _connect_offsets(reading: FlowReading) -> ConnectOffsetSettings | None:
+    """Return the topic of the worker's offsets; None where the worker keeps them in a file."""
+    worker = reading.worker
+    if "offset.storage.topic" not in worker:
+        return None
     return ConnectOffsetSettings(
         topic=worker["offset.storage.topic"].strip(),
         partitions=int(worker.get("offset.storage.partitions", "25").strip()),
         replication_factor=int(worker.get("offset.storage.replication.factor", "3").strip()),
         connector=reading.text("source", "name"),
         cluster=reading.text("source", "source.cluster.alias"),
-        written=reading.file.properties.get(_WRITE_OFFSETS, "true").strip().lower() != "false",
+        written=reading.writes_offsets,
     )
 
 

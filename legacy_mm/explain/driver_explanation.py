@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from legacy_mm.compat.client_translation import ClientTranslation
-from legacy_mm.dedicated import driver, unused_keys
-from legacy_mm.dedicated.connector_properties import CONNECTORS
+from legacy_mm.dedicated import connect_files, driver, unused_keys
+from legacy_mm.dedicated.connect_line import ConnectLine
+from legacy_mm.dedicated.connector_properties import BY_NAME, CONNECTORS, RENAMED
 from legacy_mm.dedicated.driver_file import CLUSTERS, NoFlows, Pair
 from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
@@ -19,6 +20,7 @@ from legacy_mm.dedicated.flow_translation import translate_flow
 from legacy_mm.dedicated.unused_keys import UnusedKey
 from legacy_mm.errors import LegacyMMError, one_line
 from legacy_mm.explain.permissions import Permission, permissions
+from legacy_mm.options.meant import meant
 from legacy_mm.redaction import HIDDEN, is_secret_property
 
 _FAILED = 2
@@ -102,6 +104,26 @@ def explain_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplan
         runs_here=here,
         **common,
     )
+
+
+def explain_connect(line: ConnectLine, clients: ClientTranslation) -> DriverExplanation:
+    """Return the explanation of a command line of Connect's standalone worker."""
+    try:
+        worker = connect_files.load_worker(line.worker)
+        files = [connect_files.load_connector(path, worker) for path in line.connectors]
+        readings = connect_files.flows_of(worker, files)
+    except LegacyMMError as error:
+        return DriverExplanation(_FAILED, _refused(error), runs_here=False)
+    ignored = {key: _near(key) for file in files for key in (*file.unknown, *file.of_others)}
+    flows = [_flow(reading, clients, ignored) for reading in readings]
+    here = all(flow.clients or not flow.refused for flow in flows)
+    outcome = RUNS if here else "Kafka Connect would run it; legacy_mm would end with 2: see what is refused"
+    return DriverExplanation(0, outcome, flows, ignored, runs_here=here)
+
+
+def _near(key: str) -> str:
+    near = "" if key in BY_NAME else meant(key, BY_NAME)
+    return RENAMED.get(near, near)
 
 
 def _flow(reading: FlowReading, clients: ClientTranslation, ignored: Mapping[str, str]) -> FlowExplanation:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer
 
+from compat.laboratory.checkout import COMMANDS
 from compat.laboratory.cluster import Cluster
 from compat.laboratory.tools import DRIVER_LAUNCHER, our_driver
 from legacy_mm.audit.cluster_access import committed, create_topic, end_offsets, list_topics, read_all
@@ -182,3 +183,25 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     node = ToolProcess([str(DRIVER_LAUNCHER), str(tmp_path / "no.properties")], tmp_path)
     assert node.wait(SECONDS) == 2
     assert "java.nio.file.NoSuchFileException" in node.output()
+
+
+def test_connectors_as_connect_standalone_takes_them(pair: tuple[Cluster, Cluster], tmp_path: Path) -> None:
+    a, b = pair
+    load(a.bootstrap, "t", 60, 100, partitions=1)
+    flow = (
+        "source.cluster.alias=A\ntarget.cluster.alias=B\n"
+        f"source.cluster.bootstrap.servers={a.bootstrap}\ntarget.cluster.bootstrap.servers={b.bootstrap}\n"
+        "topics=t\nreplication.factor=1\noffset-syncs.topic.replication.factor=1\n"
+        "checkpoints.topic.replication.factor=1\n"
+    )
+    (tmp_path / "worker").write_text(f"bootstrap.servers={b.bootstrap}\noffset.storage.file.filename=/dev/null\n")
+    for name in ("MirrorSourceConnector", "MirrorCheckpointConnector"):
+        (tmp_path / name).write_text(f"name={name}\nconnector.class=org.apache.kafka.connect.mirror.{name}\n{flow}")
+    words = [str(COMMANDS / "legacy-mm"), "connect"]
+    files = [str(tmp_path / name) for name in ("worker", "MirrorSourceConnector", "MirrorCheckpointConnector")]
+    with ToolProcess([*words, *files], tmp_path) as tool:
+        wait_until(lambda: arrived(b, "A.t") == 60, SECONDS, "the copy")
+        wait_until(lambda: "A.checkpoints.internal" in list_topics(b.bootstrap), SECONDS, "checkpoints")
+        tool.signal(signal.SIGTERM)
+        assert tool.wait(SECONDS) == STOPPED
+    assert "heartbeats" not in list_topics(b.bootstrap)

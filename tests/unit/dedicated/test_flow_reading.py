@@ -48,7 +48,7 @@ def policy(reading: FlowReading) -> dict[str, str]:
 def test_a_real_file(row: dict[str, Any]) -> None:
     expected = row["expect"]
     try:
-        readings = [FlowReading(of_row(row), pair) for pair in of_row(row).pairs()]
+        readings = [FlowReading.of_driver(of_row(row), pair) for pair in of_row(row).pairs()]
     except ConfigurationError as error:
         kind = "No source->target replication flows." if isinstance(error, NoFlows) else 'no "clusters"'
         assert expected["start"] == f"exit 2: {kind}"
@@ -80,31 +80,31 @@ def test_the_driver_does_not_trim_and_connectors_do(line: str, *, copies: bool, 
     pairs = file.pairs_or_none()
     assert (Pair("A", "B") in pairs) is runs
     if runs:
-        assert FlowReading(file, Pair("A", "B")).copies is copies
+        assert FlowReading.of_driver(file, Pair("A", "B")).copies is copies
 
 
 def test_a_key_of_a_flow_wins_over_the_top_level_and_a_cluster_s_key_is_none_of_a_flow() -> None:
     text = f"{AB}A->B.enabled = true\ntopics = top\nA->B.topics = own\nA.topics = cluster\nreplication.factor = 5\n"
-    reading = FlowReading(file_of(text), Pair("A", "B"))
+    reading = FlowReading.of_driver(file_of(text), Pair("A", "B"))
     assert reading.topics().include == ("own",)
     assert reading.text("source", "replication.factor") == "5"
-    assert FlowReading(file_of(text), Pair("B", "A")).topics().include == ("top",)
+    assert FlowReading.of_driver(file_of(text), Pair("B", "A")).topics().include == ("top",)
 
 
 @pytest.mark.parametrize(("release", "excluded"), [("3.9", ("x", "y")), ("4", None)])
 def test_old_names_of_lists_are_read_as_the_release_reads_them(release: Any, excluded: tuple[str, ...] | None) -> None:
     text = f"{AB}A->B.enabled = true\ntopics.blacklist = x, y\n"
-    assert FlowReading(file_of(text), Pair("A", "B"), release).topics().exclude == excluded
+    assert FlowReading.of_driver(file_of(text), Pair("A", "B"), release).topics().exclude == excluded
 
 
 def test_today_s_name_of_a_list_wins_over_the_old_one() -> None:
     text = f"{AB}A->B.enabled = true\ntopics.blacklist = x\ntopics.exclude = y\n"
-    assert FlowReading(file_of(text), Pair("A", "B")).topics().exclude == ("y",)
+    assert FlowReading.of_driver(file_of(text), Pair("A", "B")).topics().exclude == ("y",)
 
 
 def test_a_value_that_is_no_number_refuses_the_connectors_that_define_it() -> None:
     text = f"{AB}A->B.enabled = true\nsync.topic.acls.interval.seconds = 10 # often\n"
-    reading = FlowReading(file_of(text), Pair("A", "B"))
+    reading = FlowReading.of_driver(file_of(text), Pair("A", "B"))
     assert set(reading.refusals) == {"source"}
     assert not reading.copies
     assert reading.features() == {"heartbeats": True}
@@ -112,7 +112,7 @@ def test_a_value_that_is_no_number_refuses_the_connectors_that_define_it() -> No
 
 @pytest.mark.parametrize("switch", ["emit.checkpoints.enabled", "emit.offset-syncs.enabled"])
 def test_checkpoints_that_are_off_refuse_their_connector_and_copying_goes_on(switch: str) -> None:
-    reading = FlowReading(file_of(f"{AB}A->B.enabled = true\n{switch} = false\n"), Pair("A", "B"))
+    reading = FlowReading.of_driver(file_of(f"{AB}A->B.enabled = true\n{switch} = false\n"), Pair("A", "B"))
     assert set(reading.refusals) == {"checkpoint"}
     assert reading.copies
     assert not reading.has_checkpoints

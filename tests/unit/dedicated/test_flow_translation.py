@@ -20,7 +20,7 @@ AB = "clusters = A, B\nA.bootstrap.servers = a:9092\nB.bootstrap.servers = b:909
 
 def flow(text: str = "", pair: Pair = Pair("A", "B"), release: Any = "3.9") -> FlowRun:  # noqa: B008 - frozen
     file = DriverFile(properties_file.loads(f"{AB}{text}".encode()))
-    return translate_flow(FlowReading(file, pair, release), ClientTranslation(Environment(), OwnOptions()), 0)
+    return translate_flow(FlowReading.of_driver(file, pair, release), ClientTranslation(Environment(), OwnOptions()), 0)
 
 
 def test_a_plain_flow_is_what_mirror_maker_2_does_by_default() -> None:

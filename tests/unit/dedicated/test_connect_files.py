@@ -1,0 +1,136 @@
+"""Files of Connect become flows; real bodies of requests mean what a reading of Connect's rules says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from legacy_mm.compat.client_translation import ClientTranslation
+from legacy_mm.compat.environment import Environment
+from legacy_mm.dedicated.connect_files import ConnectorFile, flows_of, load_connector, load_flows, load_worker
+from legacy_mm.dedicated.connect_line import ConnectLine
+from legacy_mm.dedicated.flow_reading import DEFAULT_LIST, FlowReading, ListWords
+from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.options.option_catalogue import OwnOptions
+
+RECORDED = Path(__file__).parents[3] / "compat" / "recorded" / "facts" / "mm2_files.json"
+FILES = [row for row in json.loads(RECORDED.read_text()) if row["kind"] == "connector"]
+PACKAGE = "org.apache.kafka.connect.mirror."
+SOURCE = (
+    f"name=s\nconnector.class={PACKAGE}MirrorSourceConnector\nsource.cluster.alias=A\ntarget.cluster.alias=B\n"
+    "source.cluster.bootstrap.servers=a:1\ntarget.cluster.bootstrap.servers=b:1\ntopics=t\n"
+)
+CHECKPOINT = SOURCE.replace("MirrorSource", "MirrorCheckpoint").replace("name=s", "name=c")
+WORKER = "bootstrap.servers=b:1\noffset.storage.file.filename=/tmp/x\n"
+
+
+def listed(words: ListWords) -> dict[str, Any]:
+    return {"include": list(words.include), "exclude": DEFAULT_LIST if words.exclude is None else list(words.exclude)}
+
+
+def policy(reading: FlowReading) -> dict[str, str]:
+    words = reading.policy()
+    separator = {} if words.separator is None else {"separator": words.separator}
+    return {"class": words.name, **separator, "t_becomes": words.t_becomes or ""}
+
+
+@pytest.mark.parametrize("row", FILES, ids=[row["id"] for row in FILES])
+def test_a_real_connector(row: dict[str, Any], tmp_path: Path) -> None:
+    expected = row["expect"]
+    for (path, text), of_connector in zip(row["files"].items(), expected["connectors"], strict=True):
+        file = tmp_path / Path(path).name
+        file.write_text(text)
+        connector = load_connector(str(file), {})
+        (reading,) = flows_of({}, [connector])
+        name = f"{connector.kind} ({reading.pair})"
+        assert connector.kind == of_connector["connector"]
+        assert sorted(connector.unknown) == sorted(of_connector.get("unknown", []))
+        assert sorted(connector.of_others) == sorted(of_connector.get("not_of_this_connector", []))
+        assert reading.features() == expected["features"][name]
+        if connector.kind == "source":
+            assert listed(reading.topics()) == expected["topics"][name]
+            assert reading.text("source", "tasks.max") == of_connector["tasks_max"]
+        if connector.kind == "checkpoint":
+            assert listed(reading.groups()) == expected["groups"][name]
+        if not expected["policy"][name]["t_becomes"].startswith("unsure"):
+            assert policy(reading) == expected["policy"][name]
+
+
+def flow(tmp_path: Path, *connectors: str, worker: str = WORKER) -> FlowRun:
+    (tmp_path / "w").write_text(worker)
+    paths = []
+    for number, text in enumerate(connectors):
+        paths.append(str(tmp_path / f"{number}.properties"))
+        Path(paths[-1]).write_text(text)
+    (reading,) = load_flows(ConnectLine(str(tmp_path / "w"), tuple(paths), ()))
+    return translate_flow(reading, ClientTranslation(Environment(), OwnOptions()), 0)
+
+
+def test_connectors_with_the_same_aliases_are_one_flow(tmp_path: Path) -> None:
+    run = flow(tmp_path, SOURCE, CHECKPOINT)
+    assert run.connectors == "MirrorSourceConnector, MirrorCheckpointConnector"
+    assert run.settings.features.checkpoints is not None
+    assert run.settings.features.heartbeats is None
+    assert run.settings.features.connect_offsets is None
+    assert run.settings.target.properties["bootstrap.servers"] == "b:1"
+
+
+def test_a_source_connector_alone_has_no_checkpoints(tmp_path: Path) -> None:
+    features = flow(tmp_path, SOURCE).settings.features
+    assert features.checkpoints is None
+    assert features.offset_syncs is not None
+
+
+def test_the_sink_connector_of_kip_382(tmp_path: Path) -> None:
+    assert flow(tmp_path, SOURCE.replace("MirrorSource", "MirrorSink")).settings.streams == 1
+
+
+def test_a_distributed_worker_has_a_topic_to_resume_from(tmp_path: Path) -> None:
+    worker = "bootstrap.servers=b:1\noffset.storage.topic=connect-offsets\noffset.storage.replication.factor=1\n"
+    stored = flow(tmp_path, SOURCE, worker=worker).settings.features.connect_offsets
+    assert stored is not None
+    assert (stored.topic, stored.connector) == ("connect-offsets", "s")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("connector.class=org.example.Sink\n", "is not a connector of MirrorMaker 2"),
+        ("name=x\n", "is not a connector of MirrorMaker 2"),
+    ],
+)
+def test_another_connector(text: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "x.properties").write_text(text)
+    with pytest.raises(ConfigurationError, match=why):
+        load_connector(str(tmp_path / "x.properties"), {})
+
+
+@pytest.mark.parametrize(
+    ("text", "why"), [("{", "is not JSON"), ("[]", "has no configuration"), ('{"config": 1}', "has no configuration")]
+)
+def test_a_broken_body(text: str, why: str, tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text(text)
+    with pytest.raises(ConfigurationError, match=why):
+        load_connector(str(tmp_path / "x.json"), {})
+
+
+def test_files_that_are_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="No such file"):
+        load_connector(str(tmp_path / "x.json"), {})
+    with pytest.raises(ConfigurationError, match="NoSuchFileException"):
+        load_worker(str(tmp_path / "w"))
+
+
+def test_two_connectors_of_one_kind_in_a_flow() -> None:
+    first, second = (ConnectorFile(path, "source", {"source.cluster.alias": "A"}) for path in ("x", "y"))
+    with pytest.raises(ConfigurationError, match="x and y are both a MirrorSourceConnector of one flow"):
+        flows_of({}, [first, second])
+
+
+def test_checkpoints_without_their_source_connector(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="needs the MirrorSourceConnector of its flow"):
+        flow(tmp_path, CHECKPOINT)

@@ -30,6 +30,7 @@ from legacy_mm.logs.log4j_found import Found
 from legacy_mm.logs.log_settings import DEBUG, LEVELS, Appender, Console, LoggerSettings, LogSettings
 from legacy_mm.metrics import legacy_mbeans
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
+from legacy_mm.metrics.registry import Registry
 from legacy_mm.options.option_catalogue import OwnOptions
 
 _STOPPED_BY_ERROR = 2
@@ -117,7 +118,7 @@ def _begin_logs(options: OwnOptions, java_words: Sequence[str]) -> LogSettings:
             root_logger.JAVA: LoggerSettings(LEVELS["WARN"]),
         }
         found = Found(LogSettings(loggers, {console.name: console}))
-    return begin_logs(found, options)
+    return begin_logs(found, options, {})
 
 
 def _supervise(outcome: DriverRun, signals: lifecycle.Signals, *, quiet: bool) -> int:
@@ -134,10 +135,18 @@ def _supervise(outcome: DriverRun, signals: lifecycle.Signals, *, quiet: bool) -
 
 
 def _supervised(flow: FlowRun, host: Host, circles: Circles) -> SupervisedFlow:
-    def forget() -> None:
-        host.registries = [each for each in host.registries if each.flow != flow.settings.flow]
+    name, life = str(flow.pair), Registry(flow.settings.flow, "", {})
+    host.registries.append(life)
 
-    return SupervisedFlow(str(flow.pair), flow.connectors, partial(_build, flow, host, circles), forget)
+    def on_change(failure: str) -> None:
+        life.flow_runs(up=not failure)
+        if failure:
+            host.failed_flows[name] = failure
+            host.registries = [each for each in host.registries if each is life or each.flow != life.flow]
+        else:
+            host.failed_flows.pop(name, None)
+
+    return SupervisedFlow(name, flow.connectors, partial(_build, flow, host, circles), on_change)
 
 
 def _build(flow: FlowRun, host: Host, circles: Circles) -> Mirror:

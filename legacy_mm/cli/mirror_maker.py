@@ -15,7 +15,7 @@ from legacy_mm.cli.parser import read_own_options
 from legacy_mm.compat import command_line, environment, java_process, log4j_configuration, messages, startup
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.console import say
-from legacy_mm.compat.releases import CURRENT, Grammar
+from legacy_mm.compat.releases import CURRENT
 from legacy_mm.compat.translate import Help, MirrorRun, NothingToDo, Version, translate
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.flow import lifecycle, wiring
@@ -83,17 +83,17 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words
         own_words = command_line.parse(argv, grammar).own_words
     with suppress(LegacyMMError):
         options = read_own_options(own_words, variables)
-    return begin_logs(log4j_configuration.read(variables, java_words), options, grammar)
+    return begin_logs(log4j_configuration.read(variables, java_words), options, messages.wording(grammar.fatal_level))
 
 
-def begin_logs(found: Found, options: OwnOptions, grammar: Grammar = CURRENT) -> LogSettings:
-    """Log from now on as the file that was found says, and our options."""
+def begin_logs(found: Found, options: OwnOptions, wording: Mapping[events.Event, messages.Wording]) -> LogSettings:
+    """Log from now on as the file that was found says, and our options; events without a row have words of ours."""
     settings = found.settings
     if options.log_level is not None:
         settings = settings.with_root_level(LEVELS[options.log_level])
     if options.log_format == "json":
         settings = settings.with_json_console()
-    root_logger.configure(settings, messages.wording(grammar.fatal_level))
+    root_logger.configure(settings, wording)
     root_logger.catch_strays()
     for problem in found.problems:
         logging.getLogger(messages.OWN).warning("%s", problem)

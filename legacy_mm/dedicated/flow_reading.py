@@ -55,7 +55,7 @@ class FlowReading:
     present: frozenset[Connector] = frozenset(CONNECTORS)
     """The connectors that are there."""
     writes_offsets: bool = True
-    """What the flow commits is written into the worker's topic, too."""
+    """True to write what the flow commits into the worker's topic, too."""
 
     @classmethod
     def of_driver(cls, file: DriverFile, pair: Pair, release: Release = "3.9") -> FlowReading:

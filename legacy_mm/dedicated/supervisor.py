@@ -36,8 +36,8 @@ class SupervisedFlow:
     name: str
     connectors: str
     build: Callable[[], Mirror]
-    forget: Callable[[], None] = field(default=lambda: None)
-    """Called once a mirror that failed is gone, before the next is built."""
+    on_change: Callable[[str], None] = field(default=lambda failure: None)
+    """Called with an empty text once the flow runs, and with the reason once a mirror that failed is gone."""
 
 
 class _FlowThread(threading.Thread):
@@ -63,6 +63,7 @@ class _FlowThread(threading.Thread):
                 mirror = self._flow.build()
             except ConfigurationError as error:  # no later try could do better
                 events.emit(events.FLOW_REFUSED, flow=self._flow.name, reason=one_line(error))
+                self._flow.on_change(one_line(error))
                 self.refused = True
                 return
             except LegacyMMError as error:
@@ -78,7 +79,7 @@ class _FlowThread(threading.Thread):
                 assert failure is not None
                 reason = failure
                 _end(mirror, failure)
-            self._flow.forget()
+            self._flow.on_change(one_line(reason))
             if monotonic() - started > _HEALTHY_AFTER:
                 self._backoff = _FIRST_BACKOFF
             events.emit(events.FLOW_FAILED, flow=self._flow.name, seconds=self._backoff, reason=one_line(reason))
@@ -89,6 +90,7 @@ class _FlowThread(threading.Thread):
     def _attend(self, mirror: Mirror) -> tuple[Deadline | None, BaseException | None]:
         """Run the mirror until the order to stop, or its failure."""
         mirror.start()
+        self._flow.on_change("")
         events.emit(events.FLOW_STARTED, flow=self._flow.name, connectors=self._flow.connectors)
         while True:
             if (deadline := self._ordered(_LOOK_INTERVAL)) is not None:

@@ -59,6 +59,8 @@ class Host:
         self.exits: queue.SimpleQueue[int] = queue.SimpleQueue()
         """Exit codes of message handlers that end the program."""
         self.phase = Phase.STARTING
+        self.failed_flows: dict[str, str] = {}
+        """Flows that do not run while the others do, and why."""
         self.engine = choose_engine(settings)
         self._endpoint = self._serve_metrics(settings.metrics)
         self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
@@ -151,4 +153,4 @@ class Host:
         for registry in self.registries:
             unwritable |= registry.unwritable()
         outside = frozenset().union(*(registry.without_assignment() for registry in self.registries))
-        return State(self.phase, outside, unwritable)
+        return State(self.phase, outside, unwritable, dict(self.failed_flows))

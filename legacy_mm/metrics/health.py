@@ -1,9 +1,10 @@
 """Answers of `/healthz` and `/readyz`.
 
-Alive is a process that has not failed: also one that is starting, waits for a cluster that is away, or is being stopped
-by a signal, because to be killed would help none of them. Ready is one that runs, whose streams are all members of
-their group with an assignment, be it an empty one, and whose records do not wait for a target topic that cannot be
-written. A rebalance leaves a stream ready; being thrown out of the group, or having no topic to subscribe to, does not.
+Alive is a process that has not failed: also one that is starting, waits for a cluster that is away, or is being
+stopped by a signal, because to be killed would help none of them. Ready is one that runs, whose streams are all
+members of their group with an assignment, be it an empty one, and whose records do not wait for a target topic that
+cannot be written; where a process runs several flows, all of them. A rebalance leaves a stream ready; being thrown
+out of the group, or having no topic to subscribe to, does not.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class State(NamedTuple):
     """Client ids of streams that are no members of their group."""
     unwritable: Mapping[str, str]
     """Target topics that records wait for, and why they cannot be written."""
+    failed: Mapping[str, str] = {}
+    """Flows that do not run while the others do, and why."""
 
 
 def death(state: State) -> str:
@@ -41,6 +44,8 @@ def unreadiness(state: State) -> str:
     """Return why not all of it copies, or an empty text."""
     if state.phase is not Phase.RUNNING:
         return str(state.phase.value)
+    if state.failed:
+        return f"not running: {', '.join(f'{flow} ({why})' for flow, why in sorted(state.failed.items()))}"
     if state.outside:
         return f"without an assignment: {', '.join(sorted(state.outside))}"
     waits = [f"{topic} ({why})" for topic, why in sorted(state.unwritable.items())]

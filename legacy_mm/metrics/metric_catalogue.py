@@ -9,6 +9,8 @@ A metric without an honest source has no row. What librdkafka counts a little di
 or Produce; bytes of records are key and value (of the `batches` engine: batches as they travel); `waiting_threads` is
 the number of streams that wait for the target.
 
+Level `flow` is there only where a process runs the flows of MirrorMaker 2's file.
+
 Levels `mirror_partition` and `mirror_group` are MirrorMaker 2's, and there only with its offset features on.
 `byte_count` is the size of the values; the part of it that was estimated, because opening every compressed batch would
 have cost too much, is `estimated_byte_count` (`dataplane/batch_contents.py`). `lag_seconds`, ours, is the age of the
@@ -139,6 +141,8 @@ METRICS = (
     Metric("mirror", "skipped_offsets_total", "skipped_offsets", _total, "offsets that latest skipped", "counter"),
     Metric("mirror", "records_filtered_total", "filtered", _total, "records a handler dropped on purpose", "counter"),
     Metric("mirror", "records_quarantined_total", "quarantined", _total, "records set aside", "counter"),
+    Metric("flow", "up", "up", _now, "1 while the flow runs, 0 while it waits for its next start"),
+    Metric("flow", "failures_total", "failures", _total, "failures after which the flow starts again", "counter"),
     Metric("duty", "changes_total", "changes", _total, "changes made at the target", "counter"),
     Metric("duty", "failures_total", "failures", _total, "things that failed or were refused", "counter"),
     *_traffic("consumer"),

@@ -95,6 +95,13 @@ class Registry:
         with self.lock:
             self.scopes[Scope("mirror")].counters["skipped_offsets"].add(offsets, self.clock())
 
+    def flow_runs(self, *, up: bool) -> None:
+        """Note that the flow runs, or that it has failed, which counts."""
+        with self.lock:
+            now, flow = self.clock(), self.scopes[Scope("flow")]
+            flow.gauges["up"].observe("", float(up), now)
+            flow.counters["failures"].add(0 if up else 1, now)
+
     def duty(self, name: str, changes: int, failures: int) -> None:
         """Count a run of a duty: its changes and its failures."""
         with self.lock:

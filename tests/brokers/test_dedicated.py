@@ -6,6 +6,8 @@ import signal
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 from confluent_kafka import Consumer
@@ -18,6 +20,7 @@ from legacy_mm.audit.load import load
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
 from tests.fixtures.driver_files import driver_file
+from tests.fixtures.scrape import scrape, total
 
 pytestmark = [pytest.mark.brokers, pytest.mark.spark]
 SECONDS = 60.0
@@ -124,11 +127,21 @@ def test_a_flow_whose_cluster_is_away_fails_alone_and_comes_back(
         "clusters": "A, B, C", "A->B.enabled": "true", "C.bootstrap.servers": f"no-such-host.invalid:{new_port()}",
         "emit.heartbeats.enabled": "false", "A->C.enabled": "true",
     })  # fmt: skip
-    node = nodes(file)
+    port = new_port()
+    node = nodes(file, "--metrics.port", str(port))
     wait_until(lambda: arrived(b, "A.t") == 50, SECONDS, "the other flow's copy")
     wait_until(
         lambda: "Flow A->C failed and starts again" in node.output(), SECONDS, "the line of the flow that failed"
     )
+    samples = scrape(port)
+    assert (total(samples, "legacy_mm_flow_up", flow="A->B"), total(samples, "legacy_mm_flow_up", flow="A->C")) == (
+        1,
+        0,
+    )
+    assert total(samples, "legacy_mm_flow_failures_total", flow="A->C") >= 1
+    with pytest.raises(HTTPError) as unready:
+        urlopen(f"http://127.0.0.1:{port}/readyz", timeout=5)
+    assert unready.value.read().decode().startswith("not running: A->C (")
     load(a.bootstrap, "t", 50, 100, partitions=1)
     wait_until(lambda: arrived(b, "A.t") == 100, SECONDS, "the other flow to go on")
     node.signal(signal.SIGTERM)

@@ -80,8 +80,10 @@ def _short_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervisor, "_LOOK_INTERVAL", 0.02)
 
 
-def flow(name: str, build: Callable[[], Any], forget: Callable[[], None] = lambda: None) -> SupervisedFlow:
-    return SupervisedFlow(name, "MirrorSourceConnector", build, forget)
+def flow(
+    name: str, build: Callable[[], Any], on_change: Callable[[str], None] = lambda failure: None
+) -> SupervisedFlow:
+    return SupervisedFlow(name, "MirrorSourceConnector", build, on_change)
 
 
 def test_a_signal_stops_all_flows_and_commits() -> None:
@@ -96,15 +98,15 @@ def test_a_signal_stops_all_flows_and_commits() -> None:
 
 def test_a_flow_that_fails_is_built_again_and_the_other_goes_on() -> None:
     healthy, broken, again = FakeMirror(), FakeMirror(), FakeMirror()
-    made, forgotten = iter([broken, again]), threading.Event()
-    run = Run(flow("A->B", lambda: healthy), flow("B->A", lambda: next(made), forgotten.set))
+    made, changes = iter([broken, again]), list[str]()
+    run = Run(flow("A->B", lambda: healthy), flow("B->A", lambda: next(made), changes.append))
     assert broken.started.wait(5)
     broken.failures.put(StreamFailure("gone"))
     assert again.started.wait(5)
     assert broken.stops == [False]
-    assert forgotten.is_set()
     assert healthy.stops == []
     run.end()
+    assert [change.split(":")[0] for change in changes] == ["", "gone", ""]
     assert (healthy.stops, again.stops) == ([True], [True])
 
 

@@ -86,7 +86,7 @@ def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words
     return begin_logs(log4j_configuration.read(variables, java_words), options, messages.wording(grammar.fatal_level))
 
 
-def begin_logs(found: Found, options: OwnOptions, wording: Mapping[events.Event, messages.Wording]) -> LogSettings:
+def begin_logs(found: Found, options: OwnOptions, wording: Mapping[events.Event, root_logger.Wording]) -> LogSettings:
     """Log from now on as the file that was found says, and our options; events without a row have words of ours."""
     settings = found.settings
     if options.log_level is not None:

@@ -71,7 +71,7 @@ class Columns:
     headers: Sequence[tuple[tuple[str, bytes | None], ...]]
 
     @classmethod
-    def of(cls, rows: Sequence[tuple[Any, ...]]) -> Columns:
+    def from_rows(cls, rows: Sequence[tuple[Any, ...]]) -> Columns:
         """Make columns from one tuple for each record, with the fields in this order."""
         return cls(*zip(*rows, strict=True)) if rows else NO_RECORDS
 
@@ -117,7 +117,7 @@ class Columns:
         for row in self.rows():
             rows[TopicPartition(row[0], row[1])].append(row)
         for partition, found in rows.items():
-            yield partition, Columns.of(found)
+            yield partition, Columns.from_rows(found)
 
     def next_offsets(self) -> dict[TopicPartition, int]:
         """Return one past the last of these records, per partition.

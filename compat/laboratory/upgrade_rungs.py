@@ -120,7 +120,7 @@ def _new_topic(scene: Scene) -> str:
     return f"a new topic, {new.name}, with {SIZE}=1500000; audit grows to {GROWN} partitions"
 
 
-def _made(scene: Scene) -> str:
+def _describe_made(scene: Scene) -> str:
     there = list_topics(scene.waves.target)
     return f"orders.new has {there['orders.new']} partitions at the target, audit {there['audit']}"
 
@@ -281,7 +281,7 @@ def checkpoint_of(record: ObservedRecord) -> tuple[tuple[str, Place], tuple[int,
 
 RUNGS: tuple[Rung, ...] = (
     Rung("preserve.partitions", _placed),
-    Rung("topic.creation", _made, _new_topic, frozenset({"create-topic", "add-partitions"})),
+    Rung("topic.creation", _describe_made, _new_topic, frozenset({"create-topic", "add-partitions"})),
     Rung("sync.topic.configs.enabled", _configs_follow, _configured, frozenset({"set-config"})),
     Rung("sync.topic.acls.enabled", _readers_follow, _allowed, frozenset({"create-acl"})),
     Rung("rename.topics", _renamed, planned=frozenset({"create-topic", "create-acl"})),

@@ -16,8 +16,8 @@ from legacy_mm.audit.cluster_access import headers_of, messages
 from legacy_mm.audit.ledger import Ledger, LedgerEntry, checksum
 from legacy_mm.audit.record import LOG_APPEND_TIME, Headers
 
-Kind = Literal["lost", "duplicated", "reordered", "altered", "unexpected"]
-KINDS: tuple[Kind, ...] = ("lost", "duplicated", "reordered", "altered", "unexpected")
+FindingKind = Literal["lost", "duplicated", "reordered", "altered", "unexpected"]
+KINDS: tuple[FindingKind, ...] = ("lost", "duplicated", "reordered", "altered", "unexpected")
 _MOST_RANGES = 10
 
 
@@ -44,12 +44,12 @@ class Verdict:
     """Keyed records in another partition number than at the source: none, where both have as many partitions."""
     unacknowledged: int = 0
     """Records of the run whose acknowledgement never came: they may be there or not."""
-    offsets: Mapping[Kind, Mapping[int, Sequence[int]]] = field(default_factory=dict)
-    """Kind -> partition -> offsets: of the source for lost records, of the target for all others."""
+    offsets: Mapping[FindingKind, Mapping[int, Sequence[int]]] = field(default_factory=dict)
+    """FindingKind -> partition -> offsets: of the source for lost records, of the target for all others."""
     alterations: Mapping[str, int] = field(default_factory=dict)
-    """Kind of alteration (`key or value`, `headers`, `timestamp`) -> number of records."""
+    """FindingKind of alteration (`key or value`, `headers`, `timestamp`) -> number of records."""
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: FindingKind) -> int:
         """Return the number of records of this kind."""
         return sum(map(len, self.offsets.get(kind, {}).values()))
 
@@ -58,7 +58,7 @@ class Verdict:
         wrong = [kind for kind in KINDS if not (allow_duplicates and kind == "duplicated")]
         return [line for kind in wrong for line in self._lines(kind)]
 
-    def _lines(self, kind: Kind) -> Iterator[str]:
+    def _lines(self, kind: FindingKind) -> Iterator[str]:
         side = "source" if kind == "lost" else "target"
         what = (
             " (" + ", ".join(f"{n} {name}" for name, n in self.alterations.items()) + ")" if kind == "altered" else ""
@@ -75,7 +75,7 @@ def check(ledger: Ledger, connection: Mapping[str, Any], topic: str = "") -> Ver
 
 def judge(ledger: Ledger, arrivals: Iterable[Arrival]) -> Verdict:
     """Judge records that come in the order of each target partition."""
-    offsets: dict[Kind, defaultdict[int, list[int]]] = {kind: defaultdict(list) for kind in KINDS}
+    offsets: dict[FindingKind, defaultdict[int, list[int]]] = {kind: defaultdict(list) for kind in KINDS}
     seen = bytearray(ledger.next_sequence)
     latest: dict[tuple[int, int], int] = {}
     alterations: Counter[str] = Counter()

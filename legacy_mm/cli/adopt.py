@@ -62,7 +62,7 @@ def _adopt(asked: argparse.Namespace, line: Sequence[str]) -> int:
         choice = Names(settings.topics, settings.features, jvm.topic_matcher).choice()
         survey = LibrdkafkaInspector(settings.source.properties)
         counts = survey.partitions(_patience())
-        mirrored = [TopicPartition(topic, number) for topic in choice.of(counts) for number in range(counts[topic])]
+        mirrored = [TopicPartition(topic, number) for topic in choice.select(counts) for number in range(counts[topic])]
         starts = {place: low for place, (low, _) in survey.log_ends(mirrored, _patience()).items()}
     stands = _stands(settings, asked)
     group = Adoption(GroupAdmin("source", settings.source.properties), settings.source.group_id, _say)

@@ -70,7 +70,7 @@ class FlowClusters:
     def _impossible(self, present: frozenset[str]) -> tuple[str, ...]:
         """Return copies that the target's brokers would not create; a duty tries those that we would create."""
         ours = self._settings.features.creation is not None
-        mirrored = self._names.choice().of(present)
+        mirrored = self._names.choice().select(present)
         copies = [self._names.at_target(topic) for topic in mirrored if not (ours and topic in self._names.scope)]
         found = impossible_copies(self._clusters.target, copies, _deadline())
         return tuple(f"topic {name}: {why}" for name, why in sorted(found.items()))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from legacy_mm.cli.output import section
 from legacy_mm.dedicated.flow_reading import DEFAULT_LIST
 from legacy_mm.explain.driver_explanation import DriverExplanation, FlowExplanation
-from legacy_mm.explain.text import section
 
 _DEFAULTS = "the default list"
 

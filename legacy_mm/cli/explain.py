@@ -32,13 +32,15 @@ A file of MirrorMaker 2, `-- connect-mirror-maker.sh FILE [--clusters A]`, and f
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict, replace
 
+from legacy_mm.cli.driver_text import render_driver
+from legacy_mm.cli.explain_text import render
+from legacy_mm.cli.output import as_json as json_text
 from legacy_mm.cli.parser import own_values, read_own_options
 from legacy_mm.compat import environment
 from legacy_mm.compat.client_translation import ClientTranslation
@@ -47,10 +49,8 @@ from legacy_mm.dedicated import connect_line, driver_line
 from legacy_mm.errors import HostError, LegacyMMError
 from legacy_mm.explain import host_look, source_look
 from legacy_mm.explain.driver_explanation import DriverExplanation, explain_connect, explain_driver
-from legacy_mm.explain.driver_text import render_driver
 from legacy_mm.explain.explanation import Explained, Explanation, OptionReader, explain
 from legacy_mm.explain.source_look import Topics
-from legacy_mm.explain.text import render
 from legacy_mm.flow import wiring
 from legacy_mm.flow.copy_jobs import choose_engine
 from legacy_mm.logs import root_logger
@@ -87,7 +87,7 @@ def main(words: Sequence[str]) -> int:
         return _explain_connect(line, as_json="--json" in flags)
     explanation, topics = explain_line(words[words.index("--") + 1 :], os.environ, ask="--offline" not in flags)
     if "--json" in flags:
-        text = json.dumps(asdict(explanation) | {"topics": asdict(topics)}, indent=2) + "\n"
+        text = json_text(asdict(explanation) | {"topics": asdict(topics)})
     else:
         text = render(explanation, topics)
     encoding = sys.stdout.encoding or "utf-8"
@@ -124,7 +124,7 @@ def _explain_connect(line: Sequence[str], *, as_json: bool) -> int:
 def _print(explanation: DriverExplanation, *, as_json: bool) -> int:
     document = {"exit": explanation.exit_code, **asdict(explanation)}
     del document["exit_code"]
-    sys.stdout.write(json.dumps(document, indent=2) + "\n" if as_json else render_driver(explanation))
+    sys.stdout.write(json_text(document) if as_json else render_driver(explanation))
     return explanation.exit_code if explanation.runs_here else 2
 
 
@@ -142,12 +142,12 @@ def explain_line(
         return explained.explanation, _NOT_RUN
     try:
         with (java or java_when_asked)(explained.flows[0].spark.jvm.java_home) as started:
-            return _asked(explained, started, ask=ask)
+            return _ask_clusters(explained, started, ask=ask)
     except LegacyMMError as error:
         return explained.refused(error), _NOT_RUN
 
 
-def _asked(explained: Explained, java: host_look.Java, *, ask: bool) -> tuple[Explanation, Topics]:
+def _ask_clusters(explained: Explained, java: host_look.Java, *, ask: bool) -> tuple[Explanation, Topics]:
     """Ask the host, and the source; raises LegacyMMError for what would end the mirror before it copies."""
     flows, veil = explained.flows, explained.veil
     choice = choose_engine(flows[0])

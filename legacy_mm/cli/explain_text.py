@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
+from collections.abc import Iterable, Sequence
 
+from legacy_mm.cli.output import INDENT, WIDTH, Row, folded, section
 from legacy_mm.explain.explanation import Explanation, PropertyRow, SettingRow
 from legacy_mm.explain.source_look import Topics
 
-_WIDTH = 120
-_INDENT = "  "
-_GAP = "  "
-_MOST_WIDE = 44
-_MOST_WIDE_OF_TWO = 64
-"""Columns of a table but its last one; longer texts are folded."""
-_LEAST_WIDE = 24
-"""Columns of its last one, which has the longest texts."""
 _MOST_PARTITIONS = 40
 _MOST_TOPICS = 40
-
-Row = Sequence[str]
 
 
 def render(explanation: Explanation, topics: Topics) -> str:
@@ -32,7 +22,7 @@ def render(explanation: Explanation, topics: Topics) -> str:
 def _what_matters(explanation: Explanation, topics: Topics) -> list[list[str]]:
     """Return the first part: would it run, unknowns, dangers, differences, topics, rights."""
     return [
-        [*_folded(explanation.outcome, _WIDTH), f"Exit code: {explanation.exit_code}"],
+        [*folded(explanation.outcome, WIDTH), f"Exit code: {explanation.exit_code}"],
         section("Not known", [(text,) for text in explanation.unknown]),
         section("Take care", [(text,) for text in (*explanation.warnings, topics.attention) if text]),
         section(
@@ -65,11 +55,6 @@ def _details(explanation: Explanation, topics: Topics) -> list[list[str]]:
     ]
 
 
-def section(title: str, rows: Sequence[Row]) -> list[str]:
-    """Return a title and its table; nothing without rows."""
-    return [title, *table(rows)] if rows else []
-
-
 def _visible(word: str) -> str:
     return word if word.strip() else repr(word)
 
@@ -91,7 +76,7 @@ def _client(explanation: Explanation, client: str) -> tuple[list[str], list[str]
 def _copies(pattern: str, topics: Topics) -> list[str]:
     title = f"Topics at the source{f' that match {pattern}' if pattern else ''}"
     if not topics.answered:
-        return [*textwrap.wrap(f"{title}: not known, {topics.why_not}", _WIDTH, subsequent_indent=_INDENT)]
+        return [*textwrap.wrap(f"{title}: not known, {topics.why_not}", WIDTH, subsequent_indent=INDENT)]
     if not topics.copies:
         return [f"{title}: none"]
     rows = [(row.topic, f"-> {row.target}", _counted(row.partitions, "partition")) for row in topics.copies]
@@ -105,7 +90,7 @@ def _starts(topics: Topics) -> list[str]:
 
 def _first(title: str, rows: Sequence[Row], most: int, what: str) -> list[str]:
     left = len(rows) - most
-    more = [f"{_INDENT}... and {left} more {what}; --json has all"] if left > 0 else []
+    more = [f"{INDENT}... and {left} more {what}; --json has all"] if left > 0 else []
     return [*section(title, rows[:most]), *more]
 
 
@@ -122,30 +107,9 @@ def _counted(number: int, what: str) -> str:
 def _impossible(topics: Topics) -> list[str]:
     title = "Topics that the target cannot have; their records would wait, all others are copied"
     if topics.target_unknown:
-        return textwrap.wrap(f"{title}: not known, {topics.target_unknown}", _WIDTH, subsequent_indent=_INDENT)
+        return textwrap.wrap(f"{title}: not known, {topics.target_unknown}", WIDTH, subsequent_indent=INDENT)
     return section(title, [(row.topic, row.because) for row in topics.impossible])
 
 
 def _start(offset: int | None) -> str:
     return "nowhere" if offset is None else f"from {offset}"
-
-
-def table(rows: Sequence[Row]) -> Iterator[str]:
-    """Yield the lines of a table; a cell that is too long continues in the line below."""
-    most = _MOST_WIDE_OF_TWO if len(rows[0]) == 2 else _MOST_WIDE
-    narrow = [max(1, min(most, max(len(row[column]) for row in rows))) for column in range(len(rows[0]) - 1)]
-    while (last := _WIDTH - len(_INDENT) - sum(width + len(_GAP) for width in narrow)) < _LEAST_WIDE:
-        narrow[narrow.index(max(narrow))] -= 1
-    for row in rows:
-        cells = [_folded(text, width) for text, width in zip(row, [*narrow, last], strict=True)]
-        for line in zip_longest(*cells, fillvalue=""):
-            yield _joined(line, [*narrow, 0])
-
-
-def _folded(text: str, width: int) -> list[str]:
-    return textwrap.wrap(text, width, break_on_hyphens=False) or [""]
-
-
-def _joined(cells: Iterable[str], widths: Sequence[int]) -> str:
-    padded = [cell.ljust(width) for cell, width in zip(cells, widths, strict=True)]
-    return (_INDENT + _GAP.join(padded)).rstrip()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 
 from legacy_mm.cli.exit_code import CommandParser
+from legacy_mm.cli.output import print_json
 from legacy_mm.features.feature import Feature
 from legacy_mm.features.rows import FEATURES, WITHOUT_EFFECT
 
@@ -18,7 +18,7 @@ def main(words: Sequence[str]) -> int:
     )
     parser.add_argument("--json", action="store_true", help="one JSON list instead")
     if parser.parse_args(list(words)).json:
-        sys.stdout.write(json.dumps([_as_json(row) for row in FEATURES], indent=1) + "\n")
+        print_json([_as_json(row) for row in FEATURES], indent=1)
         return 0
     ladder = sorted((row for row in FEATURES if row.is_feature), key=lambda row: row.step)
     sys.stdout.write(

@@ -74,7 +74,7 @@ def flow_groups(settings: Settings, names: Names) -> FlowGroups:
     choice = names.choice()
 
     def copies(topics: Collection[str]) -> Mapping[str, str]:
-        return {topic: names.remote(topic) for topic in names.scope.of(choice.of(topics))}
+        return {topic: names.remote(topic) for topic in names.scope.select(choice.select(topics))}
 
     there = GroupAdmin("target", target)
     mirrored = Source(

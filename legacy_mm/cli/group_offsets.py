@@ -7,7 +7,6 @@ target, where it must have no members, and leaves a receipt that `legacy-mm cuto
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Iterator, Sequence
@@ -18,6 +17,7 @@ from typing import Any
 from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
 from legacy_mm.cli.group_look import FlowGroups, groups_of
 from legacy_mm.cli.mirror_line import split
+from legacy_mm.cli.output import print_json
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.errors import HostError
 from legacy_mm.features.checkpoints.group_translation import GroupTranslation, Position, untranslated
@@ -90,7 +90,7 @@ def _translate(options: argparse.Namespace, line: Sequence[str]) -> int:
         )
     if options.json:
         document = {"format": _FORMAT, "group": options.group, "partitions": [_row(each) for each in positions]}
-        sys.stdout.write(json.dumps(document, indent=2) + "\n")
+        print_json(document)
     else:
         sys.stdout.write("".join(f"{each}\n" for each in _lines(positions, explain=options.explain)))
     return ExitCode.FOUND if untranslated(positions) else ExitCode.DONE

@@ -54,7 +54,7 @@ def _test(asked: argparse.Namespace, line: Sequence[str]) -> int:
         made = handler_of(settings, java)
         for record in _records(settings, place, asked.begin, asked.records):
             print(f"{place} at {record.offset}: {record}")
-            for target in handled(made, Columns.of([record])).targets:
+            for target in handled(made, Columns.from_rows([record])).targets:
                 print(f"  -> {target}")
     return 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +14,7 @@ from legacy_mm.audit.ledger_produce import Workload, produce
 from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
 from legacy_mm.cli.mirror_line import parts_of, split
+from legacy_mm.cli.output import as_json
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
 
@@ -85,7 +85,7 @@ def _as_json(verdict: Verdict) -> str:
         "alterations": dict(verdict.alterations),
         "offsets": {kind: {str(p): list(found) for p, found in verdict.offsets[kind].items()} for kind in KINDS},
     }
-    return json.dumps(body) + "\n"
+    return as_json(body, indent=None)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 from legacy_mm.cli.exit_code import CommandParser, reported
 from legacy_mm.cli.mirror_line import only_flow, parts_of, split
+from legacy_mm.cli.output import columns, print_lines
 from legacy_mm.client import Heartbeat, MirrorClient, checkpoint_line, heartbeat_line
 from legacy_mm.clock import Deadline, wall
 from legacy_mm.compat import properties_file
@@ -20,7 +21,6 @@ from legacy_mm.errors import UsageError
 from legacy_mm.policies.remote_clusters import hops_of, upstream_clusters
 
 _MILLIS = 1000
-Row = tuple[str, ...]
 _UNHEARD = "never"
 _SOURCE_ALIAS = "source.cluster.alias"
 
@@ -58,7 +58,7 @@ def _clusters(options: argparse.Namespace) -> int:
         ways = [(hops, len(topic), topic) for topic in topics if (hops := hops_of(policy, topic, alias)) > 0]
         hops, _, topic = min(ways)  # of the nearest the shortest name: its heartbeats began in that cluster
         rows.append((alias, str(hops), topic, _last(heard[topic])))
-    _table(("CLUSTER", "HOPS", "HEARTBEATS", "LAST"), rows)
+    print_lines(columns(("CLUSTER", "HOPS", "HEARTBEATS", "LAST"), rows))
     _note_nothing(rows, "no heartbeats have come here from another cluster")
     return 0
 
@@ -70,9 +70,9 @@ def _heartbeats(options: argparse.Namespace) -> int:
         found = [(topic, each) for topic in topics for each in client.heartbeats(topic, deadline.remaining())]
     if options.table:
         rows = [(topic, each.source, each.target, _last([each])) for topic, each in found]
-        _table(("TOPIC", "SOURCE", "TARGET", "LAST"), rows)
+        print_lines(columns(("TOPIC", "SOURCE", "TARGET", "LAST"), rows))
     else:
-        _say(heartbeat_line(each) for _, each in found)
+        print_lines(heartbeat_line(each) for _, each in found)
     _note_nothing(found, "there are no heartbeats")
     return 0
 
@@ -86,9 +86,9 @@ def _checkpoints(options: argparse.Namespace) -> int:
     wanted = sorted(each for each in found if options.group in (None, each.group))
     if options.table:
         rows = [tuple(map(str, each)) for each in wanted]
-        _table(("GROUP", "TOPIC", "PARTITION", "UPSTREAM", "DOWNSTREAM", "METADATA"), rows)
+        print_lines(columns(("GROUP", "TOPIC", "PARTITION", "UPSTREAM", "DOWNSTREAM", "METADATA"), rows))
     else:
-        _say(map(checkpoint_line, wanted))
+        print_lines(map(checkpoint_line, wanted))
     _note_nothing(wanted, f"there are no such checkpoints of {source}")
     return 0
 
@@ -126,23 +126,10 @@ def _last(records: Iterable[Heartbeat]) -> str:
         return f"{newest} ms"
 
 
-def _table(titles: Row, rows: Sequence[Row]) -> None:
-    widths = [max(map(len, column)) for column in zip(titles, *rows, strict=True)]
-    _say(_in_columns(row, widths) for row in (titles, *rows))
-
-
-def _in_columns(row: Row, widths: Sequence[int]) -> str:
-    return "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-
-
 def _note_nothing(found: Sequence[object], note: str) -> None:
     """Note on standard error that nothing was found: a mistyped alias must not look like an answer."""
     if not found:
         sys.stderr.write(f"legacy-mm: {note}\n")
-
-
-def _say(lines: Iterable[str]) -> None:
-    sys.stdout.writelines(f"{line}\n" for line in lines)
 
 
 def _parser(name: str, about: str) -> argparse.ArgumentParser:

@@ -24,6 +24,7 @@ from legacy_mm.cli.cluster_look import FlowClusters, FlowPlan
 from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
 from legacy_mm.cli.group_plan import GROUP_OFFSETS
 from legacy_mm.cli.mirror_line import flows_of, split
+from legacy_mm.cli.output import as_json
 from legacy_mm.errors import ConfigurationError, HostError
 from legacy_mm.flow import wiring
 from legacy_mm.logs import root_logger
@@ -65,7 +66,7 @@ def _read(parser: CommandParser, words: Sequence[str]) -> tuple[argparse.Namespa
 def _plan(options: argparse.Namespace, line: Sequence[str]) -> int:
     with _flows(line) as flows:
         plans = [flow.look() for flow in flows]
-    document = json.dumps(_document(plans), indent=2) + "\n"
+    document = as_json(_document(plans))
     if options.output is not None:
         _save(options.output, document)
     sys.stdout.write(document if options.json else "".join(f"{each}\n" for each in _lines(plans)))

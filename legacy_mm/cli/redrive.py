@@ -119,7 +119,7 @@ def _targets(made: BatchHandler, names: Names, records: Sequence[Record]) -> Seq
         return ()
     topics = {record.topic for record in records}
     names.scope.look(topics)
-    batch = Columns.of(records)
+    batch = Columns.from_rows(records)
     targets, _ = placed(batch, handled(made, batch), names.keeps_partition(topics))
     return targets
 

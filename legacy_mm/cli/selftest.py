@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
 from legacy_mm.cli.mirror_line import parts_of, split
+from legacy_mm.cli.output import as_json
 from legacy_mm.compat import client_connection
 from legacy_mm.errors import HostError
 
@@ -79,7 +79,7 @@ def _play(options: argparse.Namespace, more: Sequence[str]) -> int:
             if not options.json:
                 _tell(results[-1])
     if options.json:
-        sys.stdout.write(json.dumps([result._asdict() for result in results]) + "\n")
+        sys.stdout.write(as_json([result._asdict() for result in results], indent=None))
     return ExitCode.FOUND if any(result.wrong for result in results) else ExitCode.DONE
 
 

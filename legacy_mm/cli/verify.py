@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from legacy_mm.cli.exit_code import CommandParser, ExitCode, reported
 from legacy_mm.cli.mirror_line import LineParts, parts_of, split
+from legacy_mm.cli.output import ProgressBar
 from legacy_mm.cli.parser import read_own_options
-from legacy_mm.cli.progress_bar import ProgressBar
 from legacy_mm.clock import Deadline
 from legacy_mm.compat import client_connection, properties_file, topic_pattern
 from legacy_mm.config.settings import SparkSettings
@@ -134,7 +134,7 @@ def _copies(names: Names, found: Collection[str]) -> dict[str, str]:
 
     A mirror brings heartbeats whatever its pattern says; here they are compared only where the pattern has them.
     """
-    chosen = names.choice().of(found)
+    chosen = names.choice().select(found)
     names.scope.look(chosen)
     return {topic: names.at_target(topic) for topic in sorted(chosen)}
 

@@ -38,7 +38,7 @@ def read(properties: Mapping[str, str]) -> ClientSettings:
     with java_when_asked(None) as java:
 
         def connection(kind: str) -> ClientProperties:
-            found = client_connection.translated(_of(kind, properties))
+            found = client_connection.translated(_for_kind(kind, properties))
             return {**keystore.read(found.stores, java), **found.properties}
 
         admin, consumer = connection("admin."), connection("consumer.")
@@ -48,7 +48,7 @@ def read(properties: Mapping[str, str]) -> ClientSettings:
     return ClientSettings(admin, consumer, client_naming(names))
 
 
-def _of(kind: str, properties: Mapping[str, str]) -> dict[str, str]:
+def _for_kind(kind: str, properties: Mapping[str, str]) -> dict[str, str]:
     own = {name.removeprefix(kind): text for name, text in properties.items() if name.startswith(kind)}
     return {name: text for name, text in {**properties, **own}.items() if name.startswith(_CONNECTION)}
 

@@ -37,7 +37,7 @@ def resolve(properties: Mapping[str, str]) -> Resolved:
     lookups = _declared(properties)
     secrets: set[str] = set()
 
-    def found(reference: re.Match[str]) -> str:
+    def look_up(reference: re.Match[str]) -> str:
         provider, path, key = reference.groups(default="")
         value = lookups[provider](path, key) if provider in lookups else None
         if value is None:
@@ -50,7 +50,7 @@ def resolve(properties: Mapping[str, str]) -> Resolved:
     resolved = {}
     for name, text in properties.items():
         with blamed(name):
-            resolved[name] = _REFERENCE.sub(found, text)
+            resolved[name] = _REFERENCE.sub(look_up, text)
     return Resolved(resolved, frozenset(secrets))
 
 

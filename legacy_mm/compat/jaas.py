@@ -40,13 +40,13 @@ _REFERENCE = re.compile(r"\$\{(?:(?P<kept>\{.*?\}\}|\{.*)|(?P<name>[^}]*)\})", r
 """References to system properties; one that begins with two braces stays as it is."""
 _LETTERS = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 
-Kind = Literal["text", "number", "sign"]
+TokenKind = Literal["text", "number", "sign"]
 
 
 class Token(NamedTuple):
     """A word or quoted text, a number, or a single character."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
 
 
@@ -137,7 +137,7 @@ def _expanded(tokens: Sequence[Token], system: Mapping[str, str]) -> Iterator[To
 
 
 def _expand(value: str, option: str, system: Mapping[str, str]) -> str:
-    def found(reference: re.Match[str]) -> str:
+    def look_up(reference: re.Match[str]) -> str:
         if reference["kept"] is not None:
             return reference.group()
         if reference["name"] == "/":
@@ -146,7 +146,7 @@ def _expand(value: str, option: str, system: Mapping[str, str]) -> str:
             raise ConfigurationError(f"{_NOT_READ}unable to expand a property in the option {option}")
         return system[reference["name"]]
 
-    expanded = _REFERENCE.sub(found, value)
+    expanded = _REFERENCE.sub(look_up, value)
     if value and not expanded:
         raise ConfigurationError(f"{_NOT_READ}the option {option} is expanded to an empty value")
     return expanded

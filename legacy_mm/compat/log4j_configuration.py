@@ -74,7 +74,9 @@ def _read_file(path: Path, system: Mapping[str, str], environment: Mapping[str, 
         return log4j_1.read_xml(root, lookup(system, environment, {}))
     if suffix in (".json", ".jsn", ".yaml", ".yml"):
         document = json.loads(content) if suffix.startswith(".j") else yaml.safe_load(content)
-        found = log4j_2.from_mapping("document", document if isinstance(document, dict) else {}).of("configuration")
+        found = log4j_2.from_mapping("document", document if isinstance(document, dict) else {}).children(
+            "configuration"
+        )
         if not found:
             raise NotUnderstood("it has no Configuration")
         return log4j_2.read(found[0], lambda own: lookup(system, environment, own))

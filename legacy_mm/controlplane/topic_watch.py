@@ -98,7 +98,7 @@ class TopicWatch(threading.Thread):
         """Match the topics and report changes; return False if the source did not answer completely."""
         try:
             topics = frozenset(lister.topics())
-            found = choice.of(topics)
+            found = choice.select(topics)
             if self._existing is None and self._before_first is not None:
                 self._before_first(found)
             self._existing = topics

@@ -36,7 +36,7 @@ class BatchContents:
         self._saved = _MOST_SECONDS
         self._seen = process_cpu()
 
-    def of(self, partition: TopicPartition, batch: RecordBatch, route: Route) -> Sized:
+    def measure(self, partition: TopicPartition, batch: RecordBatch, route: Route) -> Sized:
         """Return the copied size of a batch. Of a broken batch only the header is used: it is passed on as it is."""
         if route.contents is not None:
             return _exactly(route.contents)

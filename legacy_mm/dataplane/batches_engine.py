@@ -63,7 +63,7 @@ class BatchesEngine:
         options = append_options.options_from(target, sets_aside=aside.refused)
         self._appender = BatchAppender(self._target, options, self._written)
         limit = options.request_bytes
-        self._router = Router(RouteOptions.of(target, limit, measure=plan.pairs))
+        self._router = Router(RouteOptions.from_properties(target, limit, measure=plan.pairs))
         self._batches = BatchSource(source, self._router.decompress)
         self._source, self._read, self._fetcher = self._batches.cluster, self._batches.traffic, self._batches.fetcher
         self._joiner = Joiner(min(limit, options.batch_bytes), self._router.decompress)
@@ -202,7 +202,7 @@ class BatchesEngine:
         piece = self._pieces.open(source, route.next_offset, len(route.batches) + lone)
         sized = None
         if self._meters is not None:
-            sized = self._contents.of(source, batch, route)
+            sized = self._contents.measure(source, batch, route)
             self._meters.read(source, route.next_offset, sized)
         for _, large, offsets in route.too_large:
             if self._refused is None:
@@ -287,7 +287,7 @@ class BatchesEngine:
             return
         piece, offsets, _, moved = refused.receipt
         placed = Placed(number, refused.batch, offsets)
-        instead, failed = self._router.instead(placed, refused.refusal, refused.blamed)
+        instead, failed = self._router.replace(placed, refused.refusal, refused.blamed)
         piece.missing += len(instead)
         for each, why in failed:
             if self._refused is not None and error_codes.refuses_the_record(refused.refusal):

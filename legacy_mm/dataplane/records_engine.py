@@ -340,7 +340,7 @@ class RecordsEngine:
         if self._meters is None or not self._arrived:
             return
         arrived, self._arrived = self._arrived, []
-        for partition, found in Columns.of(arrived).by_partition():
+        for partition, found in Columns.from_rows(arrived).by_partition():
             self._meters.acknowledged(partition, len(found), Times.of_records(found.timestamps))
             self._meters.passed(partition, found.offsets[-1] + 1)
 

@@ -101,7 +101,7 @@ class RefusedRecords:
         self._failed: list[_Failed] = []
         self._to_quarantine = False
         self._rows = _Way(
-            lambda sent: self.sender.send(Columns.of([each.record for each in sent])),
+            lambda sent: self.sender.send(Columns.from_rows([each.record for each in sent])),
             lambda row: names[row[0]],
             lambda row: _bytes(*row[-3:]),
         )

@@ -45,7 +45,7 @@ class RouteOptions:
     """True if the contents of a batch that must be opened are measured."""
 
     @classmethod
-    def of(cls, properties: Mapping[str, str], limit: int, *, measure: bool) -> RouteOptions:
+    def from_properties(cls, properties: Mapping[str, str], limit: int, *, measure: bool) -> RouteOptions:
         """Return the options from librdkafka's properties."""
         codec, level = properties.get("compression.type"), properties.get("compression.level")
         known = None if codec is None else Codec[codec.upper()]
@@ -156,7 +156,7 @@ class Router:
             for found in fitting
         ], too_large
 
-    def instead(
+    def replace(
         self, refused: Placed, code: int, blamed: Mapping[int, str]
     ) -> tuple[list[Placed], list[tuple[Placed, str]]]:
         """Return the batches that replace a batch refused with this error, and the failed ones with a reason.
@@ -178,7 +178,7 @@ class Router:
     def _without(self, refused: Placed, failed: Mapping[int, str]) -> tuple[list[Placed], list[tuple[Placed, str]]]:
         """Return the other records together, and each of the failed ones alone."""
         header = refused.batch.header
-        every = records.each(header, opened(refused.batch, self.decompress))
+        every = records.split(header, opened(refused.batch, self.decompress))
 
         def some(numbers: list[int]) -> Placed:
             data = memoryview(b"".join(every[number] for number in numbers))

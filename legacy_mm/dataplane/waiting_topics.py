@@ -31,11 +31,11 @@ class WaitingTopics:
         for reasons, advice in ((missing, _MAKE), (stuck, _MEND)):
             if new := [topic for topic in reasons if self._is_to_be_told(topic)]:
                 self._told.update(new)
-                events.emit(events.TOPIC_WAITS, topic=_named(new), reason=reasons[min(new)], advice=advice)
+                events.emit(events.TOPIC_WAITS, topic=_list_names(new), reason=reasons[min(new)], advice=advice)
         over = self._deadlines.keys() - missing.keys() - stuck.keys()
         if back := [topic for topic in over if topic in self._told]:
             self._told.difference_update(back)
-            events.emit(events.TOPIC_GOES_ON, topic=_named(back))
+            events.emit(events.TOPIC_GOES_ON, topic=_list_names(back))
         for topic in over:
             del self._deadlines[topic]
 
@@ -44,5 +44,5 @@ class WaitingTopics:
         return topic not in self._told and deadline.expired()
 
 
-def _named(topics: Collection[str]) -> str:
+def _list_names(topics: Collection[str]) -> str:
     return min(topics) if len(topics) == 1 else f"{min(topics)} and {len(topics) - 1} more"

@@ -41,5 +41,5 @@ class Circles:
         found = []
         for run in self._runs:
             names = Names(run.settings.topics, run.settings.features, self._matcher())
-            found.append(FlowNames(run.pair, names.choice().of, names.at_target))
+            found.append(FlowNames(run.pair, names.choice().select, names.at_target))
         return found

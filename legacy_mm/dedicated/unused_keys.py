@@ -79,7 +79,7 @@ def without_effect(file: DriverFile) -> list[UnusedKey]:
     found = []
     for key in file.properties:
         if not _is_read(key, aliases, pairs):
-            found.append(UnusedKey(key, _meant(key, file, pairs, known)))
+            found.append(UnusedKey(key, _probably_meant(key, file, pairs, known)))
     return found
 
 
@@ -128,7 +128,7 @@ def _reaches_connect_only(name: str) -> bool:
     return not name.startswith(_OF_WORKERS_PREFIXES)
 
 
-def _meant(key: str, file: DriverFile, pairs: set[Pair], known: set[Pair]) -> str:
+def _probably_meant(key: str, file: DriverFile, pairs: set[Pair], known: set[Pair]) -> str:
     """Return the key that was probably meant, or nothing."""
     flow = next((pair for pair in known if key.startswith(pair.prefix)), None)
     if flow is not None and flow not in pairs:

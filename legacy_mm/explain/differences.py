@@ -19,7 +19,7 @@ from legacy_mm.explain.relevance import (
     producer_default,
     producer_other_than,
     refused,
-    said,
+    says,
     several_consumer_files,
     several_streams,
 )
@@ -277,7 +277,7 @@ DIFFERENCES = (
         "one day at most, and at least session.timeout.ms; says so",
         "librdkafka takes no other values",
         _PRODUCER + "test_max_poll_interval_is_clamped",
-        said("max.poll.interval.ms="),
+        says("max.poll.interval.ms="),
     ),
     KnownDifference(
         "number-clamped",
@@ -285,7 +285,7 @@ DIFFERENCES = (
         "takes the nearest one librdkafka has, and says so",
         "librdkafka's ranges are narrower",
         _PRODUCER + "test_numbers_are_clamped_and_said",
-        said("the nearest value this client has"),
+        says("the nearest value this client has"),
     ),
     KnownDifference(
         "null-pointer-lines",

@@ -81,9 +81,9 @@ def explain_driver(line: DriverLine, clients: ClientTranslation) -> DriverExplan
     except LegacyMMError as error:
         return DriverExplanation(_FAILED, _refused(error), runs_here=False)
     keys = {
-        "ignored": _meant(unused_keys.without_effect(file)),
-        "connect_only": _meant(unused_keys.connect_only(file)),
-        "not_for_records": _meant(unused_keys.not_for_records(file)),
+        "ignored": _hints(unused_keys.without_effect(file)),
+        "connect_only": _hints(unused_keys.connect_only(file)),
+        "not_for_records": _hints(unused_keys.not_for_records(file)),
     }
     common: dict[str, Any] = {**keys, "duplicate_keys": driver.duplicate_keys(line)}
     try:
@@ -168,7 +168,7 @@ def _policy(reading: FlowReading) -> dict[str, str]:
     return {"class": policy.name, **separator, "t_becomes": becomes}
 
 
-def _meant(keys: Sequence[UnusedKey]) -> dict[str, str]:
+def _hints(keys: Sequence[UnusedKey]) -> dict[str, str]:
     return {each.key: each.meant for each in keys}
 
 

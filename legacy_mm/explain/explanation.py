@@ -178,7 +178,7 @@ class _Facts:
         """The translation, where the line would run."""
         return self.result if isinstance(self.result, MirrorRun) else None
 
-    def of(self, side: Side) -> list[ClientFile]:
+    def files_of(self, side: Side) -> list[ClientFile]:
         """Return the files of one side."""
         return [file for file in self.files if file.side == side]
 
@@ -238,7 +238,7 @@ def _find_out(
     with suppress(ConfigurationError):
         line = command_line.parse(argv, grammar, facts.words)
         facts.options += [OptionRow(*row) for row in own.rows(line.own_words)]
-    facts.given = _given(facts.words)
+    facts.given = _group_words(facts.words)
     try:
         java = read_environment(environment, launcher)
         facts.result = translate(argv, own.typed, facts.notes, grammar, environment=java)
@@ -248,7 +248,7 @@ def _find_out(
     return facts
 
 
-def _given(words: Iterable[Word]) -> dict[str, list[str]]:
+def _group_words(words: Iterable[Word]) -> dict[str, list[str]]:
     """Return option -> its values, in order."""
     given: dict[str, list[str]] = {}
     for word in words:
@@ -346,12 +346,12 @@ def _surprises(facts: _Facts, log: Found) -> Iterator[str]:
 
 def _differences(facts: _Facts) -> Iterator[DifferenceRow]:
     streams = facts.given.get("num.streams", ["1"])[-1:]
-    consumers = facts.of("consumer")
-    written = next((file.client for file in facts.of("producer")), None)
+    consumers = facts.files_of("consumer")
+    written = next((file.client for file in facts.files_of("producer")), None)
     command = CommandLine(
         options=facts.given,
         consumers=[file.properties for file in consumers],
-        producer={name: text for file in facts.of("producer") for name, text in file.properties.items()},
+        producer={name: text for file in facts.files_of("producer") for name, text in file.properties.items()},
         idempotent=written is not None and written.properties["enable.idempotence"] == "true",
         streams=len(consumers) * (int(streams[0]) if streams and streams[0].isdecimal() else 1),
         literal=any(row.option == "producer.tuning" and row.value == "literal" for row in facts.options),

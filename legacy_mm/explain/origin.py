@@ -29,14 +29,14 @@ from legacy_mm.compat.client_properties.rule import (
 from legacy_mm.errors import ConfigurationError
 
 _NEAREST = "the nearest value librdkafka takes"
-Kind = Literal["file", "default", "ours"]
+OriginKind = Literal["file", "default", "ours"]
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
     """Why a librdkafka property has its value."""
 
-    kind: Kind
+    kind: OriginKind
     """Out of the file; the default of the legacy tool or of its client; or a choice of ours."""
     names: tuple[str, ...] = ()
     """The properties of the file that decided."""
@@ -94,7 +94,7 @@ def _reason(reading: PropertyReading, name: str, value: str, decisive: tuple[str
 def understood(row: Rule | None, name: str) -> str:
     """Describe the effect of a Java property in a few words."""
     if row is not None:
-        said = _said(row.meaning, name)
+        said = _describe(row.meaning, name)
         return f"{said}: {row.reason}" if isinstance(row.meaning, Computed) and row.reason else said
     if name.startswith(NATIVE_PREFIX):
         return f"handed on to librdkafka as {name.removeprefix(NATIVE_PREFIX)}"
@@ -102,7 +102,7 @@ def understood(row: Rule | None, name: str) -> str:
     return f"ignored since Kafka 2; today it is {today}" if today else "unknown, ignored"
 
 
-def _said(meaning: Meaning, name: str) -> str:
+def _describe(meaning: Meaning, name: str) -> str:
     match meaning:
         case Renamed(to=other) | Mapped(to=other) if other != name:
             return f"becomes {other}"

@@ -111,7 +111,7 @@ def family(prefix: str) -> Applies:
     return lambda command: any(name.startswith(prefix) for file in command.files for name in file)
 
 
-def said(words: str) -> Applies:
+def says(words: str) -> Applies:
     """Match a line whose start prints these words about a property."""
     return lambda command: any(words in note for note in command.notes)
 

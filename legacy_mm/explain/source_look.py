@@ -133,7 +133,7 @@ def _called(settings: Settings, names: Names, topics: Sequence[str], java: Java)
 
 def _matching(names: Names, counts: Mapping[str, int]) -> Collection[str]:
     """Return the topics that are mirrored; Java's own regular expressions decide."""
-    return () if all(map(names.is_barred, counts)) else names.choice().of(counts)
+    return () if all(map(names.is_barred, counts)) else names.choice().select(counts)
 
 
 def _start(partition: TopicPartition, view: PartitionView, source: SourceSettings, *, first: bool) -> PartitionStart:

@@ -27,7 +27,7 @@ _NATIVE = (
 """Properties of librdkafka that name files."""
 _TRY_SECONDS = 15.0
 _INVALID = "org.apache.kafka.common.errors.InvalidConfigurationException: "
-Side = TypeVar("Side", SourceSettings, TargetSettings, AdminSettings)
+SideSettings = TypeVar("SideSettings", SourceSettings, TargetSettings, AdminSettings)
 AnySide = SourceSettings | TargetSettings | AdminSettings
 
 
@@ -42,7 +42,7 @@ def with_stores(settings: Settings, java: Callable[[], Jvm]) -> Settings:
     return replace(settings, source=source, target=target, source_admin=source_admin, target_admin=target_admin)
 
 
-def with_store(side: Side, java: Callable[[], Jvm]) -> Side:
+def with_store(side: SideSettings, java: Callable[[], Jvm]) -> SideSettings:
     """Return one side with the content of its stores."""
     return replace(side, properties={**keystore.read(side.stores, java), **_logins(side, java), **_pem(side.pem)})
 

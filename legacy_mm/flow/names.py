@@ -66,7 +66,7 @@ class Names:
         if topic in self._own or (self._topics.exclude_internal and is_broker_internal(topic)):
             return True
         # asked last, because the canary's expression may need a Java process
-        return self._is_barred_by_policy(topic) and (self._has_heartbeats(topic) or bool(self.scope.of([topic])))
+        return self._is_barred_by_policy(topic) and (self._has_heartbeats(topic) or bool(self.scope.select([topic])))
 
     def brings_heartbeats(self, topic: str) -> bool:
         """Return True if the topic holds heartbeats, of any depth of copies: no pattern can exclude it."""

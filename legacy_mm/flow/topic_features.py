@@ -34,7 +34,7 @@ class DutyClusters:
         choice = cache(names.choice)
         self.names = TopicNames(
             remote=names.remote,
-            concerned=lambda found: names.scope.of(choice().of(found)),
+            concerned=lambda found: names.scope.select(choice().select(found)),
             in_list=partial(in_list, matcher=names.compiled),
             brings_heartbeats=names.brings_heartbeats,
             own_at_source=names.own_topics("source"),

@@ -81,7 +81,7 @@ class TopicSteps:
 
         `java` is called only if there are expressions.
         """
-        self._steps = [_made(text, java) for text in steps]
+        self._steps = [_make_step(text, java) for text in steps]
 
     def exact(self, topics: Collection[str]) -> list[str]:
         """Return the steps with names in place of expressions; raises HandlerFailure for an illegal name."""
@@ -104,7 +104,7 @@ class TopicSteps:
         return found
 
 
-def _made(text: str, java: Java) -> _Step:
+def _make_step(text: str, java: Java) -> _Step:
     name, _, value = text.partition("=")
     try:
         if name == _MAP:

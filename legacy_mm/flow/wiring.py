@@ -99,13 +99,13 @@ def build_mirror(
     registry = Registry(first.flow, producer_id, _facts(), mirror_names=_mirror_names(first, names))
     host.registries.append(registry)
 
-    def made(settings: Settings, used: Stamps) -> Mirror:
+    def make_mirror(settings: Settings, used: Stamps) -> Mirror:
         watch = _store_watch(written, settings, host, used)
-        renewal = None if watch is None else Renewal(watch, lambda: made(watch.renewed or settings, watch.used))
+        renewal = None if watch is None else Renewal(watch, lambda: make_mirror(watch.renewed or settings, watch.used))
         return _mirror(settings, host, names, registry, identity, listener, renewal)
 
     with host.closed_on_error():
-        return made(first, used)
+        return make_mirror(first, used)
 
 
 def _store_watch(written: Settings, settings: Settings, host: Host, used: Stamps) -> StoreWatch[Settings] | None:

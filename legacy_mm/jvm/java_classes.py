@@ -96,7 +96,7 @@ class JavaClasses:
         """Load a class on the class path."""
         return self._loader.loadClass(name)
 
-    def made(self, name: str) -> Any:
+    def new_instance(self, name: str) -> Any:
         """Create an object of a class, by its constructor without arguments."""
         return self._constructor(name, with_argument=False).newInstance(self.array("Object", ()))
 
@@ -108,7 +108,7 @@ class JavaClasses:
 
     def array_class(self, name: str) -> Any:
         """Return the class of arrays of a class of Java itself."""
-        return self._java.lang.reflect.Array.newInstance(self.named(name), 0).getClass()
+        return self._java.lang.reflect.Array.newInstance(self.find(name), 0).getClass()
 
     def callbacks(self, items: Sequence[Any]) -> Any:
         """Create an array of JAAS callbacks."""
@@ -122,13 +122,13 @@ class JavaClasses:
         self._java.lang.Thread.currentThread().setContextClassLoader(self._loader)
         return method.invoke(of, self.array("Object", arguments))
 
-    def named(self, name: str) -> Any:
+    def find(self, name: str) -> Any:
         """Return a class of Java itself, or the type `int`."""
         return self._java.lang.Integer.TYPE if name == "int" else self._java.lang.Class.forName(name)
 
     def _constructor(self, name: str, *, with_argument: bool) -> Any:
         found = self._java.lang.Class.forName(name, False, self._loader)
-        return found.getConstructor(self.array("Class", [self.named("java.lang.String")] if with_argument else ()))
+        return found.getConstructor(self.array("Class", [self.find("java.lang.String")] if with_argument else ()))
 
 
 class JavaListener:
@@ -138,10 +138,10 @@ class JavaListener:
         self._listener = listener
         self._classes = classes
         self._interface = interface
-        collection = classes.array("Class", [classes.named("java.util.Collection")])
+        collection = classes.array("Class", [classes.find("java.util.Collection")])
         self._assigned = interface.getMethod("onPartitionsAssigned", collection)
         self._revoked = interface.getMethod("onPartitionsRevoked", collection)
-        text_and_number = [classes.named("java.lang.String"), classes.named("int")]
+        text_and_number = [classes.find("java.lang.String"), classes.find("int")]
         self._partition = partition.getConstructor(classes.array("Class", text_and_number))
 
     def assigned(self, partitions: frozenset[TopicPartition]) -> None:

@@ -83,7 +83,7 @@ class _Java:
         try:
             factory.init(opened, self._characters(store.key_password or ""))
         except Py4JJavaError as error:
-            raise ConfigurationError(f"{_KAFKA_EXCEPTION}{_said(error)}") from None
+            raise ConfigurationError(f"{_KAFKA_EXCEPTION}{_java_message(error)}") from None
         manager = factory.getKeyManagers()[0]
         alias = manager.chooseClientAlias(self._array("java.lang.String", *_KEY_TYPES), None, None)
         if alias is None:
@@ -107,7 +107,7 @@ class _Java:
                 opened.load(stream, password)
         except Py4JJavaError as error:
             failed = f"Failed to load SSL keystore {store.location} of type {store.type}"
-            raise ConfigurationError(f"{_KAFKA_EXCEPTION}{failed}: {_said(error)}") from None
+            raise ConfigurationError(f"{_KAFKA_EXCEPTION}{failed}: {_java_message(error)}") from None
         return opened
 
     def _characters(self, text: str) -> Any:
@@ -139,6 +139,6 @@ def _pem(label: str, encoded: bytes) -> str:
     return "\n".join([f"-----BEGIN {label}-----", *lines, f"-----END {label}-----\n"])
 
 
-def _said(error: Py4JJavaError) -> str:
+def _java_message(error: Py4JJavaError) -> str:
     """Return class and message of a Java exception; those of key stores hold no secret."""
     return str(error.java_exception.toString())

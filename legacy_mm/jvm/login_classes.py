@@ -40,9 +40,9 @@ class LoginClass:
         self._lock = threading.Lock()
         try:
             classes.check(asked["class"], INTERFACE, with_argument=False)
-            self._made = classes.made(asked["class"])
+            self._made = classes.new_instance(asked["class"])
             interface = classes.loaded(INTERFACE)
-            kinds = [classes.named(name) for name in ("java.util.Map", "java.lang.String", "java.util.List")]
+            kinds = [classes.find(name) for name in ("java.util.Map", "java.lang.String", "java.util.List")]
             entry = classes.login_entry(asked["module"], classes.map(asked["options"]))
             configured = [classes.map(asked["configs"]), _MECHANISM, classes.collection([entry])]
             classes.call(interface.getMethod("configure", classes.array("Class", kinds)), self._made, configured)

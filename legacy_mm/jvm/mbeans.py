@@ -12,7 +12,7 @@ from typing import Any
 
 from legacy_mm.jvm.gateway import Jvm
 
-Row = tuple[str, str, str, float | int | str]
+AttributeRow = tuple[str, str, str, float | int | str]
 """Attribute, declared type, class of the value, value."""
 
 
@@ -23,7 +23,7 @@ class MBeans:
         self._jvm = jvm
         self._beans: Any = None
 
-    def publish(self, beans: Mapping[str, Iterable[Row]]) -> None:
+    def publish(self, beans: Mapping[str, Iterable[AttributeRow]]) -> None:
         """Publish exactly these beans from now on. Raise any error of py4j and Java."""
         if self._beans is None:
             self._beans = self._compile()

@@ -32,7 +32,7 @@ class Component:
     attributes: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[Component, ...] = ()
 
-    def of(self, *kinds: str) -> list[Component]:
+    def children(self, *kinds: str) -> list[Component]:
         """Return the parts of these kinds."""
         return [part for part in self.parts if part.kind in kinds]
 
@@ -124,15 +124,15 @@ def read(configuration: Component, find: Callable[[Mapping[str, str]], Lookup]) 
         raise NotUnderstood(f"it begins with {configuration.kind}")
     own = {
         each.attributes.get("name", ""): each.attributes.get("value", "")
-        for properties in configuration.of("properties")
-        for each in properties.of("property")
+        for properties in configuration.children("properties")
+        for each in properties.children("property")
     }
     resolved = _resolved(configuration, find(own))
     loggers = dict(_loggers(resolved))
     if "" not in loggers:
         raise NotUnderstood("it has no root logger")
     problems: list[str] = []
-    made = [_appender(each, problems) for group in resolved.of("appenders") for each in group.parts]
+    made = [_appender(each, problems) for group in resolved.children("appenders") for each in group.parts]
     return Found(LogSettings(loggers, {each.name: each for each in made if each}), tuple(problems))
 
 
@@ -145,10 +145,10 @@ def _resolved(component: Component, find: Lookup) -> Component:
 def _loggers(configuration: Component) -> Iterator[tuple[str, LoggerSettings]]:
     behind = {
         appender.attributes.get("name", ""): _references(appender)
-        for group in configuration.of("appenders")
-        for appender in group.of("async")
+        for group in configuration.children("appenders")
+        for appender in group.children("async")
     }
-    for logger in (each for group in configuration.of("loggers") for each in group.parts):
+    for logger in (each for group in configuration.children("loggers") for each in group.parts):
         is_root = logger.kind in ("root", "asyncroot")
         level = level_named(logger.attributes.get("level", ""))
         named = tuple(each for name in _references(logger) for each in behind.get(name, (name,)))
@@ -158,7 +158,7 @@ def _loggers(configuration: Component) -> Iterator[tuple[str, LoggerSettings]]:
 
 
 def _references(component: Component) -> tuple[str, ...]:
-    return tuple(each.attributes.get("ref", "") for each in component.of("appenderref"))
+    return tuple(each.attributes.get("ref", "") for each in component.children("appenderref"))
 
 
 def _appender(component: Component, problems: list[str]) -> Appender | None:
@@ -185,7 +185,7 @@ def _appender(component: Component, problems: list[str]) -> Appender | None:
 def _layout(component: Component, lacking: list[str]) -> Layout:
     for part in component.parts:
         if part.kind.endswith("layout"):
-            nested = [each.attributes.get("value") for each in part.of("pattern")]
+            nested = [each.attributes.get("value") for each in part.children("pattern")]
             pattern = part.attributes.get("pattern", nested[0] if nested else None)
             layout = layout_of(part.kind, _iso_with_t(pattern) if pattern else None)
             if layout is not None:

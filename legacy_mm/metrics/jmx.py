@@ -49,9 +49,9 @@ class Bean:
     attributes: tuple[Attribute, ...]
 
 
-Row = tuple[str, str, str, Fact | float]
+AttributeValue = tuple[str, str, str, Fact | float]
 """Attribute, declared type, class of the value, value."""
-Beans = Mapping[str, list[Row]]
+Beans = Mapping[str, list[AttributeValue]]
 """Object name -> attributes."""
 
 

@@ -27,7 +27,7 @@ from typing import Literal
 
 from legacy_mm.metrics.window import NOTHING_YET, WindowReading
 
-Kind = Literal["counter", "gauge", "rate"]
+MetricKind = Literal["counter", "gauge", "rate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Metric:
     """The measure in the snapshot."""
     read: Callable[[WindowReading], float]
     unit: str
-    kind: Kind = "gauge"
+    kind: MetricKind = "gauge"
     per: str = ""
     """The measure to divide by."""
 

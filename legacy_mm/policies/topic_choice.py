@@ -34,7 +34,7 @@ class TopicChoice:
         self._accepted = accepted
         self._always = always
 
-    def of(self, topics: Iterable[str]) -> frozenset[str]:
+    def select(self, topics: Iterable[str]) -> frozenset[str]:
         """Return the topics to mirror. Raise StreamFailure when the matcher gives no answer."""
         candidates = frozenset(name for name in topics if not self._is_barred(name))
         matching = self._pattern.matching(candidates)
@@ -51,7 +51,7 @@ class FeatureScope:
         self._expression = cache(lambda: matcher(canary))
         self._topics: frozenset[str] = frozenset()
 
-    def of(self, names: Iterable[str]) -> frozenset[str]:
+    def select(self, names: Iterable[str]) -> frozenset[str]:
         """Return the names that features concern, whether or not they are topics; raise ConfigurationError."""
         try:
             return self._expression().matching(names) if self._canary else frozenset(names)
@@ -60,7 +60,7 @@ class FeatureScope:
 
     def look(self, topics: Iterable[str]) -> None:
         """Look at the topics that are mirrored now; raise ConfigurationError."""
-        self._topics = self.of(topics)
+        self._topics = self.select(topics)
 
     def __contains__(self, topic: str) -> bool:
         return not self._canary or topic in self._topics

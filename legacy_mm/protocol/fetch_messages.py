@@ -122,7 +122,7 @@ def decode(version: int, body: memoryview) -> FetchResponse:
     error = session_id = 0
     if version >= _SESSION_SINCE:
         error, session_id = reader.int16(), reader.int32()
-    partitions = [_partition(version, reader, topic) for topic in reader.named() for _ in range(reader.count())]
+    partitions = [_partition(version, reader, topic) for topic in reader.names() for _ in range(reader.count())]
     return FetchResponse(throttle, error, session_id, partitions)
 
 

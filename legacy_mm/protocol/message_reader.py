@@ -40,7 +40,7 @@ class MessageReader:
             raise CorruptRecords(f"a message with {count} entries where {len(self._body) - self._at} bytes are left")
         return max(count, 0)
 
-    def named(self) -> Iterator[str]:
+    def names(self) -> Iterator[str]:
         """Yield the names that an array's entries begin with; the caller reads the rest of each."""
         for _ in range(self.count()):
             yield self.text() or ""

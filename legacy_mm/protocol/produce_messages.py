@@ -52,7 +52,7 @@ def encode(acks: int, timeout_ms: int, batches: Sequence[tuple[TopicPartition, B
 def decode(version: int, body: memoryview) -> tuple[list[Appended], int]:
     """Decode the result of each batch, and the milliseconds to send nothing; raise CorruptRecords."""
     reader = MessageReader(body)
-    found = [_appended(version, reader, topic) for topic in reader.named() for _ in range(reader.count())]
+    found = [_appended(version, reader, topic) for topic in reader.names() for _ in range(reader.count())]
     return found, reader.int32()
 
 

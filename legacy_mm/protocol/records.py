@@ -224,7 +224,7 @@ def sizes(header: Header, records: memoryview) -> Iterator[tuple[int | None, int
         yield (key_size if key_size >= 0 else None), (int(value_size) if value_size >= 0 else None)
 
 
-def each(header: Header, records: memoryview) -> list[memoryview]:
+def split(header: Header, records: memoryview) -> list[memoryview]:
     """Return the bytes of each of some decompressed records. For refused records: slow."""
     return [records[begin:end] for begin, end, *_ in _walk(header, records)]
 

@@ -21,7 +21,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         __main__ cli/cluster_look cli/features cli/group_look cli/group_plan cli/install cli/ledger cli/legacy_mm
         cli/lists cli/mirror_maker cli/reference cli/selftest cli/adopt compat/console compat/startup compat/steps
         explain/client_files explain/explanation explain/host_look explain/permissions explain/source_look
-        explain/target_look explain/text explain/driver_text
+        explain/target_look cli/explain_text cli/driver_text
     """,
     "test_translate, test_logins and test_security_properties give it whole files": """
         compat/class_path compat/client_settings compat/client_translation compat/client_properties/bearer

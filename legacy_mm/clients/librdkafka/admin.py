@@ -119,7 +119,7 @@ class LibrdkafkaAdmin:
             ]
             return self._admin().create_topics(new, request_timeout=seconds(deadline), validate_only=trial)
 
-        done = _each(wanted, lambda change: change.topic, send, deadline, lambda change: change.metadata_records)
+        done = _ask_each(wanted, lambda change: change.topic, send, deadline, lambda change: change.metadata_records)
         return starmap(_outcome, done)
 
     def add_partitions(self, wanted: Sequence[AddPartitions], deadline: Deadline) -> Iterator[ChangeOutcome]:
@@ -129,7 +129,7 @@ class LibrdkafkaAdmin:
             grown = [NewPartitions(each.topic, each.new) for each in some]
             return self._admin().create_partitions(grown, request_timeout=seconds(deadline))
 
-        done = _each(wanted, lambda change: change.topic, send, deadline, lambda change: change.metadata_records)
+        done = _ask_each(wanted, lambda change: change.topic, send, deadline, lambda change: change.metadata_records)
         return starmap(_outcome, done)
 
     def alter(
@@ -150,7 +150,7 @@ class LibrdkafkaAdmin:
                 asked = self._admin().incremental_alter_configs(_altering(some, of_topic), **settings)
             return {resource.name: future for resource, future in asked.items()}
 
-        for topic, error in _each(list(of_topic), str, send, deadline, lambda topic: len(of_topic[topic])):
+        for topic, error in _ask_each(list(of_topic), str, send, deadline, lambda topic: len(of_topic[topic])):
             if error is not None and error.code() == KafkaError._UNSUPPORTED_FEATURE and not self._replaces_properties:
                 self._replaces_properties = True
                 events.emit(events.PROPERTIES_REPLACED, name=self.name)
@@ -178,7 +178,7 @@ class LibrdkafkaAdmin:
             asked = self._admin().create_acls(bindings, request_timeout=seconds(deadline))
             return {_rule(binding): future for binding, future in asked.items()}
 
-        return starmap(_outcome, _each(wanted, lambda change: change.rule, send, deadline))
+        return starmap(_outcome, _ask_each(wanted, lambda change: change.rule, send, deadline))
 
     def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Remove exactly these access rules."""
@@ -188,7 +188,7 @@ class LibrdkafkaAdmin:
             asked = self._admin().delete_acls(filters, request_timeout=seconds(deadline))
             return {_rule(binding): future for binding, future in asked.items()}
 
-        return starmap(_outcome, _each(wanted, lambda change: change.rule, send, deadline))
+        return starmap(_outcome, _ask_each(wanted, lambda change: change.rule, send, deadline))
 
     def _admin(self) -> AdminClient:
         """Return the client, which is kept: its answers would be lost with it."""
@@ -202,7 +202,7 @@ class LibrdkafkaAdmin:
             return self._made
 
 
-def _each(
+def _ask_each(
     wanted: Sequence[Item],
     key: Callable[[Item], Hashable],
     send: Callable[[Sequence[Item]], Mapping[Any, Future[Any]]],

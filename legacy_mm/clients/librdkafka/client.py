@@ -55,7 +55,7 @@ def client_properties(
 def _telling(fetch: tokens.Fetch, properties: Mapping[str, str]) -> tokens.Fetch:
     """Wrap `fetch` and report why no token comes, which librdkafka does not."""
 
-    def told(config: object) -> tuple[str, float]:
+    def notified(config: object) -> tuple[str, float]:
         try:
             return fetch(config)
         except Exception as error:
@@ -63,7 +63,7 @@ def _telling(fetch: tokens.Fetch, properties: Mapping[str, str]) -> tokens.Fetch
             events.emit(events.CLIENT_ERROR, client=name, text=f"no token for OAUTHBEARER: {one_line(error)}")
             raise
 
-    return told
+    return notified
 
 
 def _with_addresses(
@@ -74,12 +74,12 @@ def _with_addresses(
     """
     way = ", ".join(f"{name}={properties.get(name, text)}" for name, text in _WAY.items())
 
-    def told(error: KafkaError) -> None:
+    def notified(error: KafkaError) -> None:
         if error.code() == KafkaError._ALL_BROKERS_DOWN:
             error = KafkaError(error.code(), f"{error.str()} ({way})")
         on_error(error)
 
-    return told
+    return notified
 
 
 def outside_groups(client: str) -> dict[str, object]:
@@ -233,7 +233,7 @@ def leaders(client: Any, partitions: Iterable[TopicPartition]) -> dict[TopicPart
     except KafkaException:
         return {}
     found = {each: topics[each.topic].partitions.get(each.partition) for each in partitions if each.topic in topics}
-    return {each: told.leader for each, told in found.items() if told is not None and told.leader != _NO_LEADER}
+    return {each: row.leader for each, row in found.items() if row is not None and row.leader != _NO_LEADER}
 
 
 class NetworkLine(NamedTuple):

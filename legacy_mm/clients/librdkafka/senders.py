@@ -59,7 +59,7 @@ class Senders:
         self.undecided = in_flight > 1 and len(partitions) >= 2 * self._least
         """True while `divide` is still to be called."""
         self._told: Statistics | None = None
-        self._senders = self._made(1)
+        self._senders = self._make_senders(1)
 
     @property
     def several(self) -> bool:
@@ -99,7 +99,7 @@ class Senders:
         if useful > 1:
             self._senders.pop().close()
             self._tell_of_the_closed()
-            self._senders = self._made(useful, first=1)
+            self._senders = self._make_senders(useful, first=1)
 
     def purge(self) -> None:
         """Purge as `RecordSender.purge` does."""
@@ -139,7 +139,7 @@ class Senders:
         """Return the first `RecordSender.fatal` of the senders."""
         return next(filter(None, (sender.fatal() for sender in self._senders)), None)
 
-    def _made(self, count: int, first: int = 0) -> list[RecordSender]:
+    def _make_senders(self, count: int, first: int = 0) -> list[RecordSender]:
         """Make senders that share `buffer.memory`, but can each hold the largest record; their numbers begin with
         `first`.
 

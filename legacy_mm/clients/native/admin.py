@@ -147,7 +147,7 @@ class NativeAdmin:
                 return _replacing(some, self._described(some, deadline), of_topic, trial=trial)
             return _altering(some, of_topic, trial=trial)
 
-        def told(answer: Any, some: Sequence[str]) -> Sequence[Any]:
+        def read_answer(answer: Any, some: Sequence[str]) -> Sequence[Any]:
             named = {row.resource_name: row for row in answer.responses}
             return [named[topic] for topic in some]
 
@@ -155,7 +155,7 @@ class NativeAdmin:
             return len(of_topic[topic])
 
         try:
-            for topic, row in self._rows("setting properties", list(of_topic), request, told, deadline, size):
+            for topic, row in self._rows("setting properties", list(of_topic), request, read_answer, deadline, size):
                 yield from (_outcome(change, row) for change in of_topic[topic])
         except HostError as error:
             if self._replaces_properties or not isinstance(error.__cause__, UnsupportedVersion):
@@ -177,11 +177,11 @@ class NativeAdmin:
         def request(some: Sequence[CreateAcl]) -> Any:
             return CreateAclsRequest(creations=[_creation(each.rule) for each in some], min_version=1)
 
-        def told(answer: Any, _: Sequence[CreateAcl]) -> Sequence[Any]:
+        def read_answer(answer: Any, _: Sequence[CreateAcl]) -> Sequence[Any]:
             found: Sequence[Any] = answer.results
             return found
 
-        return starmap(_outcome, self._rows("adding access rules", wanted, request, told, deadline))
+        return starmap(_outcome, self._rows("adding access rules", wanted, request, read_answer, deadline))
 
     def delete_rules(self, wanted: Sequence[DeleteAcl], deadline: Deadline) -> Iterator[ChangeOutcome]:
         """Remove exactly these access rules."""
@@ -189,11 +189,11 @@ class NativeAdmin:
         def request(some: Sequence[DeleteAcl]) -> Any:
             return DeleteAclsRequest(filters=[_filter(each.rule) for each in some], min_version=1)
 
-        def told(answer: Any, _: Sequence[DeleteAcl]) -> Sequence[Any]:
+        def read_answer(answer: Any, _: Sequence[DeleteAcl]) -> Sequence[Any]:
             found: Sequence[Any] = answer.filter_results
             return found
 
-        return starmap(_outcome, self._rows("removing access rules", wanted, request, told, deadline))
+        return starmap(_outcome, self._rows("removing access rules", wanted, request, read_answer, deadline))
 
     def _listing(self, deadline: Deadline) -> Any:
         with self._asking("listing topics", deadline) as cluster:
@@ -204,14 +204,14 @@ class NativeAdmin:
         what: str,
         wanted: Sequence[Item],
         request: Callable[[Sequence[Item]], Any],
-        told: Callable[[Any, Sequence[Item]], Sequence[Any]],
+        read_answer: Callable[[Any, Sequence[Item]], Sequence[Any]],
         deadline: Deadline,
         size: Callable[[Item], int] = lambda item: 1,
     ) -> Iterator[tuple[Item, Any]]:
-        """Yield each requested item with its row of the answer, found by `told`, portion by portion."""
+        """Yield each requested item with its row of the answer, found by `read_answer`, portion by portion."""
         for some in chunks(wanted, size):
             with self._asking(what, deadline) as cluster:
-                rows = told(cluster.call_any(request(some)), some)
+                rows = read_answer(cluster.call_any(request(some)), some)
             yield from zip(some, rows, strict=True)
 
     def _by_controller(
@@ -228,7 +228,7 @@ class NativeAdmin:
     ) -> Sequence[Any]:
         while True:
             try:
-                rows = _named(cluster.call(every_topic(cluster).controller_id, request()), some)
+                rows = _rows_by_name(cluster.call(every_topic(cluster).controller_id, request()), some)
                 if deadline.expired() or all(row.error_code != ErrorCode.NOT_CONTROLLER for row in rows):
                     return rows
             except ConnectionLost:
@@ -246,7 +246,7 @@ def _ms(deadline: Deadline) -> int:
     return max(1, int(deadline.remaining() * 1000))
 
 
-def _named(answer: Any, some: Sequence[Any]) -> Sequence[Any]:
+def _rows_by_name(answer: Any, some: Sequence[Any]) -> Sequence[Any]:
     """Return the rows of an answer that names topics, in the order of the changes."""
     rows = answer.topics if isinstance(answer, CreateTopicsResponse) else answer.results
     named = {row.name: row for row in rows}

@@ -251,7 +251,7 @@ class BatchAppender:
         lane.paused = True
         self._waiting[lane] = monotonic() + self.options.retry_pause
 
-    def told(self, question: Question, answer: LogAnswer) -> None:
+    def answered(self, question: Question, answer: LogAnswer) -> None:
         """Handle the log's answer. Called under the lock."""
         lane = self._lanes[question.partition]
         if lane.answered(question, *answer) and question.entry is not None and answer.base_offset is not None:

@@ -73,7 +73,7 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
                 except Exception as error:
                     if now >= self._end:
                         kind = AuthenticationFailed if isinstance(error, tokens.ClientRefused) else ConnectionLost
-                        raise kind(f"Failed to acquire SASL OAUTHBEARER token: {_said(error)}") from None
+                        raise kind(f"Failed to acquire SASL OAUTHBEARER token: {_reason(error)}") from None
                     self._renew_at = now + _PAUSE_SECONDS
             return self._token
 
@@ -140,6 +140,6 @@ def _pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Return the error text without anything that was sent or received."""
     return str(error) if isinstance(error, OSError) else type(error).__name__

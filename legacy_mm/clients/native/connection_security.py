@@ -14,7 +14,12 @@ from kafka.net.sasl.scram import SaslMechanismScram
 from legacy_mm.clients.native import bearer_tokens, tls_context
 from legacy_mm.clients.native.connection_errors import AuthenticationFailed
 from legacy_mm.clients.native.gssapi_login import KerberosLogin
-from legacy_mm.clients.native.transport_layer import PlaintextTransportLayer, SslTransportLayer, TransportLayer, said
+from legacy_mm.clients.native.transport_layer import (
+    PlaintextTransportLayer,
+    SslTransportLayer,
+    TransportLayer,
+    tls_reason,
+)
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.policies.logins import KERBEROS, TOKEN_AUTH
 
@@ -101,7 +106,7 @@ class Security:
         except ssl.SSLEOFError:
             raise
         except ssl.SSLError as error:
-            raise AuthenticationFailed(f"SSL handshake failed: {said(error)}") from error
+            raise AuthenticationFailed(f"SSL handshake failed: {tls_reason(error)}") from error
 
     def mechanism(self, host: str) -> Mechanism:
         """Return a new login's half of the conversation; raise AuthenticationFailed when it cannot even begin."""

@@ -74,20 +74,20 @@ class GroupAdmin:
             try:
                 known = {row.group_id: row.group_state for row in self._listed(cluster, deadline, with_states=True)}
             except UnsupportedVersion:  # before 2.6
-                return self._asked(cluster, groups, _described, deadline)
+                return self._ask_coordinators(cluster, groups, _described, deadline)
         return {group: known.get(group, DEAD) for group in groups}, {}
 
     def members(self, group: str, deadline: Deadline) -> tuple[str, ...]:
         """Return client id and host of each member; a KIP-848 group returns none. Raise LegacyMMError."""
         with closing(self._cluster(deadline)) as cluster:
-            return self._asked(cluster, [group], _members, deadline)[0].get(group, ())
+            return self._ask_coordinators(cluster, [group], _members, deadline)[0].get(group, ())
 
     def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
         """Return all offsets each group has committed, and a reason for each group that returns none. Raise
         LegacyMMError.
         """
         with closing(self._cluster(deadline)) as cluster:
-            return self._asked(cluster, groups, _fetched, deadline)
+            return self._ask_coordinators(cluster, groups, _fetched, deadline)
 
     def commit(self, offsets: Mapping[str, GroupOffsets], deadline: Deadline) -> dict[str, str]:
         """Commit for groups that have no members; why not, for those where it failed. Raises LegacyMMError."""
@@ -99,7 +99,7 @@ class GroupAdmin:
                     yield group, next((code for _, code in commit_outcome(answer) if code), 0), None
 
         with closing(self._cluster(deadline)) as cluster:
-            return self._asked(cluster, offsets, committed, deadline)[1]
+            return self._ask_coordinators(cluster, offsets, committed, deadline)[1]
 
     def forget(self, group: str, partitions: Collection[TopicPartition], deadline: Deadline) -> str:
         """Take away what a group without members has committed for these; why that failed, or nothing.
@@ -112,7 +112,7 @@ class GroupAdmin:
                 yield each, _forgotten(cluster, node, each, partitions), None
 
         with closing(self._cluster(deadline)) as cluster:
-            return self._asked(cluster, [group], forgotten, deadline)[1].get(group, "")
+            return self._ask_coordinators(cluster, [group], forgotten, deadline)[1].get(group, "")
 
     def _cluster(self, deadline: Deadline) -> Cluster:
         usual = int(self._properties.get("socket.timeout.ms", _SOCKET_TIMEOUT_MS))
@@ -130,7 +130,7 @@ class GroupAdmin:
                 raise HostError(f"listing the {self.name}'s groups failed: {why}")
             self._wait(cluster, deadline)
 
-    def _asked(
+    def _ask_coordinators(
         self,
         cluster: Cluster,
         groups: Iterable[str],

@@ -61,7 +61,7 @@ class InquiryOwner(Protocol):
     def closed(self) -> bool:
         """Return True if sending is over."""
 
-    def told(self, question: Question, answer: LogAnswer) -> None:
+    def answered(self, question: Question, answer: LogAnswer) -> None:
         """Handle the log's answer."""
 
     def unanswered(self, question: Question) -> None:
@@ -121,7 +121,7 @@ class LogInquiry(threading.Thread):
             again = [question for question in questions if question.partition not in found]
             for question in questions:
                 if answer := found.get(question.partition):
-                    owner.told(question, answer)
+                    owner.answered(question, answer)
                 else:
                     owner.unanswered(question)
             self._questions += again

@@ -98,7 +98,7 @@ class SslTransportLayer(TransportLayer):
                 self._wait(select.POLLIN)
             except ssl.SSLError as error:
                 if "ALERT" in (error.reason or ""):
-                    raise AuthenticationFailed(f"SSL handshake failed: {said(error)}") from error
+                    raise AuthenticationFailed(f"SSL handshake failed: {tls_reason(error)}") from error
                 raise
 
     def send_some(self, segments: Sequence[Bytes]) -> int:
@@ -169,7 +169,7 @@ def shut(connected: socket.socket) -> None:
         return
 
 
-def said(error: ssl.SSLError) -> str:
+def tls_reason(error: ssl.SSLError) -> str:
     """Return OpenSSL's reason in words: `tlsv13 alert certificate required`."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"broker certificate could not be verified: {error.verify_message}"

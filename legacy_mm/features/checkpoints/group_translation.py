@@ -122,9 +122,9 @@ class GroupTranslation:
                 return Position(place, offset, named, missing)
             there_ends = target_ends[target]
             found = self._answer(place, offset.offset, source_ends[place], there_ends)
-            told = self._known.checkpoints.of(group, target)
+            told = self._known.checkpoints.last(group, target)
             if told is not None and told.downstream <= there_ends[1]:
-                found = by_checkpoint(found, offset.offset, told, self._known.maps.of(place).nearest(-1).first)
+                found = by_checkpoint(found, offset.offset, told, self._known.maps.read_map(place).nearest(-1).first)
             if found.how is How.UNKNOWN and place.topic in all_read:
                 found = GroupPosition(How.AT_THE_END, there_ends[1])
             if from_first and found.how in (How.UNKNOWN, How.TOO_OLD):
@@ -171,7 +171,7 @@ class GroupTranslation:
         return unknown - left
 
     def _is_known(self, place: TopicPartition) -> bool:
-        return bool(self._map(place).runs or self._known.syncs.of(place))
+        return bool(self._map(place).runs or self._known.syncs.pairs(place))
 
     def lag(self, ends: Ends, deadline: Deadline) -> Offsets:
         """Return the number of source offsets of each partition not copied up to its end.
@@ -198,7 +198,7 @@ class GroupTranslation:
         found = answer(
             offset,
             pairs,
-            self._known.syncs.of(place),
+            self._known.syncs.pairs(place),
             lambda begin, until: self._has_records(place, max(begin, low), until),
         )
         # records that the source has removed since may still be at the target
@@ -213,7 +213,7 @@ class GroupTranslation:
         return found
 
     def _map(self, place: TopicPartition) -> OffsetMap:
-        return self._known.maps.of(place)
+        return self._known.maps.read_map(place)
 
     def _has_records(self, place: TopicPartition, begin: int, end: int) -> bool:
         return begin < end and has_records(

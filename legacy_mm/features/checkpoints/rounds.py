@@ -192,12 +192,12 @@ class Checkpoints(threading.Thread):
     def run(self) -> None:
         """Run round after round; log failures, and try again in the next round."""
         sync_at = monotonic() + (self._rounds.sync_groups or 0.0)
-        self._told("checkpoints", self._begin)
+        self._run_and_report("checkpoints", self._begin)
         while not self._stopping.wait(self._rounds.interval):
-            self._told("checkpoints", self._round)
+            self._run_and_report("checkpoints", self._round)
             if self._rounds.sync_groups is not None and monotonic() >= sync_at:
                 sync_at = monotonic() + self._rounds.sync_groups
-                self._told("group-offsets", self._follow)
+                self._run_and_report("group-offsets", self._follow)
 
     def _round(self) -> None:
         deadline = Deadline.after(RUN_SECONDS)
@@ -205,7 +205,7 @@ class Checkpoints(threading.Thread):
         self._translation.refresh(deadline)
         asked_at = monotonic()
         offsets, untold = self._groups.offsets(deadline)
-        found = tuple(self._found(offsets))
+        found = tuple(self._new_checkpoints(offsets))
         self._name_left_out(offsets, found)
         ends = self._ends_of(found, deadline)  # asked last, so that what was copied before is not beyond them
         self._emitter.emit((each for each in found if not _is_beyond(each, ends)), asked_at, deadline)
@@ -228,12 +228,12 @@ class Checkpoints(threading.Thread):
         if self._target_groups is not None:
             self._target_groups.follow(self._mine(), Deadline.after(RUN_SECONDS))
 
-    def _found(self, committed: Mapping[str, GroupOffsets]) -> Iterator[Checkpoint]:
+    def _new_checkpoints(self, committed: Mapping[str, GroupOffsets]) -> Iterator[Checkpoint]:
         held = self._held()
         for group, offsets in committed.items():
             for partition in offsets.keys() & held:
                 offset, metadata = offsets[partition]
-                translated = self._translation.of(partition, offset) if offset >= 0 else None
+                translated = self._translation.translate(partition, offset) if offset >= 0 else None
                 if translated is not None:
                     remote = self._remote(partition.topic)
                     yield Checkpoint(group, remote, partition.partition, offset, translated, metadata)
@@ -261,7 +261,7 @@ class Checkpoints(threading.Thread):
             if group in self._groups
         }
 
-    def _told(self, duty: str, run: Callable[[], None]) -> None:
+    def _run_and_report(self, duty: str, run: Callable[[], None]) -> None:
         try:
             run()
             self._said.pop(duty, None)

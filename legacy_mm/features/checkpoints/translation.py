@@ -29,7 +29,7 @@ class StoredSyncs:
         for sync in decoded(self._log.read(deadline), OffsetSync.decode):
             self._stores[TopicPartition(sync.topic, sync.partition)].add(sync.upstream, sync.downstream)
 
-    def of(self, partition: TopicPartition) -> tuple[OffsetPair, ...]:
+    def pairs(self, partition: TopicPartition) -> tuple[OffsetPair, ...]:
         """Return the offset syncs used for a partition, the newest first; neighbours may be the same."""
         store = self._stores.get(partition)
         return () if store is None else store.slots
@@ -49,7 +49,7 @@ class StoredCheckpoints:
             place = TopicPartition(each.topic, each.partition)
             self._known[each.group, place] = OffsetPair(each.upstream, each.downstream)
 
-    def of(self, group: str, place: TopicPartition) -> OffsetPair | None:
+    def last(self, group: str, place: TopicPartition) -> OffsetPair | None:
         """Return the last checkpoint of a group for a partition of the target."""
         return self._known.get((group, place))
 
@@ -66,9 +66,9 @@ class Translation:
         """Read new syncs; raises HostError."""
         self._syncs.refresh(deadline)
 
-    def of(self, partition: TopicPartition, offset: int) -> int | None:
+    def translate(self, partition: TopicPartition, offset: int) -> int | None:
         """Return the target offset for a group that would read this source offset next; None if it is unknown.
 
         No record is missed from there; if the exact map does not know the offset, some records may be read again.
         """
-        return best(offset, self._nearest(partition, offset), self._syncs.of(partition)).offset
+        return best(offset, self._nearest(partition, offset), self._syncs.pairs(partition)).offset

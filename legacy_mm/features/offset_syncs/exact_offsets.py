@@ -36,7 +36,7 @@ class StoredMaps:
         for record in decoded(self._log.read(deadline), OffsetMapRecord.decode):
             self._chunks[TopicPartition(record.topic, record.partition)][record.place] = record.chunk
 
-    def of(self, partition: TopicPartition) -> OffsetMap:
+    def read_map(self, partition: TopicPartition) -> OffsetMap:
         """Return the map of a partition, empty if there is none."""
         return OffsetMap(self._chunks[partition].values())
 
@@ -73,7 +73,7 @@ class ExactOffsets:
             return
         self._stored.refresh(Deadline.after(_READ_SECONDS))
         with self._lock:
-            self._maps |= {partition: self._stored.of(partition) for partition in self._unread}
+            self._maps |= {partition: self._stored.read_map(partition) for partition in self._unread}
         self._unread.clear()
 
     def copied(self, runs: Sequence[CopiedRun]) -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from legacy_mm.cli import explain
 from legacy_mm.cli.legacy_mm import main
-from legacy_mm.explain.text import table
+from legacy_mm.cli.output import folded_table
 from legacy_mm.options.option_catalogue import OPTIONS
 from tests.unit.cli.conftest import CONSUMER, OLD_LINE, PRODUCER, Explain
 
@@ -262,7 +262,7 @@ def test_a_name_that_does_not_resolve_is_refused(run: Explain) -> None:
 
 
 def test_long_cells_go_on_below() -> None:
-    lines = list(table([("a" * 50, "x", "b"), ("c", "y", "word " * 40)]))
+    lines = list(folded_table([("a" * 50, "x", "b"), ("c", "y", "word " * 40)]))
     assert max(map(len, lines)) <= 120
     assert lines[:2] == ["  " + "a" * 44 + "  x  b", "  " + "a" * 6]
     assert lines[2].startswith("  c" + " " * 45 + "y  word")
@@ -310,7 +310,7 @@ def test_words_that_are_no_text(run: Explain) -> None:
 
 @pytest.mark.parametrize("words", [("", "x"), ("a" * 60, "b" * 60, "c" * 60, "d " * 60), ("", "", "", "")])
 def test_a_table_of_any_cells(words: tuple[str, ...]) -> None:
-    lines = list(table([words, words[::-1]]))
+    lines = list(folded_table([words, words[::-1]]))
     assert max(map(len, lines)) <= 120
     told = "".join("".join(lines).split())
     assert all(told.count(letter) >= "".join(words).count(letter) for letter in "abcd")

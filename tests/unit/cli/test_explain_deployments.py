@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from legacy_mm.cli.explain import StartJava, explain_line
+from legacy_mm.cli.explain_text import render
 from legacy_mm.explain.differences import DIFFERENCES
-from legacy_mm.explain.text import render
 
 RECORDED = Path(__file__).parents[3] / "compat" / "recorded" / "facts" / "deployments.json"
 DEPLOYMENTS: list[dict[str, Any]] = json.loads(RECORDED.read_text())

@@ -56,7 +56,7 @@ def test_a_batch_that_goes_on_as_it_is(cpu: Cpu, codec: Codec) -> None:
     batch = build(ROWS, base_offset=50, codec=codec)
     route = Router(options()).route("a", 0, batch, 50, 1, 1, keeps_partition=True)
     assert route.contents is None
-    sized = BatchContents(cpu.opens).of(A, batch, route)
+    sized = BatchContents(cpu.opens).measure(A, batch, route)
     assert sized == EXACT
     assert times_of(sized, route) == [EXACT.times]
 
@@ -72,7 +72,7 @@ def test_a_batch_that_goes_on_as_it_is(cpu: Cpu, codec: Codec) -> None:
 def test_what_is_opened_to_be_copied_is_not_opened_twice(cpu: Cpu, way: RouteOptions, times: list[Times]) -> None:
     batch = build(ROWS, base_offset=50)
     route = Router(way).route("a", 0, batch, 50, 1, 1, keeps_partition=True)
-    sized = BatchContents(cpu.opens).of(A, batch, route)
+    sized = BatchContents(cpu.opens).measure(A, batch, route)
     assert (sized, cpu.opened) == (EXACT, 0)
     assert times_of(sized, route) == times
 
@@ -80,7 +80,7 @@ def test_what_is_opened_to_be_copied_is_not_opened_twice(cpu: Cpu, way: RouteOpt
 def test_only_what_is_copied_of_a_batch_counts(cpu: Cpu) -> None:
     batch = build(ROWS, base_offset=50)
     route = Router(options()).route("a", 0, batch, 52, 1, 1, keeps_partition=True)
-    assert BatchContents(cpu.opens).of(A, batch, route) == Sized(Times(2, 2 * NOW - 13, NOW - 9, NOW - 4), 23)
+    assert BatchContents(cpu.opens).measure(A, batch, route) == Sized(Times(2, 2 * NOW - 13, NOW - 9, NOW - 4), 23)
 
 
 @pytest.mark.parametrize("codec", COMPRESSED)
@@ -88,31 +88,31 @@ def test_beyond_a_tenth_of_the_cpu_sizes_are_those_of_the_last_one_that_was_open
     contents = BatchContents(cpu.opens)
     batch = build(ROWS, codec=codec)
     cpu.opening = 2.0
-    assert contents.of(A, batch, UNOPENED) == EXACT
+    assert contents.measure(A, batch, UNOPENED) == EXACT
     estimate = Sized(Times(4, 4 * NOW - 0.0, NOW, NOW), 123, estimated=True)
     header = changed(batch, base_timestamp=NOW)
-    assert contents.of(A, header, UNOPENED) == estimate
+    assert contents.measure(A, header, UNOPENED) == estimate
     twice = build([*ROWS, *(row._replace(offset=row.offset + 4) for row in ROWS)], codec=codec)
     expected = round(123 * len(twice.payload) / len(batch.payload))
-    assert contents.of(A, twice, UNOPENED).value_bytes == expected
+    assert contents.measure(A, twice, UNOPENED).value_bytes == expected
     assert cpu.opened == 1
-    assert contents.of(B, batch, UNOPENED) == EXACT, "nothing is known of it"
-    assert contents.of(A, build(ROWS), UNOPENED) == EXACT, "not compressed"
+    assert contents.measure(B, batch, UNOPENED) == EXACT, "nothing is known of it"
+    assert contents.measure(A, build(ROWS), UNOPENED) == EXACT, "not compressed"
     cpu.now += 36.0
-    assert contents.of(A, batch, UNOPENED) == EXACT, "affordable again"
-    assert contents.of(A, batch, UNOPENED).estimated
+    assert contents.measure(A, batch, UNOPENED) == EXACT, "affordable again"
+    assert contents.measure(A, batch, UNOPENED).estimated
 
 
 def test_not_more_than_half_a_second_is_saved_up(cpu: Cpu) -> None:
     contents = BatchContents(cpu.opens)
     batch = build(ROWS, codec=Codec.LZ4)
     cpu.now, cpu.opening = 1e6, 0.2
-    found = [contents.of(A, batch, UNOPENED).estimated for _ in range(9)]
+    found = [contents.measure(A, batch, UNOPENED).estimated for _ in range(9)]
     assert found == [False] * 4 + [True] * 5, "the first one because nothing is known"
 
 
 @pytest.mark.parametrize("codec", Codec)
 def test_a_batch_that_cannot_be_read_is_left_to_others(cpu: Cpu, codec: Codec) -> None:
     batch = changed(build(ROWS, codec=codec), records=9, last_offset_delta=8)
-    sized = BatchContents(cpu.opens).of(A, batch, UNOPENED)
+    sized = BatchContents(cpu.opens).measure(A, batch, UNOPENED)
     assert sized == Sized(Times.of_batch(batch.header), 0, estimated=True)

@@ -183,7 +183,7 @@ class Run:
 
     def over(self, *values: bytes) -> Run:
         """Copy these records, from offset 10 on, until there is no more or the queue stays full."""
-        Reader.batch = Columns.of([row(value, offset) for offset, value in enumerate(values, 10)])
+        Reader.batch = Columns.from_rows([row(value, offset) for offset, value in enumerate(values, 10)])
         Reader.exhausted = Sender.full = staticmethod(lambda: self.engine.stop(1.0))
         self.left = self.engine.run()
         return self

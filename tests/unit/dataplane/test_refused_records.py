@@ -91,7 +91,7 @@ def between(settings: QuarantineSettings, target: Target, properties: Mapping[st
 
 def read(*values: bytes, partitions: int = 1) -> Columns:
     """Records at the source, one partition after the other."""
-    return Columns.of([row(value, number, number % partitions, NOW) for number, value in enumerate(values)])
+    return Columns.from_rows([row(value, number, number % partitions, NOW) for number, value in enumerate(values)])
 
 
 @pytest.fixture

@@ -215,7 +215,7 @@ def test_a_codec_of_the_source_that_the_target_refuses_is_taken_off_now_and_late
     zstd = build(rows, codec=Codec.ZSTD)
     (first,) = router.route("t", 2, zstd, 0, 4, 4).batches
     assert first.batch.header.codec is Codec.ZSTD
-    opened, failed = router.instead(first, REFUSES_CODEC, {})
+    opened, failed = router.replace(first, REFUSES_CODEC, {})
     assert failed == []
     later = router.route("t", partition, zstd, 0, 4, 4).batches
     for sent in (opened, later):
@@ -225,13 +225,13 @@ def test_a_codec_of_the_source_that_the_target_refuses_is_taken_off_now_and_late
     assert [offset for placed in opened for offset in placed.offsets] == list(range(10))
     (lz4,) = router.route("t", 2, build(rows, codec=Codec.LZ4), 0, 4, 4).batches
     assert lz4.batch.header.codec is Codec.LZ4
-    assert router.instead(later[0], REFUSES_CODEC, {}) == ([], [(later[0], "")]), "it is not compressed"
+    assert router.replace(later[0], REFUSES_CODEC, {}) == ([], [(later[0], "")]), "it is not compressed"
 
 
 def test_a_codec_that_the_user_asks_for_stays() -> None:
     router = Router(RouteOptions(Codec.ZSTD, None, 1 << 20))
     (placed,) = router.route("t", 0, build(keyed_for(0, 4, 3)), 0, 4, 4).batches
-    assert router.instead(placed, REFUSES_CODEC, {}) == ([], [(placed, "")])
+    assert router.replace(placed, REFUSES_CODEC, {}) == ([], [(placed, "")])
 
 
 @pytest.mark.parametrize("codec", list(Codec))
@@ -239,7 +239,7 @@ def test_a_codec_that_the_user_asks_for_stays() -> None:
 def test_only_the_records_that_the_target_names_have_failed(blamed: tuple[int, ...], codec: Codec) -> None:
     rows = [Row(at, NOW - at, b"k", b"%d" % at, (("h", None),)) for at in range(5)]
     refused = Placed(2, build(rows, codec=codec), np.array([3, 5, 6, 7, 20]))
-    instead, failed = Router(OPTIONS).instead(refused, INVALID_RECORD, {at: f"why {at}" for at in blamed})
+    instead, failed = Router(OPTIONS).replace(refused, INVALID_RECORD, {at: f"why {at}" for at in blamed})
     assert contents(instead) == [(2, *row[2:4], row.timestamp) for row in rows if row.offset not in blamed]
     assert [int(offset) for each in instead for offset in each.offsets] == [
         offset for at, offset in enumerate([3, 5, 6, 7, 20]) if at not in blamed
@@ -254,7 +254,7 @@ def test_only_the_records_that_the_target_names_have_failed(blamed: tuple[int, .
 @pytest.mark.parametrize("blamed", [{}, {-1: "", 5: ""}], ids=["nobody", "records that are not there"])
 def test_where_the_target_names_no_record_the_batch_is_halved(blamed: dict[int, str]) -> None:
     rows = [Row(at, NOW, b"k", b"%d" % at) for at in range(5)]
-    instead, failed = Router(OPTIONS).instead(Placed(0, build(rows), range(5)), INVALID_RECORD, blamed)
+    instead, failed = Router(OPTIONS).replace(Placed(0, build(rows), range(5)), INVALID_RECORD, blamed)
     assert len(instead) > 1
     assert [row.value for each in instead for row in decode(each.batch)] == [row.value for row in rows]
     assert failed == []

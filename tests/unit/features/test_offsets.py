@@ -207,11 +207,11 @@ def translation(*pairs: tuple[int, int], known: OffsetMap | None = None) -> Tran
 def test_the_exact_map_and_offset_syncs_answer_together() -> None:
     known = OffsetMap()
     known.add(OffsetRun(90, 5, 10))
-    assert translation((95, 10), known=known).of(ONE, 98) == 13, "exactly"
-    assert translation((110, 20), known=known).of(ONE, 112) == 21, "the sync knows more than the end of the map"
-    assert translation((100, 7)).of(ONE, 105) == 8
-    assert translation((100, 7)).of(ONE, 99) is None
-    assert translation((100, 7)).of(OTHER, 105) is None
+    assert translation((95, 10), known=known).translate(ONE, 98) == 13, "exactly"
+    assert translation((110, 20), known=known).translate(ONE, 112) == 21, "the sync knows more than the end of the map"
+    assert translation((100, 7)).translate(ONE, 105) == 8
+    assert translation((100, 7)).translate(ONE, 99) is None
+    assert translation((100, 7)).translate(OTHER, 105) is None
 
 
 OFFSETS = Scope("mirror_offsets", (("source", "west"), ("target", "east")))

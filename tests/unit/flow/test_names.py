@@ -27,7 +27,7 @@ def names(pattern: str = "orders", **words: str) -> Names:
 def test_heartbeats_of_any_depth_are_mirrored_under_the_alias(policy: str) -> None:
     """Not those that have been at the target, and not what the pattern does not name otherwise."""
     flow = names(replication_policy_class=policy, heartbeats_replication_enabled="true", topics_exclude=".*beats")
-    found = flow.choice().of(TOPICS)
+    found = flow.choice().select(TOPICS)
     renamed = "A.orders" if policy.startswith("Default") else "orders"
     assert {topic: flow.at_target(topic) for topic in found} == {
         "orders": renamed,
@@ -59,7 +59,7 @@ KEPT = ("B.old", "billing-internal", "bills.internal", "__own", ".hidden")
 )
 def test_what_is_outside_a_canary_is_mirrored_as_without_features(canary: str, mirrored: set[str]) -> None:
     flow = names(pattern=".*", feature_topics=canary, rename_topics="true", heartbeats_replication_enabled="false")
-    found = flow.choice().of(["orders", *KEPT, "__consumer_offsets", "__transaction_state"])
+    found = flow.choice().select(["orders", *KEPT, "__consumer_offsets", "__transaction_state"])
     flow.scope.look(found)
     assert found == mirrored
     assert {topic for topic in found if flow.at_target(topic) == topic} == mirrored - {"orders"}
@@ -68,7 +68,7 @@ def test_what_is_outside_a_canary_is_mirrored_as_without_features(canary: str, m
 @pytest.mark.parametrize("flags", [{}, {"emit_heartbeats_enabled": "true", "heartbeats_replication_enabled": "false"}])
 def test_otherwise_they_are_topics_like_any_other(flags: dict[str, str]) -> None:
     flow = names(**flags)
-    assert flow.choice().of(TOPICS) == {"orders"}
+    assert flow.choice().select(TOPICS) == {"orders"}
     assert flow.at_target("heartbeats") == "heartbeats"
     assert not flow.brings_heartbeats("heartbeats")
 

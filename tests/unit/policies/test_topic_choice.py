@@ -14,14 +14,14 @@ TOPICS = ("a", "ab", "b", "__x")
 @pytest.mark.parametrize(("inverted", "mirrored"), [(False, {"a", "ab"}), (True, {"b"})])
 def test_pattern_and_names(inverted: bool, mirrored: set[str]) -> None:
     choice = TopicChoice(Expression("a.*"), inverted=inverted, is_barred=lambda name: name.startswith("__"))
-    assert choice.of(TOPICS) == mirrored
+    assert choice.select(TOPICS) == mirrored
 
 
 def test_lists_come_after_the_pattern() -> None:
     choice = TopicChoice(
         Expression("a.*"), inverted=False, is_barred=lambda name: False, accepted=lambda names: frozenset(names) - {"a"}
     )
-    assert choice.of(TOPICS) == {"ab"}
+    assert choice.select(TOPICS) == {"ab"}
 
 
 def test_some_are_mirrored_whatever_pattern_and_lists_say_unless_they_are_barred() -> None:
@@ -32,7 +32,7 @@ def test_some_are_mirrored_whatever_pattern_and_lists_say_unless_they_are_barred
         accepted=lambda names: frozenset(),
         always=lambda name: name in ("b", "__x"),
     )
-    assert choice.of(TOPICS) == {"b"}
+    assert choice.select(TOPICS) == {"b"}
 
 
 def test_without_a_canary_features_concern_every_topic() -> None:

@@ -43,7 +43,7 @@ def deny(sender: RecordSender, code: int = DENIED) -> None:
 
 
 RECORD = row(b"v")
-RECORDS = Columns.of([RECORD])
+RECORDS = Columns.from_rows([RECORD])
 
 
 @pytest.mark.parametrize(

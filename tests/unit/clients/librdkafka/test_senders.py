@@ -146,7 +146,7 @@ def test_a_partition_keeps_its_sender_and_its_order(*, outgoing: bool) -> None:
     if outgoing:
         assert group.senders.send_outgoing(records, 3, records) == 200
     else:
-        assert group.senders.send(Columns.of(records), 3) == 200
+        assert group.senders.send(Columns.from_rows(records), 3) == 200
     assert sorted(number for sender in group.now for number in numbers(sender)) == list(range(3, 200))
     owners = [{*map(number_of, sender.sent)} for sender in group.now]
     assert all(owners)
@@ -160,7 +160,7 @@ def test_behind_a_record_that_does_not_fit_none_is_sent() -> None:
     group = Group().divided()
     first, second, _ = group.now
     first.room = 3
-    records = Columns.of([record(number // 2 % 2, number) for number in range(12)])
+    records = Columns.from_rows([record(number // 2 % 2, number) for number in range(12)])
     assert group.senders.send(records) == 5
     assert numbers(first) == [0, 1, 4]
     assert numbers(second) == [2, 3]
@@ -172,7 +172,7 @@ def test_behind_a_record_that_does_not_fit_none_is_sent() -> None:
 def test_who_has_nothing_to_send_is_called_nevertheless() -> None:
     """librdkafka tells its errors only then."""
     group = Group().divided()
-    group.senders.send(Columns.of([record(0, 1)]))
+    group.senders.send(Columns.from_rows([record(0, 1)]))
     assert [sender.calls for sender in group.now] == [1, 1, 1]
     group.senders.send(NO_RECORDS)
     assert [sender.calls for sender in group.now] == [2, 2, 2]

@@ -154,7 +154,7 @@ def test_what_the_log_does_not_hold_goes_on_under_another_producer_id() -> None:
         assert error == OUT_OF_ORDER or lane.begin() is entry
     assert (question := lane.question()) is not None
     with appender.lock:
-        appender.told(question, LogAnswer(-1, -1))
+        appender.answered(question, LogAnswer(-1, -1))
     assert lane.begin() is entry
     fail(appender, entry, OUT_OF_ORDER)
     assert appender.take_refused() == [entry]
@@ -174,7 +174,7 @@ def test_what_the_log_holds_is_acknowledged_with_its_place() -> None:
     assert (question := lane.question()) is not None
     assert question.since == 2
     with appender.lock:
-        appender.told(question, LogAnswer(-1, 5))
+        appender.answered(question, LogAnswer(-1, 5))
     assert appender.take_acknowledged() == [("receipt", 0), ("receipt", 5)]
     assert appender.is_empty()
 
@@ -196,7 +196,7 @@ def test_who_may_have_arrived_is_not_sent_under_another_producer_id(which: int) 
         fail(appender, both[0], UNKNOWN_PRODUCER)
         assert (question := lane.question()) is not None, "its log may know it"
         with appender.lock:
-            appender.told(question, LogAnswer(-1, None))
+            appender.answered(question, LogAnswer(-1, None))
         assert lane.begin() is both[0], "but it does not tell"
         fail(appender, both[0], UNKNOWN_PRODUCER)
     assert appender.take_refused() == [both[0]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from legacy_mm.cli.progress_bar import ProgressBar
+from legacy_mm.cli.output import ProgressBar
 
 
 def test_it_goes_forward_in_one_line() -> None:

@@ -29,9 +29,9 @@ from legacy_mm.audit.record import Headers, ObservedRecord
 from legacy_mm.audit.record_comparison import murmur2, partition_of, same_records
 from legacy_mm.audit.waiting import wait_until
 
-REQUEST_SECONDS = 30.0
-SILENCE_SECONDS = 60.0
-CONSUME_SECONDS = 0.05
+REQUEST_TIMEOUT = 30.0
+SILENCE_TIMEOUT = 60.0
+CONSUME_TIMEOUT = 0.05
 BATCH = 5_000
 
 Settings = dict[str, str | int | float | bool]
@@ -65,8 +65,8 @@ def messages(
         while ends:
             batch = wait_until(
                 # `consume` waits out its time unless the batch is full, so that time is short.
-                lambda: consumer.consume(BATCH, CONSUME_SECONDS),
-                SILENCE_SECONDS,
+                lambda: consumer.consume(BATCH, CONSUME_TIMEOUT),
+                SILENCE_TIMEOUT,
                 f"records of {topic} at {connection['bootstrap.servers']}",
             )
             for message in batch:
@@ -85,7 +85,7 @@ def all_ends(bootstrap: str, topics: Iterable[str]) -> dict[str, dict[int, int]]
     """Return `end_offsets` of those of these topics that exist, by one client."""
     consumer = _consumer(_connection(bootstrap))
     try:
-        there = consumer.list_topics(timeout=REQUEST_SECONDS).topics
+        there = consumer.list_topics(timeout=REQUEST_TIMEOUT).topics
         return {
             topic: {number: _watermarks(consumer, topic, number)[1] for number in sorted(there[topic].partitions)}
             for topic in topics
@@ -119,8 +119,8 @@ def committed(bootstrap: str, group: str, topics: Iterable[str]) -> dict[tuple[s
     try:
         wanted = [TopicPartition(topic, number) for topic in topics for number in partition_numbers(consumer, topic)]
         (found,) = wait_until(  # a new cluster has no coordinators yet
-            lambda: (consumer.committed(wanted, timeout=REQUEST_SECONDS),),
-            REQUEST_SECONDS,
+            lambda: (consumer.committed(wanted, timeout=REQUEST_TIMEOUT),),
+            REQUEST_TIMEOUT,
             f"the offsets of {group} at {bootstrap}",
         )
     finally:
@@ -135,7 +135,7 @@ def commit(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int]) -
     try:
         wait_until(  # a new cluster has no coordinators yet
             lambda: consumer.commit(offsets=places, asynchronous=False),
-            REQUEST_SECONDS,
+            REQUEST_TIMEOUT,
             f"the commit of {group} at {bootstrap}",
         )
     finally:
@@ -145,7 +145,7 @@ def commit(bootstrap: str, group: str, offsets: Mapping[tuple[str, int], int]) -
 def members(bootstrap: str, group: str) -> int:
     """Return the number of members of a stable group; 0 while it rebalances or does not exist."""
     admin = AdminClient(_connection(bootstrap))
-    description = admin.describe_consumer_groups([group])[group].result(REQUEST_SECONDS)
+    description = admin.describe_consumer_groups([group])[group].result(REQUEST_TIMEOUT)
     return len(description.members) if description.state == ConsumerGroupState.STABLE else 0
 
 
@@ -159,10 +159,10 @@ def create_topic(
     """Create a topic and wait until every partition has a leader; an existing topic is an error."""
     admin = AdminClient(_connection(bootstrap))
     order = NewTopic(name, partitions, replication, config=dict(config or {}))
-    admin.create_topics([order])[name].result(REQUEST_SECONDS)
+    admin.create_topics([order])[name].result(REQUEST_TIMEOUT)
     wait_until(
         lambda: _led(admin, name) == partitions,
-        REQUEST_SECONDS,
+        REQUEST_TIMEOUT,
         f"leaders of {name} at {bootstrap}",
     )
 
@@ -170,10 +170,10 @@ def create_topic(
 def delete_topic(bootstrap: str, name: str) -> None:
     """Delete a topic and wait until the cluster no longer lists it."""
     admin = AdminClient(_connection(bootstrap))
-    admin.delete_topics([name])[name].result(REQUEST_SECONDS)
+    admin.delete_topics([name])[name].result(REQUEST_TIMEOUT)
     wait_until(
-        lambda: name not in admin.list_topics(timeout=REQUEST_SECONDS).topics,
-        REQUEST_SECONDS,
+        lambda: name not in admin.list_topics(timeout=REQUEST_TIMEOUT).topics,
+        REQUEST_TIMEOUT,
         f"{name} to be gone at {bootstrap}",
     )
 
@@ -182,7 +182,7 @@ def delete_records(bootstrap: str, topic: str, before: Mapping[int, int]) -> Non
     """Raise the log start offsets of partitions, as retention does."""
     admin = AdminClient(_connection(bootstrap))
     for future in admin.delete_records([TopicPartition(topic, number, at) for number, at in before.items()]).values():
-        future.result(REQUEST_SECONDS)
+        future.result(REQUEST_TIMEOUT)
 
 
 def change_topic(bootstrap: str, name: str, config: Mapping[str, str]) -> None:
@@ -190,14 +190,14 @@ def change_topic(bootstrap: str, name: str, config: Mapping[str, str]) -> None:
     entries = [ConfigEntry(key, value, incremental_operation=AlterConfigOpType.SET) for key, value in config.items()]
     resource = ConfigResource(ConfigResource.Type.TOPIC, name, incremental_configs=entries)
     admin = AdminClient(_connection(bootstrap))
-    admin.incremental_alter_configs([resource])[resource].result(REQUEST_SECONDS)
+    admin.incremental_alter_configs([resource])[resource].result(REQUEST_TIMEOUT)
 
 
 def grow_topic(bootstrap: str, name: str, partitions: int) -> None:
     """Give a topic more partitions and wait until all have a leader."""
     admin = AdminClient(_connection(bootstrap))
-    admin.create_partitions([NewPartitions(name, partitions)])[name].result(REQUEST_SECONDS)
-    wait_until(lambda: _led(admin, name) == partitions, REQUEST_SECONDS, f"{partitions} leaders of {name}")
+    admin.create_partitions([NewPartitions(name, partitions)])[name].result(REQUEST_TIMEOUT)
+    wait_until(lambda: _led(admin, name) == partitions, REQUEST_TIMEOUT, f"{partitions} leaders of {name}")
 
 
 def leader(bootstrap: str, topic: str, partition: int) -> int:
@@ -205,14 +205,14 @@ def leader(bootstrap: str, topic: str, partition: int) -> int:
     admin = AdminClient(_connection(bootstrap))
 
     def described() -> Any:
-        return admin.list_topics(topic, timeout=REQUEST_SECONDS).topics[topic].partitions.get(partition)
+        return admin.list_topics(topic, timeout=REQUEST_TIMEOUT).topics[topic].partitions.get(partition)
 
-    return int(wait_until(described, REQUEST_SECONDS, f"{topic}-{partition} to be known").leader)
+    return int(wait_until(described, REQUEST_TIMEOUT, f"{topic}-{partition} to be known").leader)
 
 
 def list_topics(bootstrap: str) -> dict[str, int]:
     """Return every topic of a cluster, internal ones too, with its number of partitions."""
-    found = AdminClient(_connection(bootstrap)).list_topics(timeout=REQUEST_SECONDS).topics
+    found = AdminClient(_connection(bootstrap)).list_topics(timeout=REQUEST_TIMEOUT).topics
     return {name: len(topic.partitions) for name, topic in found.items()}
 
 
@@ -235,7 +235,7 @@ def wait_for_count(bootstrap: str, topic: str, n: int, timeout: float) -> None:
 
 def partition_numbers(client: Consumer, topic: str) -> list[int]:
     """Partition numbers of a topic; KafkaException when it does not exist."""
-    found = client.list_topics(topic, timeout=REQUEST_SECONDS).topics[topic]
+    found = client.list_topics(topic, timeout=REQUEST_TIMEOUT).topics[topic]
     if found.error is not None:
         raise KafkaException(found.error)
     return sorted(found.partitions)
@@ -263,10 +263,10 @@ def _consumer(settings: Mapping[str, Any]) -> Consumer:
 def _watermarks(consumer: Consumer, topic: str, partition: int) -> tuple[int, int]:
     def ask() -> tuple[int, int] | None:
         place = TopicPartition(topic, partition)
-        return consumer.get_watermark_offsets(place, timeout=REQUEST_SECONDS, cached=False)
+        return consumer.get_watermark_offsets(place, timeout=REQUEST_TIMEOUT, cached=False)
 
     # Asked again while the leadership moves: librdkafka reports the broker that has gone.
-    answer = wait_until(ask, REQUEST_SECONDS, f"the offsets of {topic}-{partition}")
+    answer = wait_until(ask, REQUEST_TIMEOUT, f"the offsets of {topic}-{partition}")
     assert answer is not None
     return answer
 
@@ -322,7 +322,7 @@ def _bytes(content: str | bytes | None) -> bytes | None:
 
 
 def _led(admin: AdminClient, name: str) -> int:
-    found = admin.list_topics(name, timeout=REQUEST_SECONDS).topics[name]
+    found = admin.list_topics(name, timeout=REQUEST_TIMEOUT).topics[name]
     return sum(partition.leader >= 0 for partition in found.partitions.values())
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 from confluent_kafka import Producer
 
 from legacy_mm.audit.ledger import Ledger, LedgerEntry, checksum
-from legacy_mm.audit.load import DIFFERENT_KEYS, DIFFERENT_VALUES, FLUSH_SECONDS, text_values
+from legacy_mm.audit.load import DIFFERENT_KEYS, DIFFERENT_VALUES, FLUSH_TIMEOUT, text_values
 from legacy_mm.audit.record import Headers
 
 _HEADERS: tuple[Headers, ...] = (
@@ -60,7 +60,7 @@ def produce(ledger: Ledger, connection: Mapping[str, Any], work: Workload) -> in
     own_id = {"transactional.id": f"{ledger.topic}-{ledger.run}"} if work.transaction else {}
     writer = Producer({**_SETTINGS, **own_id, **connection})
     if work.transaction:
-        writer.init_transactions(FLUSH_SECONDS)
+        writer.init_transactions(FLUSH_TIMEOUT)
         writer.begin_transaction()
     refused: list[int] = []
     texts = text_values(max(0, work.size - len(ledger.identity(10**6))), seed=work.seed)
@@ -68,12 +68,12 @@ def produce(ledger: Ledger, connection: Mapping[str, Any], work: Workload) -> in
         _send(writer, ledger, refused, sequence, texts[sequence % DIFFERENT_VALUES], work)
         if number % _POLL_RECORDS == 0 or work.rate:
             writer.poll(0)
-    if left := writer.flush(FLUSH_SECONDS):
-        raise TimeoutError(f"{left} records were neither acknowledged nor refused within {FLUSH_SECONDS:g} s")
+    if left := writer.flush(FLUSH_TIMEOUT):
+        raise TimeoutError(f"{left} records were neither acknowledged nor refused within {FLUSH_TIMEOUT:g} s")
     if work.transaction == "commit":
-        writer.commit_transaction(FLUSH_SECONDS)
+        writer.commit_transaction(FLUSH_TIMEOUT)
     elif work.transaction == "abort":
-        writer.abort_transaction(FLUSH_SECONDS)
+        writer.abort_transaction(FLUSH_TIMEOUT)
     return len(refused)
 
 

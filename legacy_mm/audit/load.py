@@ -24,7 +24,7 @@ from legacy_mm.audit.record_comparison import partition_of
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 MILLISECONDS_2001 = 1_000_000_000_000
 NEVER_EXPIRE = {"retention.ms": "-1"}
-FLUSH_SECONDS = 120.0
+FLUSH_TIMEOUT = 120.0
 FLUSH_SECONDS_A_PARTITION = 0.1  # librdkafka sends a request for each, and a topic may have 5,000
 BATCH_BYTES = 131_072
 BATCH_BYTES_OF_LARGE = 1_000_000
@@ -100,7 +100,7 @@ def load(
         _produce(writer, topic, key=key, value=value, headers=attached)
         if number % 10_000 == 0:
             writer.poll(0)
-    finish(writer, FLUSH_SECONDS + FLUSH_SECONDS_A_PARTITION * partitions)
+    finish(writer, FLUSH_TIMEOUT + FLUSH_SECONDS_A_PARTITION * partitions)
     return Loaded(topic, f"{codec}, {size} bytes", count, count, partitions)
 
 
@@ -175,7 +175,7 @@ def load_compacted(bootstrap: str, topic: str, source: random.Random | None = No
     return Loaded(topic, "compacted", left, end, partitions=1, config=config)
 
 
-def finish(writer: Producer, seconds: float = FLUSH_SECONDS) -> None:
+def finish(writer: Producer, seconds: float = FLUSH_TIMEOUT) -> None:
     """Flush; TimeoutError when not everything was acknowledged."""
     if left := writer.flush(seconds):
         raise TimeoutError(f"{left} records were not acknowledged within {seconds:g} s")
@@ -204,7 +204,7 @@ def _write_transactions(bootstrap: str, topic: str, source: random.Random) -> Lo
     create_topic(bootstrap, topic, config=NEVER_EXPIRE)
     settings: dict[str, Setting] = {"transactional.id": f"{topic}-writer"}
     writer = _producer(bootstrap, "none", settings=settings)
-    writer.init_transactions(FLUSH_SECONDS)
+    writer.init_transactions(FLUSH_TIMEOUT)
     visible = written = 0
     for number in range(4):
         writer.begin_transaction()
@@ -212,9 +212,9 @@ def _write_transactions(bootstrap: str, topic: str, source: random.Random) -> Lo
         finish(writer)  # an abort would purge records that were not sent yet
         written += count
         if number % 2:
-            writer.abort_transaction(FLUSH_SECONDS)
+            writer.abort_transaction(FLUSH_TIMEOUT)
         else:
-            writer.commit_transaction(FLUSH_SECONDS)
+            writer.commit_transaction(FLUSH_TIMEOUT)
             visible += count
     return Loaded(topic, "transactions", visible, written, config=NEVER_EXPIRE)
 

@@ -31,10 +31,10 @@ from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import HostError
 
 _PARTITIONS = 4
-_START_SECONDS = 120.0  # independent of the patience with records: a busy host takes a minute
-_LOAD_SECONDS = 10.0
-_STOP_SECONDS = 60.0
-_REQUEST_SECONDS = 30.0
+_START_TIMEOUT = 120.0  # independent of the patience with records: a busy host takes a minute
+_LOAD_TIMEOUT = 10.0
+_STOP_TIMEOUT = 60.0
+_REQUEST_TIMEOUT = 30.0
 _STOPPED = 128 + signal.SIGTERM
 _WORKER = re.compile(r"copies from .*\(worker [^:]*:(\d+)\)")
 OWN_CONSUMER_LINES = {"auto.offset.reset": "earliest", "session.timeout.ms": "6000", "heartbeat.interval.ms": "1000"}
@@ -83,12 +83,12 @@ class Stage:
         folder = self._folder / f"{self.name}-{len(self._tools)}"
         tool = self._clusters.start(folder, self.name, self.name)
         self._tools.append(tool)
-        tool.wait_for_output("copies from", _START_SECONDS)
+        tool.wait_for_output("copies from", _START_TIMEOUT)
         return tool
 
     def load(self) -> None:
         """Begin to write, over some seconds."""
-        work = Workload(self._clusters.records, rate=self._clusters.records / _LOAD_SECONDS)
+        work = Workload(self._clusters.records, rate=self._clusters.records / _LOAD_TIMEOUT)
         self._loading = threading.Thread(target=self._produce, args=(work,), daemon=True)
         self._loading.start()
         wait_until(lambda: self.ledger.acknowledged >= work.records // 3, self._clusters.patience, "records to flow")
@@ -110,7 +110,7 @@ class Stage:
 
     def stop(self, tool: ToolProcess) -> None:
         """Stop cleanly; raises HostError for another exit status."""
-        code = tool.stop(_STOP_SECONDS)
+        code = tool.stop(_STOP_TIMEOUT)
         if code != _STOPPED:
             raise HostError(f"a clean stop ended with {code}, not {_STOPPED}")
 
@@ -120,7 +120,7 @@ class Stage:
         admins = [AdminClient(dict(side)) for side in (self._clusters.source, self._clusters.target)]
         try:
             for admin in admins:
-                _answers(admin.create_topics([NewTopic(self.name, _PARTITIONS)], request_timeout=_REQUEST_SECONDS))
+                _answers(admin.create_topics([NewTopic(self.name, _PARTITIONS)], request_timeout=_REQUEST_TIMEOUT))
             yield
         finally:
             with undisturbed():
@@ -130,12 +130,12 @@ class Stage:
         for tool in self._tools:
             tool.kill_tree()
         if self._loading is not None:  # a broker may recreate a topic for a client that still writes to it
-            self._loading.join(_REQUEST_SECONDS)
+            self._loading.join(_REQUEST_TIMEOUT)
         for admin in admins:
             with contextlib.suppress(KafkaException):
-                _answers(admin.delete_topics([self.name], request_timeout=_REQUEST_SECONDS))
+                _answers(admin.delete_topics([self.name], request_timeout=_REQUEST_TIMEOUT))
         with contextlib.suppress(KafkaException):
-            _answers(admins[0].delete_consumer_groups([self.name], request_timeout=_REQUEST_SECONDS))
+            _answers(admins[0].delete_consumer_groups([self.name], request_timeout=_REQUEST_TIMEOUT))
 
     def _produce(self, work: Workload) -> None:
         self._refused = produce(self.ledger, self._clusters.source, work)
@@ -222,7 +222,7 @@ def _to_worker(stage: Stage, number: signal.Signals) -> None:
     stage.load()
     worker = _WORKER.findall(tool.output())[-1]
     os.kill(int(worker), number)
-    wait_until(lambda: _WORKER.findall(tool.output())[-1] != worker, _STOP_SECONDS, "another worker")
+    wait_until(lambda: _WORKER.findall(tool.output())[-1] != worker, _STOP_TIMEOUT, "another worker")
     stage.wait_for_all()
     stage.stop(tool)
 

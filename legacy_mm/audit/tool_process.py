@@ -18,7 +18,7 @@ from legacy_mm.audit.waiting import wait_until
 # Variables of a developer's shell that must not reach a tool; a caller's own `environment` still counts.
 FOREIGN = ("KAFKA_", "LEGACY_MM_", "SPARK_", "PYSPARK_", "JMX_PORT", "CLASSPATH", "LOG_DIR")
 KEPT = ("LEGACY_MM_CACHE",)
-_KILL_SECONDS = 30.0
+_KILL_TIMEOUT = 30.0
 _TAIL = 4_000
 
 
@@ -97,7 +97,7 @@ class ToolProcess:
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: not self.tree.pids(), _KILL_SECONDS, f"the children of {self.name} to be gone")
+        wait_until(lambda: not self.tree.pids(), _KILL_TIMEOUT, f"the children of {self.name} to be gone")
 
     def __enter__(self) -> Self:
         return self

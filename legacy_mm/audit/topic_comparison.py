@@ -23,7 +23,7 @@ from legacy_mm.model import TopicPartition
 from legacy_mm.spark.tables import Slice, Tables
 
 SIDES = ("source", "target")
-_ASK_SECONDS = 10.0
+_ASK_TIMEOUT = 10.0
 _SLICE_RECORDS = 500_000
 _VIEW = "records"
 _HASHES = 1 << 64
@@ -109,7 +109,7 @@ def compare(
     `committed_only`: the mirror copies no record of an aborted transaction. `without_header`: the header that it adds.
     """
     surveys = {side: LibrdkafkaInspector(connections[side]) for side in SIDES}
-    counts = {side: surveys[side].partitions(Deadline.after(_ASK_SECONDS)) for side in SIDES}
+    counts = {side: surveys[side].partitions(Deadline.after(_ASK_TIMEOUT)) for side in SIDES}
     names = named(counts["source"])
     if not names:
         raise HostError("nothing to compare: no topic of the source matches, or the principal may see none")
@@ -120,7 +120,7 @@ def compare(
             TopicPartition(name, number) for name in topics[side] for number in range(counts[side].get(name, 0))
         ]
         ask = surveys[side].log_ends if side == "source" else surveys[side].settled_ends
-        ends = ask(partitions, Deadline.after(_ASK_SECONDS))
+        ends = ask(partitions, Deadline.after(_ASK_TIMEOUT))
         committed = committed_only or side == "target"
         common = {"side": side, "timed": timed, "committed": committed, "without_header": without_header}
         slices += [{**common, "name": topics[side][cut["topic"]], **cut} for cut in _cuts(ends)]

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-PAUSE_SECONDS = 0.05
+RETRY_BACKOFF = 0.05
 
 
 def wait_until(condition: Callable[[], T], timeout: float, what: str) -> T:
@@ -29,7 +29,7 @@ def wait_until(condition: Callable[[], T], timeout: float, what: str) -> T:
             last = f"last error: {error!r}"
         if time.monotonic() >= end:
             raise TimeoutError(f"waited {timeout:g} s for {what}; {last}")
-        time.sleep(PAUSE_SECONDS)
+        time.sleep(RETRY_BACKOFF)
 
 
 def _not_yet() -> tuple[type[BaseException], ...]:

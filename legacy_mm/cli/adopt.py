@@ -27,7 +27,7 @@ from legacy_mm.model import Offsets, TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, Entry, next_offsets
 from legacy_mm.spark.session import java_for
 
-_ASK_SECONDS = 60.0
+_ASK_TIMEOUT = 60.0
 _USAGE = (
     "legacy-mm adopt --offsets-topic TOPIC [--connector NAME] [--cluster ALIAS] [--known-only] [--replace] [--dry-run] "
     "-- COMMAND LINE OF THE MIRROR"
@@ -96,7 +96,7 @@ def _names(connectors: Mapping[Connector, object] | Sequence[Connector]) -> str:
 
 
 def _patience() -> Deadline:
-    return Deadline.after(_ASK_SECONDS)
+    return Deadline.after(_ASK_TIMEOUT)
 
 
 def _say(text: str) -> None:

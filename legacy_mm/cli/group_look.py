@@ -24,7 +24,7 @@ from legacy_mm.logs import root_logger
 from legacy_mm.spark.session import java_for
 
 _CLIENT_ID = "legacy_mm-translate"
-_ASK_SECONDS = 30.0
+_ASK_TIMEOUT = 30.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,5 +85,5 @@ def flow_groups(settings: Settings, names: Names) -> FlowGroups:
         settings.source.committed_only,
     )
     translation = GroupTranslation(mirrored, ClusterView(there, LibrdkafkaInspector(target)), known, copies)
-    cluster = LibrdkafkaAdmin("target", target).cluster_id(Deadline.after(_ASK_SECONDS))
+    cluster = LibrdkafkaAdmin("target", target).cluster_id(Deadline.after(_ASK_TIMEOUT))
     return FlowGroups(settings, cluster, there, translation)

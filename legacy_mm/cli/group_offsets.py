@@ -25,9 +25,9 @@ from legacy_mm.features.cutover import cutover_receipt
 from legacy_mm.features.cutover.moving import Cutover, CutoverOptions, undo
 
 _FORMAT = 1
-_ASK_SECONDS = 60.0
-_READ_SECONDS = 600.0
-_TIMEOUT_SECONDS = 300.0
+_ASK_TIMEOUT = 60.0
+_READ_TIMEOUT = 600.0
+_DEFAULT_TIMEOUT = 300.0
 _SPARE_SECONDS = 5.0
 _BEHIND = "-- COMMAND LINE OF THE MIRROR"
 _TRANSLATE_CODES = "exit code 0: all partitions are told; 2: some cannot be translated; 1: an error"
@@ -60,7 +60,7 @@ def cutover(words: Sequence[str]) -> int:
     asked.add_argument("--group", metavar="G", help="the consumer group; its consumers are stopped")
     asked.add_argument("--undo", type=Path, metavar="RECEIPT", help="give the group what it had at the target before")
     parser.add_argument(
-        "--timeout", type=float, default=_TIMEOUT_SECONDS, metavar="SECONDS", help="to wait for the mirror (300)"
+        "--timeout", type=float, default=_DEFAULT_TIMEOUT, metavar="SECONDS", help="to wait for the mirror (300)"
     )
     parser.add_argument("--receipt", type=Path, metavar="FILE", help="a new file (cutover-GROUP-TIME.json)")
     parser.add_argument("--partial", action="store_true", help="leave out partitions that cannot be translated")
@@ -86,7 +86,7 @@ def _add_from_first(parser: argparse.ArgumentParser) -> None:
 def _translate(options: argparse.Namespace, line: Sequence[str]) -> int:
     with groups_of(line) as flow:
         positions = _informed(flow).positions(
-            options.group, Deadline.after(_ASK_SECONDS), from_first=options.from_first
+            options.group, Deadline.after(_ASK_TIMEOUT), from_first=options.from_first
         )
     if options.json:
         document = {"format": _FORMAT, "group": options.group, "partitions": [_row(each) for each in positions]}
@@ -98,7 +98,7 @@ def _translate(options: argparse.Namespace, line: Sequence[str]) -> int:
 
 def _informed(flow: FlowGroups) -> GroupTranslation:
     """Read what the mirror has written down up to now: possibly millions of offset syncs."""
-    flow.translation.refresh(Deadline.after(_READ_SECONDS))
+    flow.translation.refresh(Deadline.after(_READ_TIMEOUT))
     return flow.translation
 
 

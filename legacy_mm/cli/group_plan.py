@@ -20,7 +20,7 @@ from legacy_mm.flow.offset_features import accepted_groups
 from legacy_mm.policies.changes import Look
 
 CHECKPOINTS, GROUP_OFFSETS = "checkpoints", "group-offsets"
-_ASK_SECONDS = 60.0
+_ASK_TIMEOUT = 60.0
 _MOST_GROUPS, _MOST_NAMES = 200, 10
 Moves = Mapping[str, Sequence[str]]
 """Group -> where it is committed next, a line each."""
@@ -30,7 +30,7 @@ def look(flow: FlowGroups, names: Names) -> tuple[dict[str, Look], Moves]:
     """Return what is to be said of each part, and the groups that are about to be committed; raises LegacyMMError."""
     asked = flow.settings.features.checkpoints
     assert asked is not None
-    deadline = Deadline.after(_ASK_SECONDS)
+    deadline = Deadline.after(_ASK_TIMEOUT)
     flow.translation.refresh(deadline)
     accepted = accepted_groups(asked, flow.settings, names)
     found = sorted(flow.translation.source.groups.groups(deadline))

@@ -27,8 +27,8 @@ from legacy_mm.jvm.java_classes import HANDLER, with_interface
 from legacy_mm.jvm.java_home import compiler_jars, find_java
 from legacy_mm.model import EARLIEST, Columns, TopicPartition
 
-_READ_SECONDS = 1.0
-_FIRST_READ_SECONDS = 30.0
+_READ_TIMEOUT = 1.0
+_FIRST_READ_TIMEOUT = 30.0
 
 
 def handler(words: Sequence[str]) -> int:
@@ -101,9 +101,9 @@ def _records(settings: Settings, place: TopicPartition, begin: int, count: int) 
     properties = {**settings.source.properties, "client.id": "legacy-mm-handler-test"}
     reader = PartitionReader(properties, settings.source.api_timeout, ignore)
     _start(reader, place, begin)
-    timeout = _FIRST_READ_SECONDS
+    timeout = _FIRST_READ_TIMEOUT
     while count > 0 and (found := reader.read(timeout)):
-        timeout = _READ_SECONDS
+        timeout = _READ_TIMEOUT
         rows = list(found.part(0, count).rows())
         yield from (Record(*row) for row in rows)
         count -= len(rows)

@@ -35,7 +35,7 @@ from legacy_mm.logs import events
 from legacy_mm.model import Columns, Outgoing
 
 _SEND_TIMEOUT = 30.0
-_LOOK_SECONDS = 0.05
+_LOOK_INTERVAL = 0.05
 _PORTION = 100
 """Few enough that none waits in the queue until its time is over."""
 
@@ -157,7 +157,7 @@ def _send_portion(sender: RecordSender, targets: Sequence[Outgoing]) -> None:
             sent = sender.send_outgoing(targets, sent)
         except (TypeError, ValueError, OverflowError) as error:
             raise SendFailure(f"a record cannot be sent: {error}") from error
-        sender.poll(_LOOK_SECONDS)
+        sender.poll(_LOOK_INTERVAL)
         if (ending := sender.fatal()) is not None:
             if ending.refuses_idempotence:
                 raise IdempotenceRefused(ending.reason)

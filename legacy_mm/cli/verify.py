@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from legacy_mm.audit.topic_comparison import ComparisonOutcome
 
 _PRELOADED = "legacy_mm.spark.tables legacy_mm.audit.fingerprints"
-_STOP_SECONDS = 5.0
+_STOP_TIMEOUT = 5.0
 _HOUR_SECONDS = 3600
 _AS_THE_MIRROR = (
     "spark.master",
@@ -92,7 +92,7 @@ def _compare(options: argparse.Namespace, parts: LineParts | None) -> Comparison
     topics = topic_pattern.topic_settings(options.topics, exclude_internal=True)
     with ExitStack() as stack:
         host = SparkHost(SparkSettings(master, own.spark_conf), streams=options.parallel, preload=_PRELOADED)
-        stack.callback(lambda: host.stop(Deadline.after(_STOP_SECONDS)))
+        stack.callback(lambda: host.stop(Deadline.after(_STOP_TIMEOUT)))
         giver = ConnectionGiver(connections, embedded=host.embedded)
         stack.callback(giver.close)
         context = _started(host)

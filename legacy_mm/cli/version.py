@@ -11,7 +11,7 @@ from pathlib import Path
 
 import legacy_mm
 
-_GIT_SECONDS = 10.0
+_GIT_TIMEOUT = 10.0
 
 
 def commit() -> str:
@@ -20,7 +20,7 @@ def commit() -> str:
     if (root / ".git").exists():
         with suppress(OSError, subprocess.SubprocessError):
             words = ["git", "-C", str(root), "rev-parse", "--short=12", "HEAD"]
-            done = subprocess.run(words, capture_output=True, text=True, timeout=_GIT_SECONDS, check=True)
+            done = subprocess.run(words, capture_output=True, text=True, timeout=_GIT_TIMEOUT, check=True)
             return done.stdout.strip()
     return _installed_commit() or "unknown"
 

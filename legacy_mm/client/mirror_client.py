@@ -19,8 +19,8 @@ from legacy_mm.policies import remote_clusters
 from legacy_mm.policies.topic_naming import ReplicationPolicy
 from legacy_mm.protocol.mirror_records import Checkpoint, Heartbeat
 
-_LISTING_SECONDS = 60.0
-_TIMEOUT_SECONDS = 60.0
+_LISTING_TIMEOUT = 60.0
+_DEFAULT_TIMEOUT = 60.0
 
 
 class OffsetAndMetadata(NamedTuple):
@@ -115,7 +115,7 @@ class MirrorClient:
                 found.setdefault(each.group, {})[place] = offset
         return found.get(group, {}) if isinstance(group, str) else found
 
-    def checkpoints(self, remote_cluster_alias: str, timeout: float = _TIMEOUT_SECONDS) -> list[Checkpoint]:
+    def checkpoints(self, remote_cluster_alias: str, timeout: float = _DEFAULT_TIMEOUT) -> list[Checkpoint]:
         """Return the last checkpoint of each group and partition of that cluster. Raises HostError."""
 
         def decode(key: bytes | None, value: bytes | None) -> Checkpoint:
@@ -126,7 +126,7 @@ class MirrorClient:
 
         return self._last(self._policy.checkpoints_topic(remote_cluster_alias), "checkpoints", decode, timeout)
 
-    def heartbeats(self, topic: str, timeout: float = _TIMEOUT_SECONDS) -> list[Heartbeat]:
+    def heartbeats(self, topic: str, timeout: float = _DEFAULT_TIMEOUT) -> list[Heartbeat]:
         """Return the last heartbeat of each flow in one of the `heartbeat_topics()`. Raises HostError."""
         return self._last(topic, "heartbeats", Heartbeat.decode, timeout)
 
@@ -144,7 +144,7 @@ class MirrorClient:
 
     def _topics(self) -> list[str]:
         self._check_open()
-        self._lister = self._lister or LibrdkafkaTopicLister(self._admin, _LISTING_SECONDS)
+        self._lister = self._lister or LibrdkafkaTopicLister(self._admin, _LISTING_TIMEOUT)
         return self._lister.topics()
 
     def _last(

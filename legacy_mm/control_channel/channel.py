@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 from legacy_mm.control_channel.frames import (
-    BEAT_SECONDS,
+    BEAT_INTERVAL,
     LENGTH,
     MAX_FRAME,
     VERSION,
@@ -35,7 +35,7 @@ from legacy_mm.control_channel.frames import (
 from legacy_mm.errors import ChannelError
 from legacy_mm.logs import events
 
-_PROOF_SECONDS = 5.0
+_PROOF_TIMEOUT = 5.0
 _HELLO_BYTES = 4096
 _BACKLOG = 128
 Answer = TypeVar("Answer", bound=Frame)
@@ -156,7 +156,7 @@ class ChannelServer:
         with ExitStack() as unless_proven:
             unless_proven.callback(connection.close)
             try:
-                connection.settimeout(_PROOF_SECONDS)
+                connection.settimeout(_PROOF_TIMEOUT)
                 if self._tls is not None:
                     connection = self._tls.wrap_socket(connection, server_side=True)
                     unless_proven.callback(connection.close)
@@ -207,7 +207,7 @@ class ChannelServer:
         return holder, peer
 
     def _beat(self) -> None:
-        while not self._closed.wait(BEAT_SECONDS):
+        while not self._closed.wait(BEAT_INTERVAL):
             for peer, holder in self._snapshot().items():
                 if holder.attended():
                     with suppress(ChannelError):
@@ -227,7 +227,7 @@ def _refused(connection: socket.socket, error: ChannelError) -> ChannelError:
 def present(ticket: Ticket, kind: type[Answer]) -> tuple[Peer, Answer]:
     """Connect from the task, prove the ticket, and return the answer to it. Raise ChannelError when refused."""
     with ExitStack() as unless_proven:
-        connection = socket.create_connection((ticket.host, ticket.port), timeout=_PROOF_SECONDS)
+        connection = socket.create_connection((ticket.host, ticket.port), timeout=_PROOF_TIMEOUT)
         unless_proven.callback(connection.close)
         if ticket.certificate:
             context = ssl.create_default_context(cadata=ticket.certificate)
@@ -269,7 +269,7 @@ def _receive_without_limit(connection: socket.socket) -> None:
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _TIMEVAL)
 
 
-_TIMEVAL = int(_PROOF_SECONDS).to_bytes(8, "little") + bytes(8)
+_TIMEVAL = int(_PROOF_TIMEOUT).to_bytes(8, "little") + bytes(8)
 
 
 def _proof(key: bytes, nonce: str) -> str:

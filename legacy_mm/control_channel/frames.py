@@ -21,7 +21,7 @@ from legacy_mm.model import Offsets, TopicPartition
 VERSION = 1
 LEASE_SECONDS = 5.0
 """Seconds without a frame from the driver after which a task stops writing."""
-BEAT_SECONDS = 1.0
+BEAT_INTERVAL = 1.0
 JOB = "job"
 """The `client` of statistics that belong to the copying itself and not to a Kafka client."""
 LENGTH = struct.Struct(">I")

@@ -14,8 +14,8 @@ from legacy_mm.errors import StreamFailure
 from legacy_mm.logs import events
 from legacy_mm.model import Offsets, TopicPartition, describe_offsets
 
-_RETRY_SECONDS = 0.1
-_REJOIN_SECONDS = 3.0
+_RETRY_BACKOFF = 0.1
+_REJOIN_BACKOFF = 3.0
 """Time that offsets wait for the next assignment before they are tried anyway: its news may have come first."""
 
 
@@ -149,7 +149,7 @@ class Commits:
             self._failing_since = now
             self._forget_vanished_topics()
             self._say_failure(problem, reason)
-        self._retry_at = now + (_REJOIN_SECONDS if problem is CommitProblem.REJOINING else _RETRY_SECONDS)
+        self._retry_at = now + (_REJOIN_BACKOFF if problem is CommitProblem.REJOINING else _RETRY_BACKOFF)
         return problem
 
     def _say_failure(self, problem: CommitProblem, reason: str) -> None:

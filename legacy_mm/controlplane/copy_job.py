@@ -47,9 +47,9 @@ from legacy_mm.spark.runner import SparkRunner
 _HELLO_SECONDS, _CLUSTER_HELLO_SECONDS = 30.0, 150.0
 """Seconds until a task must report. The second value is for clusters that may have to start executors first."""
 _NO_ROOM = ": the cluster has no free core, too little memory, or a master that has forgotten this application"
-_PROGRESS_SECONDS = 10.0
-_EXIT_SECONDS = 2.0
-_LOOK_SECONDS = 0.02
+_PROGRESS_INTERVAL = 10.0
+_EXIT_TIMEOUT = 2.0
+_LOOK_INTERVAL = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,15 +242,15 @@ class CopyJob:
                 if monotonic() - self._since > self.hello_seconds:
                     reason = f"no worker reported within {self.hello_seconds:g} s"
                     return CopyTrouble(reason if self._embedded else reason + _NO_ROOM, fatal=False)
-            elif monotonic() - self._heard > _PROGRESS_SECONDS:
-                return CopyTrouble(f"its worker reported nothing for {_PROGRESS_SECONDS:g} s", fatal=False)
+            elif monotonic() - self._heard > _PROGRESS_INTERVAL:
+                return CopyTrouble(f"its worker reported nothing for {_PROGRESS_INTERVAL:g} s", fatal=False)
             return None
 
     def stop(self, deadline: Deadline) -> None:
         """Ask the task to flush, report and end; a task that has not reported yet is refused when it does."""
         with self._changed:
             self._refusing = True
-        self._tell(Stop(max(0.0, deadline.remaining() - _EXIT_SECONDS)))
+        self._tell(Stop(max(0.0, deadline.remaining() - _EXIT_TIMEOUT)))
 
     def is_over(self) -> bool:
         """Return True when nothing of this job can reach the target any more (invariant D)."""
@@ -271,13 +271,13 @@ class CopyJob:
             with self._changed:
                 ending = self._stopped or self._trouble is not None or self._closed
                 if not ending:
-                    self._changed.wait(min(_LOOK_SECONDS, deadline.remaining()))
+                    self._changed.wait(min(_LOOK_INTERVAL, deadline.remaining()))
                     continue
-            exit_by = exit_by or deadline.sooner_of(_EXIT_SECONDS)
+            exit_by = exit_by or deadline.sooner_of(_EXIT_TIMEOUT)
             if exit_by.expired():
                 self.kill()
-                exit_by = deadline.sooner_of(_EXIT_SECONDS)
-            threading.Event().wait(_LOOK_SECONDS / 4)
+                exit_by = deadline.sooner_of(_EXIT_TIMEOUT)
+            threading.Event().wait(_LOOK_INTERVAL / 4)
         return self.is_over()
 
     def kill(self) -> None:

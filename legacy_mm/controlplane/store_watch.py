@@ -15,8 +15,8 @@ from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.errors import one_line
 from legacy_mm.logs import events
 
-_LOOK_SECONDS = 1.0
-_AGAIN_SECONDS = 5.0
+_LOOK_INTERVAL = 1.0
+_RETRY_BACKOFF = 5.0
 _FAILURES_UNTOLD = 1
 Stamps = frozenset[tuple[str, int, int, int] | tuple[str]]
 Read = TypeVar("Read")
@@ -67,7 +67,7 @@ class StoreWatch(threading.Thread, Generic[Read]):
 
     def run(self) -> None:
         """Look until the content has changed."""
-        while self.renewed is None and not self._stopping.wait(_LOOK_SECONDS):
+        while self.renewed is None and not self._stopping.wait(_LOOK_INTERVAL):
             self.look()
 
     def look(self) -> None:
@@ -94,7 +94,7 @@ class StoreWatch(threading.Thread, Generic[Read]):
         self._failures += 1
         if self._failures == _FAILURES_UNTOLD + 1 and not self._stopping.is_set():
             events.emit(events.STORES_UNFIT, files=self._changed(now), reason=reason)
-        self._again_at = self._clock() + _AGAIN_SECONDS
+        self._again_at = self._clock() + _RETRY_BACKOFF
 
     def _changed(self, now: Stamps) -> str:
         return ", ".join(sorted({stamp[0] for stamp in now - self.used}))

@@ -26,13 +26,13 @@ from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import EARLIEST, LATEST, Offsets, TopicPartition, describe_offsets, describe_partitions
 
-_POLL_SECONDS = 0.1
+_POLL_INTERVAL = 0.1
 _REPLAN_PAUSES = (0.0, 2.0, 4.0)
 """Pauses before each new try: the cause of quick failures, such as a full /tmp, may be over then."""
 _REPLANS_SECONDS = 300.0
-_RETRY_SECONDS = 1.0
-_EXIT_OF_LOST_SECONDS = 1.0
-_KILL_SECONDS = 30.0
+_RETRY_BACKOFF = 1.0
+_EXIT_OF_LOST_TIMEOUT = 1.0
+_KILL_TIMEOUT = 30.0
 _FATAL: Mapping[FailureKind, type[StreamFailure]] = {each.failure_kind: each for each in (CorruptRecords, SendFailure)}
 
 
@@ -138,7 +138,7 @@ class Stream(threading.Thread):
             events.emit(events.STREAM_STARTED, stream=self.index)
             while self._stop_deadline is None:
                 self._take_orders()
-                self._member.poll(_POLL_SECONDS)
+                self._member.poll(_POLL_INTERVAL)
                 self._tend_copy()
                 self._commits.tick()
             self._shut_down(self._stop_deadline)
@@ -152,7 +152,7 @@ class Stream(threading.Thread):
 
     def _leave_behind(self, *, commit: bool) -> None:
         """End the stream after a failure: by a clean stop, or wait for the killed task and commit nothing."""
-        self._stop_deadline = Deadline.after(self._revoke_seconds if commit else _KILL_SECONDS)
+        self._stop_deadline = Deadline.after(self._revoke_seconds if commit else _KILL_TIMEOUT)
         self._commit_at_stop = commit
         if commit:
             self._shut_down(self._stop_deadline)
@@ -173,8 +173,8 @@ class Stream(threading.Thread):
         if self._job is not None:
             self._job.stop(deadline)
         while self._job is not None and not deadline.expired():
-            member.poll(_POLL_SECONDS / 5)
-            if self._job is not None and self._job.wait_over(deadline.sooner_of(_POLL_SECONDS / 2)):
+            member.poll(_POLL_INTERVAL / 5)
+            if self._job is not None and self._job.wait_over(deadline.sooner_of(_POLL_INTERVAL / 2)):
                 self._finish_job()
         if self._job is not None:
             self._job.kill()
@@ -186,7 +186,7 @@ class Stream(threading.Thread):
         else:
             self._commits.commit()
             while self._commits.waiting() and not deadline.expired():
-                member.poll(_POLL_SECONDS / 5)
+                member.poll(_POLL_INTERVAL / 5)
                 self._commits.tick()
             if self._commits.waiting():
                 return
@@ -243,7 +243,7 @@ class Stream(threading.Thread):
         if not gone:
             return
         self._say(events.LOST, gone)
-        self._end_job(Deadline.after(min(self._revoke_seconds, _EXIT_OF_LOST_SECONDS)))
+        self._end_job(Deadline.after(min(self._revoke_seconds, _EXIT_OF_LOST_TIMEOUT)))
         self._release(gone)
         if self._receipts is not None:
             self._receipts.released(gone)
@@ -300,7 +300,7 @@ class Stream(threading.Thread):
             proposed = self._positions.propose(self._require_member(), missing)
         except TimeoutError as error:
             events.emit(events.CLIENT_ERROR, client=self.name, text=f"committed offsets: {error}")
-            self._retry_at = monotonic() + _RETRY_SECONDS
+            self._retry_at = monotonic() + _RETRY_BACKOFF
             return
         self._tell_assigned()
         offsets = {partition: offset for partition, offset in known.items() if offset is not None} | proposed
@@ -360,7 +360,7 @@ class Stream(threading.Thread):
         self._job.stop(deadline)
         if not self._job.wait_over(deadline):
             self._job.kill()
-            self._job.wait_over(Deadline.after(_KILL_SECONDS))
+            self._job.wait_over(Deadline.after(_KILL_TIMEOUT))
         self._finish_job()
 
     def _finish_job(self) -> None:
@@ -400,7 +400,7 @@ class Stream(threading.Thread):
         The membership continues meanwhile.
         """
         job.kill()
-        while not job.wait_over(Deadline.after(_POLL_SECONDS)):
+        while not job.wait_over(Deadline.after(_POLL_INTERVAL)):
             self._require_member().poll(0)
             if self._job is not job or self._stop_deadline is not None:
                 return

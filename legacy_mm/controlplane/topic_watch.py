@@ -16,7 +16,7 @@ from legacy_mm.errors import HostError, InvalidPattern
 from legacy_mm.logs import events
 from legacy_mm.policies.topic_choice import TopicChoice
 
-_RETRY_SECONDS = 1.0
+_RETRY_BACKOFF = 1.0
 
 
 class TopicWatch(threading.Thread):
@@ -75,7 +75,7 @@ class TopicWatch(threading.Thread):
             choice = self._make_choice()
             lister = self._make_lister()
             while not self._stopping.is_set():
-                self._again.wait(self._interval if self._look(lister, choice) else _RETRY_SECONDS)
+                self._again.wait(self._interval if self._look(lister, choice) else _RETRY_BACKOFF)
                 self._again.clear()
         except InvalidPattern as error:
             events.emit(events.PATTERN_INVALID, pattern=self._pattern_text)

@@ -20,7 +20,7 @@ from legacy_mm.clients.native.partition_queue import ProducerBatch
 from legacy_mm.clients.native.traffic import Traffic
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
-from legacy_mm.control_channel.frames import BEAT_SECONDS, UNKNOWN, Frame, Gap, Pairs, Plan, Progress, Started
+from legacy_mm.control_channel.frames import BEAT_INTERVAL, UNKNOWN, Frame, Gap, Pairs, Plan, Progress, Started
 from legacy_mm.dataplane.acks import Part, Pieces, SafeOffsets
 from legacy_mm.dataplane.batch_contents import BatchContents, times_of
 from legacy_mm.dataplane.batch_source import BatchSource, cluster_of, tells
@@ -42,8 +42,8 @@ from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.record_batch import RecordBatch, seal
 
-_WAIT_SECONDS = 0.1
-_LAST_SECONDS = 20.0
+_POLL_TIMEOUT = 0.1
+_LAST_TIMEOUT = 20.0
 _TO_READ, _TO_SEND = 4, 36
 """The cost of a batch, in records of the other engine."""
 
@@ -82,7 +82,7 @@ class BatchesEngine:
         self._pace = SmallBatches(_TO_READ, _TO_SEND)
         self._appending = False
         self._records = 0
-        self._report_interval = min(BEAT_SECONDS, plan.barrier_interval)
+        self._report_interval = min(BEAT_INTERVAL, plan.barrier_interval)
         self._next_report = monotonic()
         self._stopping, self._stop_deadline = threading.Event(), Deadline(0)
         self._gaps: list[Gap] = []
@@ -122,8 +122,8 @@ class BatchesEngine:
         while not self._stopping.is_set():
             begin = monotonic()
             if self._halving:
-                self._appender.wait_empty(_WAIT_SECONDS)
-            fetched = self._fetcher.take(0.0 if self._halving else _WAIT_SECONDS, self._turn)
+                self._appender.wait_empty(_POLL_TIMEOUT)
+            fetched = self._fetcher.take(0.0 if self._halving else _POLL_TIMEOUT, self._turn)
             self._pace.waited(monotonic() - begin)
             self._turn([] if fetched is None else [fetched])
             if not plan.engine_required and (size := self._pace.too_small()):
@@ -230,13 +230,13 @@ class BatchesEngine:
 
     def _wait(self) -> None:
         self._tend(blocked=True)
-        self._target.wait_for_refresh(_WAIT_SECONDS)
+        self._target.wait_for_refresh(_POLL_TIMEOUT)
 
     def _wait_for_room(self) -> bool:
         if self._appender.has_room():
             return True
         begin = monotonic()
-        while not self._appender.wait_for_room(_WAIT_SECONDS):
+        while not self._appender.wait_for_room(_POLL_TIMEOUT):
             if self._stopping.is_set() and self._stop_deadline.expired():
                 return False
             self._tend(blocked=True)
@@ -397,12 +397,12 @@ class BatchesEngine:
     def _leave_nothing_behind(self) -> None:
         """Purge the queue: the next owner starts at the safe offsets, and need not copy acknowledged records twice."""
         self._fetcher.close()
-        deadline = Deadline.after(_LAST_SECONDS)
+        deadline = Deadline.after(_LAST_TIMEOUT)
         self._drain(lambda: deadline.expired() or self._stopping.is_set())
         self._send_progress(blocked=False)
 
     def _drain(self, give_up: Callable[[], bool]) -> None:
-        while not self._all_settled(_WAIT_SECONDS) and not give_up():
+        while not self._all_settled(_POLL_TIMEOUT) and not give_up():
             self._tend(blocked=True)
             self._put_aside()
         self._tend(blocked=False)

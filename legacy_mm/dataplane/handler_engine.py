@@ -17,7 +17,7 @@ from typing import Any
 from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel.frames import Exit, Frame, Plan, Progress, Stopped
 from legacy_mm.dataplane.partition_counts import Move, NamedPartitions, missing_seconds
-from legacy_mm.dataplane.records_engine import READ_SECONDS, RecordsEngine
+from legacy_mm.dataplane.records_engine import READ_TIMEOUT, RecordsEngine
 from legacy_mm.errors import HandlerFailure
 from legacy_mm.handlers.api import Record
 from legacy_mm.handlers.batches import BatchHandler, Handled, legally_named, placed
@@ -82,7 +82,7 @@ class HandlerEngine(RecordsEngine):
             self._raise_failure()
             if self._exit.asked:
                 self._exit.report()
-                self._stopping.wait(READ_SECONDS)
+                self._stopping.wait(READ_TIMEOUT)
                 return
             self._sources, self._sent, self._done = self._read(), 0, 0
             with self._beat:

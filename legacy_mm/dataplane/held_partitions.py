@@ -18,7 +18,7 @@ from legacy_mm.dataplane.waiting_topics import WaitingTopics
 from legacy_mm.logs import events
 from legacy_mm.model import Offsets, TopicPartition
 
-_LOOK_SECONDS = 0.1
+_LOOK_INTERVAL = 0.1
 
 
 class _Held(NamedTuple):
@@ -69,7 +69,7 @@ class HeldPartitions:
         """Let those go on for which there is a way."""
         if not self._look.expired():
             return
-        self._look = Deadline.after(_LOOK_SECONDS)
+        self._look = Deadline.after(_LOOK_INTERVAL)
         self._topics.tend({partition.topic for partition in self._appender.stuck()})
         for source in [source for source, held in self._held.items() if self._may_go_on(held)]:
             del self._held[source]

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from legacy_mm.clients.native.connection_errors import ClusterUnreachable, ConnectionLost
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.control_channel.frames import BEAT_SECONDS
+from legacy_mm.control_channel.frames import BEAT_INTERVAL
 from legacy_mm.errors import ChannelError
 
 T = TypeVar("T")
@@ -34,9 +34,9 @@ class KeepAlive(threading.Thread):
     def run(self) -> None:
         """Run until the channel breaks or the process ends."""
         with suppress(ChannelError):
-            while not threading.Event().wait(BEAT_SECONDS):
+            while not threading.Event().wait(BEAT_INTERVAL):
                 since = self._since
-                if since is not None and monotonic() - since > BEAT_SECONDS:
+                if since is not None and monotonic() - since > BEAT_INTERVAL:
                     self._beat()
 
 

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from legacy_mm.clients.native.traffic import INTERVAL_SECONDS, Spread
+from legacy_mm.clients.native.traffic import SAMPLE_INTERVAL, Spread
 from legacy_mm.clock import epoch_ms, monotonic
 from legacy_mm.control_channel.frames import JOB, Measured, Statistics
 from legacy_mm.model import Offsets, TopicPartition
@@ -62,7 +62,7 @@ class PartitionMeters:
     def __init__(self, partitions: Iterable[TopicPartition]) -> None:
         """Create the meters; other partitions are ignored."""
         self._meters = {partition: _Meter() for partition in partitions}
-        self._next = monotonic() + INTERVAL_SECONDS
+        self._next = monotonic() + SAMPLE_INTERVAL
 
     def read(self, partition: TopicPartition, next_offset: int, found: Sized) -> None:
         """Note that records up to `next_offset` were read."""
@@ -99,7 +99,7 @@ class PartitionMeters:
         now = monotonic()
         if now < self._next:
             return None
-        self._next = now + INTERVAL_SECONDS
+        self._next = now + SAMPLE_INTERVAL
         for partition, offset in safe.items():
             self.passed(partition, offset)
         rows = [meter.row(partition, epoch_ms()) for partition, meter in self._meters.items()]

@@ -18,7 +18,7 @@ from legacy_mm.clients.librdkafka.senders import Senders
 from legacy_mm.clock import Deadline, monotonic
 from legacy_mm.config.settings import QuarantineSettings
 from legacy_mm.control_channel.frames import (
-    BEAT_SECONDS,
+    BEAT_INTERVAL,
     UNKNOWN,
     Copied,
     Frame,
@@ -48,10 +48,10 @@ from legacy_mm.model import NO_RECORDS, Columns, Offsets, TopicPartition
 if TYPE_CHECKING:
     from legacy_mm.dataplane.native_reader import NativeReader
 
-READ_SECONDS = 0.1
+READ_TIMEOUT = 0.1
 _FLUSH_SLICE = 0.05
-_BARRIER_SECONDS = 5.0
-_LAST_SECONDS = 20.0
+_BARRIER_TIMEOUT = 5.0
+_LAST_TIMEOUT = 20.0
 
 
 class RecordsEngine:
@@ -98,7 +98,7 @@ class RecordsEngine:
         self._batch: Any = NO_RECORDS
         self._sent = 0
         self._records = 0
-        self._barrier_interval = 0.0 if plan.synchronous else min(plan.barrier_interval, _BARRIER_SECONDS)
+        self._barrier_interval = 0.0 if plan.synchronous else min(plan.barrier_interval, _BARRIER_TIMEOUT)
         self._next_barrier = self._next_report = monotonic()
         self._gaps: list[Gap] = []
         self._resume: list[Offsets] = []
@@ -175,10 +175,10 @@ class RecordsEngine:
         """Read from the source; when it fails, records read before are copied first."""
         try:
             with self._beat:
-                return self._reader.read(READ_SECONDS)
+                return self._reader.read(READ_TIMEOUT)
         except (StreamFailure, EngineUnfit):
             if not self._stopping.is_set():
-                self.stop(_LAST_SECONDS)
+                self.stop(_LAST_TIMEOUT)
             self._finish()
             raise
 
@@ -217,7 +217,7 @@ class RecordsEngine:
         """Wait a moment; return False if a stop has come."""
         self._failures.raise_if_ending(self._sender.fatal())
         self._report_when_due(blocked=True)
-        return not self._stopping.wait(READ_SECONDS)
+        return not self._stopping.wait(READ_TIMEOUT)
 
     def _barrier(self) -> bool:
         """Perform a barrier: (1) send no more; (2) flush in slices, and report that the task lives; (3) only then is it
@@ -291,7 +291,7 @@ class RecordsEngine:
 
     def _send_progress(self, *, blocked: bool) -> None:
         self._one_cluster.tell()
-        self._next_report = monotonic() + BEAT_SECONDS
+        self._next_report = monotonic() + BEAT_INTERVAL
         if self._pairs is not None and (runs := self._pairs.take()):
             self._report(Pairs(runs))
         self._report(self._progress(self._safe.take_moved(), blocked=blocked))

@@ -20,7 +20,7 @@ from typing import Any, Protocol
 from legacy_mm.clock import monotonic
 from legacy_mm.control_channel.channel import Peer, present
 from legacy_mm.control_channel.frames import (
-    BEAT_SECONDS,
+    BEAT_INTERVAL,
     LEASE_SECONDS,
     Failure,
     Frame,
@@ -153,7 +153,7 @@ class CopyTask:
         """Say the last word and stay until the driver has read it: what it has not read goes with this process."""
         self._over.set()
         self._peer.send(last)
-        while not self._understood.wait(BEAT_SECONDS / 4) and not self._lease_is_over():
+        while not self._understood.wait(BEAT_INTERVAL / 4) and not self._lease_is_over():
             continue
 
     def _listen(self) -> None:
@@ -182,7 +182,7 @@ class CopyTask:
                 self._engine.resume(frame.offsets)
 
     def _watch_lease(self) -> None:
-        while not self._over.wait(BEAT_SECONDS / 4):
+        while not self._over.wait(BEAT_INTERVAL / 4):
             if self._lease_is_over():
                 self._abandon()
 

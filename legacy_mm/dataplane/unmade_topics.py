@@ -10,7 +10,7 @@ from legacy_mm.logs import events
 
 _MADE_SECONDS = 30.0
 """The time the duty, which tries again each 10 s, has for the next topic. Then copying goes on without it."""
-_LOOK_SECONDS = 0.2
+_LOOK_INTERVAL = 0.2
 
 
 class UnmadeTopics:
@@ -35,7 +35,7 @@ class UnmadeTopics:
         """Return True if its duty is still waited for; asks the target, unless it was just asked."""
         if topic not in self._topics or not self._looked.expired():
             return topic in self._topics
-        self._looked = Deadline.after(_LOOK_SECONDS)
+        self._looked = Deadline.after(_LOOK_INTERVAL)
         missing = self._missing(self._topics)
         if missing is None:
             self._deadline = None

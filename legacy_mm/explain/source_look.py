@@ -19,7 +19,7 @@ from legacy_mm.flow.names import Names
 from legacy_mm.flow.topic_steps import TopicSteps
 from legacy_mm.model import TopicPartition
 
-_ASK_SECONDS = 5.0
+_ASK_TIMEOUT = 5.0
 _DROPPED = "(filtered out)"
 
 
@@ -89,14 +89,14 @@ def _impossible(settings: Settings, topics: Collection[str], java: Java) -> Mapp
         return {}
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
     target = choose.admin("target", key_stores.with_stores(settings, java).target_admin_properties)
-    return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_SECONDS))
+    return impossible_copies(target, map(names.at_target, topics), Deadline.after(_ASK_TIMEOUT))
 
 
 def _attention(settings: Settings, java: Java) -> str:
     """Return the warning, or raise ConfigurationError if features must not run; a silent target gives none."""
     try:
         ends = both_ends(key_stores.with_stores(settings, java))
-        return warning(settings, *ends, Deadline.after(_ASK_SECONDS))
+        return warning(settings, *ends, Deadline.after(_ASK_TIMEOUT))
     except HostError:
         return ""
 
@@ -104,7 +104,7 @@ def _attention(settings: Settings, java: Java) -> str:
 def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCopy], list[PartitionStart]]:
     source = key_stores.with_store(settings.source, java)
     survey = choose.survey(source.properties)
-    counts = survey.partitions(Deadline.after(_ASK_SECONDS))
+    counts = survey.partitions(Deadline.after(_ASK_TIMEOUT))
     names = Names(settings.topics, settings.features, lambda pattern: java().topic_matcher(pattern))
     topics = sorted(_matching(names, counts))
     names.scope.look(topics)
@@ -113,7 +113,7 @@ def _flow(settings: Settings, java: Java, *, whose: bool) -> tuple[list[TopicCop
     partitions = [TopicPartition(name, number) for name in topics for number in range(counts[name])]
     if not partitions:
         return copies, []
-    views = survey.views(source.group_id, partitions, Deadline.after(_ASK_SECONDS))
+    views = survey.views(source.group_id, partitions, Deadline.after(_ASK_TIMEOUT))
     first = all(view.committed is None for view in views.values())
     starts = [_start(each, views[each], source, first=first) for each in partitions]
     if whose:

@@ -31,9 +31,9 @@ from legacy_mm.policies.changes import (
     by_topic,
 )
 
-RUN_SECONDS = 60.0
+RUN_TIMEOUT = 60.0
 """Limit of one run of a duty, as MirrorMaker 2's `admin.timeout.ms`."""
-_AGAIN_SECONDS = 10.0
+_RETRY_BACKOFF = 10.0
 """Pause before a failed duty is repeated that belongs before copying: a target that is back must not copy first."""
 Count = Callable[[str, int, int], None]
 """Called after each run with the duty, the number of changes made and the number that failed."""
@@ -175,7 +175,7 @@ class Duties(threading.Thread):
         while not self._stopping.is_set():
             run = min(self._runs, key=lambda each: each.due)
             if not self._wake.wait(min(max(0.0, run.due - monotonic()), threading.TIMEOUT_MAX)):
-                self._perform(run, Deadline.after(RUN_SECONDS))
+                self._perform(run, Deadline.after(RUN_TIMEOUT))
             self._wake.clear()
 
     def _perform(self, run: _Run, deadline: Deadline) -> bool:
@@ -187,7 +187,7 @@ class Duties(threading.Thread):
             look, outcomes, failure = self._look_and_apply(run.scheduled.duty, deadline)
             undone = failure or look.unfinished or any(outcome.error for outcome in outcomes)
             if run.scheduled.before_copying and undone:
-                run.due = min(run.due, monotonic() + _AGAIN_SECONDS)
+                run.due = min(run.due, monotonic() + _RETRY_BACKOFF)
                 self._wake.set()
             self._tell(run, look, outcomes, failure)
             return not failure

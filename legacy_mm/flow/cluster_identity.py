@@ -11,7 +11,7 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events
 from legacy_mm.policies.same_cluster import what_one_cluster_means
 
-_ASK_SECONDS = 10.0
+_ASK_TIMEOUT = 10.0
 
 
 def both_ends(settings: Settings) -> tuple[Admin, Admin]:
@@ -49,7 +49,7 @@ class IdentityCheck:
             return
         try:
             source, target = both_ends(self._settings)
-            text = warning(self._settings, source, target, Deadline.after(_ASK_SECONDS))
+            text = warning(self._settings, source, target, Deadline.after(_ASK_TIMEOUT))
         except HostError as error:
             events.emit(events.IDENTITY_UNKNOWN, reason=error)
             return

@@ -40,7 +40,7 @@ _PRELOADED = {
 """Modules that the workers' daemon imports, and functions that it calls, before it forks the first worker."""
 _WIRE_READER = "legacy_mm.dataplane.native_reader legacy_mm.protocol.record_fields:warm_up"
 """Preloaded also for `records` in an embedded Spark: its libraries do not travel to workers."""
-_CLOSE_SECONDS = 1.0
+_CLOSE_TIMEOUT = 1.0
 
 
 class Host:
@@ -104,7 +104,7 @@ class Host:
             yield
         except BaseException:
             if not self._outlives_flows:
-                self.close(Deadline.after(_CLOSE_SECONDS))
+                self.close(Deadline.after(_CLOSE_TIMEOUT))
             raise
 
     def failure(self) -> BaseException | None:

@@ -25,7 +25,7 @@ _NATIVE = (
     "https.ca.location",
 )
 """Properties of librdkafka that name files."""
-_TRY_SECONDS = 15.0
+_TRY_TIMEOUT = 15.0
 _INVALID = "org.apache.kafka.common.errors.InvalidConfigurationException: "
 SideSettings = TypeVar("SideSettings", SourceSettings, TargetSettings, AdminSettings)
 AnySide = SourceSettings | TargetSettings | AdminSettings
@@ -86,7 +86,7 @@ def contents(settings: Settings) -> list[tuple[Mapping[str, str], list[bytes]]]:
 def try_out(settings: Settings) -> None:
     """Raise HostError if a cluster refuses new clients."""
     for side in _sides(settings):
-        seconds = min(_TRY_SECONDS, settings.source.api_timeout)
+        seconds = min(_TRY_TIMEOUT, settings.source.api_timeout)
         choose.topic_lister(side.properties, seconds).topics()
 
 

@@ -1,7 +1,7 @@
 """Start, wait and stop of a run: signals, the one deadline, and the exit code.
 
 Only the main process reacts to signals; the handlers only note the number. The main thread owns the deadline: wherever
-a stream is stuck, the process ends at most `_GRACE_SECONDS` after it. If the main thread itself is stuck (a start that
+a stream is stuck, the process ends at most `_GRACE_TIMEOUT` after it. If the main thread itself is stuck (a start that
 hangs, a log pipe without a reader), another thread ends the process `_OVERDUE_SECONDS` after the deadline. The JVM and
 the workers' daemon then end too, because their standard input closes.
 """
@@ -24,10 +24,10 @@ from legacy_mm.flow.mirror import Mirror
 from legacy_mm.logs import events
 from legacy_mm.metrics.health import Phase
 
-_LOOK_SECONDS = 0.2
-_STOP_LOOK_SECONDS = 0.05
-_JVM_SECONDS = 3.0
-_GRACE_SECONDS = 1.0
+_LOOK_INTERVAL = 0.2
+_STOP_LOOK_INTERVAL = 0.05
+_JVM_TIMEOUT = 3.0
+_GRACE_TIMEOUT = 1.0
 _OVERDUE_SECONDS = 1.8
 _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -96,7 +96,7 @@ def run(first: Sequence[Mirror], host: Host, signals: Signals) -> int:
     if not complete:
         events.emit(events.STOP_OVERDUE, seconds=shutdown_timeout, what="a stream that does not come back")
     events.emit(events.CLOSING)
-    host.close(Deadline.after(_JVM_SECONDS if complete else _GRACE_SECONDS))
+    host.close(Deadline.after(_JVM_TIMEOUT if complete else _GRACE_TIMEOUT))
     events.emit(events.SHUTDOWN_FINISHED)
     return code
 
@@ -114,7 +114,7 @@ def _wait(mirrors: list[Mirror], host: Host, signals: Signals) -> CleanStop | Ba
     """
     while True:
         try:
-            return CleanStop(128 + signals.arrived.get(timeout=_LOOK_SECONDS))
+            return CleanStop(128 + signals.arrived.get(timeout=_LOOK_INTERVAL))
         except queue.Empty:
             _bury_orphans(host.spark.jvm.pid)
             if not host.exits.empty():
@@ -146,7 +146,7 @@ def _make_room(mirror: Mirror, signals: Signals) -> bool:
     while not mirror.stopped() and not deadline.expired():
         if not signals.arrived.empty():
             return False
-        threading.Event().wait(_STOP_LOOK_SECONDS)
+        threading.Event().wait(_STOP_LOOK_INTERVAL)
     if not mirror.join(deadline):
         mirror.failures.put(mirror.report_failure(StreamFailure(f"not stopped after {seconds:g} s for new key stores")))
     _report_uncommitted([mirror])

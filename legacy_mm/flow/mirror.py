@@ -22,7 +22,7 @@ from legacy_mm.errors import SendFailure, commits, one_line
 from legacy_mm.logs import events
 from legacy_mm.model import Offsets, TopicPartition
 
-_LAST_WORDS_SECONDS = 0.5
+_LAST_WORDS_TIMEOUT = 0.5
 OnFailure = Callable[[int, BaseException], None]
 
 
@@ -120,7 +120,7 @@ class Mirror:
 
     def join(self, deadline: Deadline) -> bool:
         """Wait for the streams; return True if every one ended before the deadline."""
-        last = Deadline(deadline.at + _LAST_WORDS_SECONDS)
+        last = Deadline(deadline.at + _LAST_WORDS_TIMEOUT)
         for stream in self._streams:
             stream.join(last.remaining())
             if not stream.is_alive():

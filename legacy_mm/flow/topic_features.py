@@ -20,7 +20,7 @@ from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
 from legacy_mm.policies.name_list import in_list
 
-_BEFORE_COPYING_SECONDS = 30.0
+_BEFORE_COPYING_TIMEOUT = 30.0
 
 
 class DutyClusters:
@@ -85,7 +85,7 @@ class FlowDuties:
         """
         again = threading.Thread(target=self._look_again, name="duties-again", daemon=True)
         again.start()
-        again.join(_BEFORE_COPYING_SECONDS)
+        again.join(_BEFORE_COPYING_TIMEOUT)
         return frozenset().union(*(duty.compacted for duty in self._creation))
 
     def stop(self) -> None:
@@ -104,10 +104,10 @@ class FlowDuties:
             naming.source_alias,
             naming.target_alias,
             interval,
-            lambda: self._at_target.perform(InternalTopics.name, Deadline.after(_BEFORE_COPYING_SECONDS)),
+            lambda: self._at_target.perform(InternalTopics.name, Deadline.after(_BEFORE_COPYING_TIMEOUT)),
             partial(InternalTopicWriter, target, names.heartbeats_topic()),
         )
 
     def _look_again(self) -> None:
         for duties in self._duties:  # each has its own thread and time, because one cluster may be away
-            duties.topics_found(self._topics, Deadline.after(_BEFORE_COPYING_SECONDS))
+            duties.topics_found(self._topics, Deadline.after(_BEFORE_COPYING_TIMEOUT))

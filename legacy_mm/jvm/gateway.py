@@ -35,8 +35,8 @@ from legacy_mm.logs import events
 from legacy_mm.policies.pattern_words import advice
 
 _logger = logging.getLogger("org.apache.spark")
-_START_SECONDS = 60.0
-_LAST_WORDS_SECONDS = 1.0
+_START_TIMEOUT = 60.0
+_LAST_WORDS_TIMEOUT = 1.0
 _KEPT_LINES = 100
 _TOLD_LINES = 3
 _OPENED = (
@@ -159,13 +159,13 @@ class Jvm:
         return TopicMatcher(self.connect().jvm, pattern)
 
     def _await_gateway(self) -> tuple[int, str]:
-        timeout = math.inf if any(_SUSPENDED in option for option in self._options) else _START_SECONDS
+        timeout = math.inf if any(_SUSPENDED in option for option in self._options) else _START_TIMEOUT
         deadline = Deadline.after(timeout)
         while not self._connection_info.exists():
             with suppress(subprocess.TimeoutExpired):
                 self._start_again(self._process.wait(0.02))
             if deadline.expired():
-                raise HostError(f"the Java process for Spark was not ready after {_START_SECONDS:g} s")
+                raise HostError(f"the Java process for Spark was not ready after {_START_TIMEOUT:g} s")
         data = self._connection_info.read_bytes()
         size = int.from_bytes(data[4:8], "big")
         return int.from_bytes(data[:4], "big"), data[8 : 8 + size].decode()
@@ -200,7 +200,7 @@ class _LastWords(threading.Thread):
 
     def all(self) -> list[str]:
         """Return the lines of a JVM that has ended."""
-        self.join(_LAST_WORDS_SECONDS)
+        self.join(_LAST_WORDS_TIMEOUT)
         return list(self._lines)
 
 

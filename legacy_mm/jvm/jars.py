@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 from legacy_mm.errors import HostError
 from legacy_mm.jvm.java_home import find_java, pyspark_jars
 
-FETCH_SECONDS = 900  # 45 s were measured; slow networks may take 15 minutes
+FETCH_TIMEOUT = 900  # 45 s were measured; slow networks may take 15 minutes
 JAR_PATTERN = "[artifact]-[revision](-[classifier]).[ext]"
 
 
@@ -121,9 +121,9 @@ def _run_ivy(row: Release, modules: Path, jars: Path) -> str:
         *("-retrieve", f"{jars}/{JAR_PATTERN}"),
     ]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=FETCH_SECONDS)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=FETCH_TIMEOUT)
     except subprocess.TimeoutExpired as error:
-        raise _cannot_fetch(row, f"no answer within {FETCH_SECONDS} s") from error
+        raise _cannot_fetch(row, f"no answer within {FETCH_TIMEOUT} s") from error
     output = done.stdout + done.stderr
     if done.returncode != 0:
         raise _cannot_fetch(row, output)

@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-SAMPLE_SECONDS = 30.0
+SAMPLE_INTERVAL = 30.0
 SAMPLES = 2
 
 
@@ -51,7 +51,7 @@ def _known(amount_to: Callable[[list[float]], float], *values: float) -> float:
     return amount_to(known) if known else math.nan
 
 
-NOTHING_YET = WindowReading(math.nan, 0.0, 0, SAMPLE_SECONDS, math.nan, math.nan)
+NOTHING_YET = WindowReading(math.nan, 0.0, 0, SAMPLE_INTERVAL, math.nan, math.nan)
 """A measure that nobody has recorded."""
 
 
@@ -79,7 +79,7 @@ class Window:
     def record_many(self, amount: float, count: float, maximum: float, minimum: float, now: float) -> None:
         """Record amounts that were added up elsewhere."""
         self._forget(now)
-        if not self._samples or now - self._samples[-1].start >= SAMPLE_SECONDS:
+        if not self._samples or now - self._samples[-1].start >= SAMPLE_INTERVAL:
             self._samples.append(_Sample(now, amount, count, maximum, minimum))
             return
         sample = self._samples[-1]
@@ -93,16 +93,16 @@ class Window:
         self._forget(now)
         samples = self._samples
         if not samples:
-            return WindowReading(value, 0.0, 0, SAMPLE_SECONDS, math.nan, math.nan)
+            return WindowReading(value, 0.0, 0, SAMPLE_INTERVAL, math.nan, math.nan)
         return WindowReading(
             value,
             sum(sample.amount for sample in samples),
             sum(sample.count for sample in samples),
-            max(now - samples[0].start, SAMPLE_SECONDS * (SAMPLES - 1)),
+            max(now - samples[0].start, SAMPLE_INTERVAL * (SAMPLES - 1)),
             max(sample.maximum for sample in samples),
             min(sample.minimum for sample in samples),
         )
 
     def _forget(self, now: float) -> None:
-        while self._samples and now - self._samples[0].start >= SAMPLES * SAMPLE_SECONDS:
+        while self._samples and now - self._samples[0].start >= SAMPLES * SAMPLE_INTERVAL:
             self._samples.popleft()

@@ -12,7 +12,7 @@ from legacy_mm.jvm.java_home import find_java
 from legacy_mm.spark.runner import one_element
 from legacy_mm.spark.session import SparkHost
 
-_WRITING_SECONDS = 120.0
+_WRITING_TIMEOUT = 120.0
 
 
 def write() -> Path:
@@ -29,7 +29,7 @@ def write() -> Path:
             one_element(host.context(), 0).count()
             host.jvm.topic_matcher(".*").matching(["any"])
         finally:
-            host.stop(Deadline.after(_WRITING_SECONDS))
+            host.stop(Deadline.after(_WRITING_TIMEOUT))
         new.replace(path)
     return path
 

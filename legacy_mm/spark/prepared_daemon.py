@@ -12,7 +12,7 @@ from legacy_mm.jvm.gateway import IGNORING_SIGNALS, python_executable
 from legacy_mm.spark.worker_daemon import at_socket
 
 _MODULE = "legacy_mm.spark.worker_daemon"
-_LAST_SECONDS = 1.0
+_LAST_TIMEOUT = 1.0
 
 
 class PreparedDaemon:
@@ -38,7 +38,7 @@ class PreparedDaemon:
         assert self._process.stdin is not None
         self._process.stdin.close()
         try:
-            self._process.wait(max(_LAST_SECONDS, deadline.remaining()))
+            self._process.wait(max(_LAST_TIMEOUT, deadline.remaining()))
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

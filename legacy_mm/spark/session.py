@@ -51,7 +51,7 @@ _KEPT = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
-_QUESTION_STOP_SECONDS = 2.0
+_QUESTION_STOP_TIMEOUT = 2.0
 _WORKER_PYTHON = "spark.pyspark.python"
 _ENCRYPTED = {
     "spark.authenticate": "true",
@@ -83,7 +83,7 @@ class SparkHost:
             undo.callback(shutil.rmtree, self.folder, ignore_errors=True)
             submit = () if self.embedded else ("--master", str(settings.master), "--deploy-mode", "client")
             self.jvm = Jvm(settings.jvm, environment | prepared, submit)
-            undo.callback(lambda: self.stop(Deadline.after(_QUESTION_STOP_SECONDS)))
+            undo.callback(lambda: self.stop(Deadline.after(_QUESTION_STOP_TIMEOUT)))
             if prepared:
                 self._daemon = PreparedDaemon(self.folder, environment)
             undo.pop_all()
@@ -194,7 +194,7 @@ def java_for(home: str | None) -> Iterator[Jvm]:
     try:
         yield host.jvm
     finally:
-        host.stop(Deadline.after(_QUESTION_STOP_SECONDS))
+        host.stop(Deadline.after(_QUESTION_STOP_TIMEOUT))
         if before is None:
             os.environ.pop("SPARK_HOME", None)
         else:

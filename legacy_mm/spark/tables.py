@@ -23,7 +23,7 @@ FORMAT = "legacy_mm"
 _SECRET = "secret"
 """Spark hides the values of options with this name wherever it shows options."""
 _LEAST_SHUFFLE = 8
-_LOOK_SECONDS = 0.25
+_LOOK_INTERVAL = 0.25
 _SCHEMA = "side string, topic string, partition int, offset bigint, hour bigint, fingerprint bigint"
 _ARROW = pyarrow.schema(
     [
@@ -100,7 +100,7 @@ class Tables:
 
     def _tell(self, name: str, watch: Callable[[int], None], over: threading.Event) -> None:
         tracker = self._context.statusTracker()
-        while not over.wait(_LOOK_SECONDS):
+        while not over.wait(_LOOK_INTERVAL):
             jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(name)]
             stages = [stage for job in jobs if job is not None for stage in job.stageIds]
             reading = tracker.getStageInfo(min(stages)) if stages else None

@@ -26,7 +26,7 @@ _SAME_LINE_SECONDS = 30.0
 _LEAST_SECONDS = 0.1
 _MOST_SECONDS = 3600.0
 """librdkafka's limit for a request of an admin client; `default.api.timeout.ms` has none."""
-QUESTION_SECONDS = 4.0
+QUESTION_TIMEOUT = 4.0
 """One question of a copy task; well below the time after which a silent task counts as stalled."""
 _ROUND_TRIPS = 3
 _NO_LEADER = -1
@@ -192,7 +192,7 @@ class LibrdkafkaTopicLister:
 def count_partitions(client: Any, topic: str) -> int | None:
     """Count a topic's partitions: 0 if it does not exist, None if the cluster does not answer in time."""
     try:
-        return len(client.list_topics(topic, timeout=QUESTION_SECONDS).topics[topic].partitions)
+        return len(client.list_topics(topic, timeout=QUESTION_TIMEOUT).topics[topic].partitions)
     except KafkaException:
         return None
 
@@ -208,7 +208,7 @@ class TopicAnswer(NamedTuple):
 def ask_topic(client: Any, topic: str) -> TopicAnswer | None:
     """Ask whether a topic can be written; None if the cluster does not answer in time."""
     try:
-        answer = client.list_topics(topic, timeout=QUESTION_SECONDS)
+        answer = client.list_topics(topic, timeout=QUESTION_TIMEOUT)
     except KafkaException:
         return None
     found = answer.topics[topic]
@@ -221,7 +221,7 @@ def ask_topic(client: Any, topic: str) -> TopicAnswer | None:
 def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:
     """Return the topics that do not exist, without creating them; None if the cluster does not answer in time."""
     try:
-        return set(topics).difference(client.list_topics(timeout=QUESTION_SECONDS).topics)
+        return set(topics).difference(client.list_topics(timeout=QUESTION_TIMEOUT).topics)
     except KafkaException:
         return None
 
@@ -229,7 +229,7 @@ def missing_topics(client: Any, topics: Collection[str]) -> set[str] | None:
 def leaders(client: Any, partitions: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
     """Return the leader of each partition that has one; empty if the cluster does not answer in time."""
     try:
-        topics = client.list_topics(timeout=QUESTION_SECONDS).topics
+        topics = client.list_topics(timeout=QUESTION_TIMEOUT).topics
     except KafkaException:
         return {}
     found = {each: topics[each.topic].partitions.get(each.partition) for each in partitions if each.topic in topics}
@@ -250,7 +250,7 @@ def measure_line(client: Any, topic: str, *, short: float) -> NetworkLine | None
     A round trip below `short` seconds is believed at once, a longer one only when others are as long.
     """
     round_trip = inf
-    deadline = Deadline.after(QUESTION_SECONDS)
+    deadline = Deadline.after(QUESTION_TIMEOUT)
     for _ in range(_ROUND_TRIPS):
         begin = monotonic()
         try:

@@ -14,7 +14,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]
     ResourceType,
 )
 
-from legacy_mm.clients.librdkafka.client import QUESTION_SECONDS, ErrorLines, admin_properties, client_properties
+from legacy_mm.clients.librdkafka.client import QUESTION_TIMEOUT, ErrorLines, admin_properties, client_properties
 from legacy_mm.errors import StreamFailure
 
 _NO_ANSWER = {KafkaError._TIMED_OUT, KafkaError._TRANSPORT, KafkaError._ALL_BROKERS_DOWN, KafkaError._DESTROY}
@@ -50,7 +50,7 @@ class HeaderCheck:
         """
         resource = ConfigResource(ResourceType.TOPIC, topic)
         admin = AdminClient(client_properties(admin_properties(self._properties), self._errors))
-        asked = admin.describe_configs([resource], request_timeout=QUESTION_SECONDS)
+        asked = admin.describe_configs([resource], request_timeout=QUESTION_TIMEOUT)
         try:
             asked[resource].result()
         except KafkaException as error:

@@ -20,7 +20,7 @@ from legacy_mm.errors import HostError
 from legacy_mm.model import Offsets, TopicPartition
 
 _CLIENT_ID = "legacy_mm-explain"
-_RETRY_SECONDS = 0.1
+_RETRY_BACKOFF = 0.1
 
 
 class LibrdkafkaInspector:
@@ -94,7 +94,7 @@ class LibrdkafkaInspector:
                     problem = error.args[0]
                     if deadline.expired() or commit_problem(problem) is not CommitProblem.RETRY:
                         raise HostError(f"reading the offsets of group {group} failed: {problem.str()}") from error
-                threading.Event().wait(_RETRY_SECONDS)
+                threading.Event().wait(_RETRY_BACKOFF)
         finally:
             consumer.close()
 

@@ -15,7 +15,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.errors import CorruptRecords, HostError
 
 _BATCH = 5_000
-_WAIT_SECONDS = 0.1
+_POLL_TIMEOUT = 0.1
 _ABSENT = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_PARTITION, KafkaError._UNKNOWN_TOPIC}
 Pair = tuple[bytes | None, bytes | None]
 """Key and value of a record."""
@@ -78,7 +78,7 @@ class InternalLog:
         return int(end)
 
     def _portion(self) -> Iterator[Pair]:
-        self._found = self._found or deque(self._open().consume(_BATCH, _WAIT_SECONDS))
+        self._found = self._found or deque(self._open().consume(_BATCH, _POLL_TIMEOUT))
         while self._found:
             message = self._found.popleft()
             error = message.error()

@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientPartition
 
 from legacy_mm.clients.librdkafka.client import (
-    QUESTION_SECONDS,
+    QUESTION_TIMEOUT,
     ErrorLines,
     client_properties,
     count_partitions,
@@ -30,8 +30,8 @@ from legacy_mm.errors import StreamFailure
 from legacy_mm.model import EARLIEST, LATEST, NO_RECORDS, Columns, Offsets, TopicPartition
 
 BATCH_RECORDS = 400
-_START_SECONDS, _PAUSE_SECONDS = 4.0, 0.5
-_RESOLVE_SECONDS = 10.0
+_START_TIMEOUT, _RETRY_BACKOFF = 4.0, 0.5
+_RESOLVE_TIMEOUT = 10.0
 _CUT = re.compile(r"broker end offset is (\d+)")
 _error = Message.error
 _topic: Callable[[Any], str] = Message.topic  # type: ignore[assignment]
@@ -63,7 +63,7 @@ class PartitionReader:
         """
         self.leaderless = {partition: offset for partition, offset in offsets.items() if offset in (EARLIEST, LATEST)}
         known = {partition: offset for partition, offset in offsets.items() if partition not in self.leaderless}
-        found = self._resolved(_START_SECONDS)
+        found = self._resolved(_START_TIMEOUT)
         self._starts = {**known, **found.offsets}
         self._assign()
         return Started(dict(self._starts), found.lows)
@@ -76,7 +76,7 @@ class PartitionReader:
         if not self.leaderless or not self._resolve_at.expired():
             return None
         found = self._resolved(0.0)
-        self._resolve_at = Deadline.after(_RESOLVE_SECONDS)
+        self._resolve_at = Deadline.after(_RESOLVE_TIMEOUT)
         if found.offsets:
             self.resume(found.offsets, positions())
         return found if found.offsets else None
@@ -152,7 +152,7 @@ class PartitionReader:
                     lows[partition] = low
             if last:
                 break
-            threading.Event().wait(_PAUSE_SECONDS)
+            threading.Event().wait(_RETRY_BACKOFF)
         if self.leaderless:
             self._errors.tell(
                 f"{next(iter(self.leaderless))} has no leader, or its leader does not answer", "leaderless"
@@ -188,7 +188,7 @@ class PartitionReader:
 
     def _offsets(self, partitions: Sequence[TopicPartition], which: int) -> dict[TopicPartition, int]:
         asked = [ClientPartition(*partition, which) for partition in partitions]
-        answers = self._consumer.offsets_for_times(asked, timeout=QUESTION_SECONDS)
+        answers = self._consumer.offsets_for_times(asked, timeout=QUESTION_TIMEOUT)
         return {ours(each): each.offset for each in answers if each.error is None}
 
     def _watermarks(self, partition: TopicPartition) -> tuple[int, int]:

@@ -14,8 +14,8 @@ from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 
 _BATCH = 5_000
-_WAIT_SECONDS = 0.5
-_SILENCE_SECONDS = 60.0
+_POLL_TIMEOUT = 0.5
+_SILENCE_TIMEOUT = 60.0
 _CLIENT_ID = "legacy_mm-verify"
 
 
@@ -32,10 +32,10 @@ def read_range(
     consumer = Consumer(client_properties(properties, ErrorLines(_CLIENT_ID), **own))
     place = ClientPartition(topic, partition, begin)
     consumer.assign([place])
-    deadline = Deadline.after(_SILENCE_SECONDS)
+    deadline = Deadline.after(_SILENCE_TIMEOUT)
     try:
         while True:
-            messages = consumer.consume(_BATCH, _WAIT_SECONDS)
+            messages = consumer.consume(_BATCH, _POLL_TIMEOUT)
             errors = [error for message in messages if (error := message.error()) is not None]
             failures = [error for error in errors if error.code() != KafkaError._PARTITION_EOF]
             if failures:
@@ -44,11 +44,11 @@ def read_range(
             wanted = [record for record in records if (record.offset() or 0) < end]
             if wanted:
                 yield wanted
-                deadline = Deadline.after(_SILENCE_SECONDS)
+                deadline = Deadline.after(_SILENCE_TIMEOUT)
             if errors or len(wanted) < len(records) or (wanted and wanted[-1].offset() == end - 1):
                 return
             if deadline.expired():
-                raise HostError(f"{topic}-{partition} gave no record for {_SILENCE_SECONDS:g} s")
+                raise HostError(f"{topic}-{partition} gave no record for {_SILENCE_TIMEOUT:g} s")
     except KafkaException as error:
         raise HostError(f"reading {topic}-{partition} failed: {error.args[0].str()}") from error
     finally:

@@ -41,7 +41,7 @@ from legacy_mm.model import Columns, Outgoing, TopicPartition
 
 QUEUE_KBYTES, RECORD_BYTES = "queue.buffering.max.kbytes", "message.max.bytes"
 _LEAST_BATCH_BYTES = 1024
-_QUEUE_FULL_SECONDS = 0.05
+_QUEUE_FULL_BACKOFF = 0.05
 _ANY_PARTITION = -1
 
 
@@ -198,7 +198,7 @@ class RecordSender:
         except KafkaException as error:
             refused = error.args[0]
             self._stuck = refused.code() == KafkaError._FATAL  # of the producer, not of this record
-        self._serve(self._producer.poll, _QUEUE_FULL_SECONDS if self._stuck else 0)
+        self._serve(self._producer.poll, _QUEUE_FULL_BACKOFF if self._stuck else 0)
         return None if self._stuck else refused
 
     def _first_unsent(self, total: int, waiting: Iterator[Any]) -> int:

@@ -12,7 +12,7 @@ from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 
 _BATCH = 5_000
-_WAIT_SECONDS = 0.1
+_POLL_TIMEOUT = 0.1
 _CLIENT_ID = "legacy_mm-whole-topic"
 _ABSENT = {KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC}
 
@@ -38,7 +38,7 @@ def read_topic(properties: Mapping[str, str], topic: str, deadline: Deadline) ->
         while unread:
             if deadline.expired():
                 raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
-            for message in consumer.consume(_BATCH, _WAIT_SECONDS):
+            for message in consumer.consume(_BATCH, _POLL_TIMEOUT):
                 error = message.error()
                 if error is None:
                     yield message

@@ -56,7 +56,7 @@ _ORIGINS = (
     *("UNKNOWN_CONFIG", "DYNAMIC_TOPIC_CONFIG", "DYNAMIC_BROKER_CONFIG", "DYNAMIC_DEFAULT_BROKER_CONFIG"),
     *("STATIC_BROKER_CONFIG", "DEFAULT_CONFIG", "DYNAMIC_BROKER_LOGGER_CONFIG"),
 )
-_PAUSE_SECONDS = 0.2
+_RETRY_BACKOFF = 0.2
 Item = TypeVar("Item")
 Sized = TypeVar("Sized", CreateTopic, AddPartitions)
 
@@ -234,7 +234,7 @@ class NativeAdmin:
             except ConnectionLost:
                 if deadline.expired():
                     raise
-            self._pause.wait(_PAUSE_SECONDS)
+            self._pause.wait(_RETRY_BACKOFF)
 
     @contextmanager
     def _asking(self, what: str, deadline: Deadline) -> Iterator[Cluster]:

@@ -27,7 +27,7 @@ from legacy_mm.protocol.error_codes import ErrorCode
 from legacy_mm.protocol.produce_messages import Appended
 from legacy_mm.protocol.record_batch import RecordBatch
 
-_LOOK_SECONDS = 0.05
+_LOOK_INTERVAL = 0.05
 _STUCK_SECONDS = 0.25
 """A wait of this length may be a deadlock, even while answers to other batches arrive."""
 _PATIENT_SECONDS = 1.0
@@ -182,7 +182,7 @@ class BatchAppender:
         now = monotonic()
         if now < self._tend_at:
             return
-        self._tend_at = now + _LOOK_SECONDS
+        self._tend_at = now + _LOOK_INTERVAL
         with self.lock:
             for lane in [lane for lane, until in self._waiting.items() if until <= now]:
                 del self._waiting[lane]

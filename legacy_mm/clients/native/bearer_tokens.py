@@ -28,7 +28,7 @@ Fetch = Callable[[], tuple[str, float]]
 _ASKED = "sasl.oauthbearer."
 _LIFE_USED = 0.8
 _EXTENSION = "extension_"
-_SECONDS, _PAUSE_SECONDS = 20.0, 10.0
+_SECONDS, _RETRY_BACKOFF = 20.0, 10.0
 """A token service may take so long to answer; after it failed it is left alone for so long."""
 _ANSWER_BYTES = 65_536
 _HTTP = ("http://", "https://")
@@ -74,7 +74,7 @@ class Tokens(AbstractTokenProvider):  # type: ignore[misc]
                     if now >= self._end:
                         kind = AuthenticationFailed if isinstance(error, tokens.ClientRefused) else ConnectionLost
                         raise kind(f"Failed to acquire SASL OAUTHBEARER token: {_reason(error)}") from None
-                    self._renew_at = now + _PAUSE_SECONDS
+                    self._renew_at = now + _RETRY_BACKOFF
             return self._token
 
     def extensions(self) -> dict[str, str]:

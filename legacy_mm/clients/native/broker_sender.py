@@ -25,7 +25,7 @@ from legacy_mm.protocol import error_codes
 from legacy_mm.protocol import produce_messages as messages
 from legacy_mm.protocol.compression import Codec
 
-_LOOK_SECONDS = 0.05
+_LOOK_INTERVAL = 0.05
 _AT_ONCE_BYTES = 16 << 10
 """The bytes that fit into an otherwise idle socket."""
 
@@ -144,7 +144,7 @@ class BrokerSender(threading.Thread):
             while not self._may_send():
                 if owner.closed():
                     return []
-                self._work.wait(_LOOK_SECONDS if self._silent_until else None)
+                self._work.wait(_LOOK_INTERVAL if self._silent_until else None)
             return self._take(owner.options.request_bytes)
 
     def _take(self, room: int) -> list[ProducerBatch]:

@@ -30,7 +30,7 @@ from legacy_mm.protocol import fetch_messages as messages
 from legacy_mm.protocol.fetch_messages import FetchedPartition, FetchOptions, Wanted
 from legacy_mm.protocol.record_set import whole_batches
 
-_RETRY_SECONDS = 0.1
+_RETRY_BACKOFF = 0.1
 _ATTEND_SECONDS = 0.5
 _REPLICA_SECONDS = 300.0
 """The time for which a leader's advice to read from a nearer replica holds, as in Java with its default
@@ -244,7 +244,7 @@ class Fetcher:
 
     def unanswered(self, asked: Iterable[Wanted]) -> None:
         """Release the partitions of a failed request, to be asked for again after a pause."""
-        again = monotonic() + _RETRY_SECONDS
+        again = monotonic() + _RETRY_BACKOFF
         with self._changed:
             for want in asked:
                 self._asked.discard(want.partition)
@@ -288,7 +288,7 @@ class Fetcher:
             nodes = {reads_from for _, reads_from in self._places(now)}
             if None in nodes:
                 self.cluster.stale()
-                self._attend_at = now + _RETRY_SECONDS
+                self._attend_at = now + _RETRY_BACKOFF
             for node in nodes - self._readers.keys():
                 if node is not None:
                     self._readers[node] = _Reader(self, node)
@@ -357,7 +357,7 @@ class Fetcher:
             self._gaps.append(gap)
 
     def _pause(self, partition: TopicPartition) -> None:
-        self._pauses[partition] = monotonic() + _RETRY_SECONDS
+        self._pauses[partition] = monotonic() + _RETRY_BACKOFF
 
 
 class _Reader(threading.Thread):
@@ -376,7 +376,7 @@ class _Reader(threading.Thread):
         fetcher = self._fetcher
         try:
             while not fetcher.closed():
-                if asked := fetcher.wait_for_work(self._node, _RETRY_SECONDS):
+                if asked := fetcher.wait_for_work(self._node, _RETRY_BACKOFF):
                     self._serve(asked)
             self.close()  # one that was made meanwhile
         except Exception as error:  # noqa: BLE001 - the engine raises it

@@ -29,9 +29,9 @@ from legacy_mm.protocol import error_codes
 from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, GENERATION_OVER, ErrorCode
 
 _NO_GENERATION = -1
-_STATISTICS_SECONDS = 5.0
-_LOOK_SECONDS = 0.05
-_GRACE_SECONDS = 5.0
+_STATISTICS_INTERVAL = 5.0
+_LOOK_INTERVAL = 0.05
+_GRACE_TIMEOUT = 5.0
 """The extra time to wait for an answer after the rebalance timeout, as in Java."""
 
 
@@ -111,7 +111,7 @@ class GroupSession:
         """True while the member waits for others to join."""
         self._next_beat = float("inf")
         self._done: Counter[str] = Counter(heartbeats=0, joins=0, syncs=0)
-        self._next_report = monotonic() + _STATISTICS_SECONDS
+        self._next_report = monotonic() + _STATISTICS_INTERVAL
         self._closing = Event()
         self._thread = Thread(target=self._run, name=f"group-{terms.group}", daemon=True)
         self._thread.start()
@@ -147,7 +147,7 @@ class GroupSession:
         while self._thread.is_alive() and not deadline.expired():
             if self._waits:
                 self._coordinator.forget()
-            self._thread.join(_LOOK_SECONDS)
+            self._thread.join(_LOOK_INTERVAL)
         self._cluster.close()
 
     # --- the thread
@@ -227,7 +227,7 @@ class GroupSession:
         self._done[counted] += 1
         self._waits = True
         try:
-            return self._coordinator.call(request, self._terms.rebalance_timeout + _GRACE_SECONDS)
+            return self._coordinator.call(request, self._terms.rebalance_timeout + _GRACE_TIMEOUT)
         finally:
             self._waits = False
 
@@ -363,7 +363,7 @@ class GroupSession:
 
     def _report(self) -> None:
         if monotonic() >= self._next_report:
-            self._next_report = monotonic() + _STATISTICS_SECONDS
+            self._next_report = monotonic() + _STATISTICS_INTERVAL
             self._on_statistics(Statistics("member", [Measured("client", "", dict(self._done), {}, {}, {})]))
 
 

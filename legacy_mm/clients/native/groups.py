@@ -29,7 +29,7 @@ from legacy_mm.protocol.error_codes import COORDINATOR_MOVED, ErrorCode
 
 EMPTY, DEAD = "Empty", "Dead"
 """A group without members, and one that is not there."""
-_PAUSE_SECONDS = 0.2
+_RETRY_BACKOFF = 0.2
 _SOCKET_TIMEOUT_MS = 60_000
 _NO_GENERATION, _NO_MEMBER = -1, ""
 _ASKED_AGAIN = {ErrorCode.REQUEST_TIMED_OUT} | COORDINATOR_MOVED
@@ -159,7 +159,7 @@ class GroupAdmin:
 
     def _wait(self, cluster: Cluster, deadline: Deadline) -> None:
         cluster.stale()
-        self._pause.wait(min(_PAUSE_SECONDS, deadline.remaining()))
+        self._pause.wait(min(_RETRY_BACKOFF, deadline.remaining()))
 
 
 def raise_untold(untold: Mapping[str, str]) -> None:

@@ -29,7 +29,7 @@ from legacy_mm.errors import StreamFailure
 from legacy_mm.model import Offsets, TopicPartition
 
 _SESSION_MS, _HEARTBEAT_MS, _REBALANCE_MS, _RETRY_MS = 45_000, 3_000, 300_000, 100
-_CLOSE_SECONDS = 5.0
+_CLOSE_TIMEOUT = 5.0
 
 
 class NativeMember:
@@ -95,7 +95,7 @@ class NativeMember:
                 self._listener.revoked(held.partitions)
                 self._held = None
         finally:
-            self._session.close(_CLOSE_SECONDS)
+            self._session.close(_CLOSE_TIMEOUT)
         while not self._news.empty():
             news = self._news.get()
             if isinstance(news, CommitDone):

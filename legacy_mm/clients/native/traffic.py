@@ -17,7 +17,7 @@ from legacy_mm.clock import monotonic
 from legacy_mm.control_channel.frames import Measured, Statistics
 from legacy_mm.model import TopicPartition
 
-INTERVAL_SECONDS = 5.0
+SAMPLE_INTERVAL = 5.0
 Client = Literal["consumer", "producer"]
 
 
@@ -92,7 +92,7 @@ class Traffic:
         self._topics: defaultdict[str, _Carried] = defaultdict(_Carried)
         self._logs: dict[TopicPartition, tuple[int, int]] = {}
         self._positions: dict[TopicPartition, int] = {}
-        self._next = monotonic() + INTERVAL_SECONDS
+        self._next = monotonic() + SAMPLE_INTERVAL
 
     def exchanged(self, node: int, sent: int, received: int, seconds: float, throttle_ms: int) -> None:
         """Count an answered request. Sizes are bytes."""
@@ -142,7 +142,7 @@ class Traffic:
         now = monotonic()
         if now < self._next:
             return None
-        self._next = now + INTERVAL_SECONDS
+        self._next = now + SAMPLE_INTERVAL
         with self._lock:
             return Statistics(self._client, list(self._measured()))
 

@@ -21,7 +21,7 @@ from legacy_mm.errors import HostError, one_line
 from legacy_mm.features.checkpoints import checkpoint_rule
 from legacy_mm.features.checkpoints.target_groups import TargetGroups
 from legacy_mm.features.checkpoints.translation import Translation
-from legacy_mm.features.duties import RUN_SECONDS
+from legacy_mm.features.duties import RUN_TIMEOUT
 from legacy_mm.logs import events
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.model import OffsetPair, Offsets, TopicPartition
@@ -200,7 +200,7 @@ class Checkpoints(threading.Thread):
                 self._run_and_report("group-offsets", self._follow)
 
     def _round(self) -> None:
-        deadline = Deadline.after(RUN_SECONDS)
+        deadline = Deadline.after(RUN_TIMEOUT)
         self._emitter.read(deadline)
         self._translation.refresh(deadline)
         asked_at = monotonic()
@@ -213,7 +213,7 @@ class Checkpoints(threading.Thread):
 
     def _begin(self) -> None:
         """Read known checkpoints before copying fills a recreated topic up to its old checkpoints."""
-        deadline = Deadline.after(RUN_SECONDS)
+        deadline = Deadline.after(RUN_TIMEOUT)
         self._emitter.read(deadline)
         self._ends_of((), deadline)
 
@@ -226,7 +226,7 @@ class Checkpoints(threading.Thread):
 
     def _follow(self) -> None:
         if self._target_groups is not None:
-            self._target_groups.follow(self._mine(), Deadline.after(RUN_SECONDS))
+            self._target_groups.follow(self._mine(), Deadline.after(RUN_TIMEOUT))
 
     def _new_checkpoints(self, committed: Mapping[str, GroupOffsets]) -> Iterator[Checkpoint]:
         held = self._held()

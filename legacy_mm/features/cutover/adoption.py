@@ -16,7 +16,7 @@ from legacy_mm.features.checkpoints.group_translation import offsets_of
 from legacy_mm.features.cutover.moving import members_of
 from legacy_mm.model import Offsets, TopicPartition
 
-_ASK_SECONDS = 30.0
+_ASK_TIMEOUT = 30.0
 Say = Callable[[str], None]
 
 
@@ -51,7 +51,7 @@ class Adoption:
         members = members_of(self._groups, self._group)
         if members:
             self._say(f"members: group {self._group} is in use; stop {members}")
-        before = offsets_of(self._groups, self._group, Deadline.after(_ASK_SECONDS))
+        before = offsets_of(self._groups, self._group, Deadline.after(_ASK_TIMEOUT))
         wanted: dict[TopicPartition, int] = {}
         for place, start in sorted(log_starts.items()):
             if place in stands:
@@ -78,8 +78,8 @@ class Adoption:
     def _commit(self, wanted: Mapping[TopicPartition, int]) -> None:
         offsets = {place: CommittedOffset(offset) for place, offset in wanted.items()}
         if offsets:
-            raise_untold(self._groups.commit({self._group: offsets}, Deadline.after(_ASK_SECONDS)))
-        found = offsets_of(self._groups, self._group, Deadline.after(_ASK_SECONDS))
+            raise_untold(self._groups.commit({self._group: offsets}, Deadline.after(_ASK_TIMEOUT)))
+        found = offsets_of(self._groups, self._group, Deadline.after(_ASK_TIMEOUT))
         other = [place for place, offset in offsets.items() if found.get(place) != offset]
         if other:
             raise HostError(f"group {self._group} does not have the offset committed for {other[0]}")

@@ -21,8 +21,8 @@ from legacy_mm.features.checkpoints.group_translation import GroupTranslation, P
 from legacy_mm.features.cutover.cutover_receipt import CutoverReceipt, MovedPartition
 from legacy_mm.model import Offsets, TopicPartition
 
-_ASK_SECONDS = 30.0
-_PAUSE_SECONDS = 0.5
+_ASK_TIMEOUT = 30.0
+_RETRY_BACKOFF = 0.5
 Say = Callable[[str], None]
 
 
@@ -104,7 +104,7 @@ class Cutover:
                 when = "yet" if options.dry_run else f"within {options.timeout:g} s"
                 self._say(f"not ready: not copied {when}; is the mirror running?")
                 return False
-            self._pause.wait(min(_PAUSE_SECONDS, end.remaining()))
+            self._pause.wait(min(_RETRY_BACKOFF, end.remaining()))
         self._say(f"copied: all records of {len(ends)} partitions")
         return True
 
@@ -124,7 +124,7 @@ class Cutover:
                     f"translated: waiting up to {seconds:g} s until the mirror has written the offset pairs of "
                     f"{', '.join(behind)}"
                 )
-            self._pause.wait(min(_PAUSE_SECONDS, end.remaining()))
+            self._pause.wait(min(_RETRY_BACKOFF, end.remaining()))
 
     def _moves(self, positions: Sequence[Position]) -> list[MovedPartition]:
         before = offsets_of(self._translation.target.groups, self._group, _deadline())
@@ -250,4 +250,4 @@ def _places(offsets: Offsets) -> str:
 
 
 def _deadline() -> Deadline:
-    return Deadline.after(_ASK_SECONDS)
+    return Deadline.after(_ASK_TIMEOUT)

@@ -15,7 +15,7 @@ from legacy_mm.errors import LegacyMMError
 from legacy_mm.logs import events
 from legacy_mm.protocol.mirror_records import Heartbeat
 
-_AGAIN_SECONDS = 10.0
+_RETRY_BACKOFF = 10.0
 
 
 class Heartbeats(threading.Thread):
@@ -48,7 +48,7 @@ class Heartbeats(threading.Thread):
     def run(self) -> None:
         """Create the topic, then send heartbeats."""
         while not self._prepare():
-            if self._stopping.wait(_AGAIN_SECONDS):
+            if self._stopping.wait(_RETRY_BACKOFF):
                 return
         try:
             writer = self._make_writer(self._result)

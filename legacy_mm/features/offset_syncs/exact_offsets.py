@@ -20,8 +20,8 @@ from legacy_mm.logs import events
 from legacy_mm.model import OffsetMapChunk, OffsetRun, Offsets, TopicPartition
 from legacy_mm.protocol.offset_map_records import OffsetMapRecord
 
-_READ_SECONDS = 10.0
-_ROOM_SECONDS = 5.0
+_READ_TIMEOUT = 10.0
+_ROOM_TIMEOUT = 5.0
 
 
 class StoredMaps:
@@ -71,7 +71,7 @@ class ExactOffsets:
         """
         if not self._unread:
             return
-        self._stored.refresh(Deadline.after(_READ_SECONDS))
+        self._stored.refresh(Deadline.after(_READ_TIMEOUT))
         with self._lock:
             self._maps |= {partition: self._stored.read_map(partition) for partition in self._unread}
         self._unread.clear()
@@ -107,7 +107,7 @@ class ExactOffsets:
             for place, chunk in self._maps[partition].changed():
                 record = OffsetMapRecord(*partition, place, chunk).encode()
                 while not self._writer.send(*record):
-                    self._writer.flush(Deadline.after(_ROOM_SECONDS))
+                    self._writer.flush(Deadline.after(_ROOM_TIMEOUT))
 
     def flush(self, deadline: Deadline) -> None:
         """Wait until the records under way are written."""

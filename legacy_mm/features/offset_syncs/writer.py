@@ -22,7 +22,7 @@ from legacy_mm.logs import events
 from legacy_mm.model import OffsetPair, Offsets, TopicPartition
 from legacy_mm.protocol.mirror_records import OffsetSync
 
-_ROUND_SECONDS = 1.0
+_ROUND_INTERVAL = 1.0
 
 
 class OffsetSyncs(threading.Thread):
@@ -77,7 +77,7 @@ class OffsetSyncs(threading.Thread):
         """Take reports, send syncs, and at each flush promote pairs."""
         flush_at = monotonic() + self._flush_interval
         while self._end is None:
-            self._take_told(_ROUND_SECONDS)
+            self._take_told(_ROUND_INTERVAL)
             if monotonic() >= flush_at:
                 flush_at = monotonic() + self._flush_interval
                 with suppress(HostError):  # logged when it failed first

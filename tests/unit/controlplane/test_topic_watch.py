@@ -84,7 +84,7 @@ def test_whoever_misses_a_topic_makes_it_look_again() -> None:
 
 def test_what_comes_first_is_tried_again_until_it_succeeds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody is told to mirror anything before; and it comes once."""
-    monkeypatch.setattr("legacy_mm.controlplane.topic_watch._RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("legacy_mm.controlplane.topic_watch._RETRY_BACKOFF", 0.0)
     done: list[str] = []
     cluster = Cluster()
 
@@ -110,7 +110,7 @@ def test_ids_that_do_not_come_are_asked_for_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The topics were told already, and are told once."""
-    monkeypatch.setattr("legacy_mm.controlplane.topic_watch._RETRY_SECONDS", 0.0)
+    monkeypatch.setattr("legacy_mm.controlplane.topic_watch._RETRY_BACKOFF", 0.0)
     told: queue.SimpleQueue[frozenset[str]] = queue.SimpleQueue()
     failures: queue.SimpleQueue[BaseException] = queue.SimpleQueue()
 

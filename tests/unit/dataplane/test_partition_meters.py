@@ -20,7 +20,7 @@ LOG_APPEND, DELETE_HORIZON = 0x08, 0x40
 @pytest.fixture
 def meters(monkeypatch: pytest.MonkeyPatch) -> Iterator[PartitionMeters]:
     """At a time that stands still, and always due."""
-    monkeypatch.setattr(partition_meters, "INTERVAL_SECONDS", -1.0)
+    monkeypatch.setattr(partition_meters, "SAMPLE_INTERVAL", -1.0)
     monkeypatch.setattr(partition_meters, "epoch_ms", lambda: NOW)
     yield PartitionMeters([A])
 

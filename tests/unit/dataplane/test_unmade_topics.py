@@ -13,7 +13,7 @@ from legacy_mm.dataplane.unmade_topics import UnmadeTopics
 
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unmade_topics, "_LOOK_SECONDS", 0.0)
+    monkeypatch.setattr(unmade_topics, "_LOOK_INTERVAL", 0.0)
 
 
 class Target:

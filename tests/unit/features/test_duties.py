@@ -166,7 +166,7 @@ def test_what_comes_before_copying_is_done_when_topics_found_returns() -> None:
 
 def test_what_could_not_be_done_before_copying_is_tried_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever its interval, and also where its thread has nothing to wait for; until it has succeeded."""
-    monkeypatch.setattr("legacy_mm.features.duties._AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr("legacy_mm.features.duties._RETRY_BACKOFF", 0.0)
     change = CreateTopic("new", 3, -1)
     untold = Look(troubles=("x",), unfinished=True)
     duty = Looks(Look(), HostError("away"), untold, Look((CreateTopic("bad", 1, -1),)), Look((change,)))

@@ -31,7 +31,7 @@ class Slow:
 
 
 def test_a_cluster_that_is_away_takes_no_time_from_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(topic_features, "_BEFORE_COPYING_SECONDS", 0.1)
+    monkeypatch.setattr(topic_features, "_BEFORE_COPYING_TIMEOUT", 0.1)
     looked: list[str] = []
     source, target = Slow("source", looked), Slow("target", looked)
     monkeypatch.setattr(Applier, "apply", lambda *_: iter(()))

@@ -22,7 +22,7 @@ NONE: list[Any] = [None, []]
 @pytest.fixture
 def silent(new_port: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> Callable[..., HeaderCheck]:
     """Makes checks of a target that does not answer."""
-    monkeypatch.setattr(header_support, "QUESTION_SECONDS", 0.1)
+    monkeypatch.setattr(header_support, "QUESTION_TIMEOUT", 0.1)
     bootstrap = f"127.0.0.1:{new_port()}"
 
     def check(idempotence: str) -> HeaderCheck:

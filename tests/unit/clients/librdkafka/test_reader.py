@@ -94,7 +94,7 @@ def test_a_gap_has_an_offset(
 @pytest.fixture
 def consumer(monkeypatch: pytest.MonkeyPatch) -> Consumer:
     """What the next reader reads with; it waits for no leader."""
-    monkeypatch.setattr(reader, "_START_SECONDS", 0.0)
+    monkeypatch.setattr(reader, "_START_TIMEOUT", 0.0)
     made = Consumer([])
     monkeypatch.setattr(reader, "Consumer", lambda _: made)
     return made
@@ -138,8 +138,8 @@ def test_a_partition_that_its_leader_does_not_have_yet_keeps_no_other_of_it_from
 
 def test_a_leader_is_waited_for_at_the_start(consumer: Consumer, monkeypatch: pytest.MonkeyPatch) -> None:
     """As after a topic was made; all are asked for at once again, not one by one."""
-    monkeypatch.setattr(reader, "_START_SECONDS", 60.0)
-    monkeypatch.setattr(reader, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(reader, "_START_TIMEOUT", 60.0)
+    monkeypatch.setattr(reader, "_RETRY_BACKOFF", 0.0)
     consumer.refused = {1: KafkaError.NOT_LEADER_FOR_PARTITION}
     places = [TopicPartition("t", number) for number in range(3)]
     asked = consumer.offsets_for_times

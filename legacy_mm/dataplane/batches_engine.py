@@ -246,7 +246,7 @@ class BatchesEngine:
     # --- what comes back
 
     def _tend(self, *, blocked: bool) -> None:
-        refused = self._appender.take_refused()  # first: it comes behind what its lane has acknowledged
+        refused = self._appender.take_refused()  # first: it comes behind what its queue has acknowledged
         for part, base_offset in self._appender.take_acknowledged():
             if isinstance(part, Aside):
                 self._pieces.acknowledged(part.piece)
@@ -275,9 +275,9 @@ class BatchesEngine:
 
     def _deal_with(self, refused: ProducerBatch) -> None:
         """Send other batches in its place; what none of them can mend has failed, in the end each record alone."""
-        topic, number = refused.lane.partition
+        topic, number = refused.queue.partition
         if error_codes.needs_new_producer(refused.refusal):
-            if not refused.lane.may_start_anew():
+            if not refused.queue.may_start_anew():
                 raise ProducerBroken(error_text.text(refused.refusal))
             self._retries.ask(lambda: self._appender.start_anew(refused), at_least_once=True)
             return

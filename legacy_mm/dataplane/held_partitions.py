@@ -29,7 +29,7 @@ class _Held(NamedTuple):
     topic: str
     least: int
     """The least number of partitions the target topic must have."""
-    lanes: tuple[TopicPartition, ...]
+    queues: tuple[TopicPartition, ...]
     """Target partitions; none where it is the topic that is missing."""
 
 
@@ -48,10 +48,10 @@ class HeldPartitions:
         return len(self._held)
 
     def hold(
-        self, source: TopicPartition, offset: int, topic: str, least: int, lanes: Collection[TopicPartition] = ()
+        self, source: TopicPartition, offset: int, topic: str, least: int, queues: Collection[TopicPartition] = ()
     ) -> None:
-        """Let it wait at this offset for a topic, or for target partitions (`lanes`) to which nothing gets through."""
-        self._held[source] = _Held(offset, topic, least, tuple(lanes))
+        """Let it wait at this offset for a topic, or for target partitions (`queues`) to which nothing gets through."""
+        self._held[source] = _Held(offset, topic, least, tuple(queues))
         self._fetcher.hold(source, offset)
 
     def stays(self, source: TopicPartition) -> bool:
@@ -84,7 +84,7 @@ class HeldPartitions:
         return {partition.topic: f"{partition}: {why}" for partition, why in self._appender.stuck().items()}
 
     def _missing(self) -> dict[str, str]:
-        missing = {held.topic for held in self._held.values() if not held.lanes}
+        missing = {held.topic for held in self._held.values() if not held.queues}
         return {topic: self._topics.problem(topic) for topic in missing}
 
     def tell_of_the_end(self, unacknowledged: Offsets) -> None:
@@ -96,6 +96,6 @@ class HeldPartitions:
             events.emit(events.NOT_COPIED, topic=topic, partitions=count, reason=reason)
 
     def _may_go_on(self, held: _Held) -> bool:
-        if held.lanes:
-            return all(map(self._appender.takes, held.lanes))
+        if held.queues:
+            return all(map(self._appender.takes, held.queues))
         return self._topics.may_go_on(held.topic, held.least)

@@ -1,6 +1,6 @@
 """Refused records for the batches engine: those that the target names, or that stand alone when it halves a batch.
 
-The lane of its partition goes on without it, in order; the piece that it belongs to is complete when the record is in
+The queue of its partition goes on without it, in order; the piece that it belongs to is complete when the record is in
 the quarantine. It waits here until the engine's loop has time to ask for the topic's partitions.
 """
 

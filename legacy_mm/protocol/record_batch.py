@@ -184,7 +184,7 @@ class RecordBatch(NamedTuple):
         """Rewrite this batch in place as `producer` would send it, with the same records.
 
         Not for batches that must be re-encoded, nor for control batches. The transactional bit is cleared: the
-        producer's own lane knows the transaction, not the source. The payload is not read unless a field under the
+        producer's own queue knows the transaction, not the source. The payload is not read unless a field under the
         checksum changes.
         """
         header = self.header

@@ -1,7 +1,7 @@
 """Record batches to the target, in order for each partition: the sending half of the `batches` engine.
 
-`lane.py` has the rules of order, `channel.py` the sockets; here are the memory and the retries. Retriable errors are
-tried again until `delivery.timeout.ms`; what is refused for good is handed to the caller, and its lane waits for
+`queue.py` has the rules of order, `channel.py` the sockets; here are the memory and the retries. Retriable errors are
+tried again until `delivery.timeout.ms`; what is refused for good is handed to the caller, and its queue waits for
 `replace`, `drop` or `start_anew`.
 """
 
@@ -53,7 +53,7 @@ class BatchAppender:
         self.lock = threading.RLock()
         self._settled = threading.Condition(self.lock)
         self._ids = ProducerIds(cluster) if options.idempotent else None
-        self._lanes: dict[TopicPartition, PartitionQueue] = {}
+        self._queues: dict[TopicPartition, PartitionQueue] = {}
         self._channels: dict[int, BrokerSender] = {}
         self._waiting: dict[PartitionQueue, float] = {}
         self._inquiry: LogInquiry | None = None
@@ -82,13 +82,13 @@ class BatchAppender:
         size = len(batch.buffer)
         now = monotonic()
         with self.lock:
-            lane = self._lanes.get(partition) or self._new_lane(partition)
-            if lane.pending and now - lane.pending[0].since > _STUCK_SECONDS:
+            queue = self._queues.get(partition) or self._new_queue(partition)
+            if queue.pending and now - queue.pending[0].since > _STUCK_SECONDS:
                 batch = batch.apart()
             deadline, written = now + self.options.delivery_timeout, dated(batch.header, now, epoch_ms())
-            lane.pending.append(ProducerBatch(lane, batch, receipt, size, now, deadline, dated=written))
+            queue.pending.append(ProducerBatch(queue, batch, receipt, size, now, deadline, dated=written))
             self._bytes += size
-            channel = self._line_up(lane)
+            channel = self._line_up(queue)
             little = [] if channel is None else channel.take_little()
         if channel is not None and little:
             channel.send(little)
@@ -99,16 +99,16 @@ class BatchAppender:
 
     def takes(self, partition: TopicPartition) -> bool:
         """Return True if this partition can take more."""
-        lane = self._lanes.get(partition)
-        if lane is None or lane.trouble is None:
+        queue = self._queues.get(partition)
+        if queue is None or queue.trouble is None:
             return True
         with self.lock:
-            size = lane.size
-        return not size or not (_is_stuck(lane, monotonic()) or size >= self.options.buffer_bytes // _SHARE)
+            size = queue.size
+        return not size or not (_is_stuck(queue, monotonic()) or size >= self.options.buffer_bytes // _SHARE)
 
     def stuck(self) -> dict[TopicPartition, str]:
         """Return the partitions that were stuck at the last `tend`, each with the reason."""
-        return {lane.partition: lane.trouble.reason for lane in self._stuck if lane.trouble is not None}
+        return {queue.partition: queue.trouble.reason for queue in self._stuck if queue.trouble is not None}
 
     def is_empty(self) -> bool:
         """Return True if the target has acknowledged everything."""
@@ -150,8 +150,8 @@ class BatchAppender:
         with self.lock:
             entries = [refused.part(batch, receipt) for batch, receipt in batches]
             self._bytes += sum(entry.size for entry in entries) - refused.size
-            refused.lane.replace_held(entries)
-            self._queue(refused.lane)
+            refused.queue.replace_held(entries)
+            self._queue(refused.queue)
 
     def drop(self, refused: ProducerBatch) -> None:
         """Continue without the refused batch. Raise ConnectionLost or ClusterUnreachable when a later try may
@@ -160,20 +160,20 @@ class BatchAppender:
         producer = self._ids.acquire() if self._ids is not None and refused.may_have_arrived else None
         with self.lock:
             self._bytes -= refused.size
-            refused.lane.drop_held(producer)
-            self._queue(refused.lane)
+            refused.queue.drop_held(producer)
+            self._queue(refused.queue)
             self._settled.notify_all()
 
     def start_anew(self, refused: ProducerBatch) -> None:
-        """Send it again under a new producer id, if its lane `may_start_anew`. Raises what `drop` raises."""
+        """Send it again under a new producer id, if its queue `may_start_anew`. Raises what `drop` raises."""
         assert self._ids is not None
         producer = self._ids.acquire()
         with self.lock:
-            refused.lane.start_anew(producer)
-            self._queue(refused.lane)
+            refused.queue.start_anew(producer)
+            self._queue(refused.queue)
 
     def tend(self) -> None:
-        """Resume paused lanes and check deadlines and request timeouts; call this often.
+        """Resume paused queues and check deadlines and request timeouts; call this often.
 
         Raise the error that ended a channel.
         """
@@ -184,13 +184,13 @@ class BatchAppender:
             return
         self._tend_at = now + _LOOK_INTERVAL
         with self.lock:
-            for lane in [lane for lane, until in self._waiting.items() if until <= now]:
-                del self._waiting[lane]
-                lane.paused = False
-                self._queue(lane)
-            troubled = [lane for lane in self._lanes.values() if lane.trouble is not None]
-            self._stuck = [lane for lane in troubled if _is_stuck(lane, now)]
-            self._stuck_bytes = sum(lane.size for lane in self._stuck)
+            for queue in [queue for queue, until in self._waiting.items() if until <= now]:
+                del self._waiting[queue]
+                queue.paused = False
+                self._queue(queue)
+            troubled = [queue for queue in self._queues.values() if queue.trouble is not None]
+            self._stuck = [queue for queue in troubled if _is_stuck(queue, now)]
+            self._stuck_bytes = sum(queue.size for queue in self._stuck)
             self._expire(now)
 
     def purge(self) -> None:
@@ -212,9 +212,9 @@ class BatchAppender:
 
     def acknowledged(self, entry: ProducerBatch, base_offset: int) -> None:
         """Record that the target has the batch. Called under the lock."""
-        for known in entry.lane.acknowledged(entry, base_offset):
+        for known in entry.queue.acknowledged(entry, base_offset):
             self._arrived(known, base_offset if known is entry else -1)
-        self._settle(entry.lane)
+        self._settle(entry.queue)
 
     def failed(self, entry: ProducerBatch, answer: Appended | None) -> None:
         """Record that the target did not take the batch, or that the connection broke (None). Called under the lock."""
@@ -222,45 +222,45 @@ class BatchAppender:
         entry.damaged = entry.damaged + 1 if error_codes.is_damaged(error) else 0
         if entry.damaged >= self.options.damaged:
             error = ErrorCode.INVALID_RECORD
-        only_follows = entry.lane.recovering and error_codes.is_out_of_order(error)
+        only_follows = entry.queue.recovering and error_codes.is_out_of_order(error)
         final = error and not error_codes.is_retriable(error)
-        if not only_follows and final and error_codes.needs_new_producer(error) and entry.lane.disputes(entry):
-            entry.lane.hindered(error_codes.name(error), monotonic())
+        if not only_follows and final and error_codes.needs_new_producer(error) and entry.queue.disputes(entry):
+            entry.queue.hindered(error_codes.name(error), monotonic())
         elif not only_follows and (final or entry.attempts >= self.options.retries):
             entry.refusal = error or ErrorCode.REQUEST_TIMED_OUT
             if answer is not None:
                 entry.reason, entry.blamed = answer.reason, answer.blamed
         else:
             entry.attempts += not only_follows
-            entry.lane.hindered(error_codes.name(error) if error else "its leader does not answer", monotonic())
+            entry.queue.hindered(error_codes.name(error) if error else "its leader does not answer", monotonic())
             self.cluster.stale()
-        entry.lane.failed(entry, denied=not error_codes.leaves_open(error))
-        self._settle(entry.lane)
+        entry.queue.failed(entry, denied=not error_codes.leaves_open(error))
+        self._settle(entry.queue)
 
     def unsent(self, entry: ProducerBatch) -> None:
         """Record that the broker could not be reached; this does not count against `retries`. Called under the lock."""
-        entry.lane.hindered("its leader is not reached", monotonic())
-        entry.lane.failed(entry, denied=True)
-        self._settle(entry.lane)
+        entry.queue.hindered("its leader is not reached", monotonic())
+        entry.queue.failed(entry, denied=True)
+        self._settle(entry.queue)
 
-    def pause(self, lane: PartitionQueue) -> None:
-        """Leave a lane alone for a moment. Under the lock."""
-        if lane.line is not None:
-            lane.line.remove(lane)
-            lane.line = None
-        lane.paused = True
-        self._waiting[lane] = monotonic() + self.options.retry_pause
+    def pause(self, queue: PartitionQueue) -> None:
+        """Leave a queue alone for a moment. Under the lock."""
+        if queue.line is not None:
+            queue.line.remove(queue)
+            queue.line = None
+        queue.paused = True
+        self._waiting[queue] = monotonic() + self.options.retry_pause
 
     def answered(self, question: Question, answer: LogAnswer) -> None:
         """Handle the log's answer. Called under the lock."""
-        lane = self._lanes[question.partition]
-        if lane.answered(question, *answer) and question.entry is not None and answer.base_offset is not None:
+        queue = self._queues[question.partition]
+        if queue.answered(question, *answer) and question.entry is not None and answer.base_offset is not None:
             self._arrived(question.entry, answer.base_offset)
-        self._settle(lane)
+        self._settle(queue)
 
     def unanswered(self, question: Question) -> None:
         """Record that the log did not answer yet. Called under the lock."""
-        self._lanes[question.partition].hindered("its leader does not answer", monotonic())
+        self._queues[question.partition].hindered("its leader does not answer", monotonic())
 
     def ended(self, error: BaseException) -> None:
         """Record that a channel cannot continue."""
@@ -279,52 +279,52 @@ class BatchAppender:
             "requests_in_flight": in_flight,
         }
 
-    def _new_lane(self, partition: TopicPartition) -> PartitionQueue:
+    def _new_queue(self, partition: TopicPartition) -> PartitionQueue:
         producer = self._ids.current if self._ids is not None else None
-        lane = self._lanes[partition] = PartitionQueue(partition, producer, self.options.in_flight if producer else 1)
-        return lane
+        queue = self._queues[partition] = PartitionQueue(partition, producer, self.options.in_flight if producer else 1)
+        return queue
 
     def _arrived(self, entry: ProducerBatch, base_offset: int) -> None:
         self._bytes -= entry.size
         self._acknowledged.append(Acknowledged(entry.receipt, base_offset))
 
-    def _settle(self, lane: PartitionQueue) -> None:
-        if lane.recovered():
-            if lane.held is not None:
-                self._refused.append(lane.held)
+    def _settle(self, queue: PartitionQueue) -> None:
+        if queue.recovered():
+            if queue.held is not None:
+                self._refused.append(queue.held)
             else:
-                self.pause(lane)
-        elif not lane.recovering:
-            self._queue(lane)
+                self.pause(queue)
+        elif not queue.recovering:
+            self._queue(queue)
         self._settled.notify_all()
 
-    def _queue(self, lane: PartitionQueue) -> None:
-        """Let a lane send as soon as it may."""
-        channel = self._line_up(lane)
+    def _queue(self, queue: PartitionQueue) -> None:
+        """Let a queue send as soon as it may."""
+        channel = self._line_up(queue)
         if channel is not None:
             channel.wake()
 
-    def _line_up(self, lane: PartitionQueue) -> BrokerSender | None:
-        """Put a lane that can send in line at its leader's channel, unless it is; without a leader it waits.
+    def _line_up(self, queue: PartitionQueue) -> BrokerSender | None:
+        """Put a queue that can send in line at its leader's channel, unless it is; without a leader it waits.
 
         So it does where its log has to be asked first.
         """
-        if not lane.paused and not lane.recovering and (question := lane.question()):
-            lane.asking = True
+        if not queue.paused and not queue.recovering and (question := queue.question()):
+            queue.asking = True
             self._ask(question)
-        if lane.line is not None or not lane.can_send():
+        if queue.line is not None or not queue.can_send():
             return None
-        leader = self.cluster.leader(lane.partition)
+        leader = self.cluster.leader(queue.partition)
         if leader is None:
-            lane.hindered("it has no leader", monotonic())
+            queue.hindered("it has no leader", monotonic())
             self.cluster.stale()
-            self.pause(lane)
+            self.pause(queue)
             return None
         channel = self._channels.get(leader.node)
         if channel is None:
             channel = self._channels[leader.node] = BrokerSender(self, leader.node)
             channel.start()
-        channel.line_up(lane)
+        channel.line_up(queue)
         return channel
 
     def _ask(self, question: Question) -> None:
@@ -334,18 +334,18 @@ class BatchAppender:
         self._inquiry.put(question)
 
     def _expire(self, now: float) -> None:
-        """Refuse what was not delivered in time, once nothing of its lane is under way."""
+        """Refuse what was not delivered in time, once nothing of its queue is under way."""
         if self.options.delivery_timeout == inf:
             return
-        for lane in self._lanes.values():
-            if lane.pending and lane.pending[0].deadline <= now and not lane.under_way and lane.held is None:
-                lane.held = lane.pending.popleft()
-                lane.held.refusal = ErrorCode.REQUEST_TIMED_OUT
-                self._refused.append(lane.held)
+        for queue in self._queues.values():
+            if queue.pending and queue.pending[0].deadline <= now and not queue.under_way and queue.held is None:
+                queue.held = queue.pending.popleft()
+                queue.held.refusal = ErrorCode.REQUEST_TIMED_OUT
+                self._refused.append(queue.held)
                 self._settled.notify_all()
 
 
-def _is_stuck(lane: PartitionQueue, now: float) -> bool:
+def _is_stuck(queue: PartitionQueue, now: float) -> bool:
     """Return True if batches wait and none was acknowledged for a while."""
-    trouble = lane.trouble
-    return trouble is not None and now - trouble.since > _PATIENT_SECONDS and lane.size > 0
+    trouble = queue.trouble
+    return trouble is not None and now - trouble.since > _PATIENT_SECONDS and queue.size > 0

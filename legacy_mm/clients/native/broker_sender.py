@@ -1,8 +1,9 @@
 """The conversation with one target broker: a thread that sends and one that receives.
 
 A request holds at most one batch for each partition, because brokers take no more. When a connection breaks, what was
-under way on it goes back to the lanes, which send it again in order. What is so little that the socket takes it without
-waiting is sent by the thread that appends it: at a few hundred records/s each hand-over is a tenth of the latency.
+under way on it goes back to the queues, which send it again in order. What is so little that the socket takes it
+without waiting is sent by the thread that appends it: at a few hundred records/s each hand-over is a tenth of the
+latency.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ class SenderOwner(Protocol):
     def unsent(self, entry: ProducerBatch) -> None:
         """Record that there was no connection to send the batch over."""
 
-    def pause(self, lane: PartitionQueue) -> None:
-        """Leave a lane alone for a moment."""
+    def pause(self, queue: PartitionQueue) -> None:
+        """Leave a queue alone for a moment."""
 
     def ended(self, error: BaseException) -> None:
         """Record that the channel cannot continue."""
@@ -81,7 +82,7 @@ class BrokerSender(threading.Thread):
         self._owner = owner
         self._node = node
         self._work = threading.Condition(owner.lock)
-        self._lanes: deque[PartitionQueue] = deque()
+        self._queues: deque[PartitionQueue] = deque()
         self._link: _Link | None = None
         self._sending = False
         self._silent_until = 0.0
@@ -95,10 +96,10 @@ class BrokerSender(threading.Thread):
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self._owner.ended(error)
 
-    def line_up(self, lane: PartitionQueue) -> None:
-        """Let a lane send when its turn comes, once `wake` is called. Under the lock."""
-        lane.line = self._lanes
-        self._lanes.append(lane)
+    def line_up(self, queue: PartitionQueue) -> None:
+        """Let a queue send when its turn comes, once `wake` is called. Under the lock."""
+        queue.line = self._queues
+        self._queues.append(queue)
 
     def wake(self) -> None:
         """Wake the thread, so that it checks if it may send or must end. Called under the lock."""
@@ -110,7 +111,7 @@ class BrokerSender(threading.Thread):
         link = self._link
         if link is not None and not link.connection.is_due() and self._may_send():
             room = _AT_ONCE_BYTES - sum(request.size for request in link.under_way)
-            if self._lanes[0].pending[0].size <= room:
+            if self._queues[0].pending[0].size <= room:
                 return self._take(room)
         self.wake()
         return []
@@ -148,36 +149,36 @@ class BrokerSender(threading.Thread):
             return self._take(owner.options.request_bytes)
 
     def _take(self, room: int) -> list[ProducerBatch]:
-        """Take one batch of each lane in line, as many as fit into `room` bytes, and at least one."""
+        """Take one batch of each queue in line, as many as fit into `room` bytes, and at least one."""
         self._sending = True
         entries: list[ProducerBatch] = []
         used: set[PartitionQueue] = set()
-        while self._lanes and self._lanes[0] not in used:
-            lane = self._lanes.popleft()
-            if not lane.can_send():
-                lane.line = None
+        while self._queues and self._queues[0] not in used:
+            queue = self._queues.popleft()
+            if not queue.can_send():
+                queue.line = None
                 continue
-            if entries and lane.pending[0].size > room:
-                self._lanes.appendleft(lane)
+            if entries and queue.pending[0].size > room:
+                self._queues.appendleft(queue)
                 break
-            entries.append(lane.begin())
+            entries.append(queue.begin())
             self._owner.traffic.waited(monotonic() - entries[-1].since)
             room -= entries[-1].size
-            used.add(lane)
-            self._lanes.append(lane)
+            used.add(queue)
+            self._queues.append(queue)
         return entries
 
     def _may_send(self) -> bool:
         if self._sending or self._owner.closed() or monotonic() < self._silent_until:
             return False
         self._silent_until = 0.0
-        while self._lanes and not self._lanes[0].can_send():
-            self._lanes.popleft().line = None
+        while self._queues and not self._queues[0].can_send():
+            self._queues.popleft().line = None
         link = self._link
         most = self._owner.options.in_flight
         if link is not None and link.connection.is_due():
             most = 1  # all answers come before the connection is given up
-        return bool(self._lanes) and (link is None or len(link.under_way) < most)
+        return bool(self._queues) and (link is None or len(link.under_way) < most)
 
     def _send(self, entries: list[ProducerBatch]) -> None:
         options = self._owner.options
@@ -188,7 +189,7 @@ class BrokerSender(threading.Thread):
         zstd = any(entry.batch.header.codec is Codec.ZSTD for entry in entries)
         lowest = messages.ZSTD_SINCE if zstd else messages.LOWEST
         version = link.connection.version(messages.API_KEY, lowest, messages.HIGHEST)
-        batches = [(entry.lane.partition, entry.batch.buffer) for entry in entries]
+        batches = [(entry.queue.partition, entry.batch.buffer) for entry in entries]
         segments = messages.encode(options.acks, int(options.request_timeout * 1000), batches)
         request = _Request(entries, version, monotonic(), sum(map(len, segments)))
         with self._owner.lock:
@@ -229,7 +230,7 @@ class BrokerSender(threading.Thread):
     def _settle(self, request: _Request, appended: Sequence[messages.Appended], size: int, throttle: int) -> None:
         now = monotonic()
         owner = self._owner
-        entries = {entry.lane.partition: entry for entry in request.entries}
+        entries = {entry.queue.partition: entry for entry in request.entries}
         owner.traffic.exchanged(self._node, request.size, size, now - request.sent, throttle)
         with owner.lock:
             if throttle and request.version >= messages.CLIENT_RESTS_SINCE:
@@ -258,7 +259,7 @@ class BrokerSender(threading.Thread):
             return requests
 
     def _lost(self, error: LegacyMMError, requests: Iterable[_Request], unsent: Iterable[ProducerBatch] = ()) -> None:
-        """Mark the requests as lost, with unknown outcome: their lanes find out by sending again."""
+        """Mark the requests as lost, with unknown outcome: their queues find out by sending again."""
         owner = self._owner
         with owner.lock:
             for entry in unsent:
@@ -266,9 +267,9 @@ class BrokerSender(threading.Thread):
             for request in requests:
                 for entry in request.entries:
                     owner.failed(entry, None)
-            for lane in tuple(self._lanes):  # perhaps another broker leads them by then
-                lane.hindered("its leader is not reached", monotonic())
-                owner.pause(lane)
+            for queue in tuple(self._queues):  # perhaps another broker leads them by then
+                queue.hindered("its leader is not reached", monotonic())
+                owner.pause(queue)
         if not owner.closed():
             owner.traffic.on_trouble(str(error))
             owner.cluster.stale()

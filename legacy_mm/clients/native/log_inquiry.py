@@ -1,6 +1,6 @@
 """Asks the target's log what a broker may have forgotten: where it ends, and whether a lost batch is in it.
 
-A thread of its own, which is there only once a lane has a `lane.Question`. The end comes from ListOffsets, for which
+A thread of its own, which is there only once a queue has a `queue.Question`. The end comes from ListOffsets, for which
 the right to write is enough. Whether a batch arrived is read from the log, from where it ended before up to where its
 leader ends it now (OffsetForLeaderEpoch): what was appended may have to wait for the other replicas before it can be
 read. Each round has connections of its own, so that what a broken one brought is before the question at the broker.

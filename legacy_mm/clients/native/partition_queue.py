@@ -1,6 +1,6 @@
 """The batches that wait for one target partition, in order. No socket, no thread: `appender.py` holds the lock.
 
-A lane sends its batches in order and never lets a retry change it. When one fails, nothing more is sent until every
+A queue sends its batches in order and never lets a retry change it. When one fails, nothing more is sent until every
 request under way has been answered; then what was not acknowledged goes back to the front, and sequence numbers go on
 from the first of it, so a batch that the broker has after all is recognised as a duplicate. Until the first batch under
 a producer id is acknowledged, again after a failure, and where the last one is old, only one is under way: a broker
@@ -48,7 +48,7 @@ def dated(header: Header, now: float, wall_ms: int) -> float:
 class ProducerBatch:
     """A batch on its way; `receipt` is whatever the caller wants back when it is acknowledged or refused."""
 
-    lane: PartitionQueue
+    queue: PartitionQueue
     batch: RecordBatch
     receipt: Any
     size: int
@@ -84,7 +84,7 @@ class ProducerBatch:
 
     def part(self, batch: RecordBatch, receipt: Any) -> ProducerBatch:
         """Return a new entry with some of the records, to be sent instead."""
-        made = ProducerBatch(self.lane, batch, receipt, len(batch.buffer), self.since, self.deadline, dated=self.dated)
+        made = ProducerBatch(self.queue, batch, receipt, len(batch.buffer), self.since, self.deadline, dated=self.dated)
         made.damaged, made.doubtful = self.damaged, self.doubtful
         return made
 
@@ -114,7 +114,7 @@ class PartitionQueue:
         in_flight: int,
         clock: Callable[[], float] = monotonic,
     ) -> None:
-        """Create a lane; `producer` is id and epoch, None without idempotence; `in_flight` limits the batches in
+        """Create a queue; `producer` is id and epoch, None without idempotence; `in_flight` limits the batches in
         flight.
         """
         self.partition = partition
@@ -126,9 +126,9 @@ class PartitionQueue:
         self.asking = False
         """Nothing is sent until the log has answered."""
         self.line: deque[PartitionQueue] | None = None
-        """The queue of the broker's channel that holds this lane."""
+        """The queue of the broker's channel that holds this queue."""
         self.held: ProducerBatch | None = None
-        """The refused batch that the lane waits for a decision about."""
+        """The refused batch that the queue waits for a decision about."""
         self.trouble: QueueTrouble | None = None
         """Why nothing gets through; gone with the next batch that does."""
         self._limit = in_flight

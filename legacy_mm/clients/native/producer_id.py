@@ -1,4 +1,4 @@
-"""Producer ids for the lanes of an idempotent producer (InitProducerId)."""
+"""Producer ids for the queues of an idempotent producer (InitProducerId)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class ProducerIdRefused(RequestRefused):
 
 
 class ProducerIds:
-    """The id that new lanes start with, and fresh ones for lanes that have to start again."""
+    """The id that new queues start with, and fresh ones for queues that have to start again."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._current: tuple[int, int] | None = None
 
     def acquire(self) -> tuple[int, int]:
-        """Get a new producer id and its epoch, which new lanes begin with from now on.
+        """Get a new producer id and its epoch, which new queues begin with from now on.
 
         Raise ConnectionLost when a later try may succeed, or ProducerIdRefused.
         """
@@ -50,6 +50,6 @@ class ProducerIds:
 
     @property
     def current(self) -> tuple[int, int]:
-        """Return the producer id and epoch for new lanes; call `acquire` first."""
+        """Return the producer id and epoch for new queues; call `acquire` first."""
         assert self._current is not None, "no producer id was asked for"
         return self._current

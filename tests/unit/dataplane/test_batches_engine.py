@@ -204,11 +204,11 @@ def stored_and_refused(engine: BatchesEngine, *, doubtful: bool) -> ProducerBatc
     for begin in (0, 1):
         part = Part(engine._pieces.open(HERE, begin + 1, 1), range(begin, begin + 1), None)
         appender.append(HERE, build([Row(0, epoch_ms(), b"k", b"v")]), part)
-    lane = appender._lanes[HERE]
-    lane.paused = False
+    queue = appender._queues[HERE]
+    queue.paused = False
     with appender.lock:
-        appender.acknowledged(lane.begin(), 0)
-        refused = lane.begin()
+        appender.acknowledged(queue.begin(), 0)
+        refused = queue.begin()
         refused.doubtful = doubtful
         appender.failed(refused, Appended(HERE, UNKNOWN_PRODUCER, -1, "", {}))
     return refused
@@ -218,9 +218,9 @@ def test_who_is_forgotten_by_the_target_goes_on_under_another_producer_id() -> N
     engine, _ = make()
     refused = stored_and_refused(engine, doubtful=False)
     engine._tend(blocked=False)
-    lane = refused.lane
-    lane.paused = False
-    assert lane.begin() is refused
+    queue = refused.queue
+    queue.paused = False
+    assert queue.begin() is refused
     assert refused.batch.header.producer == (8, 0, 0)
 
 

@@ -60,7 +60,7 @@ def make(*, sets_aside: bool = False, **properties: str) -> BatchAppender:
 def sent(appender: BatchAppender) -> ProducerBatch:
     """A batch that is under way."""
     appender.append(PLACE, build([Row(0, NOW, b"k", b"v"), Row(1, NOW, b"k", b"w")]), "receipt")
-    return appender._lanes[PLACE].begin()
+    return appender._queues[PLACE].begin()
 
 
 def fail(appender: BatchAppender, entry: ProducerBatch, error: int) -> None:
@@ -78,7 +78,7 @@ def test_a_batch_is_sent_again_as_often_as_the_file_says(retries: str, error: in
     for _ in range(int(retries)):
         fail(appender, entry, error)
         assert appender.take_refused() == []
-        assert appender._lanes[PLACE].begin() is entry
+        assert appender._queues[PLACE].begin() is entry
     fail(appender, entry, error)
     assert [(each, each.refusal) for each in appender.take_refused()] == [(entry, refusal)]
     assert not error_codes.may_spare_some(refusal)
@@ -92,7 +92,7 @@ def test_a_broker_that_is_away_uses_up_no_retries(capsys: pytest.CaptureFixture[
     for _ in range(3):
         BrokerSender(appender, 1).send([entry])
         assert appender.take_refused() == []
-        assert appender._lanes[PLACE].begin() is entry
+        assert appender._queues[PLACE].begin() is entry
     assert not entry.doubtful, "and it is certain that no broker has it"
     assert "it is down" in capsys.readouterr().out
 
@@ -107,8 +107,8 @@ def test_a_refused_batch_that_may_have_arrived_has_used_its_sequence_numbers(bef
     appender._ids = ids
     entry = sent(appender)
     fail(appender, entry, before)
-    lane = appender._lanes[PLACE]
-    assert lane.begin() is entry
+    queue = appender._queues[PLACE]
+    assert queue.begin() is entry
     fail(appender, entry, FORBIDDEN)
     assert appender.take_refused() == [entry]
     appender.drop(entry)
@@ -128,14 +128,14 @@ def test_who_is_forgotten_goes_on_under_another_producer_id(error: int) -> None:
     for entry in (second, third):
         fail(appender, entry, error)
     assert appender.take_refused() == [second]
-    assert appender._lanes[PLACE].may_start_anew()
+    assert appender._queues[PLACE].may_start_anew()
     appender.start_anew(second)
-    lane = appender._lanes[PLACE]
-    assert lane.begin() is second
-    assert not lane.can_send(), "until the broker knows the new one"
+    queue = appender._queues[PLACE]
+    assert queue.begin() is second
+    assert not queue.can_send(), "until the broker knows the new one"
     with appender.lock:
         appender.acknowledged(second, 2)
-    assert lane.begin() is third
+    assert queue.begin() is third
     stamps = [entry.batch.header.producer for entry in (first, second, third)]
     assert stamps == [(7, 0, 0), (8, 0, 0), (8, 0, 2)]
 
@@ -147,18 +147,18 @@ def test_what_the_log_does_not_hold_goes_on_under_another_producer_id() -> None:
     first = sent(appender)
     with appender.lock:
         appender.acknowledged(first, 0)
-    entry, lane = sent(appender), appender._lanes[PLACE]
+    entry, queue = sent(appender), appender._queues[PLACE]
     for error in (BROKEN, OUT_OF_ORDER):
         fail(appender, entry, error)
         assert appender.take_refused() == []
-        assert error == OUT_OF_ORDER or lane.begin() is entry
-    assert (question := lane.question()) is not None
+        assert error == OUT_OF_ORDER or queue.begin() is entry
+    assert (question := queue.question()) is not None
     with appender.lock:
         appender.answered(question, LogAnswer(-1, -1))
-    assert lane.begin() is entry
+    assert queue.begin() is entry
     fail(appender, entry, OUT_OF_ORDER)
     assert appender.take_refused() == [entry]
-    assert lane.may_start_anew()
+    assert queue.may_start_anew()
 
 
 def test_what_the_log_holds_is_acknowledged_with_its_place() -> None:
@@ -167,11 +167,11 @@ def test_what_the_log_holds_is_acknowledged_with_its_place() -> None:
     first = sent(appender)
     with appender.lock:
         appender.acknowledged(first, 0)
-    entry, lane = sent(appender), appender._lanes[PLACE]
+    entry, queue = sent(appender), appender._queues[PLACE]
     fail(appender, entry, BROKEN)
-    assert lane.begin() is entry
+    assert queue.begin() is entry
     fail(appender, entry, OUT_OF_ORDER)
-    assert (question := lane.question()) is not None
+    assert (question := queue.question()) is not None
     assert question.since == 2
     with appender.lock:
         appender.answered(question, LogAnswer(-1, 5))
@@ -190,17 +190,17 @@ def test_who_may_have_arrived_is_not_sent_under_another_producer_id(which: int) 
     both = [sent(appender), sent(appender)]
     for number, entry in enumerate(both):
         fail(appender, entry, BROKEN if number == which else UNKNOWN_PRODUCER)
-    lane = appender._lanes[PLACE]
+    queue = appender._queues[PLACE]
     if which == 0:
-        assert lane.begin() is both[0]
+        assert queue.begin() is both[0]
         fail(appender, both[0], UNKNOWN_PRODUCER)
-        assert (question := lane.question()) is not None, "its log may know it"
+        assert (question := queue.question()) is not None, "its log may know it"
         with appender.lock:
             appender.answered(question, LogAnswer(-1, None))
-        assert lane.begin() is both[0], "but it does not tell"
+        assert queue.begin() is both[0], "but it does not tell"
         fail(appender, both[0], UNKNOWN_PRODUCER)
     assert appender.take_refused() == [both[0]]
-    assert not lane.may_start_anew()
+    assert not queue.may_start_anew()
     assert both[0].part(both[0].batch, "half").doubtful == both[0].doubtful
 
 
@@ -208,17 +208,17 @@ def test_where_there_is_a_quarantine_a_batch_that_is_called_damaged_thrice_is_re
     """Brokers before 2.4 call it so where a record lacks the key that a compacted topic wants."""
     appender = make(sets_aside=True)
     entry = sent(appender)
-    lane = appender._lanes[PLACE]
+    queue = appender._queues[PLACE]
     for error in (DAMAGED, DAMAGED, BROKEN, DAMAGED, DAMAGED):
         fail(appender, entry, error)
         assert appender.take_refused() == []
-        assert lane.begin() is entry
+        assert queue.begin() is entry
     fail(appender, entry, DAMAGED)
     assert [(each, each.refusal) for each in appender.take_refused()] == [(entry, ErrorCode.INVALID_RECORD)]
     assert error_codes.may_spare_some(entry.refusal)
     assert error_codes.refuses_the_record(entry.refusal)
     appender.replace(entry, [(build([Row(0, NOW, key, b"v")]), key) for key in (None, b"k")])
-    fail(appender, lane.begin(), DAMAGED)
+    fail(appender, queue.begin(), DAMAGED)
     assert [each.receipt for each in appender.take_refused()] == [None], "it was part of one that is"
 
 
@@ -230,18 +230,18 @@ def test_without_a_quarantine_what_is_called_damaged_is_sent_again_and_told(caps
     for _ in range(10):
         channel._settle(_Request([entry], 9, 0.0, 0), [Appended(PLACE, DAMAGED, -1, "", {})], 0, 0)
         assert appender.take_refused() == []
-        assert appender._lanes[PLACE].begin() is entry
+        assert appender._queues[PLACE].begin() is entry
     assert "t-0 did not take a batch, which is tried again: CORRUPT_MESSAGE: " in capsys.readouterr().out
 
 
 def in_line(appender: BatchAppender, channel: BrokerSender, number: int, size: int) -> PartitionQueue:
-    """A lane with one batch of about `size` bytes, whose turn comes on this channel."""
+    """A queue with one batch of about `size` bytes, whose turn comes on this channel."""
     place = TopicPartition("t", number)
     appender.append(place, build([Row(0, NOW, b"k", bytes(size))]), "receipt")
-    lane = appender._lanes[place]
-    lane.paused = False
-    channel.line_up(lane)
-    return lane
+    queue = appender._queues[place]
+    queue.paused = False
+    channel.line_up(queue)
+    return queue
 
 
 def test_who_is_asked_to_be_silent_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,7 +281,7 @@ def test_who_is_asked_to_be_silent_waits_for_what_is_under_way(monkeypatch: pyte
     throttled.excuse.assert_called_once_with(45.0)
 
 
-def test_a_request_of_several_lanes_is_no_larger_than_it_may_be() -> None:
+def test_a_request_of_several_queues_is_no_larger_than_it_may_be() -> None:
     """All but a batch that is larger by itself."""
     appender = make(message_max_bytes="2500")
     channel = BrokerSender(appender, 1)
@@ -289,7 +289,7 @@ def test_a_request_of_several_lanes_is_no_larger_than_it_may_be() -> None:
         in_line(appender, channel, number, size)
     taken = []
     while channel._may_send():
-        taken.append([entry.lane.partition.partition for entry in channel._next()])
+        taken.append([entry.queue.partition.partition for entry in channel._next()])
         channel._sending = False
     assert taken == [[0, 1], [2], [3], [4]]
 
@@ -303,7 +303,7 @@ def test_what_waits_for_long_keeps_no_more_in_memory_than_itself(monkeypatch: py
     for seconds, answer in zip((0.0, 0.2, 0.3), answers, strict=True):
         now = 100.0 + seconds
         appender.append(PLACE, RecordBatch.read(answer), "receipt")
-    waiting = appender._lanes[PLACE].pending
+    waiting = appender._queues[PLACE].pending
     pinned = [entry.batch.buffer.obj is answer.obj for entry, answer in zip(waiting, answers, strict=True)]
     assert pinned == [True, True, False]
 
@@ -337,15 +337,15 @@ def test_a_partition_to_which_nothing_gets_through_keeps_its_share_and_no_more(m
     assert not appender.takes(PLACE)
     assert appender.takes(other)
     assert appender.has_room()
-    entry = appender._lanes[PLACE].begin()
+    entry = appender._queues[PLACE].begin()
     with appender.lock:
         appender.acknowledged(entry, 0)
-    assert appender._lanes[PLACE].trouble is None
+    assert appender._queues[PLACE].trouble is None
     assert appender.takes(PLACE)
 
 
 def test_what_was_given_up_leaves_the_way_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lane that holds nothing can tell of no trouble: with nothing to send nobody would ever find out."""
+    """A queue that holds nothing can tell of no trouble: with nothing to send nobody would ever find out."""
     now = 100.0
     monkeypatch.setattr("legacy_mm.clients.native.appender.monotonic", lambda: now)
     appender = make(message_timeout_ms="500")

@@ -116,11 +116,11 @@ def test_the_thread_asks_again_until_it_is_told(monkeypatch: pytest.MonkeyPatch)
     appender.append(PLACE, build([Row(0, NOW, b"k", b"v")]), "receipt")
     inquiry = appender._inquiry
     assert inquiry is not None
-    lane = appender._lanes[PLACE]
-    while lane.asking:
+    queue = appender._queues[PLACE]
+    while queue.asking:
         assert inquiry.is_alive()
         inquiry.join(0.01)
-    assert lane._end == 17
+    assert queue._end == 17
     appender.purge()
     inquiry.join(10)
     assert not inquiry.is_alive()

@@ -1,4 +1,4 @@
-"""The order of a lane against a broker that checks sequence numbers as Kafka does, on a network that fails at will."""
+"""The order of a queue against a broker that checks sequence numbers as Kafka does, on a network that fails at will."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ OLD = START - 2 * REMEMBERED_SECONDS
 STEPS = ("send", "answer", "lose request", "lose answer", "busy", "forget", "restart", "ask")
 
 
-def make_lane(producer: tuple[int, int] | None = PRODUCER, in_flight: int = 5) -> PartitionQueue:
+def make_queue(producer: tuple[int, int] | None = PRODUCER, in_flight: int = 5) -> PartitionQueue:
     """One whose clock stands still at START."""
     return PartitionQueue(PLACE, producer, in_flight, lambda: START)
 
 
-def make_entry(lane: PartitionQueue, number: int, records: int = 3, *, dated: float = START) -> ProducerBatch:
+def make_entry(queue: PartitionQueue, number: int, records: int = 3, *, dated: float = START) -> ProducerBatch:
     batch = build([Row(index, NOW, b"k", b"%d" % number) for index in range(records)])
-    return ProducerBatch(lane, batch, number, len(batch.buffer), START, float("inf"), dated=dated)
+    return ProducerBatch(queue, batch, number, len(batch.buffer), START, float("inf"), dated=dated)
 
 
 @dataclass
@@ -112,67 +112,67 @@ class DatingBroker(Broker):
         return self.places.get((header.base_sequence, header.records), -1)
 
 
-def settle(lane: PartitionQueue, entry: ProducerBatch, answer: int, base_offset: int = -1) -> None:
+def settle(queue: PartitionQueue, entry: ProducerBatch, answer: int, base_offset: int = -1) -> None:
     if answer in (OK, DUPLICATE):
-        lane.acknowledged(entry, base_offset)
+        queue.acknowledged(entry, base_offset)
     else:
-        follows = answer == OUT_OF_ORDER and (lane.recovering or lane.disputes(entry))
+        follows = answer == OUT_OF_ORDER and (queue.recovering or queue.disputes(entry))
         entry.refusal = 0 if answer in (LATER, BUSY) or follows else answer
-        lane.failed(entry, denied=answer != LATER)
-    lane.recovered()
+        queue.failed(entry, denied=answer != LATER)
+    queue.recovered()
 
 
 def test_a_failed_batch_before_an_acknowledged_one_is_acknowledged_with_it() -> None:
     """Its answer was that it is in the log, but not yet in enough replicas; the next batch then was."""
-    lane, broker = make_lane(), Broker()
-    lane.pending.extend(make_entry(lane, number, 1) for number in range(4))
-    first = lane.begin()
+    queue, broker = make_queue(), Broker()
+    queue.pending.extend(make_entry(queue, number, 1) for number in range(4))
+    first = queue.begin()
     assert broker.append(first) == OK
-    assert lane.acknowledged(first) == [first]
-    second, third = lane.begin(), lane.begin()
+    assert queue.acknowledged(first) == [first]
+    second, third = queue.begin(), queue.begin()
     assert [broker.append(each) for each in (second, third)] == [OK, OK]
-    lane.failed(second, denied=False)
-    assert lane.acknowledged(third) == [second, third]
-    assert lane.recovered()
-    assert broker.append(lane.begin()) == OK
+    queue.failed(second, denied=False)
+    assert queue.acknowledged(third) == [second, third]
+    assert queue.recovered()
+    assert broker.append(queue.begin()) == OK
     assert broker.log == [0, 1, 2, 3]
 
 
 def test_a_batch_that_was_certainly_not_taken_is_not_acknowledged_with_a_later_one() -> None:
     """The broker has forgotten the producer, and takes any sequence number."""
-    lane, broker = make_lane(), Broker()
-    lane.pending.extend(make_entry(lane, number, 1) for number in range(3))
-    lane.acknowledged(lane.begin())
-    refused, later = lane.begin(), lane.begin()
-    lane.failed(refused, denied=True)
+    queue, broker = make_queue(), Broker()
+    queue.pending.extend(make_entry(queue, number, 1) for number in range(3))
+    queue.acknowledged(queue.begin())
+    refused, later = queue.begin(), queue.begin()
+    queue.failed(refused, denied=True)
     assert broker.append(later) == OK
     with pytest.raises(ProducerForgotten):
-        lane.acknowledged(later)
-    assert refused in lane.under_way
+        queue.acknowledged(later)
+    assert refused in queue.under_way
 
 
 def test_only_one_is_under_way_after_a_failure_until_the_next_is_acknowledged() -> None:
-    lane = make_lane()
-    lane.pending.extend(make_entry(lane, number, 1) for number in range(4))
-    lane.acknowledged(lane.begin())
-    lane.failed(lane.begin(), denied=True)
-    assert lane.recovered()
-    again = lane.begin()
-    assert not lane.can_send()
-    lane.acknowledged(again)
-    assert lane.can_send()
+    queue = make_queue()
+    queue.pending.extend(make_entry(queue, number, 1) for number in range(4))
+    queue.acknowledged(queue.begin())
+    queue.failed(queue.begin(), denied=True)
+    assert queue.recovered()
+    again = queue.begin()
+    assert not queue.can_send()
+    queue.acknowledged(again)
+    assert queue.can_send()
 
 
 @pytest.mark.parametrize(("rest", "alone"), [(-1.0, False), (1.0, True)])
 def test_only_one_is_under_way_after_a_long_rest(rest: float, alone: bool) -> None:
     now = START
-    lane = PartitionQueue(PLACE, PRODUCER, 5, lambda: now)
-    lane.pending.append(make_entry(lane, 0))
-    lane.acknowledged(lane.begin())
+    queue = PartitionQueue(PLACE, PRODUCER, 5, lambda: now)
+    queue.pending.append(make_entry(queue, 0))
+    queue.acknowledged(queue.begin())
     now += REMEMBERED_SECONDS + rest
-    lane.pending.extend(make_entry(lane, number, dated=now) for number in (1, 2))
-    lane.begin()
-    assert lane.can_send() is not alone
+    queue.pending.extend(make_entry(queue, number, dated=now) for number in (1, 2))
+    queue.begin()
+    assert queue.can_send() is not alone
 
 
 @pytest.mark.parametrize(
@@ -182,79 +182,81 @@ def test_only_one_is_under_way_after_a_long_rest(rest: float, alone: bool) -> No
 )
 def test_nothing_follows_an_old_one_before_its_answer(ages: str, together: int) -> None:
     """The first is acknowledged; the broker may forget the producer as soon as it has one that is old."""
-    lane = make_lane()
-    lane.pending.extend(make_entry(lane, number, dated=START if age == "y" else OLD) for number, age in enumerate(ages))
-    lane.acknowledged(lane.begin(), 0)
-    while lane.can_send():
-        lane.begin()
-    assert len(lane.under_way) == together
+    queue = make_queue()
+    queue.pending.extend(
+        make_entry(queue, number, dated=START if age == "y" else OLD) for number, age in enumerate(ages)
+    )
+    queue.acknowledged(queue.begin(), 0)
+    while queue.can_send():
+        queue.begin()
+    assert len(queue.under_way) == together
 
 
 def test_the_log_is_asked_before_an_old_one_goes_and_again_when_it_may_have_arrived() -> None:
-    lane = make_lane()
-    lane.pending.append(entry := make_entry(lane, 0, dated=OLD))
-    assert (question := lane.question()) is not None
+    queue = make_queue()
+    queue.pending.append(entry := make_entry(queue, 0, dated=OLD))
+    assert (question := queue.question()) is not None
     assert question.entry is None
-    assert not lane.answered(question, 40, None)
-    assert lane.question() is None, "it is asked once"
-    lane.begin()
-    lane.failed(entry, denied=False)
-    assert lane.recovered()
-    assert (question := lane.question()) is not None
+    assert not queue.answered(question, 40, None)
+    assert queue.question() is None, "it is asked once"
+    queue.begin()
+    queue.failed(entry, denied=False)
+    assert queue.recovered()
+    assert (question := queue.question()) is not None
     assert (question.since, question.entry) == (40, entry)
-    assert lane.answered(question, -1, 47)
-    assert not lane.pending
-    lane.pending.append(make_entry(lane, 1, dated=OLD))
-    assert lane.question() is None, "where its own last one ended is known"
-    assert lane.begin().sequence == 3
+    assert queue.answered(question, -1, 47)
+    assert not queue.pending
+    queue.pending.append(make_entry(queue, 1, dated=OLD))
+    assert queue.question() is None, "where its own last one ended is known"
+    assert queue.begin().sequence == 3
 
 
 def test_an_answer_about_what_was_given_up_says_nothing_of_what_came_behind_it() -> None:
-    lane = make_lane()
-    lane.pending.extend(make_entry(lane, number, dated=OLD) for number in range(2))
-    lane.acknowledged(lane.begin(), 0)
-    lane.failed(lane.begin(), denied=False)
-    assert lane.recovered()
-    assert (question := lane.question()) is not None
-    lane.asking = True
-    lane.held = lane.pending.popleft()  # its time is over
-    lane.drop_held((8, 0))
-    lane.pending.append(make_entry(lane, 2, dated=OLD))
-    assert not lane.answered(question, -1, 3)
-    assert [entry.receipt for entry in lane.pending] == [2]
+    queue = make_queue()
+    queue.pending.extend(make_entry(queue, number, dated=OLD) for number in range(2))
+    queue.acknowledged(queue.begin(), 0)
+    queue.failed(queue.begin(), denied=False)
+    assert queue.recovered()
+    assert (question := queue.question()) is not None
+    queue.asking = True
+    queue.held = queue.pending.popleft()  # its time is over
+    queue.drop_held((8, 0))
+    queue.pending.append(make_entry(queue, 2, dated=OLD))
+    assert not queue.answered(question, -1, 3)
+    assert [entry.receipt for entry in queue.pending] == [2]
 
 
 def test_a_log_that_does_not_tell_its_end_is_asked_no_more() -> None:
-    lane = make_lane()
-    lane.pending.append(make_entry(lane, 0, dated=OLD))
-    assert (question := lane.question()) is not None
-    lane.answered(question, -1, None)
-    assert lane.question() is None
-    lane.failed(lane.begin(), denied=False)
-    assert lane.recovered()
-    assert lane.question() is None, "nor whether it holds the batch"
+    queue = make_queue()
+    queue.pending.append(make_entry(queue, 0, dated=OLD))
+    assert (question := queue.question()) is not None
+    queue.answered(question, -1, None)
+    assert queue.question() is None
+    queue.failed(queue.begin(), denied=False)
+    assert queue.recovered()
+    assert queue.question() is None, "nor whether it holds the batch"
 
 
 @pytest.mark.parametrize("producer", [None, PRODUCER])
 def test_no_log_is_asked_without_need(producer: tuple[int, int] | None) -> None:
-    lane = make_lane(producer)
-    lane.pending.append(make_entry(lane, 0, dated=START if producer else OLD))
-    assert lane.question() is None
-    lane.failed(lane.begin(), denied=False)
-    assert lane.recovered()
-    assert lane.question() is None
+    queue = make_queue(producer)
+    queue.pending.append(make_entry(queue, 0, dated=START if producer else OLD))
+    assert queue.question() is None
+    queue.failed(queue.begin(), denied=False)
+    assert queue.recovered()
+    assert queue.question() is None
 
 
 def test_an_answer_that_a_later_one_has_overtaken_counts_once() -> None:
     """The partition has a new leader, which has answered before the old one's answer was here."""
-    lane = make_lane()
-    lane.pending.extend(make_entry(lane, number, 1) for number in range(4))
-    lane.acknowledged(lane.begin())
-    second, third, fourth = lane.begin(), lane.begin(), lane.begin()
-    assert lane.acknowledged(third) == [second, third]
-    assert lane.acknowledged(second) == []
-    assert list(lane.under_way) == [fourth]
-    assert lane.unanswered == 1
+    queue = make_queue()
+    queue.pending.extend(make_entry(queue, number, 1) for number in range(4))
+    queue.acknowledged(queue.begin())
+    second, third, fourth = queue.begin(), queue.begin(), queue.begin()
+    assert queue.acknowledged(third) == [second, third]
+    assert queue.acknowledged(second) == []
+    assert list(queue.under_way) == [fourth]
+    assert queue.unanswered == 1
 
 
 @given(st.lists(st.sampled_from(["send", "answer", "lose request", "lose answer", "busy"]), max_size=80), st.data())
@@ -262,35 +264,35 @@ def test_each_batch_is_in_the_log_once_and_in_order_whatever_the_network_does(
     steps: list[str], data: st.DataObject
 ) -> None:
     """Invariant C."""
-    lane, broker = make_lane(), Broker()
+    queue, broker = make_queue(), Broker()
     count = data.draw(st.integers(1, 12))
-    lane.pending.extend(make_entry(lane, number, 1 + number % 4) for number in range(count))
+    queue.pending.extend(make_entry(queue, number, 1 + number % 4) for number in range(count))
     wire: deque[ProducerBatch] = deque()
     for step in [*steps, *["send", "answer"] * (count + len(steps) + 5) * 2]:
         if step == "send":
-            if lane.can_send():
-                wire.append(lane.begin())
+            if queue.can_send():
+                wire.append(queue.begin())
         elif not wire:
             continue
         elif step == "lose request" or step == "busy":
-            settle(lane, wire.popleft(), LATER)
+            settle(queue, wire.popleft(), LATER)
         else:
             entry = wire.popleft()
             answer = broker.append(entry)
-            settle(lane, entry, LATER if step == "lose answer" else answer)
+            settle(queue, entry, LATER if step == "lose answer" else answer)
     assert broker.log == list(range(count))
-    assert not lane.pending
-    assert not lane.under_way
+    assert not queue.pending
+    assert not queue.under_way
 
 
 @given(st.lists(st.sampled_from(["send", "answer", "lose answer", "busy", "retention"]), max_size=80), st.data())
 def test_nothing_is_doubled_or_overtaken_when_the_broker_forgets_the_producer(
     steps: list[str], data: st.DataObject
 ) -> None:
-    """Where one that may have arrived is among what failed the lane does not go on, and the job ends."""
-    lane, broker = make_lane(), ForgetfulBroker()
+    """Where one that may have arrived is among what failed the queue does not go on, and the job ends."""
+    queue, broker = make_queue(), ForgetfulBroker()
     count = data.draw(st.integers(1, 12))
-    lane.pending.extend(make_entry(lane, number, 1 + number % 4) for number in range(count))
+    queue.pending.extend(make_entry(queue, number, 1 + number % 4) for number in range(count))
     wire: deque[ProducerBatch] = deque()
     ids = iter(range(8, 1000))
     lost = ended = False
@@ -298,20 +300,20 @@ def test_nothing_is_doubled_or_overtaken_when_the_broker_forgets_the_producer(
         if step == "retention":
             broker.retention()
         elif step == "send":
-            if lane.can_send():
-                wire.append(lane.begin())
+            if queue.can_send():
+                wire.append(queue.begin())
         elif wire:
             entry = wire.popleft()
             answer = LATER if step == "busy" else broker.append(entry)
             lost = lost or step in ("busy", "lose answer")
             try:
-                settle(lane, entry, LATER if step == "lose answer" else answer)
+                settle(queue, entry, LATER if step == "lose answer" else answer)
             except ProducerForgotten:
                 ended = True
-            if lane.held is not None:
-                ended = not lane.may_start_anew()
+            if queue.held is not None:
+                ended = not queue.may_start_anew()
                 if not ended:
-                    lane.start_anew((next(ids), 0))
+                    queue.start_anew((next(ids), 0))
             if ended:
                 break
     assert broker.log == sorted(set(broker.log))
@@ -321,11 +323,11 @@ def test_nothing_is_doubled_or_overtaken_when_the_broker_forgets_the_producer(
 
 
 def copy_to_one_that_forgets(steps: list[str], ages: list[float], *, known_ages: bool = True) -> list[int]:
-    """Which batches its log has in the end; without `known_ages` the lane takes them all for new."""
-    lane, broker = make_lane(), DatingBroker()
-    lane.pending.extend(make_entry(lane, number, 1 + number % 4, dated=age) for number, age in enumerate(ages))
+    """Which batches its log has in the end; without `known_ages` the queue takes them all for new."""
+    queue, broker = make_queue(), DatingBroker()
+    queue.pending.extend(make_entry(queue, number, 1 + number % 4, dated=age) for number, age in enumerate(ages))
     if not known_ages:
-        lane._is_remembered = lambda dated: True  # type: ignore[method-assign]
+        queue._is_remembered = lambda dated: True  # type: ignore[method-assign]
     wire: deque[ProducerBatch] = deque()
     for step in [*steps, *["ask", "send", "answer"] * (len(ages) + len(steps) + 5) * 2]:
         if step == "forget":
@@ -333,21 +335,21 @@ def copy_to_one_that_forgets(steps: list[str], ages: list[float], *, known_ages:
         elif step == "restart":
             broker.restart()
         elif step == "ask":
-            if question := lane.question():
+            if question := queue.question():
                 base_offset = None if question.entry is None else broker.place(question.entry)
-                lane.answered(question, broker.end if base_offset is None else -1, base_offset)
+                queue.answered(question, broker.end if base_offset is None else -1, base_offset)
         elif step == "send":
-            if lane.can_send() and not lane.question():
-                wire.append(lane.begin())
+            if queue.can_send() and not queue.question():
+                wire.append(queue.begin())
         elif wire and step in ("lose request", "busy"):
-            settle(lane, wire.popleft(), LATER if step == "lose request" else BUSY)
+            settle(queue, wire.popleft(), LATER if step == "lose request" else BUSY)
         elif wire:
             entry = wire.popleft()
             answer = broker.append(entry)
             base_offset = broker.place(entry) if answer == OK else -1
-            settle(lane, entry, LATER if step == "lose answer" else answer, base_offset)
-    assert not lane.pending
-    assert not lane.under_way
+            settle(queue, entry, LATER if step == "lose answer" else answer, base_offset)
+    assert not queue.pending
+    assert not queue.under_way
     return broker.log
 
 
@@ -372,67 +374,67 @@ def test_who_does_not_mind_the_age_of_records_doubles_and_overtakes_them() -> No
 
 
 def test_only_one_is_under_way_until_the_producer_id_is_known_to_the_broker() -> None:
-    lane = make_lane()
-    lane.pending.extend(make_entry(lane, number) for number in range(8))
-    first = lane.begin()
-    assert not lane.can_send()
-    lane.acknowledged(first)
+    queue = make_queue()
+    queue.pending.extend(make_entry(queue, number) for number in range(8))
+    first = queue.begin()
+    assert not queue.can_send()
+    queue.acknowledged(first)
     for _ in range(5):
-        assert lane.can_send()
-        lane.begin()
-    assert not lane.can_send()
+        assert queue.can_send()
+        queue.begin()
+    assert not queue.can_send()
 
 
 def test_sequence_numbers_follow_each_other() -> None:
-    lane = make_lane()
-    lane.pending.extend(make_entry(lane, number, number + 1) for number in range(4))
+    queue = make_queue()
+    queue.pending.extend(make_entry(queue, number, number + 1) for number in range(4))
     sequences = []
-    while lane.pending:
-        entry = lane.begin()
+    while queue.pending:
+        entry = queue.begin()
         sequences.append(entry.batch.header.base_sequence)
-        lane.acknowledged(entry)
+        queue.acknowledged(entry)
     assert sequences == [0, 1, 3, 6]
 
 
 def test_sequence_numbers_begin_again_after_the_highest() -> None:
-    lane = make_lane()
-    lane.pending.extend(make_entry(lane, number, 2) for number in range(2))
-    lane._sequence = (1 << 31) - 1
-    first, second = lane.begin(), lane.begin()
+    queue = make_queue()
+    queue.pending.extend(make_entry(queue, number, 2) for number in range(2))
+    queue._sequence = (1 << 31) - 1
+    first, second = queue.begin(), queue.begin()
     assert (first.batch.header.base_sequence, second.batch.header.base_sequence) == ((1 << 31) - 1, 1)
 
 
-def test_a_refused_batch_holds_the_lane_until_it_is_replaced_and_the_rest_follows() -> None:
-    lane, broker = make_lane(), Broker()
-    lane.pending.extend(make_entry(lane, number) for number in range(3))
-    settle(lane, entry := lane.begin(), broker.append(entry))
-    second, third = lane.begin(), lane.begin()
-    settle(lane, second, REFUSED)
-    settle(lane, third, broker.append(third))
-    assert lane.held is second
-    assert not lane.can_send()
-    lane.replace_held([make_entry(lane, 10, 1), make_entry(lane, 11, 2)])
-    while lane.can_send():
-        settle(lane, entry := lane.begin(), broker.append(entry))
+def test_a_refused_batch_holds_the_queue_until_it_is_replaced_and_the_rest_follows() -> None:
+    queue, broker = make_queue(), Broker()
+    queue.pending.extend(make_entry(queue, number) for number in range(3))
+    settle(queue, entry := queue.begin(), broker.append(entry))
+    second, third = queue.begin(), queue.begin()
+    settle(queue, second, REFUSED)
+    settle(queue, third, broker.append(third))
+    assert queue.held is second
+    assert not queue.can_send()
+    queue.replace_held([make_entry(queue, 10, 1), make_entry(queue, 11, 2)])
+    while queue.can_send():
+        settle(queue, entry := queue.begin(), broker.append(entry))
     assert broker.log == [0, 10, 11, 2]
 
 
 @pytest.mark.parametrize("producer", [None, (8, 0)])
 def test_a_dropped_batch_leaves_no_hole_in_the_sequence(producer: tuple[int, int] | None) -> None:
-    lane, broker = make_lane(), Broker()
-    lane.pending.extend(make_entry(lane, number) for number in range(2))
-    settle(lane, lane.begin(), REFUSED)
-    lane.drop_held(producer)
-    entry = lane.begin()
+    queue, broker = make_queue(), Broker()
+    queue.pending.extend(make_entry(queue, number) for number in range(2))
+    settle(queue, queue.begin(), REFUSED)
+    queue.drop_held(producer)
+    entry = queue.begin()
     assert broker.append(entry) == OK
     assert (entry.batch.header.producer_id, entry.batch.header.base_sequence) == ((producer or PRODUCER)[0], 0)
 
 
 def test_without_idempotence_one_goes_at_a_time_and_has_no_producer() -> None:
-    lane = make_lane(None, 1)
-    lane.pending.extend(make_entry(lane, number) for number in range(2))
-    entry = lane.begin()
+    queue = make_queue(None, 1)
+    queue.pending.extend(make_entry(queue, number) for number in range(2))
+    entry = queue.begin()
     assert entry.batch.header.producer_id == -1
-    assert not lane.can_send()
-    settle(lane, entry, LATER)
-    assert lane.begin() is entry
+    assert not queue.can_send()
+    settle(queue, entry, LATER)
+    assert queue.begin() is entry

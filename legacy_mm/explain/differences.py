@@ -54,15 +54,15 @@ DIFFERENCES = (
         "a message handler that cannot be made is logged; the tool runs and ends with 255 at the first record",
         "looks at class, type and constructor before it joins the group, and ends with 255; a constructor that throws "
         "is noticed when the first copy job makes the handler, before it reads: 255 as well, nothing committed",
-        "what cannot copy a single record had better not join the group; a trial object beside the copy task's would "
-        "run the user's code once more than it expects, with its files and ports",
+        "a mirror that cannot copy a record must not join the group; a second object for the check would run the "
+        "user's code once more than expected, with its files and ports",
         _HANDLERS + "test_a_handler_that_cannot_be_made",
         option("message.handler"),
     ),
     KnownDifference(
         "handler-for-each-job",
         "one handler object for all threads and the whole run",
-        "one for each stream, made again after a rebalance; static fields are of one stream as well",
+        "one object for each stream, a new one after a rebalance; static fields belong to one stream, too",
         "each stream copies in a process of its own",
         "tests/unit/dataplane/test_handler_engine.py::test_each_engine_makes_its_own_handler",
         option("message.handler"),
@@ -71,15 +71,15 @@ DIFFERENCES = (
         "handler-exceptions-alike",
         "a WakeupException of a handler skips the record, a KafkaException during the stop commits it unsent",
         "any exception of a handler ends the mirror with 255, and commits nothing",
-        "both lose a record without a word",
+        "both lose a record in silence",
         "tests/unit/dataplane/test_handler_engine.py::test_what_came_before_a_failure_is_sent_and_not_reported_safe",
         option("message.handler"),
     ),
     KnownDifference(
         "handler-names-checked",
-        "a record that a handler makes for a topic that cannot be fails when it is sent: 255, or dropped with "
-        "abort.on.send.failure=false",
-        "the same exit codes; the record is one that the handler failed on, by partition and offset, before it is sent",
+        "a record that a handler makes for an impossible topic name fails when it is sent: the tool ends with 255, or "
+        "drops it with abort.on.send.failure=false",
+        "the same exit codes; the mirror names the record as one that the handler failed on, before it is sent",
         "a client asks for such a topic again and again, and its error does not say which record it was",
         "tests/brokers/test_handlers.py::test_a_topic_that_cannot_be_is_never_asked_for",
         option("message.handler"),
@@ -87,7 +87,7 @@ DIFFERENCES = (
     KnownDifference(
         "listener-made-last",
         "makes the rebalance listener before it reads the topics; shares it between unsynchronised threads",
-        "makes it when all files are read, so what is wrong with them is told first; its calls never overlap",
+        "makes it when all files are read, so it reports their faults first; calls of the listener never overlap",
         "it lives in the JVM that drives Spark, which is started for a line that is right",
         _LISTENERS + "test_a_listener_that_cannot_be_made",
         option("consumer.rebalance.listener"),
@@ -103,9 +103,9 @@ DIFFERENCES = (
     KnownDifference(
         "batches-of-the-source",
         "makes batches of its own, by batch.size and linger.ms",
-        "keeps the batches of the source where all their records go to one partition, and waits for none; little "
-        "ones that were read together become one of at most 256 KB, or of batch.size with --producer.tuning literal",
-        "the target log holds the same records in the same order; `--engine records` makes batches anew",
+        "keeps the batches of the source where all their records go to one partition, and does not wait to fill one; "
+        "small ones that were read together become one of at most 256 KB, of batch.size with --producer.tuning literal",
+        "the target log holds the same records in the same order; `--engine records` makes new batches",
         _ROUTES + "test_a_batch_whose_keys_belong_where_it_goes_is_not_touched",
     ),
     KnownDifference(
@@ -117,8 +117,9 @@ DIFFERENCES = (
     ),
     KnownDifference(
         "refused-with-its-batch",
-        "with --abort.on.send.failure=false a record that the target refuses takes along what shared its batch",
-        "batches: it alone is lost; by itself: what shared a batch of librdkafka, which may be larger",
+        "with --abort.on.send.failure=false a refused record is dropped together with all records of its batch",
+        "engine batches: only that record is dropped; engine records: all records of librdkafka's batch, which may be "
+        "larger",
         "the target names the record, or its batch is halved; `--send.on.error quarantine` loses none with either",
         _ROUTES + "test_only_the_records_that_the_target_names_have_failed",
         option("abort.on.send.failure"),
@@ -128,26 +129,26 @@ DIFFERENCES = (
         "logs in by Kerberos or with a delegation token whatever else it does",
         "refuses such a login, exit 1, with what only librdkafka does: handlers, acks=0, partitioners other than the "
         "default, the cooperative assignor, heartbeats and offset syncs; Kerberos also on a Spark cluster",
-        "librdkafka's wheel has neither login; batches, membership and commits go over our own sockets",
+        "librdkafka's wheel has neither login; the engine batches, membership and commits use our own sockets",
         "tests/unit/flow/test_wiring.py::test_a_login_that_librdkafka_does_not_have",
         login_of_our_own,
     ),
     KnownDifference(
         "header-names-that-are-not-utf-8",
-        "copies such a record, with another name for the header",
+        "copies such a record, and changes the header's name",
         "records (handlers, --engine records): ends with 255 and names the record, also where the name holds a NUL; "
-        "batches copies it as it is. With librdkafka as reader (a cluster master, old brokers) a NUL ends the name",
-        "librdkafka's Python client gives none of the headers of such a record, and none may be lost; it cuts a name "
-        "off at a NUL, and does not say so",
+        "batches copies it as it is. Where librdkafka reads (a cluster master, old brokers), a NUL ends the name",
+        "librdkafka's Python client hands over no header of such a record, and none may be lost; it cuts a name off at "
+        "a NUL in silence",
         "tests/brokers/test_records_engine.py::test_a_header_that_the_client_cannot_read_is_named",
     ),
     KnownDifference(
         "missing-topics-wait-alone",
         "while the target lacks a topic, or the records for a partition without a leader fill the buffer, its thread "
         "copies no other topic either",
-        "only the records concerned wait, at the source; a line, /readyz and a metric tell it. The buffer fills where "
-        "a handler names the topic; without a leader also record by record with receipts, offset syncs or a quarantine",
-        "one topic that somebody forgot must not stop all others",
+        "only the records concerned wait, at the source; a log line, /readyz and a metric name the topic. The buffer "
+        "fills where a handler names the topic; without a leader also with receipts, offset syncs or a quarantine",
+        "one forgotten topic must not stop all others",
         "tests/faults/test_unwritable_topics.py::test_a_topic_whose_name_collides_waits_alone",
     ),
     KnownDifference(
@@ -162,38 +163,38 @@ DIFFERENCES = (
     KnownDifference(
         "target-without-producer-ids",
         "since 3.0 a target of before 0.11 ends it with 255, unless the file has enable.idempotence=false",
-        "one line, and it goes on without idempotence, one request in flight; enable.idempotence=true ends it, too",
-        "what nobody asked for must not end a mirror; order is kept",
+        "logs one line and continues without idempotence, one request in flight; enable.idempotence=true ends it, too",
+        "a default that nobody asked for must not end a mirror; order is kept",
         "tests/brokers/test_old_brokers.py::test_the_old_tool_ends_where_ours_goes_on",
     ),
     KnownDifference(
         "timestamp-zero",
         "keeps a record's timestamp of 0",
-        "keeps it, too; record by record it sends the present time and says so once per partition",
+        "engine batches: keeps it, too; engine records: sends the present time, with one line for each partition",
         "librdkafka reads 0 as: no timestamp given",
         "tests/side_by_side/test_records.py::test_timestamp_zero",
     ),
     KnownDifference(
         "times-below-zero",
-        "a record with a time below -1 ends it with 255; one without a time (-1) gets the present",
-        "batches: keeps the former, and the latter in a batch that has times; by itself: both get the present",
+        "a record with a time below -1 ends it with 255; one without a time (-1) gets the present time",
+        "engine batches: keeps both, the latter in a batch that has times; engine records: both get the present time",
         "a record that the source took must not end the mirror; librdkafka knows no time below 0",
         _ROUTES + "test_a_time_below_zero_stays_in_a_batch_that_has_times",
     ),
     KnownDifference(
         "flags-in-client-files",
-        "names of MirrorMaker 2 in a consumer or producer file are unknown properties, said in one line and ignored",
-        "they are feature flags, and do what they say; without them everything is as in the legacy tool; as long as no "
-        "feature is on, an impossible one is ignored with a WARN line",
+        "names of MirrorMaker 2 in a consumer or producer file are unknown properties: one line, and they are ignored",
+        "they are feature flags and act; without them everything is as in the legacy tool; while no feature is on, an "
+        "impossible flag is ignored with a WARN line",
         "a vendor's manual told users of this command to put them there",
         _FLAGS + "test_files_of_the_clients_hold_flags_too",
         either_file(*(name for name in BY_NAME if name not in _REFRESH)),
     ),
     KnownDifference(
         "refresh-of-topics",
-        "topics that are new and match are found whatever refresh.topics.enabled says: it is unknown",
+        "finds new topics that match, whatever refresh.topics.enabled says, because it does not know that name",
         "the same; refresh.topics.enabled=false only keeps topic.creation from looking again",
-        "what the legacy tool does by itself is no feature that could be off",
+        "finding new topics belongs to the legacy tool, so no feature flag turns it off",
         _FLAGS + "test_the_vendors_manual_is_true",
         either_file(*_REFRESH),
     ),
@@ -208,18 +209,18 @@ DIFFERENCES = (
     KnownDifference(
         "in-flight-by-meaning",
         "one request in flight, by default or by max.in.flight.requests.per.connection=1",
-        "an idempotent producer with five, and several such where records go one by one over a long line; "
+        "an idempotent producer with five, and with the engine records several such producers over a long line; "
         "--producer.tuning literal takes a 1 in the file as 1",
-        "it keeps the same order; with one, librdkafka sends one partition per round trip",
+        "the order is the same; with one request, librdkafka sends one partition for each round trip",
         _PRODUCER + "test_in_flight_is_read_by_meaning",
         both(by_meaning("max.in.flight.requests.per.connection", default=1, below=2), idempotent),
     ),
     KnownDifference(
         "batch-size-by-meaning",
         "batch.size is the upper bound of a batch, 16384 by default",
-        "at least 262144 is used; --producer.tuning literal takes the number. Where records go one by one and a topic "
-        "takes no such batch, it copies again from the safe offsets in smaller ones: what was under way may come "
-        "twice, the first time before its predecessors",
+        "at least 262144 is used; --producer.tuning literal takes the number. Where the engine records meets a topic "
+        "that takes no such batch, it copies again from the safe offsets in smaller batches: records that were under "
+        "way may come twice, the first time before their predecessors",
         "Java packs many batches into a request, librdkafka sends one",
         _PRODUCER + "test_batch_size_is_a_lower_bound",
         by_meaning("batch.size", default=16_384, below=262_144),
@@ -234,15 +235,15 @@ DIFFERENCES = (
     ),
     KnownDifference(
         "commit-in-rebalance",
-        "a commit that falls into a rebalance ends the process with 255",
+        "a commit during a rebalance ends the process with 255",
         "it is tried again",
-        "nothing is lost by it, and the copying need not stop",
+        "a second try loses nothing, and the copying need not stop",
         "tests/unit/controlplane/test_commits.py::test_during_a_rebalance_the_offsets_wait_for_the_next_generation",
     ),
     KnownDifference(
         "blocked-target-keeps-membership",
-        "a thread that waits for its target polls no more and falls out of the group",
-        "the membership goes on polling and keeps its partitions",
+        "a thread that waits for its target stops polling and falls out of the group",
+        "the membership continues to poll and keeps its partitions",
         "membership and copying are two processes",
         "tests/faults/test_recovery.py::test_target_down_for_30_seconds",
     ),
@@ -250,24 +251,24 @@ DIFFERENCES = (
         "refused-while-running",
         "a login or certificate that goes wrong at the target while it runs is tried again each second, for ever",
         "the mirror ends with 255, as at its start; nothing is committed beyond what arrived",
-        "what waits for ever for a new password looks like an idle mirror",
+        "a mirror that waits for ever for a new password looks idle",
         "tests/faults/test_access.py::test_the_password_is_changed",
         producer("security.protocol", "ssl", "sasl_ssl", "sasl_plaintext"),
     ),
     KnownDifference(
         "token-service-at-the-start",
         "a token service that gives no token at the start ends it with 1, whatever the reason",
-        "one that refuses the client ends it with 255 if there is no good token (at the target: batches only); one "
-        "that does not answer is waited for",
-        "a service that is away for a minute need not end a mirror",
+        "a service that refuses the client ends it with 255 if there is no valid token (at the target: engine batches "
+        "only); the mirror waits for a service that does not answer",
+        "a service that is away for a minute must not end a mirror",
         "tests/unit/clients/native/test_bearer_tokens.py::test_a_service_that_refuses_the_client",
         either_file("sasl.login.callback.handler.class"),
     ),
     KnownDifference(
         "stores-renewed",
         "key and trust stores are read at the start; changed ones come into use by a restart",
-        "they are looked at each second; once the clusters let it in with new ones, it goes on with new clients",
-        "certificates that live for hours need no restart; a member that is not static joins the group anew",
+        "looks at them each second; once the clusters accept the new ones, it continues with new clients",
+        "certificates that live for hours need no restart; a member that is not static joins the group again",
         "tests/faults/test_rotation.py::test_stores_are_exchanged",
         either_file("ssl.truststore.location", "ssl.keystore.location"),
     ),
@@ -291,7 +292,7 @@ DIFFERENCES = (
         "null-pointer-lines",
         "every start-up error is followed by a NullPointerException, some by a second one",
         "only the error itself is printed",
-        "they were accidents, and nobody can act on them",
+        "they are accidents, and nobody can act on them",
         _RECORDED + "test_recorded_calls",
         refused,
     ),
@@ -314,7 +315,7 @@ DIFFERENCES = (
     KnownDifference(
         "auto-commit-after-copy",
         "enable.auto.commit=true also commits records that were read but not yet written",
-        "commits on our interval or auto.commit.interval.ms, whichever is shorter, and only what is written",
+        "commits at our interval or auto.commit.interval.ms, whichever is shorter, and only what is written",
         "the file asks for frequent commits, not for loss",
         _TRANSLATE + "test_enable_auto_commit",
         consumer("enable.auto.commit", "true"),
@@ -331,7 +332,7 @@ DIFFERENCES = (
         "partitioner-without-keys",
         "RoundRobinPartitioner, UniformStickyPartitioner and partitioner.ignore.keys fill partitions in turn",
         "each record goes to a partition chosen by chance",
-        "librdkafka's nearest; the spread is as even",
+        "it is the nearest that librdkafka has; the records spread as evenly",
         _PRODUCER + "test_partitioners_without_keys",
         any_of(
             producer("partitioner.class", *_WITHOUT_KEYS),
@@ -341,8 +342,8 @@ DIFFERENCES = (
     KnownDifference(
         "java-code-refused",
         "loads interceptors, partitioners, assignors, reporters and TLS engines by class name",
-        "refuses the ones that could change what is mirrored, by name; ignores metrics, and with --interceptors ignore "
-        "interceptors",
+        "refuses by name those that could change records; ignores metrics reporters, and interceptors with "
+        "--interceptors ignore",
         "this client is not Java",
         _PRODUCER + "test_refused_by_name",
         foreign_class(*_JAVA_CODE),
@@ -351,7 +352,7 @@ DIFFERENCES = (
         "native-properties",
         "reports librdkafka.<name> as not used",
         "passes <name> on to librdkafka, unless it would break a guarantee",
-        "the way to native tuning; no Java property begins so",
+        "it is the way to native tuning; no Java property begins with that",
         _PRODUCER + "test_native_properties",
         family("librdkafka."),
     ),
@@ -365,7 +366,7 @@ DIFFERENCES = (
     ),
     KnownDifference(
         "empty-trust-store",
-        "starts with a trust store that shows no certificate, and every connection fails",
+        "starts with a trust store without a readable certificate, and every connection fails",
         "ends at the start, exit 1, and names the file",
         "librdkafka would trust the authorities of the system instead",
         "tests/unit/jvm/test_keystore.py::test_trust_without_a_password",
@@ -373,8 +374,8 @@ DIFFERENCES = (
     ),
     KnownDifference(
         "trust-without-root",
-        "a trusted certificate is believed without its issuers",
-        "brokers are refused until the trust store holds the issuers up to the root; a line says which is missing",
+        "trusts a certificate without its issuers",
+        "refuses brokers until the trust store holds the issuers up to the root; a line names the missing one",
         "librdkafka's OpenSSL follows every chain to its root",
         "tests/unit/jvm/test_keystore.py::test_trust_without_a_root_is_said",
         either_file("ssl.truststore.location"),
@@ -382,9 +383,9 @@ DIFFERENCES = (
     KnownDifference(
         "missing-target-topic",
         "a record for a topic that is never created waits for ever (max.block.ms)",
-        "waits for ever, too; what a message handler makes waits 35 minutes, then the send fails: 255, nothing "
+        "waits for ever, too; records of a message handler wait 35 minutes, then the send fails: 255, nothing "
         "committed",
-        "librdkafka cannot count further",
+        "librdkafka has no longer time-out",
         _PRODUCER + "test_defaults_are_those_of_the_map",
         producer_default("max.block.ms"),
     ),
@@ -393,14 +394,14 @@ DIFFERENCES = (
         "a send that waits longer than max.block.ms, for a topic, for room or for a target that is away, fails: it "
         "ends with 255, or drops the record",
         "max.block.ms bounds the wait for a topic that is missing; for room and for the target the mirror waits",
-        "nothing is lost or ended by a target that is slow; delivery.timeout.ms still bounds what was sent",
+        "a slow target must neither lose records nor end the mirror; delivery.timeout.ms still bounds what was sent",
         "tests/unit/compat/test_riskiest_mismatches.py::test_max_block_bounds_the_wait_for_a_topic_alone",
         producer_other_than("max.block.ms", "9223372036854775807"),
     ),
     KnownDifference(
         "stop-deadline",
-        "a stop with the target or the coordinator away never ends",
-        "ends after --shutdown.timeout.ms (30 s) and says what was not committed",
+        "a stop while the target or the coordinator is away never ends",
+        "ends after --shutdown.timeout.ms (30 s) and names what was not committed",
         "only SIGKILL helped",
         "tests/faults/test_stop.py::test_the_stop_ends_when_a_cluster_hangs",
     ),
@@ -408,22 +409,22 @@ DIFFERENCES = (
         "wake-up-line",
         "a busy clean stop may print WARN [mirrormaker-thread-0] null and a WakeupException",
         "prints nothing there",
-        "it was an accident, and nobody can act on it",
+        "it is an accident, and nobody can act on it",
         "tests/side_by_side/test_log_lines.py::test_clean_start_and_stop",
     ),
     KnownDifference(
         "client-lines",
         "the Java clients log their configuration and every step at INFO, lost connections at WARN",
-        "the lines people look for are there, lost connections under the same logger in librdkafka's words",
+        "prints the lines that people look for; lost connections under the same logger, in librdkafka's words",
         "this client is not Java",
         "tests/unit/logs/test_root_logger.py::test_levels_and_places_are_those_of_the_logger_the_wording_names",
     ),
     KnownDifference(
         "standby-without-a-producer",
         "its producer connects at the start, also of a member that gets no partitions: connection-count is above 0",
-        "the target is connected to with the first partitions; until then connection-count of the producer is 0, so "
-        "Strimzi's readiness agent does not call it ready, and /readyz of --metrics.port does",
-        "what copies nothing keeps no connection, and a number that is not true helps nobody",
+        "connects to the target with its first partitions; until then the producer's connection-count is 0, so "
+        "Strimzi's readiness agent does not call it ready, but /readyz of --metrics.port does",
+        "a member that copies nothing needs no connection, and a false number helps nobody",
         "tests/unit/metrics/test_jmx.py::test_before_the_first_assignment_there_is_nothing_rather_than_no_number",
     ),
     KnownDifference(
@@ -442,14 +443,14 @@ DIFFERENCES = (
     ),
     KnownDifference(
         "gap-is-reported",
-        "an offset that retention removed is reset without a word at the default log level",
+        "resets an offset that retention removed, in silence at the default log level",
         "does the same by auto.offset.reset, and a WARN line names the partition and what was removed or skipped",
-        "nothing is dropped silently",
+        "nothing is dropped in silence",
         "tests/side_by_side/test_offsets.py::test_an_offset_that_retention_removed",
     ),
     KnownDifference(
         "skipped-is-reported",
-        "begins at the end of a log that the group has no offset in, and skips what it holds without a word",
+        "begins at the end of a log for which the group has no offset, and skips its records in silence",
         "does the same, and a WARN line names the partition and what was skipped; --new.topics.from earliest closes it",
         "a new topic, and a group killed before its first commit, lose records that way (KAFKA-4668, KAFKA-2759)",
         "tests/side_by_side/test_offsets.py::test_latest_copies_only_what_comes_later",
@@ -457,26 +458,26 @@ DIFFERENCES = (
     ),
     KnownDifference(
         "chosen-place-is-committed",
-        "a place that auto.offset.reset chose is committed with the first record that comes; a restart before that "
-        "chooses anew, and what came meanwhile is lost",
-        "commits it at once: with latest where the group has no offset, and wherever copying goes on behind a gap",
+        "commits an offset that auto.offset.reset chose with the first record that comes; a restart before that "
+        "chooses again, and loses what came meanwhile",
+        "commits it at once: with latest where the group has no offset, and wherever copying continues behind a gap",
         "the group holds a few offsets more, and a restart loses nothing",
         "tests/faults/test_starts.py::test_what_comes_behind_a_chosen_place_survives_a_kill",
     ),
     KnownDifference(
         "mbeans-with-a-source",
-        "publishes what the Java clients count, also about their own insides and their bootstrap connection",
+        "publishes what the Java clients count, also about their internals and their bootstrap connection",
         "publishes the same beans and attributes, up to 7 s old; those that nobody counts here answer NaN, as Kafka's "
         "do without samples (metrics/legacy_mbeans.py says why); client totals lack the last seconds of a job that a "
         "rebalance ends",
-        "a scraper that asks for a missing attribute gets nothing at all, and a zero that nobody counted would deceive",
+        "a scraper that asks for a missing attribute gets no answer at all, and an uncounted zero would deceive",
         "tests/side_by_side/test_mbeans.py::test_beans_of_both",
     ),
     KnownDifference(
         "stack-frames",
         "an exception is followed by its stack frames",
         "an exception is followed by its causes",
-        "the frames were places in Java code that is not here",
+        "the frames are places in Java code that is not here",
         _RECORDED + "test_lines_of_the_tool",
     ),
     KnownDifference(
@@ -489,7 +490,7 @@ DIFFERENCES = (
     KnownDifference(
         "no-zookeeper",
         "up to 1.1 a consumer file with zookeeper.connect makes the tool ask ZooKeeper for brokers and offsets",
-        "the brokers must be named, by --source.bootstrap.servers or in the file; offsets in ZooKeeper are not seen",
+        "name the brokers by --source.bootstrap.servers or in the file; offsets in ZooKeeper are not read",
         "Kafka has no ZooKeeper any more",
         "tests/unit/compat/test_releases.py::test_zookeeper_files_need_brokers",
     ),
@@ -497,7 +498,7 @@ DIFFERENCES = (
         "consumer-file-once",
         "0.8 makes --num.streams streams for every --consumer.config, also for the same file again",
         "the same file again adds no streams",
-        "they would be members of the same group; --num.streams says how many of those are wanted",
+        "they would be members of one group; --num.streams sets their number",
         "tests/unit/compat/test_releases.py::test_the_same_consumer_file_counts_once",
         several_consumer_files,
     ),
@@ -526,42 +527,42 @@ DIFFERENCES = (
         "start-script-of-3.9",
         "releases differ: 0.8.2 and 0.9.0.0 split and glob the tool's words, others in KAFKA_DEBUG, RMI port, -loggc",
         "the start script is that of 3.9, whatever --legacy.release says",
-        "the later habits are the safer ones, and no working call depends on the earlier",
+        "the later behaviour is safer, and no working call depends on the earlier",
         _SCRIPT + "test_recorded_case",
     ),
     KnownDifference(
         "java-defaults",
         "256 MB of heap, the G1 collector and local JMX, unless variables say otherwise",
-        "our own choice for Spark's driver, 512 MB at least; what a variable sets holds",
-        "it is another Java program; JMX costs time at the start and is there as soon as JMX_PORT or KAFKA_JMX_OPTS is",
+        "our own choice for Spark's driver, at least 512 MB; a variable wins over it",
+        "it is another Java program; JMX costs time at the start, so it is on only with JMX_PORT or KAFKA_JMX_OPTS",
         _SCRIPT + "test_recorded_case",
     ),
     KnownDifference(
         "java-options-left-out",
         "an option that Java does not know ends the start with exit 1",
-        "it is left out with a WARN line, and a JAVA_HOME below 17 is ignored",
+        "leaves it out with a WARN line, and ignores a JAVA_HOME below 17",
         "an environment written for Java 8 must start",
         "tests/unit/jvm/test_gateway.py::test_default_options_of_every_release",
     ),
     KnownDifference(
         "java-network-properties",
-        "-D properties of Java's network code count: java.security.krb5.realm and .kdc, https.proxyHost, "
+        "obeys -D properties of Java's network code: java.security.krb5.realm and .kdc, https.proxyHost, "
         "java.net.preferIPv4Stack",
-        "they are given to Spark's Java, and have no effect on the copying; a krb5.conf that -D names is read",
+        "gives them to Spark's Java, without effect on the copying; reads a krb5.conf that -D names",
         "the clients are not Java: name realms in krb5.conf",
         "tests/unit/compat/test_translate.py::test_java_s_network_properties_do_not_reach_the_clients",
     ),
     KnownDifference(
         "bare-java",
         "java -cp ... kafka.tools.MirrorMaker",
-        "write kafka-run-class.sh for java: it takes the same words, Java options and class path included",
+        "write kafka-run-class.sh instead of java: it takes the same words, with Java options and class path",
         "a jar could only start this program as a second process",
         "tests/structure/test_scripts.py::test_java_options_before_the_class_stay_before_it",
     ),
     KnownDifference(
         "reconnect-pause",
         "a client tries a broker that is away after 50 ms, then doubles the pause up to reconnect.backoff.max.ms (1 s)",
-        "the reading clients pause for a quarter of that maximum from the first time on, and try about twice in it",
+        "the reading clients always pause for a quarter of that maximum",
         "librdkafka never doubles while it looks for the group's coordinator: 36 attempts a second with 50 ms",
         "tests/unit/compat/test_reconnects.py::test_a_consumer_does_not_besiege_a_broker_that_is_away",
     ),

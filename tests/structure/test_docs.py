@@ -22,7 +22,7 @@ from tests.structure.source_tree import CHECKOUT
 
 DOCS = CHECKOUT / "docs"
 LADDER = sorted((row for row in FEATURES if row.is_feature), key=lambda row: row.step)
-LONGEST, WIDTH, MOST_ARCHITECTURE = 170, 100, 200
+MOST_WORDS, WIDTH, MOST_ARCHITECTURE = 1300, 100, 200
 TEXTS = (*(CHECKOUT / name for name in ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")), *PAGES)
 OLD_OPTIONS = {row.option.name for row in ROWS}
 LINES = [wording.text for wording in WORDING.values()] + [event.text for event in events.BY_NAME.values()]
@@ -72,7 +72,7 @@ def test_commands_and_links_are_there(page: Path) -> None:
     for link, place in re.findall(r"\]\(([^)#]*)#([^)]+)\)", text):
         heads = re.findall(r"^#+ (.*)$", (page.parent / link if link else page).read_text(), re.MULTILINE)
         assert place in {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}, place
-    assert page.parent.name == "reference" or len(text.splitlines()) <= LONGEST
+    assert page.parent.name == "reference" or len(text.split()) <= MOST_WORDS
 
 
 def unknown(option: str) -> bool:

@@ -41,6 +41,16 @@ def test_an_installation_names_the_commit_that_pip_has_noted(
     assert version.commit() == commit
 
 
+def test_an_installation_from_a_checkout_names_what_the_checkout_stands_at(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    note = f'{{"dir_info": {{}}, "url": "{CHECKOUT.as_uri()}"}}'
+    monkeypatch.setattr(version, "distribution", lambda name: type("D", (), {"read_text": lambda self, name: note})())
+    head = version.commit()
+    monkeypatch.setattr("legacy_mm.__file__", str(tmp_path / "legacy_mm" / "__init__.py"))
+    assert version.commit() == f"unknown; installed from {CHECKOUT}, which is at {head} now"
+
+
 def test_help_shows_each_command_with_an_example(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     text = capsys.readouterr().out

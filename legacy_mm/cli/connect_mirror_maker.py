@@ -54,7 +54,9 @@ def run(argv: Sequence[str], java_words: Sequence[str] = ()) -> int:
         return driver_line.BAD_WORDS
 
     def flows(clients: ClientTranslation) -> DriverRun:
-        return driver.translate_driver(driver.load(line), clients)
+        file = driver.load(line)
+        root_logger.hide(file.secrets)
+        return driver.translate_driver(file, clients)
 
     return run_flows(flows, options, argv, java_words)
 
@@ -72,7 +74,7 @@ def connect(argv: Sequence[str]) -> int:
         return ExitCode.FAILED
 
     def flows(clients: ClientTranslation) -> DriverRun:
-        return driver.translate_flows(connect_files.load_flows(line), clients)
+        return driver.translate_flows(connect_files.load_flows(line, root_logger.hide), clients)
 
     return run_flows(flows, options, argv)
 

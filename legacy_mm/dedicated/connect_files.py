@@ -6,7 +6,7 @@ Connectors with the same aliases and the same source are one flow.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from legacy_mm.dedicated.connector_properties import (
 from legacy_mm.dedicated.driver_file import PROVIDERS, Pair
 from legacy_mm.dedicated.flow_reading import FlowReading
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.redaction import known_secrets
 
 _CLASS, _NAME = "connector.class", "name"
 _SINK = "MirrorSinkConnector"
@@ -46,6 +47,8 @@ class ConnectorFile:
     path: str
     kind: Connector
     properties: Mapping[str, str] = field(repr=False)
+    looked_up: frozenset[str] = field(default=frozenset(), repr=False)
+    """Values that references stood for."""
 
     @property
     def unknown(self) -> tuple[str, ...]:
@@ -68,20 +71,25 @@ def load_connector(path: str, worker: Mapping[str, str]) -> ConnectorFile:
     """Read a connector, whose references the worker's providers look up; raises ConfigurationError."""
     given = _json(path) if path.endswith(".json") else dict(properties_file.load(path).properties)
     providers = {name: text for name, text in worker.items() if name.startswith(PROVIDERS)}
-    properties = config_providers.resolve({**providers, **given}).properties
+    read = config_providers.resolve({**providers, **given})
+    properties = read.properties
     asked = properties.get(_CLASS, "").strip()
     kind = _KINDS.get(asked.rpartition(".")[2])
     if kind is None:
         raise ConfigurationError(
             f"{path}: {_CLASS}={asked} is not a connector of MirrorMaker 2: possible are {', '.join(_KINDS)}"
         )
-    return ConnectorFile(path, kind, {name: properties[name] for name in given})
+    return ConnectorFile(path, kind, {name: properties[name] for name in given}, read.secrets)
 
 
-def load_flows(line: ConnectLine) -> list[FlowReading]:
-    """Return the flows of a command line; raises ConfigurationError."""
+def load_flows(line: ConnectLine, hide: Callable[[Iterable[str]], None] = lambda secrets: None) -> list[FlowReading]:
+    """Return the flows of a command line; raises ConfigurationError. `hide` takes secrets as soon as they are known."""
     worker = load_worker(line.worker)
-    return flows_of(worker, [load_connector(path, worker) for path in line.connectors])
+    hide(known_secrets(worker))
+    connectors = [load_connector(path, worker) for path in line.connectors]
+    for connector in connectors:
+        hide(connector.looked_up.union(known_secrets(connector.properties)))
+    return flows_of(worker, connectors)
 
 
 def flows_of(worker: Mapping[str, str], connectors: Sequence[ConnectorFile]) -> list[FlowReading]:

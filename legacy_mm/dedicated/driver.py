@@ -20,6 +20,7 @@ from legacy_mm.errors import ConfigurationError
 
 DRIVER = "org.apache.kafka.connect.mirror.MirrorMaker"
 _RELEASE = "mm2.compatibility"
+_EXACTLY_ONCE = "exactly.once.source.support"
 _NUMBERS = {
     "offset.storage.replication.factor": "SHORT",
     "config.storage.replication.factor": "SHORT",
@@ -46,8 +47,8 @@ class DriverRun:
 
 def load(line: DriverLine) -> DriverFile:
     """Read the file of a command line; raises ConfigurationError with Java's words."""
-    properties = properties_file.load(line.file).properties
-    return DriverFile(config_providers.resolve(properties).properties, line.clusters)
+    read = config_providers.resolve(properties_file.load(line.file).properties)
+    return DriverFile(read.properties, line.clusters, read.secrets)
 
 
 def duplicate_keys(line: DriverLine) -> tuple[str, ...]:
@@ -97,6 +98,9 @@ def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, sa
 def remarks(file: DriverFile) -> Iterator[str]:
     """Yield what a user should know about the file at the start, a line each."""
     yield from unused_keys.remarks(file)
+    exact = [key for key, text in file.properties.items() if key.endswith(_EXACTLY_ONCE) and text.strip() == "enabled"]
+    if exact:
+        yield f"{', '.join(exact)}: records are copied at least once here; exactly once is not built yet"
     old = [key for key in file.properties if key.rpartition("->")[2].partition(".")[2] in RENAMED or key in RENAMED]
     if old and release_of(file) == "4":
         yield f"{', '.join(old)}: MirrorMaker 2 of 4.0 and later ignores these names, and so does {_RELEASE}=4"

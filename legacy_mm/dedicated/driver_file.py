@@ -19,6 +19,7 @@ from legacy_mm.dedicated.connector_properties import (
     java_boolean,
 )
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.redaction import known_secrets
 
 CLUSTERS = "clusters"
 PROVIDERS = "config.providers"
@@ -66,6 +67,13 @@ class DriverFile:
     properties: Mapping[str, str] = field(repr=False)
     served: Sequence[str] = ()
     """`--clusters`: the targets of this node; empty: all."""
+    looked_up: frozenset[str] = field(default=frozenset(), repr=False)
+    """Values that references stood for."""
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """Values that no line may show."""
+        return self.looked_up.union(known_secrets(self.properties))
 
     @property
     def clusters(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from legacy_mm.clock import Deadline, monotonic
-from legacy_mm.errors import ConfigurationError, LegacyMMError, commits, one_line
+from legacy_mm.errors import ConfigurationError, commits, one_line
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.lifecycle import Signals
 from legacy_mm.flow.mirror import Mirror
@@ -66,7 +66,7 @@ class _FlowThread(threading.Thread):
                 self._flow.on_change(one_line(error))
                 self.refused = True
                 return
-            except LegacyMMError as error:
+            except Exception as error:  # noqa: BLE001 - said below; nothing may end a flow in silence
                 reason: BaseException = error
             else:
                 deadline, failure = self._attend(mirror)

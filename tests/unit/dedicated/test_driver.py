@@ -67,6 +67,23 @@ def test_values_of_a_provider_are_looked_up_and_hidden(tmp_path: Path) -> None:
     assert "s3cret-word" not in repr(made)
 
 
+def test_every_value_that_is_looked_up_or_secret_is_hidden_before_anything_is_said(tmp_path: Path) -> None:
+    (tmp_path / "secrets").write_text("anything = plain-value\n")
+    (tmp_path / "mm2.properties").write_text(
+        f"{AB}config.providers = file\nA.ssl.key.password = k3y-word\n"
+        "config.providers.file.class = org.apache.kafka.common.config.provider.FileConfigProvider\n"
+        f"A->B.topics = ${{file:{tmp_path / 'secrets'}:anything}}\n"
+    )
+    file = driver.load(DriverLine(str(tmp_path / "mm2.properties"), (), ()))
+    assert {"plain-value", "k3y-word"} <= file.secrets
+    assert "k3y-word" not in repr(file)
+
+
+def test_exactly_once_is_not_promised(tmp_path: Path) -> None:
+    texts = [note.text for note in run(tmp_path, f"{AB}B.exactly.once.source.support = enabled\n").notes]
+    assert [text for text in texts if "B.exactly.once.source.support: records are copied at least once" in text]
+
+
 def test_what_is_said_at_the_start(tmp_path: Path) -> None:
     text = f"{AB}max.tasks = 3\ntopics.blacklist = x\nemit.checkpoints.enabled = false\n"
     notes = run(tmp_path, text).notes

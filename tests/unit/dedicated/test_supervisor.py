@@ -13,7 +13,7 @@ import pytest
 from legacy_mm.clock import Deadline
 from legacy_mm.dedicated import supervisor
 from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
-from legacy_mm.errors import HostError, StreamFailure
+from legacy_mm.errors import ConfigurationError, HostError, StreamFailure
 from legacy_mm.metrics.health import Phase
 
 TERM = 15
@@ -124,6 +124,32 @@ def test_a_flow_that_cannot_start_is_tried_again(caplog: pytest.LogCaptureFixtur
     failed = [record.getMessage() for record in caplog.records if "starts again" in record.getMessage()]
     assert [text.split(" in ")[1].split(" s,")[0] for text in failed] == ["0.05", "0.1"]
     assert all("A->B" in text and "away" in text for text in failed)
+
+
+def test_a_fault_of_our_own_is_said_and_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    started, tries = FakeMirror(), iter([ZeroDivisionError("our fault")])
+
+    def build() -> FakeMirror:
+        if (error := next(tries, None)) is not None:
+            raise error
+        return started
+
+    run = Run(flow("A->B", build))
+    assert started.started.wait(5)
+    run.end()
+    assert [record for record in caplog.records if "our fault" in record.getMessage()]
+
+
+def test_a_flow_that_can_never_run_is_not_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    tries: list[int] = []
+
+    def build() -> FakeMirror:
+        tries.append(1)
+        raise ConfigurationError("one cluster")
+
+    assert Run(flow("A->B", build)).wait() == 2
+    assert tries == [1]
+    assert [record for record in caplog.records if "until its configuration is changed" in record.getMessage()]
 
 
 def test_a_flow_that_waits_for_its_next_try_stops_at_once() -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from legacy_mm.audit.waiting import wait_until
-from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset
 from legacy_mm.clock import Deadline
 from legacy_mm.control_channel.frames import CopiedRun
 from legacy_mm.errors import HostError
@@ -26,43 +25,11 @@ from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
 from legacy_mm.metrics.window import WindowReading
 from legacy_mm.model import OffsetRun, TopicPartition
 from legacy_mm.protocol.mirror_records import Checkpoint, OffsetSync
+from tests.fakes.groups import FakeGroups
 from tests.unit.features.memory_topic import Topic
 
 SECONDS = 20.0
 ONE, OTHER = TopicPartition("t", 0), TopicPartition("t", 1)
-
-
-class Groups:
-    """The groups of a cluster."""
-
-    def __init__(self, **offsets: Mapping[TopicPartition, int]) -> None:
-        self.committed = {group: dict(found) for group, found in offsets.items()}
-        self.in_use: set[str] = set()
-        self.unlisted: set[str] = set()
-        self.untold: dict[str, str] = {}
-
-    def groups(self, deadline: Deadline) -> frozenset[str]:
-        return frozenset(self.committed)
-
-    def states(self, groups: list[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
-        listed = self.committed.keys() - self.unlisted
-        known = {group: EMPTY if group in listed else DEAD for group in groups}
-        return known | dict.fromkeys(self.in_use & known.keys(), "Stable"), {}
-
-    def offsets(self, groups: frozenset[str], deadline: Deadline) -> tuple[dict[str, Any], dict[str, str]]:
-        return {
-            group: {place: CommittedOffset(offset, "m") for place, offset in self.committed.get(group, {}).items()}
-            for group in groups
-            if group not in self.untold
-        }, self.untold
-
-    def commit(
-        self, offsets: Mapping[str, Mapping[TopicPartition, CommittedOffset]], deadline: Deadline
-    ) -> dict[str, str]:
-        for group, found in offsets.items():
-            wanted = {place: committed.offset for place, committed in found.items()}
-            self.committed[group] = self.committed.get(group, {}) | wanted
-        return {}
 
 
 def decoded(topic: Topic, kind: Any) -> list[Any]:
@@ -222,8 +189,8 @@ class Here:
 
     def __init__(
         self,
-        source: Groups,
-        target: Groups | None,
+        source: FakeGroups,
+        target: FakeGroups | None,
         known: Topic,
         *pairs: tuple[int, int],
         end: int | None = None,
@@ -237,10 +204,10 @@ class Here:
         metrics = OffsetMetrics(self.registry)
         self.thread = Checkpoints(
             CheckpointRounds(interval, 0.01 if target else None),
-            SourceGroups(source, lambda group: group != "mirror", None),  # type: ignore[arg-type]
+            SourceGroups(source, lambda group: group != "mirror", None),
             translation(*pairs),
             Emitter(known, known.writer, metrics),  # type: ignore[arg-type]
-            None if target is None else TargetGroups(target, metrics),  # type: ignore[arg-type]
+            None if target is None else TargetGroups(target, metrics),
             lambda topic: f"west.{topic}",
             lambda: frozenset({ONE}),
             self._ends,
@@ -275,7 +242,7 @@ PLACE = TopicPartition("west.t", 0)
 
 
 def test_a_checkpoint_is_written_once_for_each_place_and_again_when_the_group_moves() -> None:
-    source = Groups(g={ONE: 100, OTHER: 5}, mirror={ONE: 100}, elsewhere={OTHER: 1}, reset={ONE: -1})
+    source = FakeGroups(g={ONE: 100, OTHER: 5}, mirror={ONE: 100}, elsewhere={OTHER: 1}, reset={ONE: -1})
     with Here(source, None, Topic(), (90, 40), (100, 50)) as here:
         wait_until(lambda: here.topic.written, SECONDS, "the first checkpoint")
         source.committed["g"][ONE] = 104
@@ -293,7 +260,7 @@ def test_a_checkpoint_is_written_once_for_each_place_and_again_when_the_group_mo
 
 def test_a_group_without_a_checkpoint_is_named_once(caplog: pytest.LogCaptureFixture) -> None:
     """Nothing is known of where it stands; nor of what is copied elsewhere, but that is not ours to say."""
-    source = Groups(early={ONE: 80, OTHER: 5}, g={ONE: 100}, late={ONE: 80})
+    source = FakeGroups(early={ONE: 80, OTHER: 5}, g={ONE: 100}, late={ONE: 80})
     told = lambda group: [each for each in caplog.messages if f"group {group} has no checkpoint for 1 " in each]  # noqa: E731
     with Here(source, None, Topic(), (90, 40)) as here:
         wait_until(lambda: told("early") and told("late"), SECONDS, "the lines")
@@ -305,7 +272,7 @@ def test_a_group_without_a_checkpoint_is_named_once(caplog: pytest.LogCaptureFix
 
 def test_known_checkpoints_keep_offsets_from_going_back_after_a_restart() -> None:
     known = Topic(Checkpoint("g", "west.t", 0, 100, 60, "").encode(), (None, None))
-    with Here(Groups(g={ONE: 100}, h={ONE: 100}), None, known, (90, 40)) as here:
+    with Here(FakeGroups(g={ONE: 100}, h={ONE: 100}), None, known, (90, 40)) as here:
         wait_until(lambda: len(here.topic.written) == 3, SECONDS, "the other group's")
     assert decoded(Topic(*here.topic.written[2:]), Checkpoint) == [Checkpoint("h", "west.t", 0, 100, 41, "m")]
 
@@ -313,7 +280,7 @@ def test_known_checkpoints_keep_offsets_from_going_back_after_a_restart() -> Non
 def test_what_is_behind_the_end_of_the_log_is_void() -> None:
     """The target's topic was made again: old checkpoints, and what old offset syncs say."""
     known = Topic(*(Checkpoint(group, *PLACE, 80, 300, "").encode() for group in ("g", "early")))
-    source, target = Groups(g={ONE: 100}, early={ONE: 80}, late={ONE: 200}), Groups()
+    source, target = FakeGroups(g={ONE: 100}, early={ONE: 80}, late={ONE: 200}), FakeGroups()
     with Here(source, target, known, (90, 40), (200, 70), end=69):
         wait_until(lambda: target.committed, SECONDS, "the group")
     assert target.committed == {"g": {PLACE: 41}}
@@ -322,15 +289,15 @@ def test_what_is_behind_the_end_of_the_log_is_void() -> None:
 
 def test_they_are_looked_for_before_what_is_copied_next_comes_up_to_them() -> None:
     known = Topic(Checkpoint("g", *PLACE, 80, 300, "").encode())
-    with Here(Groups(), None, known, end=0, interval=3_600.0) as here:
+    with Here(FakeGroups(), None, known, end=0, interval=3_600.0) as here:
         assert here.looked.wait(SECONDS)
 
 
 def test_what_fails_because_the_mirror_stops_is_not_told(troubles: Callable[[], list[str]]) -> None:
-    source = Groups(g={ONE: 100})
+    source = FakeGroups(g={ONE: 100})
     with Here(source, None, Topic(), (90, 40)) as here:
 
-        def offsets(groups: frozenset[str], deadline: Deadline) -> Any:
+        def offsets(groups: Collection[str], deadline: Deadline) -> Any:
             here.thread.stop()
             raise HostError("Java has ended")
 
@@ -342,7 +309,7 @@ def test_what_fails_because_the_mirror_stops_is_not_told(troubles: Callable[[], 
 def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: Callable[[], list[str]]) -> None:
     known = Topic()
     known.refuses = "no"
-    with Here(Groups(g={ONE: 100}), None, known, (90, 40)) as here:
+    with Here(FakeGroups(g={ONE: 100}), None, known, (90, 40)) as here:
         wait_until(troubles, SECONDS, "the complaint")
         known.refuses = ""
         wait_until(lambda: here.topic.written, SECONDS, "the checkpoint")
@@ -351,7 +318,7 @@ def test_a_checkpoint_that_was_not_taken_is_written_in_the_next_round(troubles: 
 
 
 def test_a_group_whose_offsets_are_not_told_does_not_keep_the_others_back(troubles: Callable[[], list[str]]) -> None:
-    source = Groups(g={ONE: 100}, secret={ONE: 100})
+    source = FakeGroups(g={ONE: 100}, secret={ONE: 100})
     source.untold["secret"] = "not authorized"
     with Here(source, None, Topic(), (90, 40)) as here:
         wait_until(lambda: here.topic.written and troubles(), SECONDS, "both")
@@ -360,11 +327,11 @@ def test_a_group_whose_offsets_are_not_told_does_not_keep_the_others_back(troubl
 
 def test_a_group_whose_broker_is_away_is_compared_all_the_same() -> None:
     """No broker that answers lists it, and by the time its offsets are committed its coordinator is back."""
-    target = Groups(ahead={PLACE: 500})
+    target = FakeGroups(ahead={PLACE: 500})
     target.unlisted = {"ahead"}
     metrics = OffsetMetrics(Registry("f", "producer-1", {}, mirror_names=MirrorNames("west", "east", str)))
     known = {group: {PLACE: Checkpoint(group, *PLACE, 1_000, 100, "m")} for group in ("ahead", "new")}
-    TargetGroups(target, metrics).follow(known, Deadline.after(SECONDS))  # type: ignore[arg-type]
+    TargetGroups(target, metrics).follow(known, Deadline.after(SECONDS))
     assert target.committed == {"ahead": {PLACE: 500}, "new": {PLACE: 100}}
 
 
@@ -372,15 +339,15 @@ def test_a_group_whose_broker_is_away_is_compared_all_the_same() -> None:
 def test_a_group_that_was_excluded_or_deleted_is_left_alone_at_the_target(group: str) -> None:
     """Its checkpoints from before are still in the topic; `mirror` is not accepted."""
     known = Topic(*(Checkpoint(name, *PLACE, 1_000, 100, "m").encode() for name in (group, "g")))
-    source, target = Groups(mirror={ONE: 0}, g={ONE: 0}), Groups(g={PLACE: 0})
+    source, target = FakeGroups(mirror={ONE: 0}, g={ONE: 0}), FakeGroups(g={PLACE: 0})
     with Here(source, target, known, (100, 50)):
         wait_until(lambda: target.committed["g"][PLACE] == 100, SECONDS, "the group that is there")
     assert target.committed == {"g": {PLACE: 100}}
 
 
 def test_groups_at_the_target_follow_and_never_go_back() -> None:
-    source = Groups(new={ONE: 100}, ahead={ONE: 100}, behind={ONE: 100}, busy={ONE: 100})
-    target = Groups(ahead={PLACE: 70}, behind={PLACE: 7, TopicPartition("else", 0): 3}, busy={PLACE: 1})
+    source = FakeGroups(new={ONE: 100}, ahead={ONE: 100}, behind={ONE: 100}, busy={ONE: 100})
+    target = FakeGroups(ahead={PLACE: 70}, behind={PLACE: 7, TopicPartition("else", 0): 3}, busy={PLACE: 1})
     target.in_use.add("busy")
     with Here(source, target, Topic(), (90, 40)) as here:
         wait_until(lambda: "new" in target.committed, SECONDS, "the new group")
@@ -394,16 +361,16 @@ def test_groups_at_the_target_follow_and_never_go_back() -> None:
 
 
 def test_a_target_that_does_not_answer_is_told_once_and_asked_again(troubles: Callable[[], list[str]]) -> None:
-    target = Groups()
+    target = FakeGroups()
     failures = iter([HostError("away"), HostError("away")])
 
-    def states(groups: list[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
+    def states(groups: Collection[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
         for failure in failures:
             raise failure
-        return Groups.states(target, groups, deadline)
+        return FakeGroups.states(target, groups, deadline)
 
     target.states = states  # type: ignore[method-assign]
-    with Here(Groups(g={ONE: 100}), target, Topic(), (90, 40)):
+    with Here(FakeGroups(g={ONE: 100}), target, Topic(), (90, 40)):
         wait_until(lambda: target.committed, SECONDS, "the group")
     assert troubles() == ["away"]
 

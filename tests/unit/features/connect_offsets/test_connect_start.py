@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator, Mapping
 import pytest
 
 from legacy_mm.clients.native import error_text
-from legacy_mm.clients.native.groups import CommittedOffset
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import HostError
 from legacy_mm.features.connect_offsets.connect_offset_settings import ConnectOffsetSettings
@@ -15,6 +14,7 @@ from legacy_mm.features.connect_offsets.connect_start import ConnectStart, Store
 from legacy_mm.model import TopicPartition
 from legacy_mm.protocol.connect_offsets import Connector, key_of, value_of
 from legacy_mm.protocol.error_codes import ErrorCode
+from tests.fakes.groups import FakeGroups
 
 SETTINGS = ConnectOffsetSettings("mm2-offsets.A.internal", 25, 1, "MirrorSourceConnector", "A")
 T0, T1 = TopicPartition("t", 0), TopicPartition("t", 1)
@@ -44,64 +44,47 @@ def test_positions(records: list[Stored], positions: dict[TopicPartition, int]) 
     assert positions_of_mirror_maker_2(records, SETTINGS) == positions
 
 
-class Groups:
-    """One group of the source: what it has, and whether it has members."""
-
-    name = "source"
-
-    def __init__(self, offsets: Mapping[TopicPartition, int], refusal: str = "") -> None:
-        self.has = {place: CommittedOffset(offset) for place, offset in offsets.items()}
-        self.refusal = refusal
-
-    def offsets(
-        self, groups: Collection[str], deadline: Deadline
-    ) -> tuple[dict[str, Mapping[TopicPartition, CommittedOffset]], dict[str, str]]:
-        return {group: dict(self.has) for group in groups}, {}
-
-    def commit(
-        self, offsets: Mapping[str, Mapping[TopicPartition, CommittedOffset]], deadline: Deadline
-    ) -> dict[str, str]:
-        if self.refusal:
-            return {"g": self.refusal}
-        self.has |= offsets["g"]
-        return {}
+def refusing(offsets: Mapping[TopicPartition, int], why: str) -> FakeGroups:
+    groups = FakeGroups(g=offsets)
+    groups.refusals["g"] = why
+    return groups
 
 
-def keep(groups: Groups, *records: Stored, topics: Collection[str] = ("t",)) -> dict[TopicPartition, int]:
-    ConnectStart(SETTINGS, "g", groups, lambda deadline: records, 1.0).keep(topics)  # type: ignore[arg-type]
-    return {place: each.offset for place, each in groups.has.items()}
+def keep(groups: FakeGroups, *records: Stored, topics: Collection[str] = ("t",)) -> dict[TopicPartition, int]:
+    ConnectStart(SETTINGS, "g", groups, lambda deadline: records, 1.0).keep(topics)
+    return groups.committed["g"]
 
 
 def test_a_group_that_has_nothing_gets_the_positions() -> None:
-    assert keep(Groups({}), stored(T0, 41), stored(T1, 9)) == {T0: 42, T1: 10}
+    assert keep(FakeGroups(g={}), stored(T0, 41), stored(T1, 9)) == {T0: 42, T1: 10}
 
 
 def test_mirror_maker_2_ran_after_us() -> None:
-    assert keep(Groups({T0: 10, T1: 7}), stored(T0, 41), stored(T1, 6, ours=True)) == {T0: 42, T1: 7}
+    assert keep(FakeGroups(g={T0: 10, T1: 7}), stored(T0, 41), stored(T1, 6, ours=True)) == {T0: 42, T1: 7}
 
 
 def test_a_user_has_moved_the_group_back_after_our_last_word() -> None:
-    assert keep(Groups({T0: 0}), stored(T0, 41, ours=True)) == {T0: 0}
+    assert keep(FakeGroups(g={T0: 0}), stored(T0, 41, ours=True)) == {T0: 0}
 
 
 def test_topics_that_are_not_mirrored_are_left_out() -> None:
-    assert keep(Groups({}), stored(T0, 41), topics=("other",)) == {}
+    assert keep(FakeGroups(g={}), stored(T0, 41), topics=("other",)) == {}
 
 
 def test_another_node_has_begun() -> None:
-    assert keep(Groups({T0: 10}, MEMBERS), stored(T0, 41)) == {T0: 10}
+    assert keep(refusing({T0: 10}, MEMBERS), stored(T0, 41)) == {T0: 10}
 
 
 def test_a_refusal_is_tried_again_by_the_caller() -> None:
     with pytest.raises(HostError, match="COORDINATOR_LOAD_IN_PROGRESS"):
-        keep(Groups({}, "COORDINATOR_LOAD_IN_PROGRESS"), stored(T0, 41))
+        keep(refusing({}, "COORDINATOR_LOAD_IN_PROGRESS"), stored(T0, 41))
 
 
 def test_a_topic_that_cannot_be_read_commits_nothing() -> None:
     def unreadable(deadline: Deadline) -> Iterator[Stored]:
         raise HostError("reading failed")
 
-    groups = Groups({})
+    groups = FakeGroups(g={})
     with pytest.raises(HostError):
-        ConnectStart(SETTINGS, "g", groups, unreadable, 1.0).keep(("t",))  # type: ignore[arg-type]
-    assert groups.has == {}
+        ConnectStart(SETTINGS, "g", groups, unreadable, 1.0).keep(("t",))
+    assert groups.committed["g"] == {}

@@ -1,0 +1,44 @@
+"""The consumer groups of a cluster that is not there. mypy holds it to `GroupAdmin`, whose methods it takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from legacy_mm.clients.native.groups import DEAD, EMPTY, CommittedOffset, GroupAdmin, GroupOffsets
+from legacy_mm.clock import Deadline
+from legacy_mm.model import TopicPartition
+
+
+class FakeGroups(GroupAdmin):
+    """Groups with what they have committed; none has members, unless a test says so."""
+
+    def __init__(self, name: str = "source", **offsets: Mapping[TopicPartition, int]) -> None:
+        super().__init__(name, {})
+        self.committed = {group: dict(found) for group, found in offsets.items()}
+        self.in_use: set[str] = set()
+        self.unlisted: set[str] = set()
+        self.untold: dict[str, str] = {}
+        self.refusals: dict[str, str] = {}
+        """Group -> why it takes no commit."""
+
+    def groups(self, deadline: Deadline) -> frozenset[str]:
+        return frozenset(self.committed)
+
+    def states(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, str], dict[str, str]]:
+        listed = self.committed.keys() - self.unlisted
+        known = {group: EMPTY if group in listed else DEAD for group in groups}
+        return known | dict.fromkeys(self.in_use & known.keys(), "Stable"), {}
+
+    def offsets(self, groups: Collection[str], deadline: Deadline) -> tuple[dict[str, GroupOffsets], dict[str, str]]:
+        told = [group for group in groups if group not in self.untold]
+        return {group: self._offsets(group) for group in told}, self.untold
+
+    def commit(self, offsets: Mapping[str, GroupOffsets], deadline: Deadline) -> dict[str, str]:
+        for group, found in offsets.items():
+            if group not in self.refusals:
+                wanted = {place: committed.offset for place, committed in found.items()}
+                self.committed[group] = self.committed.get(group, {}) | wanted
+        return {group: why for group, why in self.refusals.items() if group in offsets}
+
+    def _offsets(self, group: str) -> GroupOffsets:
+        return {place: CommittedOffset(offset, "m") for place, offset in self.committed.get(group, {}).items()}

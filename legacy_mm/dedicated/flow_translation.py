@@ -203,7 +203,7 @@ def _features(reading: FlowReading) -> FeatureSettings:
         given["emit.heartbeats.enabled"] = ["false"]
     else:
         given["heartbeats.replication.enabled"] = ["false"]
-    return flags.settings({name: [text.strip() for text in texts] for name, texts in given.items()})
+    return flags.of_mirror_maker_2({name: [text.strip() for text in texts] for name, texts in given.items()})
 
 
 def _exclusions(name: str, lists: ListWords) -> dict[str, list[str]]:

@@ -34,6 +34,14 @@ def given_in(file: Mapping[str, str]) -> dict[str, list[str]]:
     return found
 
 
+def of_mirror_maker_2(given: Given) -> FeatureSettings:
+    """Return the outcome of the flags in a file of MirrorMaker 2, whose aliases may be empty.
+
+    Raises ConfigurationError.
+    """
+    return _read([given], empty_aliases=True)
+
+
 def settings(own: Given | None = None, *files: Given) -> FeatureSettings:
     """Return the outcome of the flags; `own` options first, then clients' files in the order of their precedence.
 
@@ -66,13 +74,13 @@ def _passing_over(own: Given, files: Sequence[Given]) -> FeatureSettings:
         return replace(_read((own,)), remarks=(remark,))
 
 
-def _read(sources: Sequence[Given]) -> FeatureSettings:
+def _read(sources: Sequence[Given], *, empty_aliases: bool = False) -> FeatureSettings:
     """Return all settings, or raise the first contradiction."""
     values = FlagValues(FEATURES, sources)
     _imply_partitions(values)
     heartbeats.imply(values)
     for row in FEATURES:
-        _check_needs(row, values)
+        _check_needs(row, values, empty_aliases=empty_aliases)
     properties = topic_configs.read_filter(values)
     return FeatureSettings(
         naming=naming.read(values),
@@ -107,10 +115,10 @@ def _imply_partitions(values: FlagValues) -> None:
     values["preserve.partitions"] = True
 
 
-def _check_needs(row: Feature, values: FlagValues) -> None:
+def _check_needs(row: Feature, values: FlagValues, *, empty_aliases: bool) -> None:
     for other in row.needs:
-        if row.name != naming.RENAMES and other.name in naming.ALIASES and naming.puts_nothing_before(values):
-            continue  # MirrorMaker 2 runs all its parts with empty aliases
+        if empty_aliases and other.name in naming.ALIASES and values.given(other.name):
+            continue
         missing = not values[other.name] or (other.by_name and not values.given(other.name))
         if values[row.name] and missing:
             raise ConfigurationError(f"{row.name}=true needs {other.name}, because {other.because}")

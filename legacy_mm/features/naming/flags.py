@@ -16,7 +16,6 @@ from legacy_mm.features.naming.policy_names import POLICY as _POLICY
 _OWNER = "legacy_mm.policies.topic_naming"
 _SOURCE, _SEPARATOR = "source.cluster.alias", "replication.policy.separator"
 ALIASES = (_SOURCE, "target.cluster.alias")
-RENAMES = "rename.topics"
 _EVERY = ".*"
 _EXCLUDED = {"3.9": r".*[\-\.]internal, .*\.replica, __.*", "4": r"mm2.*\.internal, .*\.replica, __.*"}
 """`topics.exclude` of DefaultTopicFilter, by `mm2.compatibility`."""
@@ -158,7 +157,7 @@ def _policy(values: FlagValues) -> str:
     if remark := foreign(asked):
         values.remark(remark)
     if not values["rename.topics"]:
-        nothing_before = name == DEFAULT and puts_nothing_before(values)
+        nothing_before = name == DEFAULT and _puts_nothing_before(values)
         if nothing_before:
             values.remark(f"{_SOURCE} and {_SEPARATOR} are empty: names are kept, as by {IDENTITY}")
         return IDENTITY if nothing_before else name
@@ -169,7 +168,7 @@ def _policy(values: FlagValues) -> str:
     return DEFAULT
 
 
-def puts_nothing_before(values: FlagValues) -> bool:
+def _puts_nothing_before(values: FlagValues) -> bool:
     """Return True if alias and separator are empty: the way to keep names from before there was a policy for it."""
     return all(values.given(name) and not values[name] for name in (_SOURCE, _SEPARATOR))
 

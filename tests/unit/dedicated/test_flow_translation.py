@@ -111,6 +111,19 @@ def test_empty_aliases_and_separator_keep_names() -> None:
     assert flow(text).settings.features.naming.policy == "IdentityReplicationPolicy"
 
 
+@pytest.mark.parametrize("text", ["target.cluster.alias =\nsource.cluster.alias = B\n", "source.cluster.alias =\n"])
+def test_one_empty_alias_with_names_kept(text: str) -> None:
+    """A public file has it: MirrorMaker 2 runs all its parts."""
+    features = flow(f"{text}replication.policy.class = IdentityReplicationPolicy\n").settings.features
+    assert features.offset_syncs is not None
+    assert features.heartbeats is not None
+
+
+def test_empty_aliases_of_a_flow_that_only_emits_heartbeats() -> None:
+    text = "source.cluster.alias =\ntarget.cluster.alias =\nreplication.policy.separator =\n"
+    assert flow(text, Pair("B", "A")).settings.features.heartbeats is not None
+
+
 @pytest.mark.parametrize(
     ("text", "named"),
     [

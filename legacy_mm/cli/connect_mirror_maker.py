@@ -18,7 +18,7 @@ from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.console import say
 from legacy_mm.dedicated import connect_files, connect_line, driver, driver_line
 from legacy_mm.dedicated.circle_guard import Circles
-from legacy_mm.dedicated.driver import DRIVER, DriverRun
+from legacy_mm.dedicated.driver import DriverRun
 from legacy_mm.dedicated.flow_translation import FlowRun
 from legacy_mm.dedicated.supervisor import SupervisedFlow, supervise
 from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, UsageError, one_line
@@ -88,7 +88,7 @@ def run_flows(
     """Run the flows until a signal; return the exit code."""
     signals = lifecycle.Signals(OwnOptions().shutdown_timeout_ms / 1000)
     log_settings = _begin_logs(options, java_words)
-    log = logging.getLogger(DRIVER)
+    log = logging.getLogger(java_process.MIRROR_MAKER_2)
     log.info("Kafka MirrorMaker initializing ...")
     try:
         variables = environment.read(os.environ, java_words)
@@ -103,7 +103,7 @@ def run_flows(
             log.warning("%s", text)
         return _STOPPED_BY_ERROR
     for note in outcome.notes:
-        logging.getLogger(note.logger or DRIVER).log(note.level, "%s", note.text)
+        logging.getLogger(note.logger or java_process.MIRROR_MAKER_2).log(note.level, "%s", note.text)
     signals.shutdown_timeout = outcome.flows[0].settings.shutdown_timeout
     log.info("Targeting clusters: %s", ", ".join(dict.fromkeys(each.pair.target for each in outcome.flows)))
     with java_process.listed(argv, variables.jvm.options, java_process.MIRROR_MAKER_2):
@@ -132,7 +132,7 @@ def _supervise(outcome: DriverRun, signals: lifecycle.Signals, *, quiet: bool) -
     circles = Circles(outcome.flows, lambda: host.spark.jvm.topic_matcher)
     flows = [_supervised(each, host, circles) for each in outcome.flows]
     code = supervise(flows, host, signals)
-    logging.getLogger(DRIVER).info("Kafka MirrorMaker stopped.")
+    logging.getLogger(java_process.MIRROR_MAKER_2).info("Kafka MirrorMaker stopped.")
     return code
 
 

@@ -121,8 +121,6 @@ ROWS = (
     ),
 )
 BY_NAME: Mapping[str, ConnectorProperty] = {row.name: row for row in ROWS}
-OF_FILTERS = ("use.defaults.from",)
-"""Read by a filter, which gets all properties of its connector; the driver does not pass them from the top level."""
 CLIENT_FAMILIES = ("producer", "consumer", "admin")
 FLOW_PREFIXES = tuple(
     f"{before}{client}.{after}"

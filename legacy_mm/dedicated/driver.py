@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from legacy_mm.compat import config_providers, properties_file
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.client_translation import ClientTranslation
+from legacy_mm.compat.java_process import MIRROR_MAKER_2
 from legacy_mm.compat.messages import OWN
 from legacy_mm.dedicated import unused_keys
 from legacy_mm.dedicated.connector_properties import CONNECTORS, RENAMED
@@ -18,7 +19,6 @@ from legacy_mm.dedicated.flow_reading import FlowReading, Release
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.errors import ConfigurationError
 
-DRIVER = "org.apache.kafka.connect.mirror.MirrorMaker"
 _RELEASE = "mm2.compatibility"
 _EXACTLY_ONCE = "exactly.once.source.support"
 _NUMBERS = {
@@ -90,7 +90,7 @@ def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, sa
         runs.append(run)
         notes += run.notes
         notes += [Note(logging.WARNING, OWN, f"{run.pair}: {text}.") for text in run.settings.features.remarks]
-        notes += [Note(logging.ERROR, DRIVER, text) for text in _refusals(reading)]
+        notes += [Note(logging.ERROR, MIRROR_MAKER_2, text) for text in _refusals(reading)]
     secrets = {secret for run in runs for secret in run.secrets}
     return DriverRun(tuple(runs), tuple(dict.fromkeys(notes)), tuple(sorted(secrets)))
 
@@ -133,8 +133,3 @@ def _check_worker(worker: Mapping[str, str]) -> None:
                 f"org.apache.kafka.common.config.ConfigException: Invalid value {worker[name]} for configuration "
                 f"{name}: Not a number of type {kind}"
             )
-
-
-def served_names(runs: Sequence[FlowRun]) -> str:
-    """Return the flows of this node for one line of the log."""
-    return ", ".join(str(run.pair) for run in runs)

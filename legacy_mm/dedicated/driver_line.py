@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from legacy_mm.compat.java_process import MIRROR_MAKER_2
 from legacy_mm.errors import UsageError
 
-CLASS_NAME = "org.apache.kafka.connect.mirror.MirrorMaker"
 SCRIPTS = ("connect-mirror-maker.sh", "connect-mirror-maker")
 USAGE = "usage: connect-mirror-maker [-h] [--clusters CLUSTER [CLUSTER ...]] mm2.properties\n"
 HELP = f"""{USAGE}
@@ -41,7 +41,7 @@ class DriverLine:
 def called(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
     """Split a line into the driver's script or class with the words before it, and its arguments."""
     for position, word in enumerate(words):
-        if PurePath(word).name in SCRIPTS or word == CLASS_NAME:
+        if PurePath(word).name in SCRIPTS or word == MIRROR_MAKER_2:
             arguments = words[position + 1 :]
             return words[: position + 1], arguments[1:] if arguments[:1] == ["-daemon"] else arguments
     return (), words

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from legacy_mm.dedicated.driver_line import CLASS_NAME, called, is_driver, parse
+from legacy_mm.compat.java_process import MIRROR_MAKER_2
+from legacy_mm.dedicated.driver_line import called, is_driver, parse
 from legacy_mm.errors import UsageError
 
 
@@ -48,7 +49,7 @@ def test_help() -> None:
     [
         (["/opt/kafka/bin/connect-mirror-maker.sh", "f"], ["f"]),
         (["A=1", "connect-mirror-maker", "-daemon", "f"], ["f"]),
-        (["java", "-cp", "x", CLASS_NAME, "f"], ["f"]),
+        (["java", "-cp", "x", MIRROR_MAKER_2, "f"], ["f"]),
     ],
 )
 def test_the_driver_s_names(words: list[str], arguments: list[str]) -> None:

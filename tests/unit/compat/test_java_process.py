@@ -31,6 +31,7 @@ def test_a_file_that_cannot_be_removed_changes_no_exit_code(temporary: Path) -> 
         (file,) = temporary.glob(f"hsperfdata_*/{os.getpid()}")
         file.unlink()
         file.mkdir()
+    assert file.is_dir()
 
 
 def test_as_many_files_may_be_open_as_the_hard_limit_allows() -> None:

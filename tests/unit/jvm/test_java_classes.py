@@ -60,7 +60,8 @@ def test_handlers_that_cannot_be_made(
 
 def test_no_code_of_a_handler_runs_in_the_driver(jvm: Jvm, jars: tuple[str, ...]) -> None:
     """A second object beside the copy task's could hold a file or port that this one needs."""
-    ready_handler(HandlerSettings("Odd", "throw", (), jars), lambda: jvm)
+    asked = HandlerSettings("Odd", "throw", (), jars)
+    assert ready_handler(asked, lambda: jvm).name == "Odd", "its constructor throws"
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,12 @@ from legacy_mm.compat.java_process import MIRROR_MAKER_2
 from legacy_mm.compat.messages import OWN
 from legacy_mm.dedicated import unused_keys
 from legacy_mm.dedicated.connector_properties import CONNECTORS, RENAMED
-from legacy_mm.dedicated.driver_file import DriverFile, Pair
+from legacy_mm.dedicated.driver_file import DriverFile
 from legacy_mm.dedicated.driver_line import DriverLine
 from legacy_mm.dedicated.flow_reading import FlowReading, Release
 from legacy_mm.dedicated.flow_translation import FlowRun, translate_flow
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.features.naming.policy_names import DEFAULT
 
 _RELEASE = "mm2.compatibility"
 _EXACTLY_ONCE = "exactly.once.source.support"
@@ -83,7 +84,7 @@ def translate_flows(found: Sequence[FlowReading], clients: ClientTranslation, sa
     runs: list[FlowRun] = []
     notes: list[Note] = [Note(logging.WARNING, OWN, f"{text}.") for text in said]
     streams = 0
-    notes += [Note(logging.WARNING, OWN, f"{text}.") for text in circle_remarks(found)]
+    notes += [Note(logging.WARNING, OWN, f"{text}.") for text in naming_remarks(found)]
     for reading in found:
         run = translate_flow(reading, clients, streams)
         streams += run.settings.streams
@@ -108,15 +109,25 @@ def remarks(file: DriverFile) -> Iterator[str]:
         yield f"{', '.join(old)}: these names are read, as up to 3.9; MirrorMaker 2 of 4.0 and later ignores them"
 
 
-def circle_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
-    """Yield a sentence for each pair of flows that keep names in both directions."""
-    keeping = {each.pair for each in found if each.copies and each.policy().t_becomes == "t"}
-    for pair in sorted(keeping, key=str):
-        back = Pair(pair.target, pair.source)
-        if back in keeping and pair.source < pair.target:
+def naming_remarks(found: Sequence[FlowReading]) -> Iterator[str]:
+    """Yield what the names of topics at the targets do not tell: circles, mixed copies, hidden origins."""
+    keeping = sorted((each.pair for each in found if each.copies and each.policy().t_becomes == "t"), key=str)
+    for number, pair in enumerate(keeping):
+        for other in keeping[number + 1 :]:
+            if (other.source, other.target) == (pair.target, pair.source):
+                yield (
+                    f"{pair} and {other} both keep names: a topic that both mirror would go in a circle, and is left "
+                    "out of both"
+                )
+            elif other.target == pair.target:
+                yield f"{pair} and {other} both keep names: topics of one name are mixed in one topic of {pair.target}"
+    for each in found:
+        policy = each.policy()
+        separator = "." if policy.separator is None else policy.separator
+        if each.copies and policy.name == DEFAULT and separator and separator in each.pair.source:
             yield (
-                f"{pair} and {back} both keep names: a topic that both mirror would go in a circle, and is left out of "
-                "both"
+                f"the alias {each.pair.source} holds the separator {separator!r}: names of its copies do not tell that "
+                "they are from there, so they may be copied back; choose an alias without it"
             )
 
 

@@ -100,3 +100,27 @@ def test_what_is_said_at_the_start(tmp_path: Path) -> None:
 def test_the_release_of_the_file(tmp_path: Path) -> None:
     texts = [note.text for note in run(tmp_path, f"{AB}mm2.compatibility = 4\ntopics.blacklist = x\n").notes]
     assert any("ignores these names, and so does mm2.compatibility=4" in text for text in texts)
+
+
+IDENTITY = "replication.policy.class = IdentityReplicationPolicy\n"
+ABC = f"{AB.replace('A, B', 'A, B, C')}C.bootstrap.servers = c:9092\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"{AB}B->A.enabled = true\n{IDENTITY}", "A->B and B->A both keep names: a topic that both mirror would go"),
+        (f"{ABC}C->B.enabled = true\n{IDENTITY}", "A->B and C->B both keep names: topics of one name are mixed"),
+        (
+            AB.replace("A", "us.a"),
+            "the alias us.a holds the separator '.': names of its copies do not tell that they are from there",
+        ),
+    ],
+)
+def test_what_names_do_not_tell_is_said(text: str, said: str, tmp_path: Path) -> None:
+    assert [note for note in run(tmp_path, text).notes if note.text.startswith(said)]
+
+
+@pytest.mark.parametrize("text", [AB, f"{AB}B->A.enabled = true\n", f"{AB}{IDENTITY}", f"{ABC}C->B.enabled = true\n"])
+def test_names_that_tell_enough(text: str, tmp_path: Path) -> None:
+    assert [note.text for note in run(tmp_path, text).notes if note.level == logging.WARNING] == []

@@ -137,4 +137,25 @@ LOG_LINES = (
         "Pairs of offsets could not be written down. The line comes once, until the topic takes one.",
         "Look at the rights, and at the topic. Translations are less exact meanwhile; copying goes on.",
     ),
+    LogLine(
+        "failed and starts again in",
+        "Dedicated mode: this flow has failed. It is built again after the pause, which doubles up to 300 s. The other "
+        "flows go on.",
+        "Remove the reason on the line, such as a cluster that is away. /readyz and legacy_mm_flow_up tell the state.",
+    ),
+    LogLine(
+        "does not run until its configuration is changed",
+        "Dedicated mode: no later start of this flow could do better, such as with one cluster under two aliases.",
+        "Change the file, then restart this node.",
+    ),
+    LogLine(
+        "because it would come back to",
+        "Dedicated mode: the flows of the file would copy this topic in a circle, because names are kept.",
+        "Exclude the topic from one of the flows, or use DefaultReplicationPolicy.",
+    ),
+    LogLine(
+        "continues where MirrorMaker 2 has stopped",
+        "The flow's group took over the offsets that MirrorMaker 2 had written for these partitions.",
+        "Nothing.",
+    ),
 )

@@ -1,6 +1,6 @@
 """Log lines that operators meet: the beginning or middle of the line, its meaning, and what to do.
 
-`bin/reference` makes docs/reference/log-lines.md of these rows. `tests/structure/test_reference.py` checks that each
+`bin/reference` makes docs/reference/log-lines.md of these rows. `tests/structure/test_docs.py` checks that each
 line is one that the program logs.
 """
 

@@ -41,6 +41,8 @@ _ON_THEIR_WAY = 64 << 10
 _SETUP_MS = 30_000
 _LIFE_USED = 0.85
 """The part of a login's lifetime after which it is renewed, as in the Java client."""
+_CODEC = Lock()
+"""kafka-python compiles a codec at its first use, without a lock: two threads at once can leave it broken for good."""
 
 
 def open_connection(
@@ -225,7 +227,8 @@ class Connection:
         if request.API_VERSION is None:
             request.API_VERSION = self._version_of(request)
         request.with_header(correlation_id=correlation_id, client_id=self._client_id)
-        encoded = request.encode(framed=True, header=True)
+        with _CODEC:
+            encoded = request.encode(framed=True, header=True)
         self._send([encoded], _Asked(correlation_id, request.API_KEY, monotonic()))
         return request, len(encoded)
 
@@ -233,10 +236,12 @@ class Connection:
         """Return the answer to the oldest unanswered request."""
         answer = _SIZE.pack(request.header.correlation_id) + bytes(self.receive())
         try:
-            return request.header.get_response_class().decode(answer, header=True)
+            with _CODEC:
+                return request.header.get_response_class().decode(answer, header=True)
         except Exception as error:  # rubbish can end in any of them
             self.close()
-            raise self._lost(f"the answer to {_api(request.API_KEY)} cannot be read") from error
+            cause = f"{type(error).__name__}: {error}"
+            raise self._lost(f"the answer to {_api(request.API_KEY)} cannot be read ({cause})") from error
 
     def _send(self, segments: list[Bytes], asked: _Asked) -> None:
         with self._in_use():

@@ -5,9 +5,13 @@ from __future__ import annotations
 import struct
 import threading
 from collections.abc import Iterator
+from contextlib import closing, suppress
+from socket import socketpair
+from typing import Any
 
 import pytest
-from kafka.protocol.consumer import HeartbeatRequest
+from kafka.protocol.consumer import HeartbeatRequest, HeartbeatResponse
+from kafka.protocol.schemas import StructField
 
 from legacy_mm.clients.native import connection
 from legacy_mm.clients.native.connection_errors import ConnectionLost, UnsupportedVersion
@@ -174,3 +178,40 @@ def test_the_highest_version_that_both_know(peer: Peer) -> None:
     assert str(caught.value) == ("Fetch is needed in version 0 to 3; the broker broker:9092 (broker 7) has 4 to 17")
     with pytest.raises(UnsupportedVersion, match="Produce .* does not have it"):
         peer.connection.version(0, 3, 9)
+
+
+@pytest.mark.parametrize("coding", ["emit_encode_into", "emit_decode_from"])
+def test_one_thread_at_a_time_compiles_a_codec(coding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """kafka-python swaps the class of an answer while it compiles: two threads at once once broke ApiVersions."""
+    together = threading.Barrier(2)
+    overlaps: list[str] = []
+    compiling = getattr(StructField, coding)
+
+    def meet(struct: StructField, *args: Any, **kw: Any) -> None:
+        with suppress(threading.BrokenBarrierError):
+            together.wait(0.2)
+            overlaps.append(struct.name)
+        compiling(struct, *args, **kw)
+
+    monkeypatch.setattr(HeartbeatRequest._struct, "_compiled_encoders", {})
+    monkeypatch.setattr(HeartbeatResponse._struct, "_compiled_encoders", {})
+    monkeypatch.setattr(StructField, coding, meet)
+
+    def beat() -> None:
+        ours, theirs = socketpair()
+        peer = Peer.beside(ours, theirs)
+        with closing(peer.connection), theirs:
+            peer.connection.knows({HEARTBEAT: (0, 0)})
+            peer.answers(response(1, b"\0\0"))
+            errors.append(
+                peer.connection.call(HeartbeatRequest(group_id="g", generation_id=1, member_id="m")).error_code
+            )
+
+    errors: list[int] = []
+    threads = [threading.Thread(target=beat) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == [0, 0]
+    assert not overlaps

@@ -28,6 +28,7 @@ TOPIC, GROUP, PARTITIONS = "orders", "billing", 3
 SECONDS = 60.0
 WRITE_PAUSE = 0.01
 FILE = "mm2.properties"
+_TAIL = 4_000
 
 
 class Writer(threading.Thread):
@@ -61,6 +62,7 @@ class ActiveActive:
         self._folder, self._stack = folder, stack
         self._west, self._east = Cluster(folder / "west"), Cluster(folder / "east")
         self._seen: list[str] = []
+        self._mirror: ToolProcess | None = None
 
     def run(self) -> bool:
         """Return True if the group has seen every record of both clusters, wherever it was read."""
@@ -68,7 +70,7 @@ class ActiveActive:
         start_clusters(self._stack, self._west, self._east, ("west", "east"))  # 1
         for cluster in (self._west, self._east):
             create_topic(cluster.bootstrap, TOPIC, PARTITIONS)
-        mirror = self._start_mirror()
+        mirror = self._mirror = self._start_mirror()
         with self._writers() as writers:  # 2
             self._read("west", self._west, "east.orders")
             self._wait_for_offsets(self._east, "west.orders")
@@ -82,6 +84,10 @@ class ActiveActive:
         status = mirror.wait(SECONDS)
         say(f"Stopped the mirror by SIGTERM: exit status {status}")
         return self._judge(written) and status == STOPPED_BY_SIGTERM
+
+    def tail(self) -> str:
+        """Return the last lines of the mirror, for an error message."""
+        return self._mirror.output()[-_TAIL:] if self._mirror else "nothing"
 
     def _start_mirror(self) -> ToolProcess:
         text = (SAMPLES / "dedicated" / FILE).read_text(encoding="ascii")
@@ -149,7 +155,8 @@ class ActiveActive:
 
 def active_active(folder: Path, stack: ExitStack) -> bool:
     """Run the demo; raises LegacyMMError if something does not come in time."""
+    demo = ActiveActive(folder, stack)
     try:
-        return ActiveActive(folder, stack).run()
+        return demo.run()
     except TimeoutError as error:
-        raise LegacyMMError(str(error)) from error
+        raise LegacyMMError(f"{error}; the mirror said:\n{demo.tail()}") from error

@@ -194,6 +194,9 @@ class Walk:
             return
         ports = Ports()
         port = ports.reserve()
+        if "--metrics.port" in words:  # the page's own port may be in use
+            at = words.index("--metrics.port")
+            words = words[:at] + words[at + 2 :]
         command = [str(LAUNCHER), *words, "--metrics.port", str(port), "--offset.commit.interval.ms", "500"]
         with ToolProcess(command, self._folder) as tool:
 

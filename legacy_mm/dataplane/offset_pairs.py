@@ -62,7 +62,7 @@ def _consecutive(offsets: SourceOffsets) -> Iterator[tuple[int, int]]:
     if isinstance(offsets, range):
         yield offsets.start, len(offsets)
         return
-    first, *others = offsets.tolist()
+    first, *others = offsets
     before = first
     for offset in others:
         if offset != before + 1:

@@ -55,7 +55,7 @@ class RefusedBatches:
 
     def add(self, part: Part, lone: RecordBatch, reason: str) -> None:
         """Add a batch of one record that the target has refused; raise StreamFailure for one that cannot be kept."""
-        place, offset = part.piece.partition, int(part.offsets[0])
+        place, offset = part.piece.partition, part.offsets[0]
         try:
             timestamp, key, value, headers = self._router.single(lone)
         except UnicodeDecodeError as error:

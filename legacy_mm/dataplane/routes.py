@@ -183,7 +183,7 @@ class Router:
         def some(numbers: list[int]) -> Placed:
             data = memoryview(b"".join(every[number] for number in numbers))
             batch = records.recompress(header._replace(records=len(numbers)), data, Codec.NONE)
-            return Placed(refused.partition, batch, records.some_offsets(refused.offsets, numbers))
+            return Placed(refused.partition, batch, [refused.offsets[number] for number in numbers])
 
         rest = some([number for number in range(header.records) if number not in failed])
         sent = self._parts(rest, rest.batch.payload, header.codec, self._options.limit)

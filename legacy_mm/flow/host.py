@@ -22,9 +22,11 @@ from legacy_mm.flow import key_stores, plugins
 from legacy_mm.flow.copy_jobs import choose_engine
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.jvm.mbeans import MBeans
+from legacy_mm.logs import events
 from legacy_mm.metrics.health import Phase, State
 from legacy_mm.metrics.jmx import Bean, Publisher, beans_of
 from legacy_mm.metrics.registry import Registry, Snapshot
+from legacy_mm.protocol.kernels import WHY_UNCOMPILED
 from legacy_mm.spark import task_entry
 from legacy_mm.spark.runner import SparkRunner, one_element, reason_of
 from legacy_mm.spark.session import SparkHost
@@ -34,12 +36,10 @@ if TYPE_CHECKING:
     from legacy_mm.metrics.prometheus import Endpoint
 
 _PRELOADED = {
-    "records": "legacy_mm.dataplane.records_engine",
-    "batches": "legacy_mm.dataplane.batches_engine legacy_mm.protocol.records:warm_up",
+    "records": "legacy_mm.dataplane.records_engine legacy_mm.dataplane.native_reader",
+    "batches": "legacy_mm.dataplane.batches_engine",
 }
-"""Modules that the workers' daemon imports, and functions that it calls, before it forks the first worker."""
-_WIRE_READER = "legacy_mm.dataplane.native_reader legacy_mm.protocol.record_fields:warm_up"
-"""Preloaded also for `records` in an embedded Spark: its libraries do not travel to workers."""
+"""Modules that the workers' daemon imports before it forks the first worker."""
 _CLOSE_TIMEOUT = 1.0
 
 
@@ -62,20 +62,20 @@ class Host:
         self.failed_flows: dict[str, str] = {}
         """Flows that do not run while the others do, and why."""
         self.engine = choose_engine(settings)
+        if WHY_UNCOMPILED:
+            events.emit(events.KERNELS_UNCOMPILED, reason=WHY_UNCOMPILED)
         self._endpoint = self._serve_metrics(settings.metrics)
         self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
         self._context: Future[Any] = Future()
-        self.spark = SparkHost(settings.spark, streams, preload=self._preload(settings), quiet=quiet)
+        self.spark = SparkHost(settings.spark, streams, preload=self._preload(), quiet=quiet)
         self.runner = SparkRunner(self._context, task_entry.copy, self.spark.make_folders)
         self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
         with self.closed_on_error():
             start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
             start.start()
 
-    def _preload(self, settings: Settings) -> str:
-        engine = self.engine.engine
-        preload = f"{task_entry.TASK_MODULE} {_PRELOADED[engine]}"
-        return f"{preload} {_WIRE_READER}" if engine == "records" and settings.spark.embedded else preload
+    def _preload(self) -> str:
+        return f"{task_entry.TASK_MODULE} {_PRELOADED[self.engine.engine]}"
 
     def with_stores(self, settings: Settings) -> Settings:
         """Return the settings with the content of their Java key stores; close the host if one cannot be read."""
@@ -135,7 +135,7 @@ class Host:
 
     def _archive(self, handler: HandlerSettings | None) -> Path:
         works, code = ([], {}) if handler is None else plugins.shipment(handler)
-        return build_archive(self.spark.folder, [self.engine.engine, *works], code)
+        return build_archive(self.spark.folder, ["copy", *works], code)
 
     def _snapshots(self) -> list[Snapshot]:
         return [registry.snapshot() for registry in self.registries]

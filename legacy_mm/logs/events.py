@@ -59,6 +59,11 @@ ASSIGNED = Event("assigned", logging.INFO, "Stream {stream}, generation {generat
 REVOKED = Event("revoked", logging.INFO, "Stream {stream}, generation {generation}: revoked {partitions}")
 LOST = Event("lost", logging.WARNING, "Stream {stream}, generation {generation}: lost {partitions}; not committed")
 ENGINE_FALLBACK = Event("engine-fallback", logging.INFO, "Copying record by record: {reason}")
+KERNELS_UNCOMPILED = Event(
+    "kernels-uncompiled",
+    logging.WARNING,
+    "Records are copied by uncompiled Python, many times slower: {reason}. Install a C compiler, then legacy_mm again",
+)
 READ_FALLBACK = Event("read-fallback", logging.INFO, "Reading record by record: {reason}")
 COPY_STARTED = Event("copy-started", logging.INFO, "Stream {stream} copies from {offsets} (worker {worker})")
 COPY_LOST = Event(

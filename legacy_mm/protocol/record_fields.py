@@ -6,11 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-import numpy as np
-
-from legacy_mm.protocol import field_kernels as kernels
+from legacy_mm.protocol.kernels import record_kernels as kernels
 from legacy_mm.protocol.record_batch import Header
-from legacy_mm.protocol.records import as_array, survey
+from legacy_mm.protocol.records import batch_records, survey
 
 RawHeaders = tuple[tuple[bytes, bytes | None], ...]
 """Names as they are written, which need not be text."""
@@ -35,41 +33,33 @@ def fields(header: Header, records: memoryview, *, from_offset: int, most: int, 
     Raise CorruptRecords before the first ones.
     """
     survey(header, records, 0, 0)
-    data = as_array(records)
-    time = header.max_timestamp if header.has_append_time else header.base_timestamp
+    walked = batch_records(header, records)
     skip_below = from_offset - header.base_offset
-    table = np.empty((kernels.FIELD_ROWS, min(most, header.records)), np.int64)
+    table = kernels.RecordFields(min(most, header.records))
     at = 0
-    while at < len(data):
+    while at < len(records):
         begin = at
-        found, named, at = kernels.find_fields(
-            data, begin, most_bytes, time, not header.has_append_time, skip_below, table
-        )
+        found, named, at = kernels.find_fields(walked, begin, most_bytes, skip_below, table)
         if not found:
             continue
         raw = bytes(records[begin:at])
-        timestamps, keys, key_ends, values, value_ends = table[: kernels.OFFSET, :found].tolist()
+        deltas, timestamps, keys, key_ends, values, value_ends, header_counts, _ = (
+            column[:found].tolist() for column in table.columns
+        )
         headers: Sequence[RawHeaders] = [()] * found
         if named:
-            places = np.empty((kernels.HEADER_ROWS, named), np.int64)
-            kernels.find_headers(data, begin, found, table, places)
-            headers = _headers(raw, table[kernels.HEADERS, :found].tolist(), places.tolist())
-        offsets = table[kernels.OFFSET, :found] + header.base_offset
-        first, last = int(offsets[0]), int(offsets[-1])
+            places = kernels.HeaderFields(named)
+            kernels.find_headers(walked, begin, found, table, places)
+            headers = _headers(raw, header_counts, [column.tolist() for column in places.columns])
+        first, last = header.base_offset + deltas[0], header.base_offset + deltas[-1]
         yield Fields(
-            range(first, last + 1) if last - first == found - 1 else offsets.tolist(),
+            range(first, last + 1) if last - first == found - 1 else [header.base_offset + delta for delta in deltas],
             timestamps,
             [raw[start:end] if end >= 0 else None for start, end in zip(keys, key_ends, strict=True)],
             [raw[start:end] if end >= 0 else None for start, end in zip(values, value_ends, strict=True)],
             headers,
             len(raw),
         )
-
-
-def warm_up() -> None:
-    """Compile every kernel, or load it from the cache: before the first batch waits for it."""
-    record = memoryview(bytes((18, 0, 0, 0, 1, 1, 2, 2, 65, 1)))  # nulls, and a header
-    list(fields(Header.new(1, 0, 0), record, from_offset=0, most=1, most_bytes=1))
 
 
 def _headers(raw: bytes, counts: Sequence[int], places: Sequence[Sequence[int]]) -> list[RawHeaders]:

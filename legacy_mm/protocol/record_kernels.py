@@ -1,24 +1,34 @@
-"""Compiled walks over the records of a decompressed batch. Nothing here raises, and nothing reads outside `data`.
+# cython: boundscheck=False, wraparound=False, cdivision=True, initializedcheck=False, annotation_typing=False
+"""Walks over the records of a decompressed batch. Nothing here raises, and nothing reads outside `data`.
+
+This file is plain Python. Cython compiles it with the C types of `record_kernels.pxd`; without a compiler it runs as it
+is, a hundred times slower, and gives the same answers: `_signed` and the masks drop what C drops.
 
 A record is: its length, attributes, timestamp delta, offset delta, key length, key, value length, value, header count,
 headers; integers are zigzag varints except the attributes (one byte). A read that does not fit answers the position
 TORN, which is past any end, so every later read of the record answers TORN as well and one test at its end is enough.
 Each record takes at least seven bytes, so a count that lies ends with the data.
-
-Arrays of records must be read-only: a writable array is another type and is compiled for again. `records.warm_up`
-compiles before the first batch waits for it.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
+from legacy_mm.protocol.buffers import int64_array, int64_columns
 
-from legacy_mm.protocol.compilation import compiled, inlined
+try:
+    import cython
+except ImportError:
+    from legacy_mm.protocol import uncompiled as cython
+if not cython.compiled:
+    from legacy_mm.protocol.uncompiled import start_of, writable_start_of
 
-Int = Any
-"""A numpy integer while a kernel is compiled, an int for its caller."""
+Bytes = Any
+"""Bytes, by their address in C; uncompiled a view of them."""
+Int64Array = Any
+"""A writable view of 64-bit integers."""
+
+COMPILED = bool(cython.compiled)
 
 TORN = 1 << 62
 
@@ -31,346 +41,502 @@ TORN_RECORD = -1
 BYTES_LEFT_OVER = -2
 OFFSET_OUT_OF_PLACE = -3
 
-# Columns of the table that `place_records` fills, one row for each record...
-BATCH, TIMESTAMP, BODY, END, NEW_DELTA, OLD_DELTA, RECORD_COLUMNS = 0, 1, 2, 3, 4, 5, 6
-# ... and of the one with a row for each batch.
-PARTITION, COUNT, SIZE, BASE_TIMESTAMP, MAX_TIMESTAMP, BATCH_COLUMNS = 0, 1, 2, 3, 4, 5
-
+# The same numbers in C, and numbers that C would not take as they are written.
+_TORN = TORN
+_TORN_RECORD, _BYTES_LEFT_OVER, _OFFSET_OUT_OF_PLACE = TORN_RECORD, BYTES_LEFT_OVER, OFFSET_OUT_OF_PLACE
 _SKIPPED = -1
 _NONE_OPEN = -1
+_BITS_32 = 0xFFFFFFFF
+_BITS_64 = 0xFFFFFFFFFFFFFFFF
+_MURMUR_SEED = 0x9747B28C
+_MURMUR_FACTOR = 0x5BD1E995
 
 
-@inlined
-def read_varint(data: Any, at: int, end: int, most: int) -> tuple[Int, Int]:
+class BatchRecords:
+    """The decompressed records of a batch, and what its header says of them."""
+
+    def __init__(
+        self, data: memoryview, count: int, last_delta: int, base_timestamp: int, keep_timestamps: bool
+    ) -> None:
+        """Take the header's number of records and last offset delta; the base of their timestamps, or the time of all
+        of them.
+        """
+        self.data = data
+        self.count = count
+        self.last_delta = last_delta
+        self.base_timestamp = base_timestamp
+        self.keep_timestamps = keep_timestamps
+
+
+class PlacedRecords:
+    """The place of each record of a batch that is regrouped: one row for a record."""
+
+    def __init__(self, count: int) -> None:
+        """Make room for `count` records."""
+        columns = int64_columns(count, 6)
+        self.batches, self.timestamps, self.bodies, self.ends, self.new_deltas, self.old_deltas = columns
+
+
+class NewBatches:
+    """The batches that a regrouping makes: one row for a batch. `sizes` are bytes of records."""
+
+    def __init__(self, count: int) -> None:
+        """Make room for `count` batches."""
+        self.columns = int64_columns(count, 7)
+        self.partitions, self.counts, self.sizes, self.base_timestamps, self.max_timestamps, *places = self.columns
+        self.cursors, self.firsts = places
+
+
+class RecordFields:
+    """The fields of records: one row for a record.
+
+    Places count from where the walk began; a null has -1 as its end.
+    """
+
+    def __init__(self, count: int) -> None:
+        """Make room for `count` records."""
+        self.size = count
+        self.columns = int64_columns(count, 8)
+        self.offsets, self.timestamps, *places = self.columns
+        self.keys, self.key_ends, self.values, self.value_ends, self.header_counts, self.headers = places
+
+
+class HeaderFields:
+    """The fields of headers, as in `RecordFields`: one row for a header."""
+
+    def __init__(self, count: int) -> None:
+        """Make room for `count` headers."""
+        self.columns = int64_columns(count, 4)
+        self.names, self.name_ends, self.values, self.value_ends = self.columns
+
+
+def _signed(value: int) -> int:
+    """Return what C's 64 bits make of a sum."""
+    if cython.compiled:
+        return value
+    return ((value + (1 << 63)) & _BITS_64) - (1 << 63)
+
+
+def _timestamp(records: BatchRecords, delta: int) -> int:
+    return _signed(records.base_timestamp + delta) if records.keep_timestamps else records.base_timestamp
+
+
+def _read_varint(data: Bytes, at: int, end: int, most: int) -> tuple[int, int]:
     """Read a zigzag varint of at most `most` bytes (5: 32 bits, 10: 64 bits), and the position after it."""
     if at < end:
-        raw = np.int64(data[np.uintp(at)])
+        raw = data[at]
         if raw < 0x80:
             return (raw >> 1) ^ -(raw & 1), at + 1
-        if at + 1 < end and data[np.uintp(at + 1)] < 0x80:
-            raw = raw & 0x7F | np.int64(data[np.uintp(at + 1)]) << 7
+        if at + 1 < end and data[at + 1] < 0x80:
+            raw = raw & 0x7F | data[at + 1] << 7
             return (raw >> 1) ^ -(raw & 1), at + 2
     return _long_varint(data, at, end, most)
 
 
-@compiled
-def _long_varint(data: Any, at: int, end: int, most: int) -> tuple[Int, Int]:
-    raw = np.uint64(0)
-    shift = np.uint64(0)
+def _long_varint(data: Bytes, at: int, end: int, most: int) -> tuple[int, int]:
+    raw = 0
+    shift = 0
     last = min(end, at + most)
     while at < last:
-        byte = data[np.uintp(at)]
+        byte = data[at]
         at += 1
-        raw |= np.uint64(byte & np.uint8(0x7F)) << shift
+        raw |= (byte & 0x7F) << shift
         if byte < 0x80:
-            if most == 5:
-                raw &= np.uint64(0xFFFFFFFF)  # as Java's int drops what does not fit
-            return np.int64(raw >> np.uint64(1)) ^ -np.int64(raw & np.uint64(1)), at
-        shift += np.uint64(7)
-    return 0, TORN
+            raw &= _BITS_32 if most == 5 else _BITS_64  # as Java's int and long drop what does not fit
+            half = raw >> 1
+            return half ^ -(raw & 1), at
+        shift += 7
+    return 0, _TORN
 
 
-@inlined
 def varint_size(value: int) -> int:
     """Return the bytes of a zigzag varint."""
-    raw = np.uint64((value << 1) ^ (value >> 63))
+    raw = (value << 1) ^ (value >> 63)
     size = 1
-    while raw >= np.uint64(0x80):
-        raw >>= np.uint64(7)
+    while raw >= 0x80:
+        raw >>= 7
         size += 1
     return size
 
 
-@inlined
-def write_varint(out: Any, at: int, value: int) -> int:
+def _write_varint(out: Bytes, at: int, value: int) -> int:
     """Write a zigzag varint; the position behind it."""
-    raw = np.uint64((value << 1) ^ (value >> 63))
-    while raw >= np.uint64(0x80):
-        out[at] = np.uint8(raw & np.uint64(0x7F)) | np.uint8(0x80)
-        raw >>= np.uint64(7)
+    raw = (value << 1) ^ (value >> 63)
+    while raw >= 0x80:
+        out[at] = raw & 0x7F | 0x80
+        raw >>= 7
         at += 1
-    out[at] = np.uint8(raw)
+    out[at] = raw
     return at + 1
 
 
-@inlined
-def size_without_length(timestamp_delta: int, offset_delta: int, body: int) -> int:
+def _size_without_length(timestamp_delta: int, offset_delta: int, body: int) -> int:
     """Return the bytes of a record after its length, given the bytes from its key length on."""
     return 1 + varint_size(timestamp_delta) + varint_size(offset_delta) + body
 
 
-@inlined
-def record_size(timestamp_delta: int, offset_delta: int, body: int) -> int:
+def _record_size(timestamp_delta: int, offset_delta: int, body: int) -> int:
     """Return the bytes of a whole record."""
-    size = size_without_length(timestamp_delta, offset_delta, body)
+    size = _size_without_length(timestamp_delta, offset_delta, body)
     return varint_size(size) + size
 
 
-@inlined
-def murmur2(data: Any, at: int, size: int) -> Int:
+def _murmur2(data: Bytes, at: int, size: int) -> int:
     """Return Kafka's hash of `size` bytes from `at` on, as an unsigned 32-bit number."""
-    factor = np.uint32(0x5BD1E995)
-    hashed = np.uint32(0x9747B28C) ^ np.uint32(size)
+    hashed = _MURMUR_SEED ^ size
     words_end = at + (size & ~3)
     while at < words_end:
-        word = (
-            np.uint32(data[np.uintp(at)])
-            | np.uint32(data[np.uintp(at + 1)]) << np.uint32(8)
-            | np.uint32(data[np.uintp(at + 2)]) << np.uint32(16)
-            | np.uint32(data[np.uintp(at + 3)]) << np.uint32(24)
-        )
-        word = np.uint32(word * factor)
-        word ^= word >> np.uint32(24)
-        hashed = np.uint32(hashed * factor) ^ np.uint32(word * factor)
+        word = data[at] | data[at + 1] << 8 | data[at + 2] << 16 | data[at + 3] << 24
+        word = word * _MURMUR_FACTOR & _BITS_32
+        word ^= word >> 24
+        hashed = (hashed * _MURMUR_FACTOR & _BITS_32) ^ (word * _MURMUR_FACTOR & _BITS_32)
         at += 4
     rest = size & 3
     if rest == 3:
-        hashed ^= np.uint32(data[np.uintp(at + 2)]) << np.uint32(16)
+        hashed ^= data[at + 2] << 16
     if rest >= 2:
-        hashed ^= np.uint32(data[np.uintp(at + 1)]) << np.uint32(8)
+        hashed ^= data[at + 1] << 8
     if rest >= 1:
-        hashed = np.uint32((hashed ^ np.uint32(data[np.uintp(at)])) * factor)
-    hashed = np.uint32((hashed ^ hashed >> np.uint32(13)) * factor)
-    return hashed ^ hashed >> np.uint32(15)
+        hashed = (hashed ^ data[at]) * _MURMUR_FACTOR & _BITS_32
+    hashed = (hashed ^ hashed >> 13) * _MURMUR_FACTOR & _BITS_32
+    return hashed ^ hashed >> 15
 
 
-@inlined
-def partition_of(data: Any, at: int, size: int, partitions: int) -> Int:
+def _partition_of(data: Bytes, at: int, size: int, partitions: int) -> int:
     """Return the partition of `partitions` that Kafka's default partitioner gives a key."""
     if partitions == 1:
         return 0
-    # 32-bit division costs a third of 64-bit division
-    return np.int64((np.uint32(murmur2(data, at, size)) & np.uint32(0x7FFFFFFF)) % np.uint32(partitions))
+    positive = _murmur2(data, at, size) & 0x7FFFFFFF
+    divisor = partitions  # 32 bits: their division costs a third of that of 64 bits
+    return positive % divisor
 
 
-@inlined
-def read_record(data: Any, at: int, end: int) -> tuple[int, int, int, int, int, int]:
+def _read_record(data: Bytes, at: int, end: int) -> tuple[int, int, int, int, int, int]:
     """Read timestamp delta, offset delta, the begin of the body (key length on), the key's place and size, the next
     record.
 
     The size is negative for a null key. The last is TORN unless every field ends at the end the record gives.
     """
-    size, at = read_varint(data, at, end, 5)
+    size, at = _read_varint(data, at, end, 5)
     if size < 0 or size > end - at:
-        return 0, 0, 0, 0, 0, TORN
+        return 0, 0, 0, 0, 0, _TORN
     end = at + size
-    timestamp_delta, at = read_varint(data, at + 1, end, 10)
-    offset_delta, body = read_varint(data, at, end, 5)
-    key_size, key = read_varint(data, body, end, 5)
-    value_size, at = read_varint(data, key + max(key_size, 0), end, 5)
-    headers, at = read_varint(data, at + max(value_size, 0), end, 5)
+    timestamp_delta, at = _read_varint(data, at + 1, end, 10)
+    offset_delta, body = _read_varint(data, at, end, 5)
+    key_size, key = _read_varint(data, body, end, 5)
+    value_size, at = _read_varint(data, key + max(key_size, 0), end, 5)
+    headers, at = _read_varint(data, at + max(value_size, 0), end, 5)
     if headers < 0:
-        at = TORN
+        at = _TORN
     while headers > 0 and at < end:
-        name_size, at = read_varint(data, at, end, 5)
+        name_size, at = _read_varint(data, at, end, 5)
         if name_size < 0:
-            at = TORN
-        value_size, at = read_varint(data, at + max(name_size, 0), end, 5)
+            at = _TORN
+        value_size, at = _read_varint(data, at + max(name_size, 0), end, 5)
         at += max(value_size, 0)
         headers -= 1
     if at != end or headers != 0:
-        at = TORN
+        at = _TORN
     return timestamp_delta, offset_delta, body, key, key_size, at
 
 
-@inlined
-def write_record(out: Any, at: int, timestamp_delta: int, offset_delta: int, data: Any, body: int, end: int) -> int:
+def _write_record(
+    out: Bytes, at: int, timestamp_delta: int, offset_delta: int, data: Bytes, body: int, end: int
+) -> int:
     """Write a record whose fields from the key length on are `data[body:end]`; the position behind it."""
-    at = write_varint(out, at, size_without_length(timestamp_delta, offset_delta, end - body))
+    at = _write_varint(out, at, _size_without_length(timestamp_delta, offset_delta, end - body))
     out[at] = 0  # attributes: none are defined
-    at = write_varint(out, at + 1, timestamp_delta)
-    at = write_varint(out, at, offset_delta)
+    at = _write_varint(out, at + 1, timestamp_delta)
+    at = _write_varint(out, at, offset_delta)
     for step in range(end - body):
-        out[np.uintp(at + step)] = data[np.uintp(body + step)]
+        out[at + step] = data[body + step]
     return at + end - body
 
 
-@compiled
-def survey_records(
-    data: Any, count: int, last_delta: int, partition: int, partitions: int
-) -> tuple[int, int, int, int, int, bool]:
+def read_varint(data: memoryview, at: int, most: int) -> tuple[int, int]:
+    """Read a zigzag varint of at most `most` bytes (5: 32 bits, 10: 64 bits), and the position after it, else TORN."""
+    return _read_varint(start_of(data), at, len(data), most)
+
+
+def read_record(data: memoryview, at: int) -> tuple[int, int, int, int, int, int]:
+    """Read a record; see `_read_record`."""
+    return _read_record(start_of(data), at, len(data))
+
+
+def murmur2(data: memoryview) -> int:
+    """Return Kafka's hash, as an unsigned 32-bit number."""
+    return _murmur2(start_of(data), 0, len(data))
+
+
+def partition_of(key: memoryview, partitions: int) -> int:
+    """Return the partition of `partitions` that Kafka's default partitioner gives a key."""
+    return _partition_of(start_of(key), 0, len(key), partitions)
+
+
+def survey_records(records: BatchRecords, partition: int, partitions: int) -> tuple[int, int, int, int, int, bool]:
     """Count the records (or return an error), keyed ones that belong elsewhere, and those without a key; return also
     the last offset delta, the bytes of the largest, and True if offsets are dense. No key is hashed if `partitions` is
     0.
 
-    Offset deltas must ascend and not exceed `last_delta`: skipping and the next read position depend on it.
+    Offset deltas must ascend and not exceed the last one: skipping and the next read position depend on it.
     """
-    at, end = 0, len(data)
-    elsewhere = keyless = largest = 0
+    data, end = start_of(records.data), len(records.data)
+    at = elsewhere = keyless = largest = 0
     last = -1
     dense = True
-    for index in range(count):
-        begin = at
-        _, offset, _, key, key_size, at = read_record(data, at, end)
-        if at == TORN:
-            return TORN_RECORD, 0, 0, 0, 0, False
-        if not last < offset <= last_delta:
-            return OFFSET_OUT_OF_PLACE, 0, 0, 0, 0, False
-        if key_size < 0:
-            keyless += 1
-        elif partitions > 0:
-            elsewhere += partition_of(data, key, key_size, partitions) != partition
-        last = offset
-        largest = max(largest, at - begin)
-        dense &= offset == index
-    if at != end:
-        return BYTES_LEFT_OVER, 0, 0, 0, 0, False
-    return count, elsewhere, keyless, last, largest, dense
+    answer = records.count
+    with cython.nogil:
+        for index in range(records.count):
+            begin = at
+            _, offset, _, key, key_size, at = _read_record(data, at, end)
+            if at == _TORN:
+                answer = _TORN_RECORD
+                break
+            if offset <= last or offset > records.last_delta:
+                answer = _OFFSET_OUT_OF_PLACE
+                break
+            if key_size < 0:
+                keyless += 1
+            elif partitions > 0 and _partition_of(data, key, key_size, partitions) != partition:
+                elsewhere += 1
+            last = offset
+            largest = max(largest, at - begin)
+            if offset != index:
+                dense = False
+        else:
+            if at != end:
+                answer = _BYTES_LEFT_OVER
+    return answer, elsewhere, keyless, last, largest, dense
 
 
-@compiled
-def measure_records(
-    data: Any, count: int, base_timestamp: int, keep_timestamps: bool, skip_below: int
-) -> tuple[int, int, float, int, int]:
+def measure_records(records: BatchRecords, skip_below: int) -> tuple[int, int, float, int, int]:
     """Measure the bytes of all values (or return an error), the number of records with a time, the sum of the times,
     the first and the last.
 
     Only records whose offset delta is not below `skip_below` count. The bytes after a record's value are skipped.
     """
-    at, end = 0, len(data)
-    value_bytes = timed = oldest = newest = 0
+    data, end = start_of(records.data), len(records.data)
+    at = value_bytes = timed = oldest = newest = 0
     total = 0.0
-    for _ in range(count):
-        size, at = read_varint(data, at, end, 5)
-        if size < 0 or size > end - at:
-            return TORN_RECORD, 0, 0.0, 0, 0
-        after = at + size
-        delta, at = read_varint(data, at + 1, after, 10)
-        offset, at = read_varint(data, at, after, 5)
-        key_size, at = read_varint(data, at, after, 5)
-        value_size, at = read_varint(data, at + max(key_size, 0), after, 5)
-        if value_size > after - at:
-            return TORN_RECORD, 0, 0.0, 0, 0
-        at = after
-        if offset < skip_below:
-            continue
-        value_bytes += max(value_size, 0)
-        timestamp = base_timestamp + delta if keep_timestamps else base_timestamp
-        if timestamp > 0:
-            oldest = min(oldest, timestamp) if timed else timestamp
-            newest = max(newest, timestamp)
-            total += timestamp
-            timed += 1
+    with cython.nogil:
+        for _ in range(records.count):
+            size, at = _read_varint(data, at, end, 5)
+            if size < 0 or size > end - at:
+                value_bytes = _TORN_RECORD
+                break
+            after = at + size
+            delta, at = _read_varint(data, at + 1, after, 10)
+            offset, at = _read_varint(data, at, after, 5)
+            key_size, at = _read_varint(data, at, after, 5)
+            value_size, at = _read_varint(data, at + max(key_size, 0), after, 5)
+            if value_size > after - at:
+                value_bytes = _TORN_RECORD
+                break
+            at = after
+            if offset < skip_below:
+                continue
+            value_bytes += max(value_size, 0)
+            timestamp = _timestamp(records, delta)
+            if timestamp > 0:
+                oldest = min(oldest, timestamp) if timed > 0 else timestamp
+                newest = max(newest, timestamp)
+                total += timestamp
+                timed += 1
     return value_bytes, timed, total, oldest, newest
 
 
-@inlined
-def put_into_batch(record: Any, batch: Any, timestamp: int, size: int) -> None:
-    """Count a record of `size` bytes in its batch."""
-    record[TIMESTAMP] = timestamp
-    record[NEW_DELTA] = batch[COUNT]
-    batch[COUNT] += 1
-    batch[SIZE] += size
-    batch[MAX_TIMESTAMP] = max(batch[MAX_TIMESTAMP], timestamp)
-
-
-@compiled
 def place_records(
-    data: Any,
-    count: int,
-    last_delta: int,
-    base_timestamp: int,
-    keep_timestamps: bool,
+    records: BatchRecords,
     skip_below: int,
     partitions: int,
     null_start: int,
     null_step: int,
     size_limit: int,
-    open_batches: Any,
-    records: Any,
-    batches: Any,
+    placed: PlacedRecords,
+    batches: NewBatches,
 ) -> int:
     """Place each record in a new batch, the first half of a regrouping; return the number of batches or an error.
 
     Keyed records are placed by murmur2, null keys (with `partitions` 0: all) from `null_start` on by `null_step`. A
-    batch that would exceed `size_limit` is followed by another one. `open_batches` has an item for each partition.
+    batch that would exceed `size_limit` is followed by another one.
     """
-    at, end = 0, len(data)
-    open_batches[:] = _NONE_OPEN
-    made = 0
+    data, end = start_of(records.data), len(records.data)
+    open_batches = int64_array(max(partitions, null_start + 1))
+    at = made = 0
     last = -1
     null_at = null_start
-    for index in range(count):
-        delta, offset, body, key, key_size, at = read_record(data, at, end)
-        if at == TORN:
-            return TORN_RECORD
-        if not last < offset <= last_delta:
-            return OFFSET_OUT_OF_PLACE
-        last = offset
-        if offset < skip_below:
-            records[index, BATCH] = _SKIPPED
-            continue
-        target = null_at
-        if partitions > 0 and key_size >= 0:
-            target = partition_of(data, key, key_size, partitions)
-        elif null_step != 0:
-            null_at = (null_at + null_step) % partitions
-        timestamp = base_timestamp + delta if keep_timestamps else base_timestamp
-        batch = open_batches[target]
-        size = 0
-        if batch != _NONE_OPEN:
-            timestamp_delta = timestamp - batches[batch, BASE_TIMESTAMP]
-            size = record_size(timestamp_delta, batches[batch, COUNT], at - body)
-        if batch == _NONE_OPEN or batches[batch, SIZE] + size > size_limit:
-            batch = made
-            made += 1
-            open_batches[target] = batch
-            batches[batch, PARTITION] = target
-            batches[batch, COUNT] = batches[batch, SIZE] = 0
-            batches[batch, BASE_TIMESTAMP] = batches[batch, MAX_TIMESTAMP] = timestamp
-            size = record_size(0, 0, at - body)
-        put_into_batch(records[index], batches[batch], timestamp, size)
-        records[index, BATCH] = batch
-        records[index, BODY] = body
-        records[index, END] = at
-        records[index, OLD_DELTA] = offset
-    return made if at == end else BYTES_LEFT_OVER
+    with cython.nogil:
+        for target in range(len(open_batches)):
+            open_batches[target] = _NONE_OPEN
+        for index in range(records.count):
+            delta, offset, body, key, key_size, at = _read_record(data, at, end)
+            if at == _TORN:
+                made = _TORN_RECORD
+                break
+            if offset <= last or offset > records.last_delta:
+                made = _OFFSET_OUT_OF_PLACE
+                break
+            last = offset
+            if offset < skip_below:
+                placed.batches[index] = _SKIPPED
+                continue
+            target = null_at
+            if partitions > 0 and key_size >= 0:
+                target = _partition_of(data, key, key_size, partitions)
+            elif null_step != 0:
+                null_at = (null_at + null_step) % partitions
+            timestamp = _timestamp(records, delta)
+            batch = open_batches[target]
+            if batch == _NONE_OPEN or batches.sizes[batch] + _grown(batches, batch, timestamp, at - body) > size_limit:
+                batch = open_batches[target] = made
+                made += 1
+                _open(batches, batch, target, timestamp)
+            placed.batches[index] = batch
+            placed.timestamps[index] = timestamp
+            placed.bodies[index] = body
+            placed.ends[index] = at
+            placed.new_deltas[index] = batches.counts[batch]
+            placed.old_deltas[index] = offset
+            batches.sizes[batch] += _grown(batches, batch, timestamp, at - body)
+            batches.counts[batch] += 1
+            batches.max_timestamps[batch] = max(batches.max_timestamps[batch], timestamp)
+        else:
+            if at != end:
+                made = _BYTES_LEFT_OVER
+    return made
 
 
-@compiled
-def write_records(data: Any, records: Any, batches: Any, cursors: Any, firsts: Any, out: Any, old_deltas: Any) -> None:
-    """Write each placed record to its batch, whose bytes begin at `cursors` in `out`: the second half.
-
-    `old_deltas` gets the offset deltas that the records had, batch by batch; a batch begins at `firsts` there. At the
-    end `cursors` are one past each batch.
-    """
-    for index in range(len(records)):
-        batch = records[index, BATCH]
-        if batch == _SKIPPED:
-            continue
-        delta = records[index, TIMESTAMP] - batches[batch, BASE_TIMESTAMP]
-        offset_delta = records[index, NEW_DELTA]
-        body, end = records[index, BODY], records[index, END]
-        cursors[batch] = write_record(out, cursors[batch], delta, offset_delta, data, body, end)
-        old_deltas[firsts[batch] + offset_delta] = records[index, OLD_DELTA]
+def _open(batches: NewBatches, batch: int, partition: int, timestamp: int) -> None:
+    batches.partitions[batch] = partition
+    batches.counts[batch] = 0
+    batches.sizes[batch] = 0
+    batches.base_timestamps[batch] = timestamp
+    batches.max_timestamps[batch] = timestamp
 
 
-@compiled
-def append_records(
-    data: Any,
+def _grown(batches: NewBatches, batch: int, timestamp: int, body: int) -> int:
+    """Return the bytes that the next record of a batch would take."""
+    return _record_size(_signed(timestamp - batches.base_timestamps[batch]), batches.counts[batch], body)
+
+
+def write_records(
+    records: BatchRecords,
+    placed: PlacedRecords,
     count: int,
-    last_delta: int,
-    base_timestamp: int,
-    keep_timestamps: bool,
-    first_timestamp: int,
-    offsets_before: int,
-    out: Any,
-    out_at: int,
+    batches: NewBatches,
+    made: int,
+    header_size: int,
+    out: memoryview,
+    base_offset: int,
+    offsets: Int64Array,
+) -> None:
+    """Write `count` placed records to the batches that were made: the second half.
+
+    In `out` the batches follow each other, each with room for a header. `offsets` gets the offsets that the records had
+    at the source, batch by batch.
+    """
+    data, written = start_of(records.data), writable_start_of(out)
+    at = first = 0
+    with cython.nogil:
+        for batch in range(made):
+            batches.cursors[batch] = at + header_size
+            batches.firsts[batch] = first
+            at += header_size + batches.sizes[batch]
+            first += batches.counts[batch]
+        for index in range(count):
+            batch = placed.batches[index]
+            if batch == _SKIPPED:
+                continue
+            delta = _signed(placed.timestamps[index] - batches.base_timestamps[batch])
+            offset_delta = placed.new_deltas[index]
+            batches.cursors[batch] = _write_record(
+                written, batches.cursors[batch], delta, offset_delta, data, placed.bodies[index], placed.ends[index]
+            )
+            offsets[batches.firsts[batch] + offset_delta] = _signed(base_offset + placed.old_deltas[index])
+
+
+def append_records(
+    records: BatchRecords, first_timestamp: int, offsets_before: int, out: memoryview, out_at: int
 ) -> int:
     """Write the records of a batch behind those of others; where `out` goes on, or an error.
 
     `first_timestamp` is the base of the new batch, `offsets_before` is how much later this one begins. A record grows
     by at most MOST_GROWTH bytes.
     """
-    at, end = 0, len(data)
+    data, end, written = start_of(records.data), len(records.data), writable_start_of(out)
+    at = 0
     last = -1
-    for _ in range(count):
-        delta, offset, body, _, _, at = read_record(data, at, end)
-        if at == TORN:
-            return TORN_RECORD
-        if not last < offset <= last_delta:
-            return OFFSET_OUT_OF_PLACE
-        last = offset
-        timestamp = base_timestamp + delta if keep_timestamps else base_timestamp
-        out_at = write_record(out, out_at, timestamp - first_timestamp, offsets_before + offset, data, body, at)
-    return out_at if at == end else BYTES_LEFT_OVER
+    with cython.nogil:
+        for _ in range(records.count):
+            delta, offset, body, _, _, at = _read_record(data, at, end)
+            if at == _TORN:
+                out_at = _TORN_RECORD
+                break
+            if offset <= last or offset > records.last_delta:
+                out_at = _OFFSET_OUT_OF_PLACE
+                break
+            last = offset
+            timestamp_delta = _signed(_timestamp(records, delta) - first_timestamp)
+            out_at = _write_record(written, out_at, timestamp_delta, offsets_before + offset, data, body, at)
+        else:
+            if at != end:
+                out_at = _BYTES_LEFT_OVER
+    return out_at
+
+
+def find_fields(
+    records: BatchRecords, start: int, most_bytes: int, skip_below: int, fields: RecordFields
+) -> tuple[int, int, int]:
+    """Find the fields of records that `survey_records` has found sound.
+
+    Return the number of records, the number of their headers, and the begin of the next record. Stop when `fields` is
+    full, or after about `most_bytes`; skip records whose offset delta is below `skip_below`.
+    """
+    data, end = start_of(records.data), len(records.data)
+    at = start
+    found = named = 0
+    with cython.nogil:
+        while at < end and found < fields.size and at - start < most_bytes:
+            delta, offset, body, _, _, after = _read_record(data, at, end)
+            at = after
+            if offset < skip_below:
+                continue
+            key, key_end, place = _field(data, body, after)
+            value, value_end, place = _field(data, place, after)
+            headers, place = _read_varint(data, place, after, 5)
+            fields.offsets[found] = offset
+            fields.timestamps[found] = _timestamp(records, delta)
+            fields.keys[found] = key - start
+            fields.key_ends[found] = key_end - start if key_end >= 0 else -1
+            fields.values[found] = value - start
+            fields.value_ends[found] = value_end - start if value_end >= 0 else -1
+            fields.header_counts[found] = headers
+            fields.headers[found] = place
+            named += headers
+            found += 1
+    return found, named, at
+
+
+def find_headers(records: BatchRecords, start: int, found: int, fields: RecordFields, headers: HeaderFields) -> None:
+    """Find names and values of the headers of the first `found` records."""
+    data, end = start_of(records.data), len(records.data)
+    number = 0
+    with cython.nogil:
+        for record in range(found):
+            at = fields.headers[record]
+            for _ in range(fields.header_counts[record]):
+                name, name_end, at = _field(data, at, end)
+                value, value_end, at = _field(data, at, end)
+                headers.names[number] = name - start
+                headers.name_ends[number] = name_end - start
+                headers.values[number] = value - start
+                headers.value_ends[number] = value_end - start if value_end >= 0 else -1
+                number += 1
+
+
+def _field(data: Bytes, at: int, end: int) -> tuple[int, int, int]:
+    """Find the begin and end of the field whose length is at `at`, and the begin of the next field."""
+    size, begin = _read_varint(data, at, end, 5)
+    if size < 0:
+        return begin, -1, begin
+    return begin, begin + size, begin + size

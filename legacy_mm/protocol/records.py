@@ -8,13 +8,12 @@ batches that the legacy tool would have written.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from legacy_mm.errors import CorruptRecords
-from legacy_mm.protocol import record_kernels as kernels
-from legacy_mm.protocol.compression import Bytes, Codec, compress
+from legacy_mm.protocol.buffers import int64_array, unwritten
+from legacy_mm.protocol.compression import Codec, compress
+from legacy_mm.protocol.kernels import record_kernels as kernels
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch, assemble, seal
 
 BATCH_LIMIT = 1_000_000
@@ -75,14 +74,8 @@ class Placement(NamedTuple):
         return cls(partitions, first, 1)
 
 
-OffsetArray = np.ndarray[Any, np.dtype[np.int64]]
-SourceOffsets = range | OffsetArray
-"""One for each record of a batch, ascending; a range has no holes."""
-
-
-def some_offsets(offsets: SourceOffsets, numbers: Sequence[int]) -> OffsetArray:
-    """Select the offsets of these records of the batch, the first of which is 0."""
-    return np.array([offsets[number] for number in numbers], np.int64)
+SourceOffsets = Sequence[int]
+"""One for each record of a batch, ascending; a range has no holes, a view of 64-bit integers may have some."""
 
 
 class Regrouped(NamedTuple):
@@ -90,7 +83,7 @@ class Regrouped(NamedTuple):
 
     partition: int
     batch: RecordBatch
-    source_offsets: OffsetArray
+    source_offsets: SourceOffsets
 
 
 def survey(header: Header, records: memoryview, partition: int, partitions: int) -> RecordSurvey:
@@ -98,15 +91,14 @@ def survey(header: Header, records: memoryview, partition: int, partitions: int)
 
     Counts the keyed records that do not belong to `partition` of `partitions`; 0 partitions: nothing is hashed.
     """
-    found = kernels.survey_records(as_array(records), header.records, header.last_offset_delta, partition, partitions)
+    found = kernels.survey_records(batch_records(header, records), partition, partitions)
     _check(header, found[0])
     return RecordSurvey(*found)
 
 
 def measure(header: Header, records: memoryview, from_offset: int = 0) -> Contents:
     """Walk decompressed records, those before `from_offset` for nothing; CorruptRecords where one is torn."""
-    data = as_array(records)
-    found = kernels.measure_records(data, header.records, *_times(header), from_offset - header.base_offset)
+    found = kernels.measure_records(batch_records(header, records), from_offset - header.base_offset)
     _check(header, found[0])
     return Contents(*found)
 
@@ -127,44 +119,27 @@ def regroup(
     stays as it is. Records below `from_offset` are left out. `codec` None keeps the source's; no batch is bigger than
     `limit` before compression unless a single record is.
     """
-    data = as_array(records)
     codec = header.codec if codec is None else codec
-    count = min(header.records, len(data))  # a count that lies makes no huge tables
-    table = np.empty((count, kernels.RECORD_COLUMNS), np.int64)
-    batches = np.empty((count, kernels.BATCH_COLUMNS), np.int64)
-    made = kernels.place_records(
-        data,
-        header.records,
-        header.last_offset_delta,
-        *_times(header),
-        from_offset - header.base_offset,
-        *placement,
-        limit - HEADER_SIZE,
-        np.empty(max(placement.partitions, placement.null_start + 1), np.int64),
-        table,
-        batches,
-    )
+    count = min(header.records, len(records))  # a count that lies makes no huge tables
+    found, placed, batches = batch_records(header, records), kernels.PlacedRecords(count), kernels.NewBatches(count)
+    skip_below = from_offset - header.base_offset
+    made = kernels.place_records(found, skip_below, *placement, limit - HEADER_SIZE, placed, batches)
     _check(header, made)
-    batches = batches[:made]
-    ends = np.cumsum(batches[:, kernels.SIZE] + HEADER_SIZE)
-    record_ends = np.cumsum(batches[:, kernels.COUNT])
-    firsts = record_ends - batches[:, kernels.COUNT]
-    out = np.empty(int(ends[-1]) if made else 0, np.uint8)
-    offsets = np.empty(int(record_ends[-1]) if made else 0, np.int64)
-    kernels.write_records(data, table, batches, ends - batches[:, kernels.SIZE], firsts, out, offsets)
-    offsets += header.base_offset
-    view = out.data
+    rows = list(zip(*(column[:made].tolist() for column in batches.columns[:5]), strict=True))
+    out = unwritten(sum(HEADER_SIZE + size for _, _, size, _, _ in rows))
+    offsets = int64_array(sum(number for _, number, _, _, _ in rows))
+    kernels.write_records(found, placed, count, batches, made, HEADER_SIZE, out, header.base_offset, offsets)
     regrouped = []
-    begin = 0
-    rows = zip(batches.tolist(), ends.tolist(), firsts.tolist(), record_ends.tolist(), strict=True)
-    for row, end, first, last in rows:
-        new = Header.new(row[kernels.COUNT], row[kernels.BASE_TIMESTAMP], row[kernels.MAX_TIMESTAMP])
+    begin = first = 0
+    for partition, number, size, base_timestamp, max_timestamp in rows:
+        new = Header.new(number, base_timestamp, max_timestamp)
+        end, last = begin + HEADER_SIZE + size, first + number
         if codec is Codec.NONE:
-            batch = seal(new, view[begin:end])
+            batch = seal(new, out[begin:end])
         else:
-            batch = recompress(new, view[begin + HEADER_SIZE : end], codec, level)
-        regrouped.append(Regrouped(row[kernels.PARTITION], batch, offsets[first:last]))
-        begin = end
+            batch = recompress(new, out[begin + HEADER_SIZE : end], codec, level)
+        regrouped.append(Regrouped(partition, batch, offsets[first:last]))
+        begin, first = end, last
     return regrouped
 
 
@@ -183,17 +158,16 @@ def join(batches: Sequence[Opened]) -> RecordBatch:
     """
     first, last = batches[0].header, batches[-1].header
     base_timestamp, _ = _times(first)
-    out = np.empty(HEADER_SIZE + sum(map(_most_bytes, batches)), np.uint8)
+    out = unwritten(HEADER_SIZE + sum(map(_most_bytes, batches)))
     at = HEADER_SIZE
     for header, data in batches:
         before = header.base_offset - first.base_offset
-        count, last_delta = header.records, header.last_offset_delta
-        at = kernels.append_records(as_array(data), count, last_delta, *_times(header), base_timestamp, before, out, at)
+        at = kernels.append_records(batch_records(header, data), base_timestamp, before, out, at)
         _check(header, at)
     count = sum(header.records for header, _ in batches)
     new = Header.new(count, base_timestamp, max(header.max_timestamp for header, _ in batches))
     last_delta = last.last_offset - first.base_offset
-    return seal(new._replace(base_offset=first.base_offset, last_offset_delta=last_delta), out.data[:at])
+    return seal(new._replace(base_offset=first.base_offset, last_offset_delta=last_delta), out[:at])
 
 
 def _most_bytes(batch: Opened) -> int:
@@ -211,17 +185,16 @@ def first_key(header: Header, records: memoryview) -> bytes | None:
     """Return the key of the first of some decompressed records; None if it is null. A control batch has its type
     there.
     """
-    *_, key, size, after = kernels.read_record(as_array(records), 0, len(records))
+    *_, key, size, after = kernels.read_record(records, 0)
     _check(header, kernels.TORN_RECORD if after == kernels.TORN else 0)
     return bytes(records[key : key + size]) if size >= 0 else None
 
 
 def sizes(header: Header, records: memoryview) -> Iterator[tuple[int | None, int | None]]:
     """Yield sizes of key and value of each of some decompressed records; None for null. For error messages: slow."""
-    data = as_array(records)
-    for _, after, key, key_size in _walk(header, records):
-        value_size, _ = kernels.read_varint(data, key + max(key_size, 0), after, 5)
-        yield (key_size if key_size >= 0 else None), (int(value_size) if value_size >= 0 else None)
+    for *_, key, key_size in _walk(header, records):
+        value_size, _ = kernels.read_varint(records, key + max(key_size, 0), 5)
+        yield (key_size if key_size >= 0 else None), (value_size if value_size >= 0 else None)
 
 
 def split(header: Header, records: memoryview) -> list[memoryview]:
@@ -231,10 +204,9 @@ def split(header: Header, records: memoryview) -> list[memoryview]:
 
 def _walk(header: Header, records: memoryview) -> Iterator[tuple[int, int, int, int]]:
     """Yield the begin and end of each record, and the place and size of its key."""
-    data = as_array(records)
-    at, end = 0, len(records)
+    at = 0
     for _ in range(header.records):
-        *_, key, key_size, after = kernels.read_record(data, at, end)
+        *_, key, key_size, after = kernels.read_record(records, at)
         _check(header, kernels.TORN_RECORD if after == kernels.TORN else 0)
         yield at, after, key, key_size
         at = after
@@ -242,28 +214,17 @@ def _walk(header: Header, records: memoryview) -> Iterator[tuple[int, int, int, 
 
 def partition_of(key: bytes, partitions: int) -> int:
     """Return the partition that Kafka's default partitioner gives a key."""
-    return int(kernels.partition_of(as_array(key), 0, len(key), partitions))
+    return kernels.partition_of(memoryview(key), partitions)
 
 
 def murmur2(data: bytes) -> int:
     """Return Kafka's hash, unsigned."""
-    return int(kernels.murmur2(as_array(data), 0, len(data)))
+    return kernels.murmur2(memoryview(data))
 
 
-def warm_up() -> None:
-    """Compile every kernel, or load it from the cache: before the first batch waits for it."""
-    record = memoryview(bytes((14, 0, 0, 0, 2, 0, 1, 0)))
-    header = Header.new(1, 0, 0)
-    first_key(header, record)
-    survey(header, record, 0, 2)
-    measure(header, record)
-    regroup(header, record, Placement.by_key(2, null_keys_to=0))
-    join([Opened(header, record)])
-
-
-def as_array(data: Bytes) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return a read-only array: for a writable one numba would compile anew."""
-    return np.frombuffer(memoryview(data).toreadonly(), np.uint8)
+def batch_records(header: Header, records: memoryview) -> kernels.BatchRecords:
+    """Return decompressed records with what the kernels need of their header."""
+    return kernels.BatchRecords(records, header.records, header.last_offset_delta, *_times(header))
 
 
 def _times(header: Header) -> tuple[int, bool]:

@@ -15,16 +15,16 @@ from typing import Literal
 
 from legacy_mm.errors import HostError
 
-Work = Literal["records", "batches", "verify", "java"]
-"""An engine's copy tasks, those of a comparison, or a Java handler's part in them."""
+Work = Literal["copy", "verify", "java"]
+"""Copy tasks, those of a comparison, or a Java handler's part in them."""
 UNPACKED = "legacy_mm_env"
 """The folder of a worker's task in which the archive is unpacked."""
 _SHIPPED: dict[Work, tuple[str, ...]] = {
-    "records": ("confluent-kafka",),
-    "batches": ("confluent-kafka", "kafka-python", "crc32c", "cramjam", "numpy", "numba", "llvmlite"),
+    "copy": ("confluent-kafka", "kafka-python", "crc32c", "cramjam"),
     "verify": ("confluent-kafka", "pyarrow"),
     "java": ("jpype1", "packaging"),
 }
+_OURS = (".py", ".so", ".java")
 _CODE = {".py", ".class"}
 _UNUSED = {("pyarrow", "tests"), ("pyarrow", "include")}
 """Folders of distributions that no task needs."""
@@ -47,7 +47,7 @@ def build_archive(folder: Path, works: Sequence[Work], code: Mapping[str, Path] 
 
 def _files(works: Sequence[Work]) -> Iterator[tuple[Path, str]]:
     package = Path(__file__).resolve().parents[1]
-    for path in sorted((*package.rglob("*.py"), *package.rglob("*.java"))):
+    for path in sorted(path for suffix in _OURS for path in package.rglob(f"*{suffix}")):
         yield path, str(path.relative_to(package.parent))
     for name in (name for work in works for name in _SHIPPED[work]):
         for file in _distributed(name):

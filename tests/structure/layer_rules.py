@@ -64,8 +64,7 @@ DOORS = {
     "yaml": ("legacy_mm.compat.log4j_configuration",),
     "crc32c": ("legacy_mm.protocol",),
     "cramjam": ("legacy_mm.protocol",),
-    "numba": ("legacy_mm.protocol",),
-    "numpy": ("legacy_mm.protocol",),
+    "cython": ("legacy_mm.protocol.record_kernels",),
     "jpype": ("legacy_mm.handlers.java_batches",),
 }
 

@@ -12,7 +12,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         audit/record cli/log_lines clients/api clients/native/connection_errors clients/native/error_text config/option
         config/settings explain/known_difference explain/differences features/feature features/feature_settings
         features/rows flow/flow_settings handlers/api logs/events logs/log_settings metrics/health
-        metrics/metric_catalogue metrics/mirror_maker_2_mbeans model protocol/buffers protocol/compilation
+        metrics/metric_catalogue metrics/mirror_maker_2_mbeans model protocol/buffers protocol/uncompiled
         spark/attempt spark/task_entry compat/client_properties/common compat/client_properties/rule
         compat/legacy_options compat/defaults cli/exit_code dedicated/connector_properties
         features/connect_offsets/connect_offset_settings
@@ -60,7 +60,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
         dataplane/retry_backoff dataplane/tally dataplane/target_gate flow/copy_jobs flow/mirror handlers/batches
         handlers/java_exit handlers/java_source handlers/quarantine jvm/jars jvm/login_classes jvm/mbeans
         jvm/topic_rename logs/log4j_1 logs/log4j_2 logs/log4j_found metrics/legacy_mbeans metrics/meters
-        policies/pattern_words protocol/fetch_messages protocol/field_kernels protocol/message_reader
+        policies/pattern_words protocol/fetch_messages protocol/message_reader
         protocol/produce_messages protocol/record_kernels spark/worker_daemon
     """,
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,7 +29,7 @@ def test_every_record_has_its_pair(steps: list[list[int]]) -> None:
     upstream, downstream = 0, 500
     for batch in steps:
         offsets = [upstream := upstream + 1 + step for step in batch]
-        log.batch(SOURCE, np.array(offsets), downstream)
+        log.batch(SOURCE, offsets, downstream)
         expected += [(offset, downstream + number) for number, offset in enumerate(offsets)]
         downstream += len(batch)
     runs = log.take()
@@ -52,7 +51,7 @@ def test_what_the_broker_had_already_is_told_as_unknown() -> None:
     log = OffsetPairs()
     log.batch(SOURCE, range(5), 0)
     log.batch(SOURCE, range(5, 8), UNKNOWN)
-    log.batch(SOURCE, np.array([8, 10]), UNKNOWN)
+    log.batch(SOURCE, [8, 10], UNKNOWN)
     log.batch(SOURCE, range(11, 12), 9)
     assert log.take() == [
         CopiedRun("t", 3, 0, 0, 5),

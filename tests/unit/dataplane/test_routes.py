@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -198,7 +197,7 @@ def test_what_was_compressed_at_the_source_is_compressed_again() -> None:
 @given(rows=some_rows(min_size=2))
 def test_halves_hold_the_same_records_and_end_with_single_ones(rows: Sequence[Row]) -> None:
     router = Router(OPTIONS)
-    parts = [Placed(0, build(rows), offsets := np.arange(100, 100 + 2 * len(rows), 2))]
+    parts = [Placed(0, build(rows), offsets := list(range(100, 100 + 2 * len(rows), 2)))]
     while any(part.batch.header.records > 1 for part in parts):
         halves = [half for part in parts for half in (router.halve(part) if part.batch.header.records > 1 else [part])]
         assert len(halves) > len(parts)
@@ -238,7 +237,7 @@ def test_a_codec_that_the_user_asks_for_stays() -> None:
 @pytest.mark.parametrize("blamed", [(1,), (0, 2, 4), (3, 1), (0, 1, 2, 3, 4)], ids=str)
 def test_only_the_records_that_the_target_names_have_failed(blamed: tuple[int, ...], codec: Codec) -> None:
     rows = [Row(at, NOW - at, b"k", b"%d" % at, (("h", None),)) for at in range(5)]
-    refused = Placed(2, build(rows, codec=codec), np.array([3, 5, 6, 7, 20]))
+    refused = Placed(2, build(rows, codec=codec), [3, 5, 6, 7, 20])
     instead, failed = Router(OPTIONS).replace(refused, INVALID_RECORD, {at: f"why {at}" for at in blamed})
     assert contents(instead) == [(2, *row[2:4], row.timestamp) for row in rows if row.offset not in blamed]
     assert [int(offset) for each in instead for offset in each.offsets] == [

@@ -62,7 +62,7 @@ def handled_by(settings: HandlerSettings, folder: Path) -> list[str | None]:
     """What a task makes of a record of the topic t."""
     works, code = shipment(settings)
     folder.mkdir()
-    with zipfile.ZipFile(build_archive(folder, ["records", *works], code)) as archive:
+    with zipfile.ZipFile(build_archive(folder, ["copy", *works], code)) as archive:
         archive.extractall(folder / UNPACKED)
     environment = {**os.environ, "PYTHONPATH": UNPACKED, "SPARK_HOME": str(Path(pyspark_jars()).parents[1])}
     command = [sys.executable, "-S", "-c", TASK, json.dumps(asdict(on_workers(settings)))]
@@ -86,7 +86,7 @@ def test_a_java_class_and_what_runs_it(handler_jars: dict[str, Path], tmp_path: 
 def test_only_code_travels(helped: HandlerSettings, tmp_path: Path) -> None:
     """A folder on a class path often has client files, with their passwords."""
     _, code = shipment(helped)
-    names = zipfile.ZipFile(build_archive(tmp_path, ["records"], code)).namelist()
+    names = zipfile.ZipFile(build_archive(tmp_path, ["copy"], code)).namelist()
     assert [name for name in names if name.startswith("handler/")] == [
         "handler/1/code/deep/Some.class",
         "handler/1/code/helper.py",

@@ -47,7 +47,7 @@ SMALL = [batch for batch in BATCHES if len(records_of(batch)) < 4_096]
 
 Change = tuple[str, int, bytes]
 _telling = [b"\0", b"\x01", b"\x7f", b"\x80", b"\xff", b"\xff" * 5, b"\xfe\xff\xff\xff\x0f", b"\x80" * 10, b"\xff" * 8]
-_changes: st.SearchStrategy[list[Change]] = st.lists(
+changes: st.SearchStrategy[list[Change]] = st.lists(
     st.tuples(
         st.sampled_from(["write", "insert", "delete", "cut", "repeat"]),
         st.integers(0, 1 << 12),
@@ -132,14 +132,14 @@ def use(header: Header, records: memoryview) -> None:
 
 
 @fuzz
-@given(st.sampled_from(SMALL), _changes, st.booleans(), st.integers(-1, 2) | st.integers(0, MOST_RECORDS))
+@given(st.sampled_from(SMALL), changes, st.booleans(), st.integers(-1, 2) | st.integers(0, MOST_RECORDS))
 def changed_records(batch: RecordBatch, changes: list[Change], at_end: bool, more: int) -> None:
     header = batch.header._replace(records=min(batch.header.records + more, MOST_RECORDS))
     use(header, FENCED.holding(mutated(bytes(records_of(batch)), changes), at_end=at_end))
 
 
 @fuzz
-@given(st.sampled_from(LOGS), _changes, st.booleans())
+@given(st.sampled_from(LOGS), changes, st.booleans())
 def changed_logs(log: bytes, changes: list[Change], at_end: bool) -> None:
     committed = CommittedOnly([(5, 3), (6, 0)], decompress)
     with our_error_only():

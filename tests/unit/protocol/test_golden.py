@@ -80,7 +80,7 @@ def test_regrouped_by_key_the_records_are_the_same(name: str) -> None:
             new.batch.check_crc()
             assert new.batch.header.codec is batch.header.codec
             assert not new.batch.header.must_be_re_encoded
-            offsets = new.source_offsets.tolist()
+            offsets = list(new.source_offsets)
             rows = decode(new.batch)
             assert [plain(row)[1:] for row in rows] == [by_offset[offset] for offset in offsets]
             assert all((partition_of(row.key, 5) if row.key is not None else 3) == new.partition for row in rows)

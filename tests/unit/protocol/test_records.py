@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections import defaultdict
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +10,6 @@ from hypothesis import strategies as st
 
 from legacy_mm.audit import record_comparison
 from legacy_mm.errors import CorruptRecords
-from legacy_mm.protocol import record_kernels as kernels
 from legacy_mm.protocol import records
 from legacy_mm.protocol.compression import Codec
 from legacy_mm.protocol.record_batch import HEADER_SIZE, Header, RecordBatch
@@ -117,7 +112,7 @@ def test_regrouping_is_a_stable_sort_by_partition(
     assert [one.partition for one in new] == list(wanted)
     for one in new:
         assert plain(one.batch) == [row[1:] for row in wanted[one.partition]]
-        assert one.source_offsets.tolist() == [row.offset for row in wanted[one.partition]]
+        assert list(one.source_offsets) == [row.offset for row in wanted[one.partition]]
         assert one.batch.header.codec is codec
 
 
@@ -127,7 +122,7 @@ def test_records_below_an_offset_are_left_out(made: list[Row], skipped: int, bas
     new = checked(regroup(batch.header, batch.payload, Placement.all_to(3), from_offset=base + skipped))
     left = [row for row in made if row.offset >= skipped]
     assert [(one.partition, plain(one.batch)) for one in new] == ([(3, [row[1:] for row in left])] if left else [])
-    assert [base + row.offset for row in left] == [at for one in new for at in one.source_offsets.tolist()]
+    assert [base + row.offset for row in left] == [at for one in new for at in list(one.source_offsets)]
 
 
 @given(rows(), st.integers(HEADER_SIZE, 800))
@@ -179,7 +174,7 @@ def test_many_records_have_long_deltas() -> None:
     made = [Row(at, NOW + at * at, b"key-%d" % at, b"x" * (at % 300)) for at in range(20_000)]
     batch = build(made, codec=Codec.ZSTD)
     new = checked(regroup(batch.header, records_of(batch), Placement.by_key(3, null_keys_to=0)))
-    assert sorted(at for one in new for at in one.source_offsets.tolist()) == list(range(20_000))
+    assert sorted(at for one in new for at in list(one.source_offsets)) == list(range(20_000))
     assert sum(len(plain(one.batch)) for one in new) == 20_000
 
 
@@ -249,21 +244,9 @@ def test_a_placement_lies_within_its_partitions() -> None:
             Placement.by_key_spreading(3, first=wrong)
 
 
-def test_what_was_warmed_up_serves_every_kind_of_buffer() -> None:
-    records.warm_up()
-    used: tuple[Any, ...] = (kernels.survey_records, kernels.place_records, kernels.write_records, kernels.read_record)
-    compiled = [len(kernel.signatures) for kernel in used]
+def test_every_kind_of_buffer_is_read() -> None:
     batch = build([Row(0, NOW, b"k", b"v")])
     for buffer in (bytes(batch.payload), bytearray(batch.payload)):
-        survey(batch.header, memoryview(buffer), 0, 4)
-        regroup(batch.header, memoryview(buffer), Placement.by_key_spreading(4, first=0))
-        records.first_key(batch.header, memoryview(buffer))
-    assert [len(kernel.signatures) for kernel in used] == compiled
-
-
-def test_where_no_folder_can_hold_the_cache_each_process_compiles() -> None:
-    code = "from legacy_mm.protocol import record_kernels, records\nprint(records.murmur2(b'21'))\n"
-    code += "print(type(record_kernels.murmur2._cache).__name__)"
-    nowhere = {**os.environ, "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator", "NUMBA_CACHE_DIR": ""}
-    done = subprocess.run([sys.executable, "-c", code], env=nowhere, capture_output=True, text=True, check=False)
-    assert done.stdout.split() == [str(VECTORS[b"21"] & 0xFFFFFFFF), "NullCache"], done.stderr
+        assert survey(batch.header, memoryview(buffer), 0, 4).records == 1
+        assert len(regroup(batch.header, memoryview(buffer), Placement.by_key_spreading(4, first=0))) == 1
+        assert records.first_key(batch.header, memoryview(buffer)) == b"k"

@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from legacy_mm.protocol.kernels import WHY_UNCOMPILED
 from legacy_mm.spark import shipping
 from legacy_mm.spark.shipping import build_archive
 
 
 @pytest.fixture(scope="module")
 def names(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
-    archive = build_archive(tmp_path_factory.mktemp("archive"), ["records"])
+    archive = build_archive(tmp_path_factory.mktemp("archive"), ["copy"])
     assert archive.name == f"legacy_mm-py{sys.version_info.major}{sys.version_info.minor}.zip"
     return set(zipfile.ZipFile(archive).namelist())
 
@@ -27,14 +28,19 @@ def test_it_has_this_package_and_its_client(names: set[str]) -> None:
     assert "confluent_kafka/__init__.py" in names
     assert any(name.startswith("confluent_kafka/cimpl") for name in names)
     assert any("librdkafka" in name for name in names), "the native library travels too"
+    assert bool(WHY_UNCOMPILED) != any(name.startswith("legacy_mm/protocol/record_kernels.c") for name in names)
 
 
 def test_it_has_nothing_else(names: set[str]) -> None:
     tops = {Path(name).parts[0].partition("-")[0].partition(".")[0] for name in names}
-    assert tops == {"legacy_mm", "confluent_kafka"}
+    assert tops == {"legacy_mm", "confluent_kafka", "kafka", "kafka_python", "crc32c", "cramjam"}
 
 
-def test_what_is_shipped_is_enough_for_the_records_engine() -> None:
+def test_it_is_small(tmp_path: Path) -> None:
+    assert build_archive(tmp_path, ["copy"]).stat().st_size < 20 << 20
+
+
+def test_what_is_shipped_is_enough_for_both_engines() -> None:
     """It imports no distribution that does not travel; on this host all are there, so that nobody would notice."""
     program = """
 import subprocess
@@ -45,11 +51,11 @@ class OnlyShipped:
         top = name.partition(".")[0]
         if top in OTHERS:
             raise ImportError(f"{name} is not shipped")
-SHIPPED = {"legacy-mm", "confluent-kafka", "pyspark", "py4j"}
+SHIPPED = {"legacy-mm", "confluent-kafka", "kafka-python", "crc32c", "cramjam", "pyspark", "py4j"}
 OTHERS = {top for top, owners in packages_distributions().items() if not SHIPPED & {each.lower() for each in owners}}
 sys.meta_path.insert(0, OnlyShipped())
-import legacy_mm.dataplane.task, legacy_mm.dataplane.records_engine
-assert "crc32c" in OTHERS
+import legacy_mm.dataplane.task, legacy_mm.dataplane.records_engine, legacy_mm.dataplane.batches_engine
+assert "pyarrow" in OTHERS
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
@@ -62,4 +68,4 @@ def test_files_without_a_time_travel_too(tmp_path: Path, monkeypatch: pytest.Mon
     file.touch()
     os.utime(file, (0, 0))
     monkeypatch.setattr(shipping, "__file__", str(file))
-    assert "legacy_mm/spark/shipping.py" in zipfile.ZipFile(build_archive(tmp_path, ["records"])).namelist()
+    assert "legacy_mm/spark/shipping.py" in zipfile.ZipFile(build_archive(tmp_path, ["copy"])).namelist()

@@ -1,0 +1,152 @@
+# The C types with which Cython compiles record_kernels.py: without them a number would be a Python object.
+# Cython warns of `inline` here; without it the C compiler calls a function for each varint, at twice the time.
+cimport cython
+
+ctypedef const unsigned char* Address
+ctypedef unsigned char* WritableAddress
+
+cdef long long _TORN
+cdef int _TORN_RECORD, _BYTES_LEFT_OVER, _OFFSET_OUT_OF_PLACE, _SKIPPED, _NONE_OPEN
+cdef unsigned int _BITS_32, _MURMUR_SEED, _MURMUR_FACTOR
+cdef unsigned long long _BITS_64
+
+cdef class BatchRecords:
+    cdef const unsigned char[::1] data
+    cdef long long count, last_delta, base_timestamp
+    cdef bint keep_timestamps
+
+cdef class PlacedRecords:
+    cdef long long[::1] batches, timestamps, bodies, ends, new_deltas, old_deltas
+
+cdef class NewBatches:
+    cdef readonly list columns
+    cdef long long[::1] partitions, counts, sizes, base_timestamps, max_timestamps, cursors, firsts
+
+cdef class RecordFields:
+    cdef readonly list columns
+    cdef long long size
+    cdef long long[::1] timestamps, offsets, keys, key_ends, values, value_ends, header_counts, headers
+
+cdef class HeaderFields:
+    cdef readonly list columns
+    cdef long long[::1] names, name_ends, values, value_ends
+
+cdef inline Address start_of(const unsigned char[::1] data) noexcept nogil:
+    return &data[0]
+
+cdef inline WritableAddress writable_start_of(unsigned char[::1] data) noexcept nogil:
+    return &data[0]
+
+cdef inline long long _signed(long long value) noexcept nogil
+
+cdef inline long long _timestamp(BatchRecords records, long long delta) noexcept nogil
+
+@cython.locals(
+    raw=cython.longlong)
+cdef inline (long long, long long) _read_varint(Address data, long long at, long long end, int most) noexcept nogil
+
+@cython.locals(
+    last=cython.longlong, half=cython.longlong, raw=cython.ulonglong, shift=cython.int, byte=cython.ulonglong)
+cdef (long long, long long) _long_varint(Address data, long long at, long long end, int most) noexcept nogil
+
+@cython.locals(
+    raw=cython.ulonglong, size=cython.int)
+cpdef inline int varint_size(long long value) noexcept nogil
+
+@cython.locals(
+    raw=cython.ulonglong)
+cdef inline long long _write_varint(WritableAddress out, long long at, long long value) noexcept nogil
+
+cdef inline long long _size_without_length(long long timestamp_delta, long long offset_delta, long long body) noexcept nogil
+
+@cython.locals(
+    size=cython.longlong)
+cdef inline long long _record_size(long long timestamp_delta, long long offset_delta, long long body) noexcept nogil
+
+@cython.locals(
+    words_end=cython.longlong, hashed=cython.uint, word=cython.uint, rest=cython.int)
+cdef inline unsigned int _murmur2(Address data, long long at, long long size) noexcept nogil
+
+@cython.locals(
+    positive=cython.uint, divisor=cython.uint)
+cdef inline long long _partition_of(Address data, long long at, long long size, long long partitions) noexcept nogil
+
+@cython.locals(
+    size=cython.longlong, timestamp_delta=cython.longlong, offset_delta=cython.longlong, body=cython.longlong,
+    key_size=cython.longlong, key=cython.longlong, value_size=cython.longlong, headers=cython.longlong,
+    name_size=cython.longlong)
+cdef inline (long long, long long, long long, long long, long long, long long) _read_record(
+    Address data, long long at, long long end) noexcept nogil
+
+@cython.locals(
+    step=cython.longlong)
+cdef inline long long _write_record(
+    WritableAddress out, long long at, long long timestamp_delta, long long offset_delta, Address data, long long body,
+    long long end) noexcept nogil
+
+cpdef read_varint(const unsigned char[::1] data, long long at, int most)
+
+cpdef read_record(const unsigned char[::1] data, long long at)
+
+cpdef murmur2(const unsigned char[::1] data)
+
+cpdef partition_of(const unsigned char[::1] key, long long partitions)
+
+@cython.locals(
+    end=cython.longlong, at=cython.longlong, elsewhere=cython.longlong, keyless=cython.longlong,
+    largest=cython.longlong, last=cython.longlong, answer=cython.longlong, index=cython.longlong,
+    begin=cython.longlong, _=cython.longlong, offset=cython.longlong, key=cython.longlong, key_size=cython.longlong,
+    data=Address, dense=cython.bint)
+cpdef survey_records(BatchRecords records, long long partition, long long partitions)
+
+@cython.locals(
+    end=cython.longlong, at=cython.longlong, value_bytes=cython.longlong, timed=cython.longlong,
+    oldest=cython.longlong, newest=cython.longlong, _=cython.longlong, size=cython.longlong, after=cython.longlong,
+    delta=cython.longlong, offset=cython.longlong, key_size=cython.longlong, value_size=cython.longlong,
+    timestamp=cython.longlong, data=Address, total=cython.double)
+cpdef measure_records(BatchRecords records, long long skip_below)
+
+@cython.locals(
+    end=cython.longlong, at=cython.longlong, made=cython.longlong, last=cython.longlong, null_at=cython.longlong,
+    target=cython.longlong, index=cython.longlong, delta=cython.longlong, offset=cython.longlong,
+    body=cython.longlong, key=cython.longlong, key_size=cython.longlong, timestamp=cython.longlong,
+    batch=cython.longlong, data=Address, open_batches=cython.longlong[::1])
+cpdef long long place_records(
+    BatchRecords records, long long skip_below, long long partitions, long long null_start, long long null_step,
+    long long size_limit, PlacedRecords placed, NewBatches batches) except *
+
+cdef inline void _open(NewBatches batches, long long batch, long long partition, long long timestamp) noexcept nogil
+
+cdef inline long long _grown(NewBatches batches, long long batch, long long timestamp, long long body) noexcept nogil
+
+@cython.locals(
+    at=cython.longlong, first=cython.longlong, batch=cython.longlong, index=cython.longlong, delta=cython.longlong,
+    offset_delta=cython.longlong, data=Address, written=WritableAddress)
+cpdef write_records(
+    BatchRecords records, PlacedRecords placed, long long count, NewBatches batches, long long made,
+    long long header_size, unsigned char[::1] out, long long base_offset, long long[::1] offsets)
+
+@cython.locals(
+    end=cython.longlong, at=cython.longlong, last=cython.longlong, _=cython.longlong, delta=cython.longlong,
+    offset=cython.longlong, body=cython.longlong, timestamp_delta=cython.longlong, data=Address, written=WritableAddress)
+cpdef long long append_records(
+    BatchRecords records, long long first_timestamp, long long offsets_before, unsigned char[::1] out,
+    long long out_at) except *
+
+@cython.locals(
+    end=cython.longlong, at=cython.longlong, found=cython.longlong, named=cython.longlong, delta=cython.longlong,
+    offset=cython.longlong, body=cython.longlong, _=cython.longlong, after=cython.longlong, key=cython.longlong,
+    key_end=cython.longlong, place=cython.longlong, value=cython.longlong, value_end=cython.longlong,
+    headers=cython.longlong, data=Address)
+cpdef find_fields(
+    BatchRecords records, long long start, long long most_bytes, long long skip_below, RecordFields fields)
+
+@cython.locals(
+    end=cython.longlong, number=cython.longlong, record=cython.longlong, at=cython.longlong, _=cython.longlong,
+    name=cython.longlong, name_end=cython.longlong, value=cython.longlong, value_end=cython.longlong, data=Address)
+cpdef find_headers(
+    BatchRecords records, long long start, long long found, RecordFields fields, HeaderFields headers)
+
+@cython.locals(
+    size=cython.longlong, begin=cython.longlong)
+cdef inline (long long, long long, long long) _field(Address data, long long at, long long end) noexcept nogil

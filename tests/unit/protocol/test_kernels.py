@@ -1,0 +1,134 @@
+"""The kernels give the same answers compiled and uncompiled, also on hostile bytes; and a file that does not load."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from unittest import mock
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from compat.laboratory.checkout import CHECKOUT
+from legacy_mm.clock import Deadline
+from legacy_mm.errors import CorruptRecords
+from legacy_mm.protocol import record_fields, records
+from legacy_mm.protocol.compression import Codec
+from legacy_mm.protocol.kernels import WHY_UNCOMPILED, load_source, record_kernels
+from legacy_mm.protocol.record_batch import Header, RecordBatch
+from legacy_mm.protocol.records import Opened, Placement, first_key, join, measure, regroup, sizes, survey
+from tests.unit.protocol.batches import Row, build, records_of, rows
+from tests.unit.protocol.test_fuzz import MOST_RECORDS, SECONDS, SMALL, Change, changes, fuzz, mutated
+
+SOURCE = load_source()
+LONGEST = (1 << 63) - 1
+no_compiler = not (os.environ.get("CC") or any(map(shutil.which, ("cc", "gcc", "clang"))))
+compiled = pytest.mark.skipif(bool(WHY_UNCOMPILED) and no_compiler, reason="this host has no C compiler")
+
+
+@contextmanager
+def using(kernels: ModuleType) -> Iterator[None]:
+    with mock.patch.object(records, "kernels", kernels), mock.patch.object(record_fields, "kernels", kernels):
+        yield
+
+
+def answers(header: Header, data: memoryview) -> list[object]:
+    """What all kernels say of these records: values, or our error."""
+    asked: list[Callable[[], object]] = [
+        lambda: first_key(header, data),
+        lambda: survey(header, data, 1, 3),
+        lambda: measure(header, data, header.base_offset + 1),
+        lambda: list(sizes(header, data)),
+        lambda: plain(header, data, Placement.by_key_spreading(3, first=2), 1_000_000),
+        lambda: plain(header, data, Placement.all_to(1), 200),
+        lambda: list(record_fields.fields(header, data, from_offset=header.base_offset + 1, most=3, most_bytes=100)),
+    ]
+    if header.last_offset_delta < 1 << 30:
+        both = [Opened(header, data), Opened(header._replace(base_offset=header.next_offset), data)]
+        asked.append(lambda: bytes(join(both).buffer))
+    found: list[object] = []
+    for ask in asked:
+        try:
+            found.append(ask())
+        except CorruptRecords as error:
+            found.append(str(error))
+    return found
+
+
+def plain(header: Header, data: memoryview, placement: Placement, limit: int) -> list[object]:
+    made = regroup(header, data, placement, from_offset=header.base_offset + 1, codec=Codec.NONE, limit=limit)
+    return [(one.partition, bytes(one.batch.buffer), list(one.source_offsets)) for one in made]
+
+
+def same_both_ways(header: Header, data: memoryview) -> None:
+    with using(SOURCE):
+        slow = answers(header, data)
+    with using(record_kernels):
+        assert answers(header, data) == slow
+
+
+@compiled
+def test_these_are_two_modules() -> None:
+    assert record_kernels.COMPILED, WHY_UNCOMPILED
+    assert not SOURCE.COMPILED
+
+
+@compiled
+@given(rows(holes=True))
+def test_sound_records(made: list[Row]) -> None:
+    batch = build(made)
+    same_both_ways(batch.header, records_of(batch))
+
+
+@fuzz
+@given(
+    st.sampled_from(SMALL),
+    changes,
+    st.integers(-1, 2) | st.integers(0, MOST_RECORDS),
+    st.none() | st.sampled_from([LONGEST, -LONGEST - 1, -1, 0]),
+)
+@example(SMALL[0], [], 0, LONGEST)
+@example(SMALL[0], [], 0, -LONGEST - 1)
+def changed_records(batch: RecordBatch, made: list[Change], more: int, base: int | None) -> None:
+    header = batch.header._replace(records=min(batch.header.records + more, MOST_RECORDS))
+    if base is not None:
+        header = header._replace(base_timestamp=base)
+    same_both_ways(header, memoryview(mutated(bytes(records_of(batch)), made)))
+
+
+@compiled
+def test_hostile_records() -> None:
+    """For as long as half of the fuzz test; in CI half a minute."""
+    over = Deadline.after(SECONDS / 2)
+    while not over.expired():
+        changed_records()
+
+
+@pytest.mark.parametrize("broken", [True, False], ids=["does not load", "is missing"])
+def test_without_a_compiled_file_the_source_runs_and_the_reason_is_known(tmp_path: Path, broken: bool) -> None:
+    shutil.copytree(
+        CHECKOUT / "legacy_mm", tmp_path / "legacy_mm", ignore=shutil.ignore_patterns("*.so", "__pycache__")
+    )
+    suffix = importlib.machinery.EXTENSION_SUFFIXES[0]
+    if broken:
+        (tmp_path / "legacy_mm/protocol" / f"record_kernels{suffix}").write_bytes(b"made for another machine")
+    code = "from legacy_mm.protocol.kernels import WHY_UNCOMPILED, record_kernels\n"
+    code += "from legacy_mm.protocol.records import murmur2\nprint(murmur2(b'21'))\nprint(WHY_UNCOMPILED)"
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code],
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    hashed, why = done.stdout.splitlines()
+    assert int(hashed) == records.murmur2(b"21")
+    assert why.startswith("the compiled file cannot be loaded:" if broken else "the installation had no C compiler")

@@ -36,7 +36,6 @@ def choose_engine(settings: Settings) -> EngineChoice:
         settings.target.properties,
         needs_records=_needs_records(settings),
         partitions_by_key=not settings.features.preserve_partitions or bool(settings.features.canary),
-        embedded=settings.spark.embedded,
         insecurity=insecurity,
         only_batches=only_batches(settings),
     )
@@ -86,7 +85,7 @@ class Copies:
         self._on_exit = on_exit
         self._steps = steps
         self._target: Mapping[str, str] = settings.target.properties
-        self._wire_source = settings.spark.embedded  # the libraries for it do not travel to workers
+        self._wire_source = True
         self._engine, reason = choose_engine(settings)
         if settings.engine == "auto" and self._engine == "records":
             events.emit(events.ENGINE_FALLBACK, reason=reason)

@@ -26,7 +26,6 @@ def choose(
     *,
     needs_records: str | None,
     partitions_by_key: bool,
-    embedded: bool,
     insecurity: Callable[[], str | None],
     only_batches: str | None = None,
 ) -> EngineChoice:
@@ -41,8 +40,6 @@ def choose(
             raise ConfigurationError(f"--engine records cannot be used: it has no login by {only_batches}")
         return EngineChoice("records", "--engine records")
     obstacle = needs_records or _obstacle(target, partitions_by_key=partitions_by_key) or insecurity()
-    if obstacle is None and asked == "auto" and not embedded and not only_batches:
-        obstacle = "on a cluster its libraries would have to travel to each worker (130 MB)"
     if obstacle is None:
         return EngineChoice("batches", "nothing in the options and the files needs single records")
     if only_batches:

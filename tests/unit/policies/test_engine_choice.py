@@ -20,7 +20,6 @@ def chosen(
     target: dict[str, str],
     needs_records: str | None = None,
     insecurity: str | None = None,
-    embedded: bool = True,
     by_key: bool = True,
 ) -> EngineChoice:
     return choose(
@@ -28,7 +27,6 @@ def chosen(
         target,
         needs_records=needs_records,
         partitions_by_key=by_key,
-        embedded=embedded,
         insecurity=lambda: insecurity,
     )
 
@@ -50,11 +48,6 @@ def test_records_where_batches_cannot_and_the_reason(
 
 def test_records_when_asked_for() -> None:
     assert chosen("records", {}).engine == "records"
-
-
-def test_a_cluster_gets_the_small_archive_unless_batches_are_asked_for() -> None:
-    assert chosen("auto", {}, embedded=False).engine == "records"
-    assert chosen("batches", {}, embedded=False).engine == "batches"
 
 
 def test_no_partitioner_is_in_the_way_where_none_is_asked() -> None:

@@ -32,6 +32,7 @@ from legacy_mm.metrics import legacy_mbeans
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.options.option_catalogue import OwnOptions
+from legacy_mm.spark.session import SparkHost
 
 _STOPPED_BY_ERROR = 2
 
@@ -128,7 +129,7 @@ def _supervise(outcome: DriverRun, signals: lifecycle.Signals, *, quiet: bool) -
     shared = (copying or outcome.flows)[0].settings
     streams = max(1, sum(each.settings.streams for each in outcome.flows))
     beans = (*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS)
-    host = Host(shared, streams, beans, quiet=quiet, outlives_flows=True)
+    host = Host(shared, SparkHost(shared.spark, streams, quiet=quiet), beans, outlives_flows=True)
     circles = Circles(outcome.flows, lambda: host.spark.jvm.topic_matcher)
     flows = [_supervised(each, host, circles) for each in outcome.flows]
     code = supervise(flows, host, signals)

@@ -12,20 +12,20 @@ from typing import NoReturn
 
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.parser import read_own_options
+from legacy_mm.clock import Deadline
 from legacy_mm.compat import command_line, environment, java_process, log4j_configuration, messages, startup
 from legacy_mm.compat.client_properties.rule import Note
 from legacy_mm.compat.console import say
 from legacy_mm.compat.releases import CURRENT
 from legacy_mm.compat.translate import Help, MirrorRun, NothingToDo, Version, translate
 from legacy_mm.errors import LegacyMMError
-from legacy_mm.flow import lifecycle, wiring
-from legacy_mm.flow.host import Host
+from legacy_mm.flow import lifecycle
+from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.logs import events, root_logger
 from legacy_mm.logs.log4j_found import Found
 from legacy_mm.logs.log_settings import DEBUG, LEVELS, LogSettings
-from legacy_mm.metrics import legacy_mbeans
-from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.options.option_catalogue import OwnOptions
+from legacy_mm.spark.session import SparkHost
 
 Start = Callable[[MirrorRun, lifecycle.Signals], int]
 
@@ -47,16 +47,18 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
         logging.getLogger(messages.TOOL).warning(messages.DEPRECATED.text)
     events.emit(events.STARTING)
     notes: list[Note] = []
+    java = _EarlyJava()
     try:
         outcome = translate(
             argv, lambda words: read_own_options(words, os.environ), notes, grammar, root_logger.hide, variables
         )
         if isinstance(outcome, MirrorRun):
             root_logger.hide(outcome.secrets)
-            for settings in outcome.flows:
-                wiring.check_addresses(settings)
-                wiring.check_logins(settings)
+            if mirror is None:
+                java.start(outcome, quiet=log_settings.level_of(root_logger.JAVA) > DEBUG)
+            _check(outcome.flows)
     except LegacyMMError as error:
+        java.stop()
         _print(notes)
         return startup.report(error, grammar)
     if isinstance(outcome, Help):
@@ -70,9 +72,8 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
         startup.report_nothing_to_do()
         return 0
     signals.shutdown_timeout = outcome.flows[0].shutdown_timeout
-    quiet = log_settings.level_of(root_logger.JAVA) > DEBUG
     with java_process.listed(argv, outcome.flows[0].spark.jvm.options):
-        return (mirror or partial(_mirror, quiet=quiet))(outcome, signals)
+        return (mirror or partial(_mirror, java=java))(outcome, signals)
 
 
 def configure_logs(argv: Sequence[str], variables: Mapping[str, str], java_words: Sequence[str] = ()) -> LogSettings:
@@ -100,10 +101,48 @@ def begin_logs(found: Found, options: OwnOptions, wording: Mapping[events.Event,
     return settings
 
 
-def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, quiet: bool) -> int:
+class _EarlyJava:
+    """Java, which takes longest to start: it begins before the modules of the mirror are imported."""
+
+    def __init__(self) -> None:
+        self._begin: Callable[[], SparkHost] | None = None
+        self._begun: SparkHost | None = None
+
+    def start(self, outcome: MirrorRun, *, quiet: bool) -> None:
+        """Begin to start it; what is in the way of that is found again, and told, by `take`."""
+        streams = sum(settings.streams for settings in outcome.flows)
+        self._begin = partial(SparkHost, outcome.flows[0].spark, streams, quiet=quiet)
+        with suppress(LegacyMMError):
+            self._begun = self._begin()
+
+    def take(self) -> SparkHost:
+        """Return it, for the caller to stop; raises HostError if it cannot be started."""
+        assert self._begin is not None
+        return self._begun or self._begin()
+
+    def stop(self) -> None:
+        """End what was begun, at once."""
+        if self._begun is not None:
+            self._begun.stop(Deadline.after(0))
+
+
+def _check(flows: Sequence[Settings]) -> None:
+    """Raise ConfigurationError for addresses and logins that cannot work."""
+    from legacy_mm.flow import wiring
+
+    for settings in flows:
+        wiring.check_addresses(settings)
+        wiring.check_logins(settings)
+
+
+def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, java: _EarlyJava) -> int:
+    from legacy_mm.flow import wiring
+    from legacy_mm.flow.host import Host
+    from legacy_mm.metrics import legacy_mbeans
+    from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
+
     flows, shared = outcome.flows, outcome.flows[0]
-    streams = sum(settings.streams for settings in flows)
-    host = Host(shared, streams, (*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS), quiet=quiet)
+    host = Host(shared, java.take(), (*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS))
     listener = host.listener(shared.listener)
     mirrors = [wiring.build_mirror(each, host, listener) for each in flows]
     return lifecycle.run(mirrors, host, signals)

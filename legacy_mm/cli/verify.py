@@ -91,8 +91,9 @@ def _compare(options: argparse.Namespace, parts: LineParts | None) -> Comparison
     master = None if own.spark_master == EMBEDDED else own.spark_master
     topics = topic_pattern.topic_settings(options.topics, exclude_internal=True)
     with ExitStack() as stack:
-        host = SparkHost(SparkSettings(master, own.spark_conf), streams=options.parallel, preload=_PRELOADED)
+        host = SparkHost(SparkSettings(master, own.spark_conf), streams=options.parallel, sql=True)
         stack.callback(lambda: host.stop(Deadline.after(_STOP_TIMEOUT)))
+        host.preload(_PRELOADED)
         giver = ConnectionGiver(connections, embedded=host.embedded)
         stack.callback(giver.close)
         context = _started(host)

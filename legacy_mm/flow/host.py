@@ -6,7 +6,7 @@ import queue
 import threading
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,12 +47,20 @@ class Host:
     """JVM, Spark application, control channel and metrics of this process; they start while the caller continues."""
 
     def __init__(
-        self, settings: Settings, streams: int, beans: Iterable[Bean], *, quiet: bool, outlives_flows: bool = False
+        self, settings: Settings, spark: SparkHost, beans: Iterable[Bean], *, outlives_flows: bool = False
     ) -> None:
-        """Take the settings that all mirrors of the process share, and begin to start Spark.
+        """Take the settings that all mirrors of the process share, and go on with the start of Spark.
 
-        `outlives_flows`: an error of one flow leaves the host open for the others.
+        `spark` was begun for these settings, and is closed with the host. `outlives_flows`: an error of one flow leaves
+        the host open for the others.
         """
+        self.spark = spark
+        with ExitStack() as undo:
+            undo.callback(lambda: spark.stop(Deadline.after(_CLOSE_TIMEOUT)))
+            self._begin(settings, beans, outlives_flows=outlives_flows)
+            undo.pop_all()
+
+    def _begin(self, settings: Settings, beans: Iterable[Bean], *, outlives_flows: bool) -> None:
         self._outlives_flows = outlives_flows
         self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
         self.registries: list[Registry] = []
@@ -67,15 +75,12 @@ class Host:
         self._endpoint = self._serve_metrics(settings.metrics)
         self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
         self._context: Future[Any] = Future()
-        self.spark = SparkHost(settings.spark, streams, preload=self._preload(), quiet=quiet)
+        self.spark.preload(f"{task_entry.TASK_MODULE} {_PRELOADED[self.engine.engine]}")
         self.runner = SparkRunner(self._context, task_entry.copy, self.spark.make_folders)
         self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
         with self.closed_on_error():
             start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
             start.start()
-
-    def _preload(self) -> str:
-        return f"{task_entry.TASK_MODULE} {_PRELOADED[self.engine.engine]}"
 
     def with_stores(self, settings: Settings) -> Settings:
         """Return the settings with the content of their Java key stores; close the host if one cannot be read."""

@@ -16,13 +16,16 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from legacy_mm.clock import Deadline
 from legacy_mm.errors import LegacyMMError, StreamFailure, commits
-from legacy_mm.flow.host import Host
-from legacy_mm.flow.mirror import Mirror
 from legacy_mm.logs import events
 from legacy_mm.metrics.health import Phase
+
+if TYPE_CHECKING:
+    from legacy_mm.flow.host import Host
+    from legacy_mm.flow.mirror import Mirror
 
 _LOOK_INTERVAL = 0.2
 _STOP_LOOK_INTERVAL = 0.05

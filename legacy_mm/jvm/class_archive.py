@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from legacy_mm.jvm.java_home import pyspark_jars
+from legacy_mm.jvm.spark_jars import core_jars
 
 _SILENT = ("-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 _OF_USERS = ("-XX:SharedArchive", "-XX:ArchiveClasses", "-Xshare")
@@ -30,7 +31,7 @@ def path_for(java: Path) -> Path:
     compares them and as the layers of an image keep them.
     """
     parts = (java.resolve().parent.parent / "lib" / "modules", Path(pyspark_jars()).parent)
-    known = hashlib.sha256()
+    known = hashlib.sha256(" ".join(jar.name for jar in core_jars()).encode())
     for part in parts:
         written = int(part.stat().st_mtime) if part.exists() else 0
         known.update(f"{part} {written}\n".encode())

@@ -29,8 +29,8 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import LEAST_HEAP, JvmSettings
 from legacy_mm.errors import HostError, InvalidPattern, StreamFailure
-from legacy_mm.jvm import class_archive, jvm_options
-from legacy_mm.jvm.java_home import find_java, java_version, pyspark_jars
+from legacy_mm.jvm import class_archive, jvm_options, spark_jars
+from legacy_mm.jvm.java_home import find_java, java_version
 from legacy_mm.logs import events
 from legacy_mm.policies.pattern_words import advice
 
@@ -58,13 +58,23 @@ IGNORING_SIGNALS = 'trap "" HUP INT TERM; exec "$@"'
 class Jvm:
     """A running gateway JVM."""
 
-    def __init__(self, settings: JvmSettings, environment: Mapping[str, str], submit: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        settings: JvmSettings,
+        environment: Mapping[str, str],
+        submit: Sequence[str] = (),
+        *,
+        core_only: bool = False,
+    ) -> None:
         """Start it without waiting; `environment` is the JVM's whole environment, `submit` are words for spark-submit,
         where a configuration folder of the user's would else decide.
+
+        `core_only`: Spark runs nothing but Python's tasks on this host, so most of its jars can stay closed.
         """
         self._settings = settings
         self._submit = submit
         self._environment = environment
+        self._core_only = core_only and not settings.class_path
         self._connecting = threading.Lock()
         self._java = find_java(settings.java_home)
         self._folder = Path(tempfile.mkdtemp(prefix="legacy_mm-jvm-"))
@@ -86,10 +96,11 @@ class Jvm:
 
     def _start(self) -> None:
         command = [str(self._executable), _MESSAGES_ON_STDERR, *_folders()]
+        command += spark_jars.WITHOUT_LOGGERS if self._core_only else ()
         command += class_archive.options(self._java, self._options)
         command += jvm_options.with_ours(self._options)
         command += [f"--add-opens={package}=ALL-UNNAMED" for package in _OPENED.split()]
-        command += ["-cp", self._class_path(), "org.apache.spark.deploy.SparkSubmit", *self._submit, "pyspark-shell"]
+        command += ["-cp", self._class_path(), *self._main()]
         self._process = subprocess.Popen(
             ["/bin/sh", "-c", IGNORING_SIGNALS, "sh", *command],
             stdin=subprocess.PIPE,
@@ -98,6 +109,12 @@ class Jvm:
         )
         assert self._process.stderr is not None
         self._words = _LastWords(self._process.stderr)
+
+    def _main(self) -> Sequence[str]:
+        """Return the class to run and its words: SparkSubmit only where there is something to submit to."""
+        if not self._submit:
+            return ("org.apache.spark.api.python.PythonGatewayServer",)
+        return ("org.apache.spark.deploy.SparkSubmit", *self._submit, "pyspark-shell")
 
     def _leave_out(self, options: Iterable[str]) -> None:
         for option in options:
@@ -108,8 +125,9 @@ class Jvm:
         """Return the class path with the jars first, as a class archive needs them; they have no file that a
         configuration folder has.
         """
+        jars = spark_jars.core_jars() if self._core_only else [*spark_jars.core_jars(), *spark_jars.other_jars()]
         folders = [self._environment[name] for name in _CONFIGURATIONS if name in self._environment]
-        return os.pathsep.join(filter(None, (pyspark_jars(), *folders, self._settings.class_path)))
+        return os.pathsep.join(filter(None, (*map(str, jars), *folders, self._settings.class_path)))
 
     @property
     def pid(self) -> int:

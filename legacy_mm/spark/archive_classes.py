@@ -24,7 +24,7 @@ def write() -> Path:
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:
         new = Path(folder) / path.name
         settings = SparkSettings(jvm=JvmSettings(options=(f"-XX:ArchiveClassesAtExit={new}", "-Xlog:disable")))
-        host = SparkHost(settings, streams=1, preload="")
+        host = SparkHost(settings, streams=1)
         try:
             one_element(host.context(), 0).count()
             host.jvm.topic_matcher(".*").matching(["any"])

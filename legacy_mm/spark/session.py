@@ -19,6 +19,7 @@ from typing import Any
 from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import JvmSettings, SparkSettings
 from legacy_mm.jvm.gateway import Jvm, python_executable
+from legacy_mm.jvm.java_home import pyspark_jars
 from legacy_mm.spark.prepared_daemon import PreparedDaemon
 from legacy_mm.spark.shipping import UNPACKED
 
@@ -63,30 +64,35 @@ _ENCRYPTED = {
 class SparkHost:
     """Folder, environment and JVM of one Spark application; `context()` is the application itself."""
 
-    def __init__(self, settings: SparkSettings, streams: int, *, preload: str, quiet: bool = True) -> None:
-        """Start the JVM without waiting for it. `preload`: modules the Python daemon imports once."""
+    def __init__(self, settings: SparkSettings, streams: int, *, quiet: bool = True, sql: bool = False) -> None:
+        """Start the JVM without waiting for it; `sql`: the application uses Spark SQL."""
         self._settings = settings
         self._streams = streams
-        self._preload = preload
+        self._preload = ""
         self.folder = Path(tempfile.mkdtemp(prefix="legacy_mm-spark-"))
         self._folders: list[Path] = []
         self.embedded = settings.embedded
+        self._core_only = self.embedded and quiet and not sql
         conf_dir = self.folder
         if not self.embedded and "SPARK_CONF_DIR" in os.environ:
             conf_dir = Path(os.environ["SPARK_CONF_DIR"])
         (self.folder / "log4j2.properties").write_text(_LOG4J2.format(level="OFF" if quiet else "WARN"))
         environment = self._environment(conf_dir)
         os.environ["SPARK_HOME"] = environment["SPARK_HOME"]
-        prepared = {"LEGACY_MM_PREPARED_DAEMON": str(self.folder)} if preload and self.embedded else {}
+        self._prepared = {"LEGACY_MM_PREPARED_DAEMON": str(self.folder)} if self.embedded else {}
         self._daemon: PreparedDaemon | None = None
         with ExitStack() as undo:
             undo.callback(shutil.rmtree, self.folder, ignore_errors=True)
             submit = () if self.embedded else ("--master", str(settings.master), "--deploy-mode", "client")
-            self.jvm = Jvm(settings.jvm, environment | prepared, submit)
-            undo.callback(lambda: self.stop(Deadline.after(_QUESTION_STOP_TIMEOUT)))
-            if prepared:
-                self._daemon = PreparedDaemon(self.folder, environment)
+            self.jvm = Jvm(settings.jvm, environment | self._prepared, submit, core_only=self._core_only)
             undo.pop_all()
+
+    def preload(self, modules: str) -> None:
+        """Let the Python daemon import these modules, separated by blanks, once for all workers; before `context`."""
+        self._preload = modules
+        if self.embedded:
+            environment = self._environment(self.folder) | {"LEGACY_MM_PRELOAD": modules}
+            self._daemon = PreparedDaemon(self.folder, environment)
 
     def context(self, archive: Path | None = None) -> Any:
         """Make the SparkContext (blocks until the application runs) and wake the Python daemon by an empty job."""
@@ -100,7 +106,8 @@ class SparkHost:
         os.environ["PYSPARK_PYTHON"] = self.worker_python(defaults)
         os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # where other applications are Connect's, ours is not
         context = SparkContext(gateway=gateway, conf=conf)
-        context.setLogLevel("OFF")
+        if not self._core_only:  # there Java has no logger
+            context.setLogLevel("OFF")
         vars(context._accumulatorServer)["handle_error"] = _say_nothing
         self._folders = [path for path in (self.folder, *self.folder.rglob("*")) if path.is_dir()]
         return context
@@ -161,14 +168,11 @@ class SparkHost:
             jvm.java.io.File(str(path)).deleteOnExit()
 
     def _environment(self, conf_dir: Path) -> dict[str, str]:
-        import pyspark
-
         kept = {name: value for name, value in os.environ.items() if self._passes(name)}
         kept |= {
-            "SPARK_HOME": str(Path(pyspark.__file__).parent),
+            "SPARK_HOME": str(Path(pyspark_jars()).parents[1]),
             "SPARK_CONF_DIR": str(conf_dir),
             "PYSPARK_PYTHON": self.worker_python({}),
-            "LEGACY_MM_PRELOAD": self._preload,
         }
         if self.embedded:
             # named here, because Hadoop finds no name for a user without a passwd entry
@@ -190,7 +194,7 @@ class SparkHost:
 def java_for(home: str | None) -> Iterator[Jvm]:
     """Yield a JVM for a question or two; the environment is left as it was."""
     before = os.environ.get("SPARK_HOME")
-    host = SparkHost(SparkSettings(jvm=JvmSettings(java_home=home)), streams=1, preload="")
+    host = SparkHost(SparkSettings(jvm=JvmSettings(java_home=home)), streams=1)
     try:
         yield host.jvm
     finally:

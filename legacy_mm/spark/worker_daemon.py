@@ -56,10 +56,7 @@ def main() -> None:
 def _preload() -> None:
     gc.disable()  # half of the time of the imports below, and pages that workers would copy
     for name in ["pyspark.daemon", "pyspark.worker", *os.environ.get("LEGACY_MM_PRELOAD", "").split()]:
-        module, _, function = name.partition(":")
-        loaded = importlib.import_module(module)
-        if function:
-            getattr(loaded, function)()
+        importlib.import_module(name)
     gc.freeze()
     gc.enable()
 

@@ -28,7 +28,7 @@ def workers(tool: ToolProcess, target: Any) -> list[int]:
 def spark_jvm(tool: ToolProcess) -> int:
     """The Java process of its Spark."""
     others = (pid for pid in tool.tree.pids() if pid != tool.pid)
-    return next(pid for pid in others if b"SparkSubmit" in Path(f"/proc/{pid}/cmdline").read_bytes())
+    return next(pid for pid in others if b"PythonGatewayServer" in Path(f"/proc/{pid}/cmdline").read_bytes())
 
 
 def stop(tool: ToolProcess) -> None:

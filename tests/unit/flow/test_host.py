@@ -32,18 +32,17 @@ def test_a_host_that_cannot_go_on_ends_its_spark(settings: Settings, monkeypatch
             raise RuntimeError("can't start new thread")
 
     spark = Mock()
-    monkeypatch.setattr(host, "SparkHost", Mock(return_value=spark))
     monkeypatch.setattr(host, "threading", SimpleNamespace(Thread=NoThread))
     with pytest.raises(RuntimeError, match="new thread"):
-        Host(settings, 1, (), quiet=True)
-    spark.stop.assert_called_once()
+        Host(settings, spark, ())
+    spark.stop.assert_called()
 
 
-def test_an_address_that_is_not_ours_is_found_before_anything_starts(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(host, "SparkHost", Mock(side_effect=AssertionError))
+def test_an_address_that_is_not_ours_ends_what_has_begun(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    spark = Mock()
     monkeypatch.setenv("SPARK_LOCAL_IP", "192.0.2.1")
     elsewhere = replace(settings, spark=SparkSettings(master="spark://a:1"))
     with pytest.raises(ConfigurationError, match="SPARK_LOCAL_IP"):
-        Host(elsewhere, 1, (), quiet=True)
+        Host(elsewhere, spark, ())
+    spark.preload.assert_not_called()
+    spark.stop.assert_called_once()

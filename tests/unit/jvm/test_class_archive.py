@@ -10,19 +10,25 @@ import pytest
 
 from legacy_mm.jvm import class_archive
 from legacy_mm.jvm.class_archive import path_for
-from legacy_mm.jvm.java_home import find_java, pyspark_jars
+from legacy_mm.jvm.java_home import find_java
+from legacy_mm.jvm.spark_jars import core_jars, other_jars
 
-PACKAGE = "org.apache.spark.deploy"
+GATEWAY = "org.apache.spark.api.python.PythonGatewayServer"
 
 
-def test_the_archive_that_setup_has_written_is_taken() -> None:
+def test_the_archive_that_setup_has_written_is_taken(tmp_path: Path) -> None:
     java = find_java()
     options = class_archive.options(java, ())
     if not options:
         pytest.skip("no archive here: bin/setup writes one")
-    command = [str(java), *options, "-Xshare:on", "-Xlog:class+load", "-cp", pyspark_jars(), f"{PACKAGE}.SparkSubmit"]
-    told = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-    assert f"{PACKAGE}.SparkSubmit source: shared objects file (top)" in told
+    for jars in (core_jars(), [*core_jars(), *other_jars()]):  # and with the user's classes behind these
+        path = ":".join(map(str, jars))
+        command = [str(java), *options, "-Xshare:on", "-Xlog:class+load", "-cp", path, GATEWAY]
+        environment = {**os.environ, "_PYSPARK_DRIVER_CONN_INFO_PATH": str(tmp_path / "gateway")}
+        told = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, check=True, timeout=60
+        ).stdout
+        assert f"{GATEWAY} source: shared objects file (top)" in told
 
 
 @pytest.mark.parametrize("option", ["-Xshare:off", "-XX:SharedArchiveFile=/mine.jsa", "-XX:ArchiveClassesAtExit=/x"])

@@ -47,7 +47,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     for name, (kind, *java) in KINDS.items():
         convert(trusted, folder / f"trust.{name}", kind, *java)
         convert(key, folder / f"key.{name}", kind, *java)
-    host = SparkHost(SparkSettings(), streams=1, preload="")
+    host = SparkHost(SparkSettings(), streams=1)
     yield Lab(host.jvm, authority, folder)
     host.stop(Deadline.after(2))
 

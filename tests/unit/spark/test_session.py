@@ -23,8 +23,11 @@ class NoJvm:
 
     stopped = 0
 
-    def __init__(self, _: JvmSettings, environment: Mapping[str, str], submit: Sequence[str]) -> None:
+    def __init__(
+        self, _: JvmSettings, environment: Mapping[str, str], submit: Sequence[str], *, core_only: bool
+    ) -> None:
         self.environment = environment
+        self.core_only = core_only
         self.submit = list(submit)
 
     def stop(self, _: Deadline) -> None:
@@ -47,19 +50,37 @@ def test_a_host_that_cannot_be_made_leaves_nothing(folder: Path, monkeypatch: py
         raise OSError(errno.EAGAIN, "no process left")
 
     monkeypatch.setattr(session, "PreparedDaemon", fails)
+    host = SparkHost(SparkSettings(), streams=1)
     with pytest.raises(OSError, match="no process left"):
-        SparkHost(SparkSettings(), streams=1, preload="x")
+        host.preload("x")
+    host.stop(Deadline.after(1))
     assert (NoJvm.stopped, list(folder.iterdir())) == (1, [])
 
 
 def test_a_host_without_java_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fails(*_: Any) -> None:
+    def fails(*_: Any, **__: Any) -> None:
         raise HostError("no Java")
 
     monkeypatch.setattr(session, "Jvm", fails)
     with pytest.raises(HostError):
-        SparkHost(SparkSettings(), streams=1, preload="x")
+        SparkHost(SparkSettings(), streams=1)
     assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("master", "more", "core_only"),
+    [
+        (None, {}, True),
+        (None, {"sql": True}, False),
+        (None, {"quiet": False}, False),
+        ("spark://a:1", {}, False),
+    ],
+)
+def test_most_jars_stay_closed_where_only_python_runs_in_silence(
+    folder: Path, master: str | None, more: dict[str, bool], core_only: bool
+) -> None:
+    host = SparkHost(SparkSettings(master), streams=1, **more)
+    assert vars(host.jvm)["core_only"] == core_only
 
 
 ARCHIVES, PATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
@@ -77,7 +98,7 @@ ARCHIVES, PATH = "spark.archives", "spark.executorEnv.PYTHONPATH"
 def test_what_the_user_ships_goes_with_what_we_do(
     folder: Path, conf: dict[str, str], defaults: dict[str, str], archives: str, path: str
 ) -> None:
-    host = SparkHost(SparkSettings("spark://a:1", conf), streams=1, preload="x")
+    host = SparkHost(SparkSettings("spark://a:1", conf), streams=1)
     made = host.properties(Path("our.zip"), defaults)
     assert made[ARCHIVES] == f"our.zip#legacy_mm_env{archives}"
     assert made[PATH] == f"legacy_mm_env{path}"
@@ -89,7 +110,7 @@ def test_hadoop_s_configuration_is_a_cluster_s(
 ) -> None:
     for name in (names := {"HADOOP_CONF_DIR", "YARN_CONF_DIR"}):
         monkeypatch.setenv(name, "/conf")
-    host = SparkHost(SparkSettings(master), streams=1, preload="")
+    host = SparkHost(SparkSettings(master), streams=1)
     assert set(vars(host.jvm)["environment"]) & names == (names if master else set())
     assert host.properties(None, {}).get("spark.yarn.isPython") == ("true" if master else None)
 
@@ -97,7 +118,7 @@ def test_hadoop_s_configuration_is_a_cluster_s(
 @pytest.mark.parametrize("master", [None, "local[2]", "spark://a:1"])
 def test_the_master_of_the_option_wins_over_the_configuration_folder_s(folder: Path, master: str | None) -> None:
     """Or `spark.master yarn` and `spark.submit.deployMode cluster` of a Spark host would end the JVM's start."""
-    host = SparkHost(SparkSettings(master), streams=1, preload="")
+    host = SparkHost(SparkSettings(master), streams=1)
     words = ["--master", "spark://a:1", "--deploy-mode", "client"]
     assert vars(host.jvm)["submit"] == ([] if host.embedded else words)
 
@@ -125,6 +146,6 @@ def test_the_python_of_workers_is_the_one_that_spark_would_take(
     monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     if variable is not None:
         monkeypatch.setenv("PYSPARK_PYTHON", variable)
-    host = SparkHost(SparkSettings("spark://a:1", conf), streams=1, preload="")
+    host = SparkHost(SparkSettings("spark://a:1", conf), streams=1)
     assert host.worker_python(defaults) == python
-    assert SparkHost(SparkSettings(None, conf), streams=1, preload="").worker_python(defaults) == python_executable()
+    assert SparkHost(SparkSettings(None, conf), streams=1).worker_python(defaults) == python_executable()

@@ -21,22 +21,11 @@ from legacy_mm.explain.origin import understood
 from legacy_mm.features.feature import Feature
 from legacy_mm.features.rows import FEATURES
 from legacy_mm.handlers import api
-from legacy_mm.metrics.metric_catalogue import METRICS
+from legacy_mm.metrics.metric_catalogue import LABELS, METRICS
 from legacy_mm.options.option_catalogue import OPTIONS
 
 WIDTH = 100
 _HEAD = "Made by `bin/reference`: do not edit."
-_LABELS = {
-    "duty": ("duty",),
-    "consumer": ("client_id",),
-    "consumer_topic": ("client_id", "topic"),
-    "consumer_partition": ("client_id", "topic", "partition"),
-    "producer": ("client_id",),
-    "producer_topic": ("client_id", "topic"),
-    "mirror_partition": ("source", "target", "topic", "partition"),
-    "mirror_offsets": ("source", "target"),
-    "mirror_group": ("source", "target", "group", "topic", "partition"),
-}
 
 
 def main(words: Sequence[str]) -> int:
@@ -174,7 +163,7 @@ def metrics() -> str:
         for level, rows in levels.items():
             yield f"## Level `{level}`"
             yield ""
-            labels = ("flow", *_LABELS.get(level, ()))
+            labels = ("flow", *LABELS.get(level, ()))
             yield f"Labels: {_codes(labels)}."
             yield ""
             for row in rows:

@@ -29,6 +29,21 @@ from legacy_mm.metrics.window import NOTHING_YET, WindowReading
 
 MetricKind = Literal["counter", "gauge", "rate"]
 
+LABELS = {
+    "duty": ("duty",),
+    "consumer": ("client_id",),
+    "consumer_node": ("client_id", "node_id"),
+    "consumer_topic": ("client_id", "topic"),
+    "consumer_partition": ("client_id", "topic", "partition"),
+    "producer": ("client_id",),
+    "producer_node": ("client_id", "node_id"),
+    "producer_topic": ("client_id", "topic"),
+    "mirror_partition": ("source", "target", "topic", "partition"),
+    "mirror_offsets": ("source", "target"),
+    "mirror_group": ("source", "target", "group", "topic", "partition"),
+}
+"""The labels of each level beside `flow`, in the order of a `Scope`; a level without a row has none."""
+
 
 @dataclass(frozen=True, slots=True)
 class Metric:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,7 +11,7 @@ from legacy_mm.control_channel.frames import JOB, Measured, Statistics
 from legacy_mm.metrics import offset_metrics
 from legacy_mm.metrics.jmx import beans_of
 from legacy_mm.metrics.legacy_mbeans import BEANS
-from legacy_mm.metrics.metric_catalogue import BY_PLACE
+from legacy_mm.metrics.metric_catalogue import BY_PLACE, LABELS
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.metrics.offset_metrics import OffsetMetrics
 from legacy_mm.metrics.registry import MirrorNames, Registry, Scope
@@ -24,8 +25,11 @@ FACTS: dict[str, str | int] = {"version": "1", "start_time_ms": 5, "loggers": "r
 
 
 @pytest.fixture
-def registry() -> Registry:
-    return Registry("f", "producer-1", FACTS, mirror_names=NAMES)
+def registry() -> Iterator[Registry]:
+    made = Registry("f", "producer-1", FACTS, mirror_names=NAMES)
+    yield made
+    for scope in made.snapshot().readings:
+        assert tuple(name for name, _ in scope.labels) == LABELS.get(scope.level, ()), "as the reference page says"
 
 
 def beans(registry: Registry) -> dict[str, dict[str, object]]:

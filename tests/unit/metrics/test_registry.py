@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
 
 from legacy_mm.control_channel.frames import Measured, Progress, Statistics
+from legacy_mm.metrics.metric_catalogue import LABELS
 from legacy_mm.metrics.registry import Registry, Scope, StreamMetrics
 from legacy_mm.metrics.window import WindowReading
 from legacy_mm.model import TopicPartition
@@ -34,8 +36,11 @@ class Bench:
 
 
 @pytest.fixture
-def bench() -> Bench:
-    return Bench()
+def bench() -> Iterator[Bench]:
+    made = Bench()
+    yield made
+    for scope in made.registry.snapshot().readings:
+        assert tuple(name for name, _ in scope.labels) == LABELS.get(scope.level, ()), "as the reference page says"
 
 
 def consumer(index: int) -> Scope:

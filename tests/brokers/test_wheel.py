@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
@@ -84,6 +85,35 @@ def test_both_hold_all_that_the_running_tool_needs(built: Path, installed: Path)
         assert copy.read_bytes() == path.read_bytes()
     assert len(list((installed / "share/legacy_mm").glob("spark-classes-*.jsa"))) == 1
     assert (installed / "libexec/java").is_symlink()
+
+
+@pytest.mark.parametrize(
+    ("compiler", "compiled"), [("ziglang", True), ("fails", False)], ids=["without a compiler", "with a broken one"]
+)
+def test_the_kernels_are_compiled_with_what_there_is(
+    built: Path, tmp_path: Path, compiler: str, compiled: bool
+) -> None:
+    """A host without a compiler gets that of `ziglang` for the build; a compiler that fails ends no installation."""
+    path = tmp_path / "bin"
+    path.mkdir()
+    for name in ("env", "ls", "rm", "sh", "tar", "uname"):
+        (path / name).symlink_to(str(shutil.which(name)))
+    broken = {"CC": "/bin/false"} if compiler == "fails" else {}
+    environment = {"PATH": str(path), "HOME": str(tmp_path), **broken}
+    (sdist,) = built.glob("*.tar.gz")
+    pip = (sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", "dist")
+    call(*pip, sdist, folder=tmp_path, environment={**os.environ, **environment})
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        assert any(name.endswith(".so") for name in archive.namelist()) == compiled
+        archive.extractall(tmp_path / "unpacked")
+    code = "from legacy_mm.protocol.kernels import WHY_UNCOMPILED; print(WHY_UNCOMPILED)"
+    said = call(
+        *(sys.executable, "-P", "-c", code),
+        folder=tmp_path,
+        environment={**os.environ, "PYTHONPATH": str(tmp_path / "unpacked")},
+    )
+    assert said.strip() == ("" if compiled else "the installation had no C compiler that works")
 
 
 def test_its_commands_answer(installed: Path, tmp_path: Path) -> None:

@@ -88,11 +88,15 @@ class SparkHost:
             undo.pop_all()
 
     def preload(self, modules: str) -> None:
-        """Let the Python daemon import these modules, separated by blanks, once for all workers; before `context`."""
+        """Let the Python daemon import these modules, separated by blanks, once for all workers; before `context`.
+
+        This process imports pyspark now: its modules import each other, so two threads that began at once would fail.
+        """
         self._preload = modules
         if self.embedded:
             environment = self._environment(self.folder) | {"LEGACY_MM_PRELOAD": modules}
             self._daemon = PreparedDaemon(self.folder, environment)
+        import pyspark  # noqa: F401
 
     def context(self, archive: Path | None = None) -> Any:
         """Make the SparkContext (blocks until the application runs) and wake the Python daemon by an empty job."""

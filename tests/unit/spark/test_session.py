@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import errno
+import os
+import subprocess
+import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,6 +58,24 @@ def test_a_host_that_cannot_be_made_leaves_nothing(folder: Path, monkeypatch: py
         host.preload("x")
     host.stop(Deadline.after(1))
     assert (NoJvm.stopped, list(folder.iterdir())) == (1, [])
+
+
+def test_pyspark_is_imported_before_threads_do(tmp_path: Path) -> None:
+    """Its modules import each other: of two threads that begin at once, one finds them half made."""
+    code = (
+        "import sys\n"
+        "from types import SimpleNamespace\n"
+        "from legacy_mm.config.settings import SparkSettings\n"
+        "from legacy_mm.spark import session\n"
+        "session.Jvm = session.PreparedDaemon = lambda *_, **__: SimpleNamespace(stop=print)\n"
+        "host = session.SparkHost(SparkSettings(), streams=1)\n"
+        "host.preload('x')\n"
+        "print('pyspark.serializers' in sys.modules)\n"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "True\n"
 
 
 def test_a_host_without_java_leaves_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

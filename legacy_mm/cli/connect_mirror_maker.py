@@ -29,6 +29,7 @@ from legacy_mm.logs import root_logger
 from legacy_mm.logs.log4j_found import Found
 from legacy_mm.logs.log_settings import DEBUG, LEVELS, Appender, Console, LoggerSettings, LogSettings
 from legacy_mm.metrics import legacy_mbeans
+from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
 from legacy_mm.metrics.mirror_maker_2_mbeans import MIRROR_MAKER_2_BEANS
 from legacy_mm.metrics.registry import Registry
 from legacy_mm.options.option_catalogue import OwnOptions
@@ -128,7 +129,7 @@ def _supervise(outcome: DriverRun, signals: lifecycle.Signals, *, quiet: bool) -
     copying = [each for each in outcome.flows if each.settings.streams]
     shared = (copying or outcome.flows)[0].settings
     streams = max(1, sum(each.settings.streams for each in outcome.flows))
-    beans = (*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS)
+    beans = (*legacy_mbeans.BEANS, *MIRROR_MAKER_2_BEANS, *CONNECT_BEANS)
     host = Host(shared, SparkHost(shared.spark, streams, quiet=quiet), beans, outlives_flows=True)
     circles = Circles(outcome.flows, lambda: host.spark.jvm.topic_matcher)
     flows = [_supervised(each, host, circles) for each in outcome.flows]
@@ -142,14 +143,15 @@ def _supervised(flow: FlowRun, host: Host, circles: Circles) -> SupervisedFlow:
     host.registries.append(life)
 
     def on_change(failure: str) -> None:
-        life.flow_runs(up=not failure)
+        life.flow_runs(up=not failure, connectors=flow.connectors)
         if failure:
             host.failed_flows[name] = failure
             host.registries = [each for each in host.registries if each is life or each.flow != life.flow]
         else:
             host.failed_flows.pop(name, None)
 
-    return SupervisedFlow(name, flow.connectors, partial(_build, flow, host, circles), on_change)
+    connectors = ", ".join(flow.connectors) or "nothing"
+    return SupervisedFlow(name, connectors, partial(_build, flow, host, circles), on_change)
 
 
 def _build(flow: FlowRun, host: Host, circles: Circles) -> Mirror:

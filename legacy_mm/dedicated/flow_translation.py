@@ -85,7 +85,7 @@ class FlowRun:
     secrets: tuple[str, ...] = field(repr=False)
     """Values that no line may show."""
     notes: tuple[Note, ...]
-    connectors: str
+    connectors: tuple[str, ...]
     """The connectors whose work the flow does, by MirrorMaker 2's names."""
 
 
@@ -128,13 +128,13 @@ def translate_flow(reading: FlowReading, clients: ClientTranslation, first_strea
     return FlowRun(reading.pair, settings, (*consumer.secrets, *producer.secrets), tuple(notes), _running(reading))
 
 
-def _running(reading: FlowReading) -> str:
+def _running(reading: FlowReading) -> tuple[str, ...]:
     running = {
         "source": reading.copies,
         "heartbeat": "heartbeat" not in reading.refusals and reading.value("heartbeat", "emit.heartbeats.enabled"),
         "checkpoint": reading.copies and reading.has_checkpoints,
     }
-    return ", ".join(name for connector, name in CONNECTORS.items() if running[connector]) or "nothing"
+    return tuple(name for connector, name in CONNECTORS.items() if running[connector])
 
 
 def _consumer(reading: FlowReading) -> dict[str, str]:

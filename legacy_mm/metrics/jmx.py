@@ -14,7 +14,7 @@ from typing import Literal
 
 from legacy_mm.logs import events
 from legacy_mm.metrics.metric_catalogue import BY_PLACE
-from legacy_mm.metrics.registry import Fact, Labels, Snapshot
+from legacy_mm.metrics.registry import Fact, Labels, Scope, Snapshot
 from legacy_mm.metrics.window import WindowReading
 
 _PERIOD_SECONDS, _LONGEST_SECONDS = 2.0, 10.0
@@ -36,7 +36,11 @@ class Attribute:
     declared: str = "double"
     """The type that the bean's description tells; Kafka's beans say double whatever the value is."""
     constant: Fact | float = math.nan
-    """The value where no metric has one; NaN is what Kafka's beans answer without samples."""
+    """The value where no metric has one, a text with the scope's labels as fields; NaN is what Kafka's beans answer
+    without samples.
+    """
+    texts: tuple[str, str] | None = None
+    """What is shown instead of the metric's value: the first text for none, the second for any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,7 @@ def beans_of(snapshots: Iterable[Snapshot], table: Iterable[Bean]) -> Beans:
     rows, snapshot = list(table), _together(snapshots)
     return {
         object_name(bean.pattern, scope.labels): [
-            (each.name, each.declared, each.java_class, _value(bean.level, each, readings, snapshot))
+            (each.name, each.declared, each.java_class, _value(scope, each, readings, snapshot))
             for each in bean.attributes
         ]
         for scope, readings in snapshot.readings.items()
@@ -94,13 +98,24 @@ def _quoted(text: str) -> str:
     return '"' + _ESCAPED.sub(r"\\\1", text).replace("\n", "\\n") + '"'
 
 
-def _value(level: str, attribute: Attribute, readings: Mapping[str, WindowReading], snapshot: Snapshot) -> Fact | float:
+def _value(
+    scope: Scope, attribute: Attribute, readings: Mapping[str, WindowReading], snapshot: Snapshot
+) -> Fact | float:
     if not attribute.metric:
-        return attribute.constant
+        constant = attribute.constant
+        return constant.format(**_fields(scope.labels)) if isinstance(constant, str) else constant
     if attribute.metric in snapshot.facts:
         return snapshot.facts[attribute.metric]
-    value = BY_PLACE[level, attribute.metric].value(readings)
-    return int(value) if attribute.java_class == "Integer" else value
+    value = BY_PLACE[scope.level, attribute.metric].value(readings)
+    if attribute.texts is not None:
+        return attribute.texts[value > 0]
+    return int(value) if attribute.java_class in ("Integer", "Long") else value
+
+
+def _fields(labels: Labels) -> dict[str, str]:
+    """Return the labels, and the class of the tasks of a connector."""
+    fields = dict(labels)
+    return {**fields, "task": fields.get("connector", "").removesuffix("Connector") + "Task"}
 
 
 def pause_after(beans: int) -> float:

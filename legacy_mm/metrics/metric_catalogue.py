@@ -9,7 +9,7 @@ A metric without an honest source has no row. What librdkafka counts a little di
 or Produce; bytes of records are key and value (of the `batches` engine: batches as they travel); `waiting_threads` is
 the number of streams that wait for the target.
 
-Level `flow` is there only where a process runs the flows of MirrorMaker 2's file.
+Levels `flow`, `connector` and `worker` are there only where a process runs the flows of MirrorMaker 2's file.
 
 Levels `mirror_partition` and `mirror_group` are MirrorMaker 2's, and there only with its offset features on.
 `byte_count` is the size of the values; the part of it that was estimated, because opening every compressed batch would
@@ -31,6 +31,7 @@ MetricKind = Literal["counter", "gauge", "rate"]
 
 LABELS = {
     "duty": ("duty",),
+    "connector": ("connector",),
     "consumer": ("client_id",),
     "consumer_node": ("client_id", "node_id"),
     "consumer_topic": ("client_id", "topic"),
@@ -149,6 +150,7 @@ def _ages(level: str, name: str, measure: str) -> Iterator[Metric]:
 
 METRICS = (
     Metric("mirror", "records_copied_total", "records", _total, "records sent to the target", "counter"),
+    Metric("mirror", "records_copied_rate", "records", WindowReading.rate, "records/s", "rate"),
     Metric("mirror", "records_dropped_total", "dropped", _total, "records that could not be sent", "counter"),
     Metric("mirror", "unwritable_topics", "unwritable", _number, "target topics that records of a stream wait for"),
     Metric("mirror", "gaps_total", "gaps", _total, "gaps in source offsets", "counter"),
@@ -158,6 +160,15 @@ METRICS = (
     Metric("mirror", "records_quarantined_total", "quarantined", _total, "records set aside", "counter"),
     Metric("flow", "up", "up", _now, "1 while the flow runs, 0 while it waits for its next start"),
     Metric("flow", "failures_total", "failures", _total, "failures after which the flow starts again", "counter"),
+    Metric("connector", "tasks", "tasks", _now, "tasks"),
+    Metric("connector", "running", "running", _now, "tasks that run"),
+    Metric("connector", "failed", "failed", _now, "tasks that wait for the next start of their flow"),
+    Metric("worker", "connectors", "connectors", _now, "connectors"),
+    Metric("worker", "starts_total", "starts", _total, "starts of a connector that were tried", "counter"),
+    Metric("worker", "started_total", "started", _total, "starts that succeeded", "counter"),
+    Metric("worker", "start_failures_total", "start_failures", _total, "starts that failed", "counter"),
+    Metric("worker", "started_share", "started", _total, "of all starts", per="starts"),
+    Metric("worker", "start_failures_share", "start_failures", _total, "of all starts", per="starts"),
     Metric("duty", "changes_total", "changes", _total, "changes made at the target", "counter"),
     Metric("duty", "failures_total", "failures", _total, "things that failed or were refused", "counter"),
     *_traffic("consumer"),

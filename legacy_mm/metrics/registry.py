@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -95,12 +95,22 @@ class Registry:
         with self.lock:
             self.scopes[Scope("mirror")].counters["skipped_offsets"].add(offsets, self.clock())
 
-    def flow_runs(self, *, up: bool) -> None:
-        """Note that the flow runs, or that it has failed, which counts."""
+    def flow_runs(self, *, up: bool, connectors: Sequence[str] = ()) -> None:
+        """Note that the flow and its connectors run, or that the flow has failed, which counts."""
         with self.lock:
             now, flow = self.clock(), self.scopes[Scope("flow")]
+            was_up = flow.gauges["up"].read(now).value == 1
             flow.gauges["up"].observe("", float(up), now)
             flow.counters["failures"].add(0 if up else 1, now)
+            for connector in connectors:
+                meters = self.scopes[Scope("connector", (("connector", connector),))]
+                for name, value in (("tasks", 1.0), ("running", float(up)), ("failed", float(not up))):
+                    meters.gauges[name].observe("", value, now)
+            worker, number = self.scopes[Scope("worker")], len(connectors)
+            worker.gauges["connectors"].observe("", number, now)
+            worker.counters["starts"].add(0 if was_up else number, now)
+            worker.counters["started"].add(number if up else 0, now)
+            worker.counters["start_failures"].add(0 if up or was_up else number, now)
 
     def duty(self, name: str, changes: int, failures: int) -> None:
         """Count a run of a duty: its changes and its failures."""

@@ -72,7 +72,7 @@ def flow(tmp_path: Path, *connectors: str, worker: str = WORKER) -> FlowRun:
 
 def test_connectors_with_the_same_aliases_are_one_flow(tmp_path: Path) -> None:
     run = flow(tmp_path, SOURCE, CHECKPOINT)
-    assert run.connectors == "MirrorSourceConnector, MirrorCheckpointConnector"
+    assert run.connectors == ("MirrorSourceConnector", "MirrorCheckpointConnector")
     assert run.settings.features.checkpoints is not None
     assert run.settings.features.heartbeats is None
     assert run.settings.features.connect_offsets is None

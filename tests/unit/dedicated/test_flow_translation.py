@@ -56,7 +56,7 @@ def test_a_flow_that_is_off_only_emits_heartbeats() -> None:
     run = flow(pair=Pair("B", "A"))
     features = run.settings.features
     assert run.settings.streams == 0
-    assert run.connectors == "MirrorHeartbeatConnector"
+    assert run.connectors == ("MirrorHeartbeatConnector",)
     assert features.heartbeats is not None
     assert not features.replicate_heartbeats
     assert (features.creation, features.offset_syncs, features.checkpoints, features.connect_offsets) == (None,) * 4

@@ -10,6 +10,7 @@ import pytest
 
 from legacy_mm.control_channel.frames import Measured, Progress, Statistics
 from legacy_mm.metrics import jmx
+from legacy_mm.metrics.connect_mbeans import CONNECT_BEANS
 from legacy_mm.metrics.jmx import Publisher, beans_of, object_name, pause_after
 from legacy_mm.metrics.legacy_mbeans import BEANS, UNCOUNTED, family
 from legacy_mm.metrics.metric_catalogue import BY_PLACE, METRICS
@@ -96,10 +97,10 @@ def test_flows_share_the_beans_that_have_no_name_of_their_own() -> None:
 
 
 def test_every_attribute_has_a_row_in_the_catalogue_and_every_row_an_attribute() -> None:
-    beans = (*BEANS, *MIRROR_MAKER_2_BEANS)
+    beans = (*BEANS, *MIRROR_MAKER_2_BEANS, *CONNECT_BEANS)
     shown = {(bean.level, each.metric) for bean in beans for each in bean.attributes if each.metric not in {*FACTS, ""}}
     assert shown <= BY_PLACE.keys()
-    ours = {("mirror", f"records_{what}_total") for what in ("copied", "filtered", "quarantined")}
+    ours = {("mirror", f"records_{what}_total") for what in ("filtered", "quarantined")}
     ours |= {("mirror", "unwritable_topics")}
     ours |= {("mirror", "gaps_total"), ("mirror", "gap_offsets_total"), ("mirror", "skipped_offsets_total")}
     ours |= {("flow", "up"), ("flow", "failures_total")}

@@ -59,7 +59,7 @@ from legacy_mm.audit.stop_signals import StoppedBySignal, StopSignals
 from legacy_mm.audit.waiting import wait_until
 from legacy_mm.errors import LegacyMMError, UsageError
 
-LIMIT_MIB, LIMIT_CORES = 768, 1
+LIMIT_MIB, LIMIT_CORES, LIMIT_TASKS = 512, 1, 128
 LIMIT_SECONDS = 60.0
 REBALANCE_DELAYS = ("0", "3000")
 START_UP_PROFILE = Profile("start-up", 1_000, 100, streams=(1,))
@@ -243,13 +243,13 @@ def _start_up(folder: Path, target: Cluster, options: argparse.Namespace, tools:
 
 
 def _memory_limit(site: Site, options: argparse.Namespace) -> int:
-    """Copy 1 KB records with one stream in a cgroup of 768 MiB and one core.
+    """Copy 1 KB records with one stream in a cgroup of 512 MiB, one core and 128 tasks.
 
     Return 1 if the kernel killed a process.
     """
     profile = choose_profiles("1KB")[0]
     records = profile.scaled_records(options.records_scale)
-    with small_cgroup(LIMIT_MIB, LIMIT_CORES) as cgroup:
+    with small_cgroup(LIMIT_MIB, LIMIT_CORES, LIMIT_TASKS) as cgroup:
         load_data(site, profile, records)
         found = measure_throughput(site, OURS, profile, 1, records, started=cgroup.join)
         killed = cgroup.killed()

@@ -1,4 +1,4 @@
-"""A cgroup with little memory and few cores, on hosts with cgroup v2 and with v1."""
+"""A cgroup with little memory, few cores and few tasks, on hosts with cgroup v2 and with v1."""
 
 from __future__ import annotations
 
@@ -37,22 +37,27 @@ class Cgroup:
 
 
 @contextlib.contextmanager
-def small_cgroup(memory_mib: int, cores: int) -> Iterator[Cgroup]:
+def small_cgroup(memory_mib: int, cores: int, tasks: int) -> Iterator[Cgroup]:
     """Create a cgroup with these limits; HostError, with the reason, if none can be made."""
     name = f"legacy-mm-bench-{os.getpid()}"
     memory, quota = str(memory_mib << 20), cores * _PERIOD_US
     if (_ROOT / "cgroup.controllers").is_file():
         folder = _ROOT / name
-        limits = {folder / "memory.max": memory, folder / "cpu.max": f"{quota} {_PERIOD_US}"}
+        limits = {
+            folder / "memory.max": memory,
+            folder / "cpu.max": f"{quota} {_PERIOD_US}",
+            folder / "pids.max": str(tasks),
+        }
         cgroup = Cgroup((folder,), folder / "memory.events")
     else:
-        in_memory, in_cpu = _ROOT / "memory" / name, _ROOT / "cpu" / name
+        in_memory, in_cpu, in_pids = (_ROOT / controller / name for controller in ("memory", "cpu", "pids"))
         limits = {
             in_memory / "memory.limit_in_bytes": memory,
             in_cpu / "cpu.cfs_period_us": str(_PERIOD_US),
             in_cpu / "cpu.cfs_quota_us": str(quota),
+            in_pids / "pids.max": str(tasks),
         }
-        cgroup = Cgroup((in_memory, in_cpu), in_memory / "memory.oom_control")
+        cgroup = Cgroup((in_memory, in_cpu, in_pids), in_memory / "memory.oom_control")
     try:
         _make(cgroup, limits)
         yield cgroup
@@ -65,7 +70,7 @@ def small_cgroup(memory_mib: int, cores: int) -> Iterator[Cgroup]:
 def _make(cgroup: Cgroup, limits: Mapping[Path, str]) -> None:
     try:
         if len(cgroup.folders) == 1:
-            (_ROOT / "cgroup.subtree_control").write_text("+memory +cpu", encoding="ascii")
+            (_ROOT / "cgroup.subtree_control").write_text("+memory +cpu +pids", encoding="ascii")
         for folder in cgroup.folders:
             folder.mkdir()
         for file, text in limits.items():

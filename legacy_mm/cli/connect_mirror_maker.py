@@ -25,6 +25,7 @@ from legacy_mm.errors import ConfigurationError, HostError, LegacyMMError, Usage
 from legacy_mm.flow import lifecycle, wiring
 from legacy_mm.flow.host import Host
 from legacy_mm.flow.mirror import Mirror
+from legacy_mm.flow.task_limit import check_task_limit
 from legacy_mm.logs import root_logger
 from legacy_mm.logs.log4j_found import Found
 from legacy_mm.logs.log_settings import DEBUG, LEVELS, Appender, Console, LoggerSettings, LogSettings
@@ -99,6 +100,8 @@ def run_flows(
         root_logger.hide(outcome.secrets)
         for each in outcome.flows:
             wiring.check_logins(each.settings)
+        if outcome.flows[0].settings.spark.embedded:
+            check_task_limit(max(1, sum(each.settings.streams for each in outcome.flows)))
     except LegacyMMError as error:
         log.error("%s", "Stopping due to error", extra={"detail": one_line(error)})
         for text in getattr(error, "__notes__", ()):

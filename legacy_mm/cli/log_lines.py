@@ -34,6 +34,11 @@ LOG_LINES = (
         "Nothing, if it is rare: the offsets are committed later, or the new owner copies the records again.",
     ),
     LogLine(
+        "Records are copied by uncompiled Python",
+        "The installation found no C compiler that works, or its compiled file does not load on this host.",
+        "Install a C compiler (or let pip reach the package index, for ziglang), then install legacy_mm again.",
+    ),
+    LogLine(
         "lost {partitions}; not committed",
         "The group took the partitions away, because no heartbeat came in time. The new owner copies again what was "
         "not committed.",

@@ -21,6 +21,7 @@ from legacy_mm.compat.translate import Help, MirrorRun, NothingToDo, Version, tr
 from legacy_mm.errors import LegacyMMError
 from legacy_mm.flow import lifecycle
 from legacy_mm.flow.flow_settings import Settings
+from legacy_mm.flow.task_limit import check_task_limit
 from legacy_mm.logs import events, root_logger
 from legacy_mm.logs.log4j_found import Found
 from legacy_mm.logs.log_settings import DEBUG, LEVELS, LogSettings
@@ -127,12 +128,14 @@ class _EarlyJava:
 
 
 def _check(flows: Sequence[Settings]) -> None:
-    """Raise ConfigurationError for addresses and logins that cannot work."""
+    """Raise ConfigurationError for addresses and logins that cannot work, and for a host that is too narrow."""
     from legacy_mm.flow import wiring
 
     for settings in flows:
         wiring.check_addresses(settings)
         wiring.check_logins(settings)
+    if flows[0].spark.embedded:
+        check_task_limit(sum(settings.streams for settings in flows))
 
 
 def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, java: _EarlyJava) -> int:

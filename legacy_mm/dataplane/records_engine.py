@@ -104,7 +104,7 @@ class RecordsEngine:
         self._resume: list[Offsets] = []
 
     def _make_reader(self, plan: Plan) -> PartitionReader | NativeReader:
-        if plan.wire_source:  # else its libraries may not be here
+        if plan.wire_source:
             from legacy_mm.clients.native.connection_security import unsupported
             from legacy_mm.dataplane.native_reader import NativeReader
 

@@ -1,0 +1,78 @@
+"""The limit on processes and threads (Linux calls both tasks) of this host or container, and the mirror's needs.
+
+A mirror that meets the limit later ends in the middle of its work, or a client library aborts the process.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from legacy_mm.errors import ConfigurationError
+
+_FIRST_STREAM = 100
+_EACH_FURTHER = 22
+"""Tasks of an idle mirror on two cores, counted: Java alone has 68."""
+_PROC = Path("/proc")
+_CGROUPS = Path("/sys/fs/cgroup")
+
+
+class _Room(NamedTuple):
+    """The number of tasks that may still be started, and the limit that says so."""
+
+    tasks: int
+    limit: str
+
+
+def check_task_limit(streams: int) -> None:
+    """Raise ConfigurationError if this process may not start as many tasks as these streams need."""
+    needed = _FIRST_STREAM + _EACH_FURTHER * (streams - 1)
+    room = min((*_of_cgroups(), *_of_user()), default=None)
+    if room is None or room.tasks >= needed:
+        return
+    fewer = ", or ask for fewer --num.streams" if streams > 1 else ""
+    raise ConfigurationError(
+        f"{streams} stream{'s' if streams > 1 else ''} need about {needed} processes and threads, and {room.limit} "
+        f"leaves {room.tasks}: raise it by {needed - room.tasks}{fewer}"
+    )
+
+
+def _of_cgroups() -> Iterator[_Room]:
+    """Yield the room in the control groups of this process, and in those around them."""
+    for line in _lines(_PROC / "self" / "cgroup"):
+        _, controllers, path = line.split(":", 2)
+        if controllers not in ("", "pids"):
+            continue
+        root = _CGROUPS / controllers
+        inside = root / path.lstrip("/")
+        for folder in (inside, *inside.parents) if inside.is_dir() else (root,):
+            if not folder.is_relative_to(root):
+                break
+            with suppress(OSError, ValueError):  # no such file, or `max`
+                limit = int((folder / "pids.max").read_text(encoding="ascii"))
+                current = int((folder / "pids.current").read_text(encoding="ascii"))
+                yield _Room(limit - current, f"pids.max of this container ({limit})")
+
+
+def _of_user() -> Iterator[_Room]:
+    """Yield the room that `ulimit -u` leaves to this user; it does not hold for root."""
+    limit, _ = resource.getrlimit(resource.RLIMIT_NPROC)
+    if limit == resource.RLIM_INFINITY or os.getuid() == 0:
+        return
+    used = 0
+    for status in _PROC.glob("[0-9]*/status"):
+        values = dict(line.split(":", 1) for line in _lines(status) if ":" in line)
+        if values.get("Uid", "").split()[:1] == [str(os.getuid())]:
+            used += int(values["Threads"])
+    yield _Room(limit - used, f"the limit of this user (ulimit -u: {limit})")
+
+
+def _lines(file: Path) -> list[str]:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:  # the process has ended, or there is no /proc
+        return []

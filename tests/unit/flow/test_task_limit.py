@@ -1,0 +1,98 @@
+"""A limit on tasks is found wherever it stands, and told before anything starts."""
+
+from __future__ import annotations
+
+import os
+import resource
+from pathlib import Path
+
+import pytest
+
+from legacy_mm.errors import ConfigurationError
+from legacy_mm.flow import task_limit
+from legacy_mm.flow.task_limit import check_task_limit
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A host without limits: root's processes in no control group."""
+    monkeypatch.setattr(task_limit, "_PROC", tmp_path / "proc")
+    monkeypatch.setattr(task_limit, "_CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(os, "getuid", lambda: 0)
+    (tmp_path / "proc/self").mkdir(parents=True)
+    return tmp_path
+
+
+def in_cgroup(host: Path, line: str, folder: str, most: str, current: int = 10) -> None:
+    (host / "proc/self/cgroup").write_text(f"12:cpu:/a\n{line}\n")
+    made = host / "cgroup" / folder
+    made.mkdir(parents=True)
+    (made / "pids.max").write_text(f"{most}\n")
+    (made / "pids.current").write_text(f"{current}\n")
+
+
+def refusal(streams: int) -> str:
+    with pytest.raises(ConfigurationError) as refused:
+        check_task_limit(streams)
+    return str(refused.value)
+
+
+def test_no_limit_is_no_obstacle(host: Path) -> None:
+    check_task_limit(1_000)
+
+
+@pytest.mark.parametrize(
+    ("line", "folder"),
+    [
+        ("8:pids:/pod/container", "pids/pod/container"),
+        ("8:pids:/pod/container", "pids/pod"),
+        ("8:pids:/docker/of-the-host", "pids"),
+        ("0::/pod/container", "pod/container"),
+        ("0::/pod/container", "pod"),
+        ("0::/", ""),
+    ],
+    ids=[
+        "v1",
+        "v1, the group around it",
+        "v1, in a container",
+        "v2",
+        "v2, the group around it",
+        "v2, own root",
+    ],
+)
+def test_the_limit_of_a_container(host: Path, line: str, folder: str) -> None:
+    if folder.endswith("pod"):
+        (host / "cgroup" / folder / "container").mkdir(parents=True)
+        (host / "cgroup" / folder).joinpath("container/pids.max").write_text("max\n")
+        (host / "cgroup" / folder / "pids.max").write_text("131\n")
+        (host / "cgroup" / folder / "pids.current").write_text("10\n")
+        (host / "proc/self/cgroup").write_text(f"{line}\n")
+    else:
+        in_cgroup(host, line, folder, "131")
+    check_task_limit(1)
+    assert refusal(2) == (
+        "2 streams need about 122 processes and threads, and pids.max of this container (131) leaves 121: raise it by "
+        "1, or ask for fewer --num.streams"
+    )
+
+
+def test_one_stream_cannot_be_fewer(host: Path) -> None:
+    in_cgroup(host, "8:pids:/a", "pids/a", "64")
+    assert refusal(1).endswith("leaves 54: raise it by 46")
+
+
+def test_an_unlimited_container(host: Path) -> None:
+    in_cgroup(host, "0::/a", "a", "max")
+    check_task_limit(1_000)
+
+
+def test_the_limit_of_the_user_counts_all_his_tasks(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: 1000)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (150, 150))
+    for pid, (uid, threads) in enumerate([(1000, 40), (1000, 5), (0, 900)]):
+        (host / "proc" / str(pid)).mkdir()
+        (host / "proc" / str(pid) / "status").write_text(f"Name:\tx\nUid:\t{uid}\t0\t0\t0\nThreads:\t{threads}\n")
+    check_task_limit(1)
+    assert "the limit of this user (ulimit -u: 150) leaves 105" in refusal(2)
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
+    check_task_limit(1_000)

@@ -40,7 +40,7 @@ class Attribute:
     without samples.
     """
     texts: tuple[str, str] | None = None
-    """What is shown instead of the metric's value: the first text for none, the second for any more."""
+    """The texts shown instead of the metric's value: the first one for none, the second one for any more."""
 
 
 @dataclass(frozen=True, slots=True)

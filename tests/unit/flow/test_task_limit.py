@@ -37,10 +37,6 @@ def refusal(streams: int) -> str:
     return str(refused.value)
 
 
-def test_no_limit_is_no_obstacle(host: Path) -> None:
-    check_task_limit(1_000)
-
-
 @pytest.mark.parametrize(
     ("line", "folder"),
     [
@@ -81,9 +77,12 @@ def test_one_stream_cannot_be_fewer(host: Path) -> None:
     assert refusal(1).endswith("leaves 54: raise it by 46")
 
 
-def test_an_unlimited_container(host: Path) -> None:
+def test_where_nothing_is_limited_any_number_may_start(host: Path) -> None:
+    check_task_limit(1_000)
     in_cgroup(host, "0::/a", "a", "max")
     check_task_limit(1_000)
+    (host / "cgroup/a/pids.max").write_text("20000\n")
+    assert "1000 streams need about 22078" in refusal(1_000)
 
 
 def test_the_limit_of_the_user_counts_all_his_tasks(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:

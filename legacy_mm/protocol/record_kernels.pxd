@@ -79,6 +79,12 @@ cdef inline (long long, long long, long long, long long, long long, long long) _
     Address data, long long at, long long end) noexcept nogil
 
 @cython.locals(
+    timestamp_delta=cython.longlong, offset_delta=cython.longlong, body=cython.longlong, key=cython.longlong,
+    key_size=cython.longlong)
+cdef inline (long long, long long, long long, long long, long long, long long) _next_record(
+    BatchRecords records, Address data, long long at, long long end, long long last) noexcept nogil
+
+@cython.locals(
     step=cython.longlong)
 cdef inline long long _write_record(
     WritableAddress out, long long at, long long timestamp_delta, long long offset_delta, Address data, long long body,

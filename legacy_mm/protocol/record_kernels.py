@@ -240,6 +240,20 @@ def _read_record(data: Bytes, at: int, end: int) -> tuple[int, int, int, int, in
     return timestamp_delta, offset_delta, body, key, key_size, at
 
 
+def _next_record(
+    records: BatchRecords, data: Bytes, at: int, end: int, last: int
+) -> tuple[int, int, int, int, int, int]:
+    """Read as `_read_record` does the record after the one with the offset delta `last`; the last number is an error
+    where it is torn, or its offset delta does not ascend.
+    """
+    timestamp_delta, offset_delta, body, key, key_size, at = _read_record(data, at, end)
+    if at == _TORN:
+        at = _TORN_RECORD
+    elif offset_delta <= last or offset_delta > records.last_delta:
+        at = _OFFSET_OUT_OF_PLACE
+    return timestamp_delta, offset_delta, body, key, key_size, at
+
+
 def _write_record(
     out: Bytes, at: int, timestamp_delta: int, offset_delta: int, data: Bytes, body: int, end: int
 ) -> int:
@@ -288,12 +302,9 @@ def survey_records(records: BatchRecords, partition: int, partitions: int) -> tu
     with cython.nogil:
         for index in range(records.count):
             begin = at
-            _, offset, _, key, key_size, at = _read_record(data, at, end)
-            if at == _TORN:
-                answer = _TORN_RECORD
-                break
-            if offset <= last or offset > records.last_delta:
-                answer = _OFFSET_OUT_OF_PLACE
+            _, offset, _, key, key_size, at = _next_record(records, data, at, end, last)
+            if at < 0:
+                answer = at
                 break
             if key_size < 0:
                 keyless += 1
@@ -369,12 +380,9 @@ def place_records(
         for target in range(len(open_batches)):
             open_batches[target] = _NONE_OPEN
         for index in range(records.count):
-            delta, offset, body, key, key_size, at = _read_record(data, at, end)
-            if at == _TORN:
-                made = _TORN_RECORD
-                break
-            if offset <= last or offset > records.last_delta:
-                made = _OFFSET_OUT_OF_PLACE
+            delta, offset, body, key, key_size, at = _next_record(records, data, at, end, last)
+            if at < 0:
+                made = at
                 break
             last = offset
             if offset < skip_below:
@@ -468,12 +476,9 @@ def append_records(
     last = -1
     with cython.nogil:
         for _ in range(records.count):
-            delta, offset, body, _, _, at = _read_record(data, at, end)
-            if at == _TORN:
-                out_at = _TORN_RECORD
-                break
-            if offset <= last or offset > records.last_delta:
-                out_at = _OFFSET_OUT_OF_PLACE
+            delta, offset, body, _, _, at = _next_record(records, data, at, end, last)
+            if at < 0:
+                out_at = at
                 break
             last = offset
             timestamp_delta = _signed(_timestamp(records, delta) - first_timestamp)

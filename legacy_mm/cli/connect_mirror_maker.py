@@ -98,10 +98,9 @@ def run_flows(
         root_logger.hide(variables.secrets)
         outcome = flows(ClientTranslation(variables, options))
         root_logger.hide(outcome.secrets)
+        check_task_limit(each.settings for each in outcome.flows)
         for each in outcome.flows:
             wiring.check_logins(each.settings)
-        if outcome.flows[0].settings.spark.embedded:
-            check_task_limit(max(1, sum(each.settings.streams for each in outcome.flows)))
     except LegacyMMError as error:
         log.error("%s", "Stopping due to error", extra={"detail": one_line(error)})
         for text in getattr(error, "__notes__", ()):

@@ -55,6 +55,7 @@ def run(argv: Sequence[str], java_words: Sequence[str] = (), mirror: Start | Non
         )
         if isinstance(outcome, MirrorRun):
             root_logger.hide(outcome.secrets)
+            check_task_limit(outcome.flows)  # before Java, whose threads would count
             if mirror is None:
                 java.start(outcome, quiet=log_settings.level_of(root_logger.JAVA) > DEBUG)
             _check(outcome.flows)
@@ -128,14 +129,12 @@ class _EarlyJava:
 
 
 def _check(flows: Sequence[Settings]) -> None:
-    """Raise ConfigurationError for addresses and logins that cannot work, and for a host that is too narrow."""
+    """Raise ConfigurationError for addresses and logins that cannot work."""
     from legacy_mm.flow import wiring
 
     for settings in flows:
         wiring.check_addresses(settings)
         wiring.check_logins(settings)
-    if flows[0].spark.embedded:
-        check_task_limit(sum(settings.streams for settings in flows))
 
 
 def _mirror(outcome: MirrorRun, signals: lifecycle.Signals, *, java: _EarlyJava) -> int:

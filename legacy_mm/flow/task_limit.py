@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.flow.flow_settings import Settings
 
 _FIRST_STREAM = 100
 _EACH_FURTHER = 22
@@ -28,17 +29,30 @@ class _Room(NamedTuple):
     limit: str
 
 
-def check_task_limit(streams: int) -> None:
-    """Raise ConfigurationError if this process may not start as many tasks as these streams need."""
+def check_task_limit(flows: Iterable[Settings]) -> None:
+    """Raise ConfigurationError if this process may not start as many tasks as the streams of these flows need.
+
+    Call it before anything is started: what runs already counts against the limit. On a cluster most tasks are
+    elsewhere, and nothing is checked.
+    """
+    embedded = [settings for settings in flows if settings.spark.embedded]
+    if not embedded:
+        return
+    streams = max(1, sum(settings.streams for settings in embedded))
     needed = _FIRST_STREAM + _EACH_FURTHER * (streams - 1)
     room = min((*_of_cgroups(), *_of_user()), default=None)
-    if room is None or room.tasks >= needed:
+    if room is None or room.tasks + _own_tasks() >= needed:
         return
     fewer = ", or ask for fewer --num.streams" if streams > 1 else ""
     raise ConfigurationError(
         f"{streams} stream{'s' if streams > 1 else ''} need about {needed} processes and threads, and {room.limit} "
         f"leaves {room.tasks}: raise it by {needed - room.tasks}{fewer}"
     )
+
+
+def _own_tasks() -> int:
+    """Return the tasks of this process, which the limit counts already and the need contains."""
+    return _threads(_PROC / "self" / "status")
 
 
 def _of_cgroups() -> Iterator[_Room]:
@@ -65,10 +79,18 @@ def _of_user() -> Iterator[_Room]:
         return
     used = 0
     for status in _PROC.glob("[0-9]*/status"):
-        values = dict(line.split(":", 1) for line in _lines(status) if ":" in line)
-        if values.get("Uid", "").split()[:1] == [str(os.getuid())]:
-            used += int(values["Threads"])
+        if _value(status, "Uid").split()[:1] == [str(os.getuid())]:
+            used += _threads(status)
     yield _Room(limit - used, f"the limit of this user (ulimit -u: {limit})")
+
+
+def _threads(status: Path) -> int:
+    return int(_value(status, "Threads") or 0)
+
+
+def _value(status: Path, name: str) -> str:
+    """Return a value of a `status` file; empty if the process has ended."""
+    return next((line.partition(":")[2] for line in _lines(status) if line.startswith(f"{name}:")), "")
 
 
 def _lines(file: Path) -> list[str]:

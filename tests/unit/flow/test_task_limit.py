@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import resource
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import ConfigurationError
 from legacy_mm.flow import task_limit
-from legacy_mm.flow.task_limit import check_task_limit
+from tests.unit.flow_settings import flow_settings
 
 
 @pytest.fixture
@@ -29,6 +31,10 @@ def in_cgroup(host: Path, line: str, folder: str, most: str, current: int = 10) 
     made.mkdir(parents=True)
     (made / "pids.max").write_text(f"{most}\n")
     (made / "pids.current").write_text(f"{current}\n")
+
+
+def check_task_limit(streams: int) -> None:
+    task_limit.check_task_limit([replace(flow_settings(), streams=streams)])
 
 
 def refusal(streams: int) -> str:
@@ -95,3 +101,17 @@ def test_the_limit_of_the_user_counts_all_his_tasks(host: Path, monkeypatch: pyt
     assert "the limit of this user (ulimit -u: 150) leaves 105" in refusal(2)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
     check_task_limit(1_000)
+
+
+def test_what_runs_already_is_part_of_the_need(host: Path) -> None:
+    in_cgroup(host, "0::/a", "a", "100", current=3)
+    (host / "proc/self/status").write_text("Name:\tjava\nThreads:\t3\n")
+    check_task_limit(1)
+    (host / "cgroup/a/pids.current").write_text("4\n")
+    assert refusal(1).endswith("leaves 96: raise it by 4")
+
+
+def test_on_a_cluster_the_tasks_are_elsewhere(host: Path) -> None:
+    in_cgroup(host, "0::/a", "a", "50")
+    task_limit.check_task_limit([replace(flow_settings(), spark=SparkSettings("spark://a:1"))])
+    assert refusal(1)

@@ -55,32 +55,33 @@ class Host:
         the host open for the others.
         """
         self.spark = spark
-        with ExitStack() as undo:
-            undo.callback(lambda: spark.stop(Deadline.after(_CLOSE_TIMEOUT)))
-            self._begin(settings, beans, outlives_flows=outlives_flows)
-            undo.pop_all()
-
-    def _begin(self, settings: Settings, beans: Iterable[Bean], *, outlives_flows: bool) -> None:
         self._outlives_flows = outlives_flows
-        self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
         self.registries: list[Registry] = []
         self.exits: queue.SimpleQueue[int] = queue.SimpleQueue()
         """Exit codes of message handlers that end the program."""
         self.phase = Phase.STARTING
         self.failed_flows: dict[str, str] = {}
         """Flows that do not run while the others do, and why."""
-        self.engine = choose_engine(settings)
-        if WHY_UNCOMPILED:
-            events.emit(events.KERNELS_UNCOMPILED, reason=WHY_UNCOMPILED)
-        self._endpoint = self._serve_metrics(settings.metrics)
-        self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
         self._context: Future[Any] = Future()
-        self.spark.preload(f"{task_entry.TASK_MODULE} {_PRELOADED[self.engine.engine]}")
-        self.runner = SparkRunner(self._context, task_entry.copy, self.spark.make_folders)
-        self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(self.spark.jvm).publish)
-        with self.closed_on_error():
+        with ExitStack() as undo:
+            undo.callback(lambda: spark.stop(Deadline.after(_CLOSE_TIMEOUT)))
+            self.receipts = None if settings.receipts is None else Receipts(settings.receipts)
+            if self.receipts is not None:
+                undo.callback(self.receipts.close)
+            self.engine = choose_engine(settings)
+            if WHY_UNCOMPILED:
+                events.emit(events.KERNELS_UNCOMPILED, reason=WHY_UNCOMPILED)
+            self._endpoint = self._serve_metrics(settings.metrics)
+            if self._endpoint is not None:
+                undo.callback(self._endpoint.close)
+            self.channel = ChannelServer(*channel_identity(embedded=settings.spark.embedded))
+            undo.callback(self.channel.close)
+            spark.preload(f"{task_entry.TASK_MODULE} {_PRELOADED[self.engine.engine]}")
+            self.runner = SparkRunner(self._context, task_entry.copy, spark.make_folders)
+            self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(spark.jvm).publish)
             start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
             start.start()
+            undo.pop_all()
 
     def with_stores(self, settings: Settings) -> Settings:
         """Return the settings with the content of their Java key stores; close the host if one cannot be read."""

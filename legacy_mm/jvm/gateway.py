@@ -69,12 +69,13 @@ class Jvm:
         """Start it without waiting; `environment` is the JVM's whole environment, `submit` are words for spark-submit,
         where a configuration folder of the user's would else decide.
 
-        `core_only`: Spark runs nothing but Python's tasks on this host, so most of its jars can stay closed.
+        `core_only`: Spark runs nothing but Python's tasks on this host, in silence and without classes of the user's,
+        so most of its jars can stay closed.
         """
         self._settings = settings
         self._submit = submit
         self._environment = environment
-        self._core_only = core_only and not settings.class_path
+        self._core_only = core_only
         self._connecting = threading.Lock()
         self._java = find_java(settings.java_home)
         self._folder = Path(tempfile.mkdtemp(prefix="legacy_mm-jvm-"))

@@ -72,19 +72,19 @@ class SparkHost:
         self.folder = Path(tempfile.mkdtemp(prefix="legacy_mm-spark-"))
         self._folders: list[Path] = []
         self.embedded = settings.embedded
-        self._core_only = self.embedded and quiet and not sql
+        self._core_only = self.embedded and quiet and not sql and not settings.jvm.class_path
         conf_dir = self.folder
         if not self.embedded and "SPARK_CONF_DIR" in os.environ:
             conf_dir = Path(os.environ["SPARK_CONF_DIR"])
         (self.folder / "log4j2.properties").write_text(_LOG4J2.format(level="OFF" if quiet else "WARN"))
         environment = self._environment(conf_dir)
         os.environ["SPARK_HOME"] = environment["SPARK_HOME"]
-        self._prepared = {"LEGACY_MM_PREPARED_DAEMON": str(self.folder)} if self.embedded else {}
+        prepared = {"LEGACY_MM_PREPARED_DAEMON": str(self.folder)} if self.embedded else {}
         self._daemon: PreparedDaemon | None = None
         with ExitStack() as undo:
             undo.callback(shutil.rmtree, self.folder, ignore_errors=True)
             submit = () if self.embedded else ("--master", str(settings.master), "--deploy-mode", "client")
-            self.jvm = Jvm(settings.jvm, environment | self._prepared, submit, core_only=self._core_only)
+            self.jvm = Jvm(settings.jvm, environment | prepared, submit, core_only=self._core_only)
             undo.pop_all()
 
     def preload(self, modules: str) -> None:

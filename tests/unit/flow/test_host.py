@@ -35,7 +35,7 @@ def test_a_host_that_cannot_go_on_ends_its_spark(settings: Settings, monkeypatch
     monkeypatch.setattr(host, "threading", SimpleNamespace(Thread=NoThread))
     with pytest.raises(RuntimeError, match="new thread"):
         Host(settings, spark, ())
-    spark.stop.assert_called()
+    spark.stop.assert_called_once()
 
 
 def test_an_address_that_is_not_ours_ends_what_has_begun(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

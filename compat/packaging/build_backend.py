@@ -47,7 +47,9 @@ def build_wheel(wheel_directory: str, config_settings: Any = None, metadata_dire
 
 
 def build_editable(wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None) -> str:
-    """Build an editable wheel, and the compiled kernels in the checkout."""
+    """Build an editable wheel, and the compiled kernels in the checkout, in the place of older ones."""
+    for stale in Path(KERNELS).parent.glob("record_kernels.*.so"):
+        stale.unlink()
     with _kernels():
         return str(build_meta.build_editable(wheel_directory, config_settings, metadata_directory))
 
@@ -71,8 +73,6 @@ def _host_compiler() -> bool:
 @contextmanager
 def _kernels() -> Iterator[None]:
     """Let setuptools build the kernels while the block runs."""
-    for stale in Path(KERNELS).parent.glob("record_kernels.*.so"):
-        stale.unlink()
     with tempfile.TemporaryDirectory() as folder:
         setup = partial(setuptools.setup, ext_modules=_extensions(folder))
         with mock.patch.object(setuptools, "setup", setup), _compiler():

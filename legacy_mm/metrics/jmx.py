@@ -36,8 +36,8 @@ class Attribute:
     declared: str = "double"
     """The type that the bean's description tells; Kafka's beans say double whatever the value is."""
     constant: Fact | float = math.nan
-    """The value where no metric has one, a text with the scope's labels as fields; NaN is what Kafka's beans answer
-    without samples.
+    """The value where no metric has one, a text with the fields of `_fields`; NaN is what Kafka's beans answer without
+    samples.
     """
     texts: tuple[str, str] | None = None
     """The texts shown instead of the metric's value: the first one for none, the second one for any more."""
@@ -49,7 +49,7 @@ class Bean:
 
     level: str
     pattern: str
-    """Object name with the scope's labels as fields; `{dotless_topic}` is the topic with underscores for dots."""
+    """Object name with the fields of `_fields`."""
     attributes: tuple[Attribute, ...]
 
 
@@ -88,8 +88,14 @@ def _together(snapshots: Iterable[Snapshot]) -> Snapshot:
 
 def object_name(pattern: str, labels: Labels) -> str:
     """Return the pattern with these labels, quoted as Kafka's clients quote them."""
-    fields = {name: _quoted(text) for name, text in labels}
-    return pattern.format(**fields, dotless_topic=fields.get("topic", "").replace(".", "_"))
+    return pattern.format(**{name: _quoted(text) for name, text in _fields(labels).items()})
+
+
+def _fields(labels: Labels) -> dict[str, str]:
+    """Return the labels, and what is made of one: the topic as the consumer's beans have it, a connector's tasks."""
+    fields = dict(labels)
+    task = fields.get("connector", "").removesuffix("Connector") + "Task"
+    return {**fields, "dotless_topic": fields.get("topic", "").replace(".", "_"), "task": task}
 
 
 def _quoted(text: str) -> str:
@@ -110,12 +116,6 @@ def _value(
     if attribute.texts is not None:
         return attribute.texts[value > 0]
     return int(value) if attribute.java_class in ("Integer", "Long") else value
-
-
-def _fields(labels: Labels) -> dict[str, str]:
-    """Return the labels, and the class of the tasks of a connector."""
-    fields = dict(labels)
-    return {**fields, "task": fields.get("connector", "").removesuffix("Connector") + "Task"}
 
 
 def pause_after(beans: int) -> float:

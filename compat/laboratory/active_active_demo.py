@@ -18,7 +18,7 @@ from confluent_kafka import Consumer, Producer
 
 from compat.laboratory.checkout import COMMANDS, SAMPLES
 from compat.laboratory.cluster import Cluster
-from compat.laboratory.demo_stage import STOPPED_BY_SIGTERM, fetch_kafka, point_to, say, start_clusters
+from compat.laboratory.demo_stage import STOPPED_BY_SIGTERM, fetch_kafka, point_to, say, start_clusters, tail_of
 from legacy_mm.audit.cluster_access import all_ends, committed, create_topic, list_topics
 from legacy_mm.audit.tool_process import ToolProcess
 from legacy_mm.audit.waiting import wait_until
@@ -28,7 +28,6 @@ TOPIC, GROUP, PARTITIONS = "orders", "billing", 3
 SECONDS = 60.0
 WRITE_PAUSE = 0.01
 FILE = "mm2.properties"
-_TAIL = 4_000
 
 
 class Writer(threading.Thread):
@@ -62,7 +61,6 @@ class ActiveActive:
         self._folder, self._stack = folder, stack
         self._west, self._east = Cluster(folder / "west"), Cluster(folder / "east")
         self._seen: list[str] = []
-        self._mirror: ToolProcess | None = None
 
     def run(self) -> bool:
         """Return True if the group has seen every record of both clusters, wherever it was read."""
@@ -70,7 +68,14 @@ class ActiveActive:
         start_clusters(self._stack, self._west, self._east, ("west", "east"))  # 1
         for cluster in (self._west, self._east):
             create_topic(cluster.bootstrap, TOPIC, PARTITIONS)
-        mirror = self._mirror = self._start_mirror()
+        mirror = self._start_mirror()
+        try:
+            return self._fail_over(mirror)
+        except TimeoutError as error:
+            raise LegacyMMError(f"{error}; the mirror said:\n{tail_of(mirror)}") from error
+
+    def _fail_over(self, mirror: ToolProcess) -> bool:
+        """Steps 2 to 5 of the demo, while the mirror runs."""
         with self._writers() as writers:  # 2
             self._read("west", self._west, "east.orders")
             self._wait_for_offsets(self._east, "west.orders")
@@ -84,10 +89,6 @@ class ActiveActive:
         status = mirror.wait(SECONDS)
         say(f"Stopped the mirror by SIGTERM: exit status {status}")
         return self._judge(written) and status == STOPPED_BY_SIGTERM
-
-    def tail(self) -> str:
-        """Return the last lines of the mirror, for an error message."""
-        return self._mirror.output()[-_TAIL:] if self._mirror else "nothing"
 
     def _start_mirror(self) -> ToolProcess:
         text = (SAMPLES / "dedicated" / FILE).read_text(encoding="ascii")
@@ -155,8 +156,7 @@ class ActiveActive:
 
 def active_active(folder: Path, stack: ExitStack) -> bool:
     """Run the demo; raises LegacyMMError if something does not come in time."""
-    demo = ActiveActive(folder, stack)
     try:
-        return demo.run()
+        return ActiveActive(folder, stack).run()
     except TimeoutError as error:
-        raise LegacyMMError(f"{error}; the mirror said:\n{demo.tail()}") from error
+        raise LegacyMMError(str(error)) from error

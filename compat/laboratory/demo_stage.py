@@ -100,6 +100,12 @@ class Ending:
         return self.status == STOPPED_BY_SIGTERM and not self.behind and not self.left
 
 
+def tail_of(tool: ToolProcess) -> str:
+    """Return the last different lines that a tool printed."""
+    lines = dict.fromkeys(line[:TAIL_WIDTH] for line in tool.output().splitlines())
+    return "\n".join(f"  {line}" for line in list(lines)[-TAIL_LINES:]) or "  (nothing)"
+
+
 class QuickStart:
     """The sample's files, copied and pointed to both clusters, and the mirror that they start."""
 
@@ -181,8 +187,7 @@ class QuickStart:
 
     def tail(self) -> str:
         """Return the last different lines that the mirror printed."""
-        lines = dict.fromkeys(line[:TAIL_WIDTH] for line in self._running().output().splitlines())
-        return "\n".join(f"  {line}" for line in list(lines)[-TAIL_LINES:]) or "  (nothing)"
+        return tail_of(self._running())
 
     def _check_running(self) -> None:
         mirror = self._running()

@@ -75,7 +75,7 @@ class ActiveActive:
             raise LegacyMMError(f"{error}; the mirror said:\n{tail_of(mirror)}") from error
 
     def _fail_over(self, mirror: ToolProcess) -> bool:
-        """Steps 2 to 5 of the demo, while the mirror runs."""
+        """Perform steps 2 to 5 while the mirror runs; raises TimeoutError."""
         with self._writers() as writers:  # 2
             self._read("west", self._west, "east.orders")
             self._wait_for_offsets(self._east, "west.orders")

@@ -13,6 +13,7 @@ from legacy_mm.cli.exit_code import ExitCode
 from legacy_mm.cli.exits import exit_with
 from legacy_mm.cli.mirror_maker import begin_logs
 from legacy_mm.cli.parser import read_own_options
+from legacy_mm.clients import choose
 from legacy_mm.compat import environment, java_process, log4j_configuration
 from legacy_mm.compat.client_translation import ClientTranslation
 from legacy_mm.compat.console import say
@@ -135,6 +136,7 @@ def _supervise(outcome: DriverRun, signals: lifecycle.Signals, *, quiet: bool) -
     host = Host(shared, SparkHost(shared.spark, streams, quiet=quiet), beans, outlives_flows=True)
     circles = Circles(outcome.flows, lambda: host.spark.jvm.topic_matcher)
     flows = [_supervised(each, host, circles) for each in outcome.flows]
+    choose.load_native()  # each flow is built by a thread of its own
     code = supervise(flows, host, signals)
     logging.getLogger(java_process.MIRROR_MAKER_2).info("Kafka MirrorMaker stopped.")
     return code

@@ -12,6 +12,14 @@ from legacy_mm.control_channel.frames import Statistics
 from legacy_mm.policies.logins import beyond_librdkafka
 
 
+def load_native() -> None:
+    """Load our own clients in this thread, before several threads need them.
+
+    The modules of kafka-python below them import each other: of threads that begin at once, one finds them half made.
+    """
+    from legacy_mm.clients.native import access_rules, admin, groups, inspector, membership  # noqa: F401
+
+
 def member(
     properties: Mapping[str, str],
     client_id: str,

@@ -44,7 +44,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     """,
     "real brokers show it: tests/brokers and tests/faults": """
         audit/cluster_access audit/ledger_check audit/ledger_produce audit/load audit/selftest client/mirror_client
-        client/remote_cluster clients/choose clients/librdkafka/backlog clients/librdkafka/internal_topic
+        client/remote_cluster clients/librdkafka/backlog clients/librdkafka/internal_topic
         clients/librdkafka/scan clients/librdkafka/whole_topic cli/connect_mirror_maker flow/connect_offset_topic
         dedicated/circle_guard
         clients/native/access_rules clients/native/group_protocol

@@ -1,8 +1,9 @@
 """The control channel: frames between the driver and its copy tasks, over TCP, or TLS where it leaves the host.
 
-The acceptor only accepts. Each peer gets a thread and 5 s to prove its ticket by HMAC-SHA256 over a nonce. A ticket is
-good for one peer; every further holder is refused. Keys come from one secret, so that the task of a job which was given
-up before it came is told from a stranger. Imports no pyspark: the task side runs it too.
+The acceptor only accepts. Each peer gets a thread and 5 s to prove its ticket by HMAC-SHA256 over a nonce. Afterwards
+one thread reads all peers; one behind TLS keeps its own. A ticket is good for one peer; every further holder is
+refused. Keys come from one secret, so that the task of a job which was given up before it came is told from a stranger.
+Imports no pyspark: the task side runs it too.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Protocol, TypeVar
 
+from legacy_mm.control_channel.frame_reader import FrameReader, OnEnd, OnFrame
 from legacy_mm.control_channel.frames import (
     BEAT_INTERVAL,
     LENGTH,
@@ -38,6 +40,7 @@ from legacy_mm.logs import events
 _PROOF_TIMEOUT = 5.0
 _HELLO_BYTES = 4096
 _BACKLOG = 128
+_CHUNK = 64 << 10
 Answer = TypeVar("Answer", bound=Frame)
 
 
@@ -52,6 +55,9 @@ class Peer:
         self._connection = connection
         self._ticket = ticket
         self._sending = threading.Lock()
+        self._unread = bytearray()
+        self._watched = False
+        self._owning = threading.Lock()
 
     def send(self, frame: Frame) -> None:
         """Send one frame; raises ChannelError when the peer is gone or takes nothing for 5 s."""
@@ -72,6 +78,50 @@ class Peer:
         """Close both directions at once, which wakes a thread that is receiving."""
         with suppress(OSError):
             self._connection.shutdown(socket.SHUT_RDWR)
+        with self._owning:
+            if not self._watched:
+                self._connection.close()
+
+    def watch(self, reader: FrameReader, on_frame: OnFrame, on_end: OnEnd) -> None:
+        """Let the reader receive the frames; behind TLS, receive them here, and return at the end."""
+        if not isinstance(self._connection, ssl.SSLSocket):
+            reader.add(self, on_frame, on_end)
+            return
+        cause = None
+        try:
+            while (frame := self.receive()) is not None:
+                on_frame(frame)
+        except (OSError, ChannelError) as error:
+            cause = error
+        self.close()
+        on_end(cause)
+
+    # --- called by the reader
+
+    def begin_watch(self) -> socket.socket:
+        """Return the connection, which belongs to the reader until `end_watch`."""
+        with self._owning:
+            self._watched = True
+        return self._connection
+
+    def take_frames(self) -> list[Frame] | None:
+        """Return the frames that have come, without waiting; None when the other end closed or broke off."""
+        try:
+            data = self._connection.recv(_CHUNK, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return []
+        except OSError:
+            return None
+        if not data:
+            return None
+        self._unread += data
+        frames = []
+        while (text := _cut_frame(self._unread)) is not None:
+            frames.append(decode(text, self._ticket))
+        return frames
+
+    def end_watch(self) -> None:
+        """Close the connection."""
         self._connection.close()
 
 
@@ -105,6 +155,7 @@ class ChannelServer:
         self._secret = secrets.token_bytes(32)
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self._reader = FrameReader("channel-peers")
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self._listener = socket.create_server((host, 0), family=family, backlog=_BACKLOG)
         self.host = host
@@ -140,6 +191,7 @@ class ChannelServer:
         self._listener.close()
         for peer in self._snapshot():
             peer.close()
+        self._reader.close()
 
     def _accept(self) -> None:
         while not self._closed.is_set():
@@ -170,16 +222,15 @@ class ChannelServer:
             unless_proven.pop_all()
         with self._lock:
             self._peers[peer] = holder
-        try:
-            while (frame := peer.receive()) is not None:
-                holder.received(frame)
-        except (OSError, ChannelError) as error:
-            events.emit(events.PEER_REFUSED, peer=f"{address[0]}:{address[1]}", reason=error)
-        finally:
+
+        def ended(error: Exception | None) -> None:
+            if error is not None:
+                events.emit(events.PEER_REFUSED, peer=f"{address[0]}:{address[1]}", reason=error)
             with self._lock:
                 del self._peers[peer]
-            peer.close()
             holder.closed()
+
+        peer.watch(self._reader, holder.received, ended)
 
     def _prove(self, connection: socket.socket) -> tuple[TicketHolder, Peer]:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -224,8 +275,11 @@ def _refused(connection: socket.socket, error: ChannelError) -> ChannelError:
     return error
 
 
-def present(ticket: Ticket, kind: type[Answer]) -> tuple[Peer, Answer]:
-    """Connect from the task, prove the ticket, and return the answer to it. Raise ChannelError when refused."""
+def present(ticket: Ticket, *kinds: type[Answer]) -> tuple[Peer, Answer]:
+    """Connect from the task, prove the ticket, and return the answer to it, of one of these kinds.
+
+    Raise ChannelError when refused.
+    """
     with ExitStack() as unless_proven:
         connection = socket.create_connection((ticket.host, ticket.port), timeout=_PROOF_TIMEOUT)
         unless_proven.callback(connection.close)
@@ -235,13 +289,13 @@ def present(ticket: Ticket, kind: type[Answer]) -> tuple[Peer, Answer]:
             connection = context.wrap_socket(connection)
             unless_proven.callback(connection.close)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        answer = _exchange_ticket(connection, ticket, kind)
+        answer = _exchange_ticket(connection, ticket, *kinds)
         _receive_without_limit(connection)
         unless_proven.pop_all()
     return Peer(connection, ticket), answer
 
 
-def _exchange_ticket(connection: socket.socket, ticket: Ticket, kind: type[Answer]) -> Answer:
+def _exchange_ticket(connection: socket.socket, ticket: Ticket, *kinds: type[Answer]) -> Answer:
     challenge = decode(_read_frame(connection, _HELLO_BYTES) or b"")
     if not isinstance(challenge, Challenge):
         raise ChannelError("no challenge")
@@ -249,8 +303,9 @@ def _exchange_ticket(connection: socket.socket, ticket: Ticket, kind: type[Answe
     proof = _proof(ticket.key, challenge.nonce)
     connection.sendall(encode(Hello(ticket.number, proof, pid, process_start(pid) or 0, socket.gethostname())))
     answer = decode(_read_frame(connection, MAX_FRAME) or b"")
-    if not isinstance(answer, kind):
-        raise ChannelError(answer.reason if isinstance(answer, TicketRefused) else f"no {kind.__name__}")
+    if not isinstance(answer, kinds):
+        wanted = " or ".join(kind.__name__ for kind in kinds)
+        raise ChannelError(answer.reason if isinstance(answer, TicketRefused) else f"no {wanted}")
     return answer
 
 
@@ -278,6 +333,21 @@ def _proof(key: bytes, nonce: str) -> str:
 
 def _proves(hello: Hello, key: bytes, nonce: str) -> bool:
     return hmac.compare_digest(hello.proof.encode(), _proof(key, nonce).encode())
+
+
+def _cut_frame(unread: bytearray) -> bytes | None:
+    """Cut the first frame off; None while it is not whole."""
+    if len(unread) < LENGTH.size:
+        return None
+    (size,) = LENGTH.unpack_from(unread)
+    if size > MAX_FRAME:
+        raise ChannelError(f"frame of {size} bytes")
+    end = LENGTH.size + size
+    if len(unread) < end:
+        return None
+    text = bytes(unread[LENGTH.size : end])
+    del unread[:end]
+    return text
 
 
 def _read_frame(connection: socket.socket, limit: int) -> bytes | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from enum import Enum
 from functools import cache
 from typing import Any, ClassVar, NamedTuple, get_args, get_origin, get_type_hints
@@ -114,6 +114,44 @@ class Plan(Frame):
     """Topics of `keeps_partition` that brokers must not create with their defaults: the source is compacted."""
     pairs: bool = False
     """Report also which source offset became which target offset (`Pairs`), and ages, for the topics in place."""
+
+
+@dataclass(frozen=True)
+class Share(Frame):
+    """Driver -> copy process, once, instead of a plan: it copies for several streams, whose tickets will follow."""
+
+
+@dataclass(frozen=True)
+class Ready(Frame):
+    """Copy process -> driver: it takes tickets."""
+
+
+@dataclass(frozen=True)
+class Begin(Frame):
+    """Driver -> copy process: begin a copy job beside the others, by presenting this ticket."""
+
+    number: int
+    key: str = field(repr=False)
+    """The ticket's key (hex)."""
+    job_flow: str
+    job_stream: int
+    job_generation: int
+
+    @classmethod
+    def of(cls, ticket: Ticket) -> Begin:
+        """Return the frame for a ticket of this driver."""
+        return cls(ticket.number, ticket.key.hex(), ticket.flow, ticket.stream, ticket.generation)
+
+    def ticket(self, process: Ticket) -> Ticket:
+        """Return the ticket; it is presented where the process presented its own."""
+        return replace(
+            process,
+            number=self.number,
+            key=bytes.fromhex(self.key),
+            flow=self.job_flow,
+            stream=self.job_stream,
+            generation=self.job_generation,
+        )
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,14 @@
 """The driver's side of one copy job: its ticket, the reports of its task, and the proof that it is over.
 
-Invariant D: a copy job is over when its `Stopped` came and its worker is gone; or, embedded, when the driver has killed
-the worker and seen it gone; or, on a cluster, when the channel is dead and the lease has run out twice over. The end of
-the Spark job proves nothing. Frames arrive on the channel's thread, questions come from the stream's.
+Invariant D: a copy job is over when its last word came and its worker is gone; where streams share a worker, when its
+last word came, which a task says when it has closed all its connections, and its channel is closed; or, embedded, when
+the driver has killed the worker and seen it gone; or, on a cluster, when the channel is dead and the lease has run out
+twice over. The end of the Spark job proves nothing. Frames arrive on the channel's thread, questions come from the
+stream's.
 """
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -42,7 +42,6 @@ from legacy_mm.errors import ChannelError, FailureKind
 from legacy_mm.logs import events
 from legacy_mm.metrics.registry import StreamMetrics
 from legacy_mm.model import Offsets, TopicPartition
-from legacy_mm.spark.runner import SparkRunner
 
 _HELLO_SECONDS, _CLUSTER_HELLO_SECONDS = 30.0, 150.0
 """Seconds until a task must report. The second value is for clusters that may have to start executors first."""
@@ -61,6 +60,27 @@ class CopyTrouble:
     kind: FailureKind = FailureKind.OTHER
     batch_bytes: int = 0
     """The size of the batch that the target refuses, where the failure is of that kind."""
+    counts: bool = True
+    """False: another stream is the cause, so the job may be started again any number of times."""
+
+
+class JobRunner(Protocol):
+    """Starts and ends the workers of copy jobs. `submit` and `cancel` return at once."""
+
+    shares_workers: bool
+    """A worker has several copy jobs, and outlives each of them."""
+
+    def submit(self, ticket: Ticket, description: str, on_end: Callable[[str], None]) -> None:
+        """Start a copy job; call `on_end(reason)` when no worker has it any more."""
+
+    def cancel(self, ticket: Ticket) -> None:
+        """Let go of a copy job that is over or given up."""
+
+    def kill(self, ticket: Ticket, worker: int) -> None:
+        """Kill the worker of a copy job, by its process id on this host."""
+
+    def is_spared(self, ticket: Ticket) -> bool:
+        """Return True if the job's worker was killed because of another job."""
 
 
 class PairSink(Protocol):
@@ -84,7 +104,7 @@ class CopyJob:
         ticket: Ticket,
         plan: Plan,
         channel: ChannelServer,
-        runner: SparkRunner,
+        runner: JobRunner,
         metrics: StreamMetrics,
         *,
         embedded: bool,
@@ -118,7 +138,7 @@ class CopyJob:
         self._heard: float | None = None
         self._peer: Peer | None = None
         self._pid: tuple[int, int] | None = None
-        self._stopped = self._closed = self._refusing = self._spark_over = False
+        self._stopped = self._failed = self._closed = self._refusing = self._spark_over = False
         self._closed_at = 0.0
         self._safe: dict[TopicPartition, int] = {}
         self._started: list[Started] = []
@@ -147,8 +167,7 @@ class CopyJob:
     def received(self, frame: Frame) -> None:
         """Process a report of the task."""
         if isinstance(frame, Log):
-            if (event := events.BY_NAME.get(frame.event)) is not None:
-                events.emit(event, **frame.fields)
+            events.emit_forwarded(frame.event, frame.fields)
             return
         if isinstance(frame, Exit):
             self._on_exit(frame.code)
@@ -175,6 +194,7 @@ class CopyJob:
                 self._stopped = True
                 self.unacknowledged = dict(frame.offsets)
             elif isinstance(frame, Failure):
+                self._failed = True
                 self._trouble = CopyTrouble(frame.reason, not frame.retriable, frame.kind, frame.batch_bytes)
             self._changed.notify_all()
         if isinstance(frame, Stopped | Failure):
@@ -234,6 +254,8 @@ class CopyJob:
         """Return the reason why the job cannot continue, or None."""
         self._attended = monotonic()
         with self._changed:
+            if not self._failed and self._runner.is_spared(self.ticket):
+                return CopyTrouble("its process was ended because of another stream", fatal=False, counts=False)
             if self._trouble is not None:
                 return self._trouble
             if self._closed and not self._stopped:
@@ -258,7 +280,7 @@ class CopyJob:
             if self._peer is None:
                 return self._refusing
             if self._embedded:
-                return self._closed and not self._worker_lives()
+                return self._closed and (self._has_ended_itself() or not self._worker_lives())
             if self._closed and (self._stopped or self._trouble is not None):
                 return True
             return self._closed and monotonic() - self._closed_at > 2 * LEASE_SECONDS
@@ -286,11 +308,10 @@ class CopyJob:
         """
         with self._changed:
             self._refusing = True
-            lives = self._embedded and self._worker_lives()
+            lives = self._embedded and not self._has_ended_itself() and self._worker_lives()
             peer, pid = self._peer, self._pid
         if lives and pid is not None:
-            with suppress(ProcessLookupError):
-                os.kill(pid[0], signal.SIGKILL)
+            self._runner.kill(self.ticket, pid[0])
         if peer is not None:
             peer.close()
         self._runner.cancel(self.ticket)
@@ -303,6 +324,10 @@ class CopyJob:
         self._channel.forget(self)
         if not self._spark_over:
             self._runner.cancel(self.ticket)
+
+    def _has_ended_itself(self) -> bool:
+        """Return True if nothing of the job is left in a worker that lives on for other jobs."""
+        return self._runner.shares_workers and (self._stopped or self._failed)
 
     def _worker_lives(self) -> bool:
         return self._pid is not None and process_start(self._pid[0]) == self._pid[1]

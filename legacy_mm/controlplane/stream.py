@@ -382,6 +382,13 @@ class Stream(threading.Thread):
             return
         if trouble.fatal:
             raise _FATAL.get(trouble.kind, StreamFailure)(trouble.reason)
+        if trouble.counts:
+            self._count_replan(job, trouble)
+        events.emit(events.COPY_LOST, stream=self.index, reason=trouble.reason)
+        self._finish_killed(job)
+
+    def _count_replan(self, job: CopyJob, trouble: CopyTrouble) -> None:
+        """Set the time of the next try; raise StreamFailure if there have been too many."""
         now = monotonic()
         seconds = max(_REPLANS_SECONDS, (len(_REPLAN_PAUSES) + 1) * job.hello_seconds)
         replans = sum(now - at < seconds for at in self._replans)
@@ -391,8 +398,6 @@ class Stream(threading.Thread):
             )
         self._replans.append(now)
         self._retry_at = now + _REPLAN_PAUSES[replans]
-        events.emit(events.COPY_LOST, stream=self.index, reason=trouble.reason)
-        self._finish_killed(job)
 
     def _finish_killed(self, job: CopyJob) -> None:
         """Wait until the killed job is over before anything new starts (invariant D).

@@ -1,8 +1,11 @@
 """The Spark task: presents the ticket, copies, reports, ends. The only entry from Spark into our code.
 
-A task that loses its channel or its lease ends at once, with all that it has queued: it does not flush, because another
-task may own the partitions by then, and it purges nothing, because the engine still sends, and records sent after a
-purge would come before the purged ones.
+The driver answers with the plan of one copy job, or with the order to wait for the tickets of several, which then run
+in threads of this process (`controlplane/copy_processes.py`).
+
+A task that loses its channel or its lease ends at once, with its process and all that it has queued: it does not flush,
+because another task may own the partitions by then, and it purges nothing, because the engine still sends, and records
+sent after a purge would come before the purged ones.
 """
 
 from __future__ import annotations
@@ -22,17 +25,21 @@ from legacy_mm.control_channel.channel import Peer, present
 from legacy_mm.control_channel.frames import (
     BEAT_INTERVAL,
     LEASE_SECONDS,
+    Begin,
     Failure,
     Frame,
     Lease,
     Log,
     Plan,
+    Ready,
     Resume,
+    Share,
     Stop,
     Stopped,
     Ticket,
     Understood,
 )
+from legacy_mm.dataplane.task_process import TaskProcess
 from legacy_mm.errors import ChannelError, FailureKind, LegacyMMError
 from legacy_mm.logs import events
 from legacy_mm.model import Offsets
@@ -52,7 +59,9 @@ _ENGINES = {
 }
 """Only the engine that is used is imported (invariant E)."""
 _kept_until_exit: list[Any] = []
-"""Clients are not closed but end with the process: closing waits for brokers, and there is nothing left to say."""
+"""Clients of librdkafka are not closed but end with the process: closing waits for brokers, and there is nothing left
+to say. Their engines have a process of their own.
+"""
 
 
 class Engine(Protocol):
@@ -77,8 +86,37 @@ def run(tickets: Iterator[Ticket]) -> Iterator[None]:
         _ignore_signals(embedded=not ticket.certificate)
         _refuse_second_attempt()
         _keep_freed_memory()
-        CopyTask(ticket).run()
+        peer, order = present(ticket, Plan, Share)
+        _forward_events(peer)
+        process = TaskProcess()
+        if isinstance(order, Plan):
+            CopyTask(peer, order, process).run()
+        else:
+            _share(process, ticket, peer)
     return iter(())
+
+
+def _share(process: TaskProcess, ticket: Ticket, peer: Peer) -> None:
+    """Begin copy jobs as their tickets come; end when the driver closes the channel of this process.
+
+    It closes that when the last job is over. If a job still runs, the driver is gone.
+    """
+    jobs: list[threading.Thread] = []
+    with suppress(ChannelError, OSError):
+        peer.send(Ready())
+        while (frame := peer.receive()) is not None:
+            if isinstance(frame, Begin):
+                jobs = [job for job in jobs if job.is_alive()]
+                arguments, name = (process, frame.ticket(ticket)), f"copy-{frame.job_stream}"
+                jobs.append(threading.Thread(target=_begin, args=arguments, name=name, daemon=True))
+                jobs[-1].start()
+    if any(job.is_alive() for job in jobs):
+        os._exit(ABANDONED)
+
+
+def _begin(process: TaskProcess, ticket: Ticket) -> None:
+    with suppress(ChannelError, OSError):  # given up meanwhile
+        CopyTask(*present(ticket, Plan), process).run()
 
 
 def _ignore_signals(*, embedded: bool) -> None:
@@ -111,30 +149,33 @@ def _refuse_second_attempt() -> None:
 
 
 class CopyTask:
-    """One copy job, from the ticket to `Stopped`."""
+    """One copy job, from its plan to `Stopped`."""
 
-    def __init__(self, ticket: Ticket) -> None:
-        self._peer, plan = present(ticket, Plan)
+    def __init__(self, peer: Peer, plan: Plan, process: TaskProcess) -> None:
+        self._peer = peer
         self._plan = plan
         self._heard = monotonic()
-        self._over = threading.Event()
+        self.over = threading.Event()
+        """Set when the last word is said: then the loss of the channel or the lease ends nothing any more."""
         self._understood = threading.Event()
         self._engine: Engine | None = None
         self._stop_frame: Stop | None = None
         self._lock = threading.Lock()
-        threading.Thread(target=self._listen, name="channel", daemon=True).start()
-        threading.Thread(target=self._watch_lease, name="lease", daemon=True).start()
+        process.watch_lease(self)
+        listen = threading.Thread(
+            target=peer.watch, args=(process.reader, self._received, self._ended), name="channel", daemon=True
+        )
+        listen.start()
 
     def run(self) -> None:
         """Copy until told to stop; what goes wrong is reported as a `Failure` frame."""
-        _forward_events(self._peer)
         try:
+            engine = _engine(self._plan, self._peer.send)
             with self._lock:
-                self._engine = _engine(self._plan, self._peer.send)
+                self._engine = engine
                 if self._stop_frame is not None:
-                    self._engine.stop(self._stop_frame.seconds)
-            _kept_until_exit.append(self._engine)
-            self._end(Stopped(self._engine.run()))
+                    engine.stop(self._stop_frame.seconds)
+            self._end(Stopped(engine.run()))
         except ChannelError:
             self._abandon()
         except LegacyMMError as error:
@@ -147,22 +188,26 @@ class CopyTask:
             self._engine.purge()
         with suppress(ChannelError):
             self._end(failure)
-        self._peer.close()
 
     def _end(self, last: Stopped | Failure) -> None:
-        """Say the last word and stay until the driver has read it: what it has not read goes with this process."""
-        self._over.set()
+        """Say the last word, stay until the driver has read it, and close the channel.
+
+        What the driver has not read goes with this process.
+        """
+        self.over.set()
         self._peer.send(last)
         while not self._understood.wait(BEAT_INTERVAL / 4) and not self._lease_is_over():
             continue
+        self._peer.close()
 
-    def _listen(self) -> None:
-        try:
-            while (frame := self._peer.receive()) is not None and not self._lease_is_over():
-                self._heard = monotonic()
-                self._obey(frame)
-        except (ChannelError, OSError):
-            pass
+    # --- called by the thread that hears the driver; must return at once
+
+    def _received(self, frame: Frame) -> None:
+        self.check_lease()
+        self._heard = monotonic()
+        self._obey(frame)
+
+    def _ended(self, error: Exception | None) -> None:
         self._understood.set()
         self._abandon()
 
@@ -171,7 +216,7 @@ class CopyTask:
             return
         if isinstance(frame, Understood):
             self._understood.set()
-            if not self._over.is_set():  # the last word was said for an engine that never comes back
+            if not self.over.is_set():  # the last word was said for an engine that never comes back
                 os._exit(ENDED_BY_HANDLER)
         with self._lock:
             if isinstance(frame, Stop):
@@ -181,10 +226,10 @@ class CopyTask:
             elif isinstance(frame, Resume) and self._engine is not None:
                 self._engine.resume(frame.offsets)
 
-    def _watch_lease(self) -> None:
-        while not self._over.wait(BEAT_INTERVAL / 4):
-            if self._lease_is_over():
-                self._abandon()
+    def check_lease(self) -> None:
+        """End the process if the lease is over and the last word is not said."""
+        if self._lease_is_over():
+            self._abandon()
 
     def _lease_is_over(self) -> bool:
         """Return True if the lease is over, for good: frames that a frozen task finds when it wakes were meant for
@@ -193,7 +238,7 @@ class CopyTask:
         return monotonic() - self._heard > LEASE_SECONDS
 
     def _abandon(self) -> None:
-        if not self._over.is_set():
+        if not self.over.is_set():
             os._exit(ABANDONED)
 
 
@@ -202,6 +247,8 @@ def _engine(plan: Plan, report: Callable[[Frame], None]) -> Engine:
         print_with_the_mirror()
     module, name = _ENGINES["handler" if plan.handler is not None else plan.engine]
     made: Engine = getattr(importlib.import_module(module), name)(plan, report)
+    if plan.engine != "batches":
+        _kept_until_exit.append(made)
     return made
 
 

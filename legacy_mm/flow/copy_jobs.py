@@ -10,6 +10,7 @@ from typing import Any
 from legacy_mm.control_channel.channel import ChannelServer
 from legacy_mm.control_channel.frames import LEASE_SECONDS, Plan
 from legacy_mm.controlplane.copy_job import CopyJob, CopyTrouble, PairSink
+from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.errors import FailureKind
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.flow.names import Names
@@ -63,6 +64,7 @@ class Copies:
         names: Names,
         channel: ChannelServer,
         runner: SparkRunner,
+        processes: CopyProcesses,
         prepare: Callable[[], Collection[str]] | None,
         pairs: PairSink | None,
         on_exit: Callable[[int], None],
@@ -70,6 +72,7 @@ class Copies:
     ) -> None:
         """Take the settings and the services that all copy jobs of the flow share.
 
+        `runner` gives a copy job a worker of its own; embedded, jobs of the `batches` engine share `processes`.
         `prepare` and `pairs` belong to the features. `prepare` gets the target ready for the next copy job, and returns
         the compacted topics of the source that have no copy yet. `pairs` receives the offset pairs of what was copied.
 
@@ -80,6 +83,7 @@ class Copies:
         self._names = names
         self._channel = channel
         self._runner = runner
+        self._processes = processes
         self._prepare = prepare
         self._pairs = pairs
         self._on_exit = on_exit
@@ -122,7 +126,7 @@ class Copies:
             ticket,
             plan,
             self._channel,
-            self._runner,
+            self._processes if embedded and plan.engine == "batches" else self._runner,
             metrics,
             embedded=embedded,
             pairs=self._pairs,

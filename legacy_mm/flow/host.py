@@ -16,9 +16,11 @@ from legacy_mm.clock import Deadline
 from legacy_mm.config.settings import HandlerSettings, ListenerSettings, MetricsSettings
 from legacy_mm.control_channel.certificate import channel_identity
 from legacy_mm.control_channel.channel import ChannelServer
+from legacy_mm.controlplane.copy_processes import CopyProcesses
 from legacy_mm.controlplane.receipts import Receipts
 from legacy_mm.errors import HostError, StreamFailure
 from legacy_mm.flow import key_stores, plugins
+from legacy_mm.flow.control_groups import usable_cores
 from legacy_mm.flow.copy_jobs import choose_engine
 from legacy_mm.flow.flow_settings import Settings
 from legacy_mm.jvm.mbeans import MBeans
@@ -78,6 +80,7 @@ class Host:
             undo.callback(self.channel.close)
             spark.preload(f"{task_entry.TASK_MODULE} {_PRELOADED[self.engine.engine]}")
             self.runner = SparkRunner(self._context, task_entry.copy, spark.make_folders)
+            self.processes = CopyProcesses(self.channel, self.runner, usable_cores())
             self._publisher = Publisher(lambda: beans_of(self._snapshots(), beans), MBeans(spark.jvm).publish)
             start = threading.Thread(target=self._start_spark, args=[settings.handler], name="spark-start", daemon=True)
             start.start()

@@ -13,13 +13,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from legacy_mm.errors import ConfigurationError
+from legacy_mm.flow import control_groups
 from legacy_mm.flow.flow_settings import Settings
 
 _FIRST_STREAM = 100
 _EACH_FURTHER = 22
 """Tasks of an idle mirror on two cores, counted: Java alone has 68."""
-_PROC = Path("/proc")
-_CGROUPS = Path("/sys/fs/cgroup")
 
 
 class _Room(NamedTuple):
@@ -52,24 +51,16 @@ def check_task_limit(flows: Iterable[Settings]) -> None:
 
 def _own_tasks() -> int:
     """Return the tasks of this process, which the limit counts already and the need contains."""
-    return _threads(_PROC / "self" / "status")
+    return _threads(control_groups.PROC / "self" / "status")
 
 
 def _of_cgroups() -> Iterator[_Room]:
     """Yield the room in the control groups of this process, and in those around them."""
-    for line in _lines(_PROC / "self" / "cgroup"):
-        _, controllers, path = line.split(":", 2)
-        if controllers not in ("", "pids"):
-            continue
-        root = _CGROUPS / controllers
-        inside = root / path.lstrip("/")
-        for folder in (inside, *inside.parents) if inside.is_dir() else (root,):
-            if not folder.is_relative_to(root):
-                break
-            with suppress(OSError, ValueError):  # no such file, or `max`
-                limit = int((folder / "pids.max").read_text(encoding="ascii"))
-                current = int((folder / "pids.current").read_text(encoding="ascii"))
-                yield _Room(limit - current, f"pids.max of this container ({limit})")
+    for folder in control_groups.folders("pids"):
+        with suppress(OSError, ValueError):  # no such file, or `max`
+            limit = int((folder / "pids.max").read_text(encoding="ascii"))
+            current = int((folder / "pids.current").read_text(encoding="ascii"))
+            yield _Room(limit - current, f"pids.max of this container ({limit})")
 
 
 def _of_user() -> Iterator[_Room]:
@@ -78,7 +69,7 @@ def _of_user() -> Iterator[_Room]:
     if limit == resource.RLIM_INFINITY or os.getuid() == 0:
         return
     used = 0
-    for status in _PROC.glob("[0-9]*/status"):
+    for status in control_groups.PROC.glob("[0-9]*/status"):
         if _value(status, "Uid").split()[:1] == [str(os.getuid())]:
             used += _threads(status)
     yield _Room(limit - used, f"the limit of this user (ulimit -u: {limit})")
@@ -90,11 +81,4 @@ def _threads(status: Path) -> int:
 
 def _value(status: Path, name: str) -> str:
     """Return a value of a `status` file; empty if the process has ended."""
-    return next((line.partition(":")[2] for line in _lines(status) if line.startswith(f"{name}:")), "")
-
-
-def _lines(file: Path) -> list[str]:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:  # the process has ended, or there is no /proc
-        return []
+    return next((line.partition(":")[2] for line in control_groups.lines(status) if line.startswith(f"{name}:")), "")

@@ -143,7 +143,7 @@ def _mirror(
     pairs = None if offsets is None else offsets.pairs
     handled = settings.handler
     steps = TopicSteps(handled.steps, lambda: host.spark.jvm) if handled is not None and handled.steps else None
-    copies = Copies(settings, names, host.channel, host.runner, prepare, pairs, host.exits.put, steps)
+    copies = Copies(settings, names, host.channel, host.runner, host.processes, prepare, pairs, host.exits.put, steps)
     guard = GapGuard(
         settings.source.offset_reset,
         registry.gap,

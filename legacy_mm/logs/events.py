@@ -8,7 +8,9 @@ fields of an event never hold a secret.
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 logger = logging.getLogger("legacy_mm")
 TRACE = 5
@@ -276,3 +278,9 @@ MIRROR_RECORDS_SKIPPED = Event(
 )
 
 BY_NAME = {event.name: event for event in list(globals().values()) if isinstance(event, Event)}
+
+
+def emit_forwarded(name: str, fields: Mapping[str, Any]) -> None:
+    """Log an event that another process forwarded by its name; nothing for a name of another version."""
+    if (event := BY_NAME.get(name)) is not None:
+        emit(event, **fields)

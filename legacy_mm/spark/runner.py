@@ -6,7 +6,9 @@ and the worker's process do. So the result is thrown away and `on_end` says no m
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -22,7 +24,9 @@ _OWN_ERRORS = "legacy_mm.errors."
 
 
 class SparkRunner:
-    """Submits tickets to a SparkContext that may still be starting."""
+    """Submits tickets to a SparkContext that may still be starting. Each copy job has a worker of its own."""
+
+    shares_workers = False
 
     def __init__(self, context: Future[Any], entry: TaskEntry, prepare: Callable[[], None]) -> None:
         """Create the runner; `prepare` is called before each job."""
@@ -38,6 +42,14 @@ class SparkRunner:
     def cancel(self, ticket: Ticket) -> None:
         """Ask Spark to let go of the ticket's job; returns at once."""
         threading.Thread(target=self._cancel, args=(ticket,), daemon=True).start()
+
+    def kill(self, ticket: Ticket, worker: int) -> None:
+        """Kill the worker of this ticket's job."""
+        kill_worker(worker)
+
+    def is_spared(self, ticket: Ticket) -> bool:
+        """Return False: no other job ends this one's worker."""
+        return False
 
     def _run(self, ticket: Ticket, description: str, on_end: Callable[[str], None]) -> None:
         reason = "the Spark job ended"
@@ -66,6 +78,12 @@ def one_element(context: Any, element: object) -> Any:
     serializer = CPickleSerializer()
     pickled = bytearray(serializer.dumps(element))  # type: ignore[no-untyped-call]
     return RDD(context._jsc.parallelize([pickled], 1), context, serializer)
+
+
+def kill_worker(worker: int) -> None:
+    """Kill a worker on this host by its process id, unless it has ended."""
+    with suppress(ProcessLookupError):
+        os.kill(worker, signal.SIGKILL)
 
 
 def _group(ticket: Ticket) -> str:

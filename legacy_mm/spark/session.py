@@ -52,6 +52,11 @@ _KEPT = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
 }
+_FEW_THREADS = {
+    "spark.rpc.netty.dispatcher.numThreads": "2",
+    "spark.shuffle.mapOutput.dispatcher.numThreads": "1",
+}
+"""Embedded, Spark carries a message a second; it would start two threads for each slot of the master."""
 _QUESTION_STOP_TIMEOUT = 2.0
 _WORKER_PYTHON = "spark.pyspark.python"
 _ENCRYPTED = {
@@ -139,6 +144,7 @@ class SparkHost:
                 "spark.driver.host": "localhost",
                 "spark.driver.bindAddress": "127.0.0.1",
                 "spark.executorEnv.PYTHONSAFEPATH": "1",
+                **_FEW_THREADS,
             }
         else:
             chosen |= _ENCRYPTED | {"spark.yarn.isPython": "true"}

@@ -183,6 +183,7 @@ class BatchAppender:
         if now < self._tend_at:
             return
         self._tend_at = now + _LOOK_INTERVAL
+        self.cluster.tend()
         with self.lock:
             for queue in [queue for queue, until in self._waiting.items() if until <= now]:
                 del self._waiting[queue]
@@ -323,7 +324,6 @@ class BatchAppender:
         channel = self._channels.get(leader.node)
         if channel is None:
             channel = self._channels[leader.node] = BrokerSender(self, leader.node)
-            channel.start()
         channel.line_up(queue)
         return channel
 

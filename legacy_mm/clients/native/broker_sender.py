@@ -1,4 +1,4 @@
-"""The conversation with one target broker: a thread that sends and one that receives.
+"""The conversation with one target broker: a thread that sends and one that receives. Both end when they are idle.
 
 A request holds at most one batch for each partition, because brokers take no more. When a connection breaks, what was
 under way on it goes back to the queues, which send it again in order. What is so little that the socket takes it
@@ -11,6 +11,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from legacy_mm.clients.native import error_text
@@ -27,6 +28,8 @@ from legacy_mm.protocol import produce_messages as messages
 from legacy_mm.protocol.compression import Codec
 
 _LOOK_INTERVAL = 0.05
+IDLE_SECONDS = 10.0
+"""The time after which a thread without work ends; the next batch starts it again."""
 _AT_ONCE_BYTES = 16 << 10
 """The bytes that fit into an otherwise idle socket."""
 
@@ -67,32 +70,33 @@ class _Request(NamedTuple):
     size: int
 
 
-class _Link(NamedTuple):
+@dataclass(eq=False, slots=True)
+class _Link:
     """A connection, and what is under way on it in the order of the answers to come."""
 
     connection: Connection
     under_way: deque[_Request]
+    has_receiver: bool = False
 
 
-class BrokerSender(threading.Thread):
-    """The conversation with one target broker; this thread sends, another one receives."""
+class BrokerSender:
+    """The conversation with one target broker."""
 
     def __init__(self, owner: SenderOwner, node: int) -> None:
-        super().__init__(name=f"append-{node}", daemon=True)
         self._owner = owner
         self._node = node
         self._work = threading.Condition(owner.lock)
         self._queues: deque[PartitionQueue] = deque()
         self._link: _Link | None = None
+        self._has_sender = False
         self._sending = False
         self._silent_until = 0.0
 
     def run(self) -> None:
-        """Send until purged, or until an error that no later try can repair."""
+        """Send until idle or purged, or until an error that no later try can repair."""
         try:
             while entries := self._next():
                 self.send(entries)
-            self.close()  # a connection that was made meanwhile
         except Exception as error:  # noqa: BLE001 - the engine raises it
             self._owner.ended(error)
 
@@ -102,14 +106,19 @@ class BrokerSender(threading.Thread):
         self._queues.append(queue)
 
     def wake(self) -> None:
-        """Wake the thread, so that it checks if it may send or must end. Called under the lock."""
-        if self._silent_until or self._owner.closed() or self._may_send():
+        """Wake or start the thread that sends, if it may send or must end. Called under the lock."""
+        if not (self._silent_until or self._owner.closed() or self._may_send()):
+            return
+        if self._has_sender:
             self._work.notify()
+        elif not self._owner.closed():
+            self._has_sender = True
+            threading.Thread(target=self.run, name=f"append-{self._node}", daemon=True).start()
 
     def take_little(self) -> list[ProducerBatch]:
         """Take what the caller can `send` itself; leave too large an amount to the thread. Called under the lock."""
         link = self._link
-        if link is not None and not link.connection.is_due() and self._may_send():
+        if link is not None and _is_usable(link) and self._may_send():
             room = _AT_ONCE_BYTES - sum(request.size for request in link.under_way)
             if self._queues[0].pending[0].size <= room:
                 return self._take(room)
@@ -139,13 +148,15 @@ class BrokerSender(threading.Thread):
             self._link.connection.close()
 
     def _next(self) -> list[ProducerBatch]:
-        """Wait until a request may be sent, and return its batches; empty when sending is over."""
+        """Wait until a request may be sent, and return its batches; empty when there is nothing to send."""
         owner = self._owner
         with owner.lock:
+            idle_at = monotonic() + IDLE_SECONDS
             while not self._may_send():
-                if owner.closed():
+                if owner.closed() or (monotonic() >= idle_at and not self._silent_until):
+                    self._has_sender = False
                     return []
-                self._work.wait(_LOOK_INTERVAL if self._silent_until else None)
+                self._work.wait(_LOOK_INTERVAL if self._silent_until else IDLE_SECONDS)
             return self._take(owner.options.request_bytes)
 
     def _take(self, room: int) -> list[ProducerBatch]:
@@ -182,10 +193,7 @@ class BrokerSender(threading.Thread):
 
     def _send(self, entries: list[ProducerBatch]) -> None:
         options = self._owner.options
-        if self._link is not None and self._link.connection.is_due():
-            self._link.connection.close()
-            self._link = None
-        link = self._link or self._connect()
+        link = self._usable_link() or self._connect()
         zstd = any(entry.batch.header.codec is Codec.ZSTD for entry in entries)
         lowest = messages.ZSTD_SINCE if zstd else messages.LOWEST
         version = link.connection.version(messages.API_KEY, lowest, messages.HIGHEST)
@@ -193,19 +201,36 @@ class BrokerSender(threading.Thread):
         segments = messages.encode(options.acks, int(options.request_timeout * 1000), batches)
         request = _Request(entries, version, monotonic(), sum(map(len, segments)))
         with self._owner.lock:
+            if self._owner.closed():  # while the connection was made; from here on `close` finds it
+                link.connection.close()
             link.under_way.append(request)
+            self._receive_from(link)
         try:
             link.connection.send(messages.API_KEY, version, segments)
         except ConnectionLost as error:
             self._lost(error, self._take_back(link))
 
+    def _usable_link(self) -> _Link | None:
+        """Return the link, or give it up."""
+        link = self._link
+        if link is None or _is_usable(link):
+            return link
+        link.connection.close()
+        self._link = None
+        return None
+
     def _connect(self) -> _Link:
-        link = self._link = _Link(self._owner.cluster.connect(self._node), deque())
-        threading.Thread(target=self._receive, args=(link,), name=f"acks-{self._node}", daemon=True).start()
-        return link
+        self._link = _Link(self._owner.cluster.connect(self._node), deque())
+        return self._link
+
+    def _receive_from(self, link: _Link) -> None:
+        """Start the thread that receives, unless it runs. Called under the lock."""
+        if not link.has_receiver:
+            link.has_receiver = True
+            threading.Thread(target=self._receive, args=(link,), name=f"acks-{self._node}", daemon=True).start()
 
     def _receive(self, link: _Link) -> None:
-        """Receive answers as long as this connection lasts."""
+        """Receive answers until this connection is idle or lost."""
         try:
             try:
                 self._take_answers(link)
@@ -217,9 +242,12 @@ class BrokerSender(threading.Thread):
 
     def _take_answers(self, link: _Link) -> None:
         while True:
-            body = link.connection.receive()
+            body = link.connection.receive_within(IDLE_SECONDS)
             with self._owner.lock:
-                if not link.under_way:  # the sending thread found the connection broken, and took all back
+                if body is None and link.under_way:  # since a moment
+                    continue
+                if body is None or not link.under_way:  # or the sending thread found it broken, and took all back
+                    link.has_receiver = False
                     return
                 request = link.under_way.popleft()
             appended, throttle = messages.decode(request.version, body)
@@ -273,3 +301,8 @@ class BrokerSender(threading.Thread):
         if not owner.closed():
             owner.traffic.on_trouble(str(error))
             owner.cluster.stale()
+
+
+def _is_usable(link: _Link) -> bool:
+    """Return False if the login ends, or if the broker closed the connection while no thread received."""
+    return not link.connection.is_due() and (link.has_receiver or link.connection.is_open())

@@ -27,6 +27,8 @@ _RETRY_MS = 100
 _IDLE_SECONDS = 10.0
 """The time an idle connection for small requests is kept beside those that carry records."""
 _MAX_IDLE_MS = 540_000
+_SOON_SECONDS = 2.0
+"""The time for which a thread waits for the next refresh; it is started again for a later one."""
 _UNUSED_SECONDS = 300.0
 """The time after which an unused topic leaves the metadata requests, as in Java; else brokers would recreate a
 deleted topic.
@@ -66,7 +68,10 @@ class Cluster:
         self._used: dict[str, float] = {}
         self._refreshed = self._due = float("-inf")
         self._refreshing = Lock()
-        self._kept = False
+        self._on_trouble: Callable[[str], None] | None = None
+        self._look_at = 0.0
+        self._refresher: Thread | None = None
+        self._starting = Lock()
         self._wake = Event()
         self._news = Condition()
         self._failure: Exception | None = None
@@ -84,7 +89,7 @@ class Cluster:
         if new := frozenset(topics) - self._topics:
             self._topics |= new
             self._due = float("-inf")
-            self._wake.set()
+            self._refresh_behind()
 
     def leader(self, partition: TopicPartition) -> Broker | None:
         """Return the leader of a partition; None while it has none or does not exist."""
@@ -128,22 +133,30 @@ class Cluster:
         return list(self._now().brokers.values())
 
     def keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
-        """Start a thread that refreshes the metadata, so that no question waits; call `on_trouble` with the reason
-        of a failure. As in Java, there is always a connection, even when idle. The next question raises an error
-        that cannot be repaired.
+        """Refresh the metadata behind all questions from now on, so that none waits; call `tend` often.
+
+        `on_trouble` is called with the reason of a failure. As in Java, there is always a connection, even when idle.
+        The next question raises an error that cannot be repaired.
         """
-        self._kept = True
-        Thread(target=self._keep_fresh, args=(on_trouble,), name="metadata", daemon=True).start()
+        self._on_trouble = on_trouble
+        self._refresh_behind()
+
+    def tend(self) -> None:
+        """Start a refresh if one is due, and look after idle connections; waits for nothing."""
+        now = monotonic()
+        if now >= min(self._due, self._look_at):
+            self._look_at = now + _IDLE_SECONDS
+            self._refresh_behind()
 
     def wait_for_refresh(self, timeout: float) -> None:
-        """Wait until the thread of `keep_fresh` has refreshed, or until the time is over."""
+        """Wait until a refresh behind the questions has succeeded, or until the time is over."""
         with self._news:
             self._news.wait(timeout)
 
     def stale(self) -> None:
         """Mark the leaders as outdated: refresh at the next question."""
         self._due = min(self._due, self._refreshed + self._retry_pause)
-        self._wake.set()
+        self._refresh_behind()
 
     def refresh(self, node: int | None = None) -> None:
         """Ask this broker, else any that answers; raise ClusterUnreachable when none does in time."""
@@ -261,21 +274,40 @@ class Cluster:
             min_version=1,
         )
 
-    def _keep_fresh(self, on_trouble: Callable[[str], None]) -> None:
-        while not self._closed.is_set():
-            self._wake.wait(max(0.0, min(self._due - monotonic(), _IDLE_SECONDS)))
+    def _refresh_behind(self) -> None:
+        """Let a thread refresh, after `keep_fresh`; it ends when no refresh is due soon."""
+        if self._on_trouble is None:
+            return
+        with self._starting:
+            self._wake.set()
+            if self._refresher is None and self._failure is None and not self._closed.is_set():
+                self._refresher = Thread(target=self._refresh_when_due, name="metadata", daemon=True)
+                self._refresher.start()
+
+    def _refresh_when_due(self) -> None:
+        while True:
             self._wake.clear()
             self.close_idle()
-            if monotonic() < self._due and self.connections().open:
-                continue
-            try:
-                self.refresh()
-            except ClusterUnreachable as error:
-                if not self._closed.is_set():
-                    on_trouble(str(error))
-            except Exception as error:  # noqa: BLE001 - the next question raises it
-                self._failure = error
-                return
+            if monotonic() >= self._due or not self.connections().open:
+                self._try_refresh()
+            with self._starting:
+                pause = self._due - monotonic()
+                is_idle = pause > _SOON_SECONDS and not self._wake.is_set()
+                if is_idle or self._failure is not None or self._closed.is_set():
+                    self._refresher = None
+                    return
+            self._wake.wait(max(0.0, min(pause, _SOON_SECONDS)))
+
+    def _try_refresh(self) -> None:
+        assert self._on_trouble is not None
+        try:
+            self.refresh()
+        except ClusterUnreachable as error:
+            if not self._closed.is_set():
+                self._on_trouble(str(error))
+        except Exception as error:  # noqa: BLE001 - the next question raises it
+            self._failure = error
+        else:
             with self._news:
                 self._news.notify_all()
 
@@ -289,7 +321,7 @@ class Cluster:
     def _now(self) -> Topology:
         if self._failure is not None:
             raise self._failure
-        if not self._kept and monotonic() >= self._due:
+        if self._on_trouble is None and monotonic() >= self._due:
             with self._refreshing:
                 if monotonic() >= self._due:
                     self._refresh()

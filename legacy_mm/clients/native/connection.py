@@ -168,9 +168,16 @@ class Connection:
         A flexible response still starts with its header's tagged fields. Wait for a request if none is in flight; raise
         ConnectionLost when the broker does not answer within `socket.timeout.ms`.
         """
+        body = self.receive_within(float("inf"))
+        assert body is not None
+        return body
+
+    def receive_within(self, idle: float) -> memoryview | None:
+        """Return what `receive` does; None if for so many seconds no request was in flight."""
         head = memoryview(bytearray(_RESPONSE_HEAD.size))
         with self._in_use():
-            self._fill(head)
+            if not self._fill_head(head, idle):
+                return None
             size, correlation_id = _RESPONSE_HEAD.unpack(head)
             self._check(size, correlation_id)
             body = unwritten(size - _SIZE.size)
@@ -256,6 +263,24 @@ class Connection:
                     continue
                 deadline = Deadline.after(self._timeout)
                 segments = _unsent(segments, sent)
+
+    def _fill_head(self, head: memoryview, idle: float) -> bool:
+        """Fill the head; return False once no request has been in flight for so many seconds."""
+        idle_since = monotonic()
+        while True:
+            try:
+                received = self._transport.receive_into(head)
+            except BlockingIOError:
+                self._check_timeout()
+                if self._outstanding:
+                    idle_since = monotonic()
+                elif monotonic() - idle_since > idle:
+                    return False
+                continue
+            if not received:
+                raise self._lost("it closed the connection")
+            self._fill(head[received:])
+            return True
 
     def _fill(self, view: memoryview) -> None:
         while view:

@@ -284,6 +284,7 @@ class Fetcher:
         if now < self._attend_at:
             return
         self._attend_at = now + _ATTEND_SECONDS
+        self.cluster.tend()
         with self._changed:
             nodes = {reads_from for _, reads_from in self._places(now)}
             if None in nodes:

@@ -159,6 +159,7 @@ class GroupSession:
             self._insist(self._coordinator.reach)
             while not self._left:
                 self._follow_order()
+                self._cluster.tend()
                 self._beat()
                 self._watch_topics()
                 self._report()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from legacy_mm.clock import Deadline
+from legacy_mm.control_channel.channel import process_start
 from legacy_mm.control_channel.frames import Failure, Frame, Hello, Plan, Progress, Stopped, Ticket, Understood
 from legacy_mm.controlplane import copy_job
 from legacy_mm.controlplane.copy_job import CopyJob
@@ -17,12 +20,34 @@ PLAN = Plan({}, {}, {}, {}, 5.0, 60.0, True, False, False)
 TICKET = Ticket("here", 1, b"key", "", "a->b", 0, 1, 1)
 
 
+class Workers:
+    """Workers of copy jobs, of which none is ever started."""
+
+    def __init__(self, *, shares_workers: bool = False) -> None:
+        self.shares_workers = shares_workers
+        self.spared: set[Ticket] = set()
+        self.killed: list[int] = []
+        self.cancelled: list[Ticket] = []
+
+    def submit(self, ticket: Ticket, description: str, on_end: Callable[[str], None]) -> None:
+        raise NotImplementedError
+
+    def cancel(self, ticket: Ticket) -> None:
+        self.cancelled.append(ticket)
+
+    def kill(self, ticket: Ticket, worker: int) -> None:
+        self.killed.append(worker)
+
+    def is_spared(self, ticket: Ticket) -> bool:
+        return ticket in self.spared
+
+
 def test_a_job_is_attended_as_long_as_its_stream_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Invariant D: a stream that hangs cannot stop the task when the group gives its partitions to others."""
     now = 100.0
     monkeypatch.setattr(copy_job, "monotonic", lambda: now)
     nobody: Any = None
-    job = CopyJob(TICKET, PLAN, nobody, nobody, nobody, embedded=True, unattended_seconds=290.0)
+    job = CopyJob(TICKET, PLAN, nobody, Workers(), nobody, embedded=True, unattended_seconds=290.0)
     now += 289.0
     assert job.attended()
     job.trouble()
@@ -47,7 +72,7 @@ def test_a_cluster_may_make_its_executors_first(
     now = 100.0
     monkeypatch.setattr(copy_job, "monotonic", lambda: now)
     nobody: Any = None
-    job = CopyJob(TICKET, PLAN, nobody, nobody, nobody, embedded=embedded, unattended_seconds=1.0)
+    job = CopyJob(TICKET, PLAN, nobody, Workers(), nobody, embedded=embedded, unattended_seconds=1.0)
     now += patience - 1
     assert job.trouble() is None
     now += 2
@@ -61,9 +86,72 @@ def test_a_task_is_told_that_its_last_word_is_read(last: Frame) -> None:
     """Before it may end: what is still on its way would end with it."""
     told: list[Frame] = []
     somebody: Any = SimpleNamespace(send=told.append, progress=lambda frame: None)
-    job = CopyJob(TICKET, PLAN, somebody, somebody, somebody, embedded=True)
+    job = CopyJob(TICKET, PLAN, somebody, Workers(), somebody, embedded=True)
     job.admit(somebody, Hello(1, "proof", 1, 1, "host"))
     job.received(Progress({}, 0, {}, False))
     assert told == []
     job.received(last)
     assert told == [Understood()]
+
+
+def shared(workers: Workers) -> CopyJob:
+    """A job whose worker, this process, has other jobs, too."""
+    somebody: Any = SimpleNamespace(send=lambda frame: None, close=lambda: None, progress=lambda frame: None)
+    job = CopyJob(TICKET, PLAN, somebody, workers, somebody, embedded=True)
+    start = process_start(os.getpid())
+    assert start is not None
+    job.admit(somebody, Hello(1, "proof", os.getpid(), start, "host"))
+    return job
+
+
+@pytest.mark.parametrize("last", [Stopped({}), Failure(FailureKind.OTHER, "over", True)], ids=["Stopped", "Failure"])
+def test_a_job_in_a_shared_worker_is_over_when_it_says_so_and_its_channel_is_closed(last: Frame) -> None:
+    """Invariant D: a task says its last word when it has closed its connections. Its worker goes on."""
+    workers = Workers(shares_workers=True)
+    job = shared(workers)
+    assert not job.is_over()
+    job.received(last)
+    assert not job.is_over()
+    job.kill()
+    assert workers.killed == [], "the others in its worker would go, too"
+    job.closed()
+    assert job.is_over()
+
+
+def test_a_job_without_a_last_word_is_over_when_its_shared_worker_is_gone() -> None:
+    workers = Workers(shares_workers=True)
+    job = shared(workers)
+    job.closed()
+    assert not job.is_over()
+    job.kill()
+    assert workers.killed == [os.getpid()]
+
+
+def test_a_worker_of_its_own_must_be_gone_even_after_the_last_word() -> None:
+    workers = Workers()
+    job = shared(workers)
+    job.received(Stopped({}))
+    job.closed()
+    assert not job.is_over()
+    job.kill()
+    assert workers.killed == [os.getpid()]
+
+
+def test_whose_worker_was_ended_because_of_another_one_has_not_failed() -> None:
+    workers = Workers(shares_workers=True)
+    job = shared(workers)
+    workers.spared.add(TICKET)
+    job.closed()
+    trouble = job.trouble()
+    assert trouble is not None
+    assert (trouble.fatal, trouble.counts) == (False, False)
+
+
+def test_a_failure_of_its_own_counts_also_in_a_worker_that_was_ended() -> None:
+    workers = Workers(shares_workers=True)
+    job = shared(workers)
+    job.received(Failure(FailureKind.SEND_FAILURE, "refused", False))
+    workers.spared.add(TICKET)
+    trouble = job.trouble()
+    assert trouble is not None
+    assert (trouble.reason, trouble.fatal, trouble.counts) == ("refused", True, True)

@@ -347,3 +347,14 @@ def test_workers_that_nobody_has_end_the_mirror(bench: Bench, monkeypatch: pytes
     (failure,) = bench.failures
     assert str(failure) == "the copy job failed 4 times within 10 minutes: no worker reported"
     assert len(bench.jobs) == 4
+
+
+def test_a_worker_that_another_stream_ended_is_replaced_as_often_as_it_takes(bench: Bench) -> None:
+    """Streams share workers: what is wrong with one of them must not end the mirror in the name of the others."""
+
+    def spared() -> None:
+        bench.job.failed = CopyTrouble("ended because of another stream", fatal=False, counts=False)
+
+    bench.run(*[spared, lambda: None] * 10)
+    assert bench.failures == []
+    assert len(bench.jobs) == 11

@@ -39,6 +39,12 @@ class Peer:
         return Lease()
     def send(self, frame):
         pass
+    def close(self):
+        pass
+    def watch(self, reader, on_frame, on_end):
+        while (frame := self.receive()) is not None:
+            on_frame(frame)
+        on_end(None)
 
 class Engine:
     def run(self):
@@ -47,9 +53,8 @@ class Engine:
     def purge(self):
         os.write(1, b"purged ")
 
-task.present = lambda ticket, kind: (Peer(), None)
 task._engine = lambda plan, report: Engine()
-task.CopyTask(None).run()
+task.CopyTask(Peer(), None, task.TaskProcess()).run()
 """
 
 
@@ -102,9 +107,8 @@ class Engine:
         pass
 
 line = socket.socket(fileno=int(sys.argv[1]))
-task.present = lambda ticket, kind: (Peer(line, Ticket("", 0, b"", "", "", 0, 0, 0)), None)
 task._engine = lambda plan, report: Engine()
-task.CopyTask(None).run()
+task.CopyTask(Peer(line, Ticket("", 0, b"", "", "", 0, 0, 0)), None, task.TaskProcess()).run()
 """
 
 

@@ -11,15 +11,15 @@ import pytest
 
 from legacy_mm.config.settings import SparkSettings
 from legacy_mm.errors import ConfigurationError
-from legacy_mm.flow import task_limit
+from legacy_mm.flow import control_groups, task_limit
 from tests.unit.flow_settings import flow_settings
 
 
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A host without limits: root's processes in no control group."""
-    monkeypatch.setattr(task_limit, "_PROC", tmp_path / "proc")
-    monkeypatch.setattr(task_limit, "_CGROUPS", tmp_path / "cgroup")
+    monkeypatch.setattr(control_groups, "PROC", tmp_path / "proc")
+    monkeypatch.setattr(control_groups, "_CGROUPS", tmp_path / "cgroup")
     monkeypatch.setattr(os, "getuid", lambda: 0)
     (tmp_path / "proc/self").mkdir(parents=True)
     return tmp_path

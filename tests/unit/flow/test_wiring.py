@@ -143,7 +143,7 @@ def test_kerberos_stays_on_the_host_that_has_the_tickets(settings: Settings) -> 
 
 def test_smaller_batches_come_of_each_refusal_once(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     """Several streams hear of the same one."""
-    copies = Copies(settings, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
+    copies = Copies(settings, no_patterns, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
     refused = [CopyTrouble("", False, FailureKind.BATCH_REFUSED, size) for size in (262_144, 262_144, 16_384)]
     assert all(map(copies.adapt, refused))
     told = "The target takes no batch of {} bytes; copying again from the safe offsets, all in batches of {}"
@@ -163,7 +163,7 @@ def test_why_not_batches_is_told_once(
     settings: Settings, caplog: pytest.LogCaptureFixture, more: dict[str, Any], said: list[str]
 ) -> None:
     caplog.set_level("INFO")
-    Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
+    Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
     assert caplog.messages == said
 
 
@@ -181,7 +181,7 @@ def test_what_our_sockets_cannot_do_is_left_to_librdkafka(
 ) -> None:
     """Both streams hear of it, and it is said once."""
     caplog.set_level("INFO")
-    copies = Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
+    copies = Copies(replace(settings, **more), no_patterns, no_patterns, no_patterns, no_patterns, None, None, print)  # type: ignore[arg-type]
     assert [copies.adapt(CopyTrouble("why", fatal=False, kind=FailureKind.ENGINE_UNFIT)) for _ in range(2)] == [
         helped
     ] * 2

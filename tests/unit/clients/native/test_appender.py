@@ -43,6 +43,9 @@ class Cluster:
     def stale(self) -> None:
         pass
 
+    def tend(self) -> None:
+        pass
+
     def age(self) -> None:
         return None
 
@@ -271,7 +274,7 @@ def test_who_is_asked_to_be_silent_waits_for_what_is_under_way(monkeypatch: pyte
     """Beyond `request.timeout.ms`: it is behind the answer that said so."""
     appender = make()
     answers = [b"", ConnectionLost("over")]
-    throttled = Mock(receive=Mock(side_effect=answers))
+    throttled = Mock(receive_within=Mock(side_effect=answers))
     monkeypatch.setattr(
         "legacy_mm.clients.native.broker_sender.messages.decode", lambda *_: ([Appended(PLACE, 0, 0, "", {})], 45_000)
     )

@@ -245,8 +245,13 @@ def test_whoever_keeps_fresh_has_a_connection(connected: list[Connected], monkey
     cluster = Cluster({**PROPERTIES, "topic.metadata.refresh.interval.ms": "-1"}, 1.0)
     told: list[str] = []
     cluster.keep_fresh(told.append)
+
+    def has_connection(times: int) -> bool:
+        cluster.tend()
+        return cluster.connections() == (times, 1)
+
     for times in (1, 2):
-        wait_until(lambda times=times: cluster.connections() == (times, 1), 10.0, "a connection")  # type: ignore[misc]
+        wait_until(lambda times=times: has_connection(times), 10.0, "a connection")  # type: ignore[misc]
         connected[-1].close()
     cluster.close()
     wait_until(lambda: "metadata" not in {thread.name for thread in threading.enumerate()}, 10.0, "its thread's end")

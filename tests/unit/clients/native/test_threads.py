@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any, NoReturn, cast
 
 import pytest
@@ -48,8 +49,9 @@ def test_the_one_that_sends(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -
     appender = BatchAppender(cluster, options_from({"enable.idempotence": "false"}), Traffic("producer", print))
     monkeypatch.setattr(BrokerSender, "_next", no_memory)
     channel = BrokerSender(appender, 1)
-    channel.start()
-    channel.join(SECONDS)
+    thread = threading.Thread(target=channel.run)
+    thread.start()
+    thread.join(SECONDS)
     with pytest.raises(MemoryError):
         appender.tend()
 

@@ -1,0 +1,43 @@
+"""What the copy tasks of one process have in common: a thread that hears the driver, and one that watches leases."""
+
+from __future__ import annotations
+
+import threading
+from typing import Protocol
+
+from legacy_mm.control_channel.frame_reader import FrameReader
+from legacy_mm.control_channel.frames import BEAT_INTERVAL
+
+
+class Leased(Protocol):
+    """A task that may write for as long as its lease lasts."""
+
+    over: threading.Event
+    """Set when the task has said its last word."""
+
+    def check_lease(self) -> None:
+        """End the process if the lease is over and the last word is not said."""
+
+
+class TaskProcess:
+    """The process of one copy task, or of several."""
+
+    def __init__(self) -> None:
+        self.reader = FrameReader("channel")
+        self._tasks: list[Leased] = []
+        self._lock = threading.Lock()
+        threading.Thread(target=self._watch_leases, name="leases", daemon=True).start()
+
+    def watch_lease(self, task: Leased) -> None:
+        """Watch the lease of this task until its last word."""
+        with self._lock:
+            self._tasks.append(task)
+
+    def _watch_leases(self) -> None:
+        never = threading.Event()
+        while not never.wait(BEAT_INTERVAL / 4):
+            with self._lock:
+                self._tasks = [task for task in self._tasks if not task.over.is_set()]
+                tasks = list(self._tasks)
+            for task in tasks:
+                task.check_lease()

@@ -14,30 +14,49 @@ from legacy_mm.control_channel.frames import BEAT_INTERVAL
 from legacy_mm.errors import ChannelError
 
 T = TypeVar("T")
+_IDLE_BEATS = 10
 
 
-class KeepAlive(threading.Thread):
-    """Tells the driver each second that we live, while user code or a distant cluster keeps the engine's own thread."""
+class KeepAlive:
+    """Tells the driver each second that we live, while user code or a distant cluster keeps the engine's own thread.
+
+    A thread does that. It starts with the first such call, and ends when there was none for a while.
+    """
 
     def __init__(self, beat: Callable[[], None]) -> None:
-        super().__init__(name="beat", daemon=True)
         self._beat = beat
         self._since: float | None = None
-        self.start()
+        self._runs = False
+        self._starting = threading.Lock()
 
     def __enter__(self) -> None:
         self._since = monotonic()
+        if not self._runs and self._is_to_run():
+            threading.Thread(target=self._run, name="beat", daemon=True).start()
 
     def __exit__(self, *_: object) -> None:
         self._since = None
 
-    def run(self) -> None:
-        """Run until the channel breaks or the process ends."""
+    def _is_to_run(self) -> bool:
+        """Return True to one caller at a time while no thread runs."""
+        with self._starting:
+            runs, self._runs = self._runs, True
+            return not runs
+
+    def _run(self) -> None:
+        idle = 0
         with suppress(ChannelError):
-            while not threading.Event().wait(BEAT_INTERVAL):
+            while idle < _IDLE_BEATS or not self._ends():
+                threading.Event().wait(BEAT_INTERVAL)
                 since = self._since
+                idle = idle + 1 if since is None else 0
                 if since is not None and monotonic() - since > BEAT_INTERVAL:
                     self._beat()
+
+    def _ends(self) -> bool:
+        """Let the next call start a thread; return False if one has begun before that."""
+        self._runs = False
+        return self._since is None or not self._is_to_run()
 
 
 class RetryLoop:

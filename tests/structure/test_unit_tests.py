@@ -56,7 +56,7 @@ WITHOUT_A_TEST_OF_ITS_NAME = {
     """,
     "a test of what uses it shows it": """
         audit/spawn audit/tool_process audit/waiting clients/native/broker_sender clients/native/tls_context
-        clients/native/traffic clock dataplane/held_partitions dataplane/keep_alive dataplane/refused_batches
+        clients/native/traffic clock dataplane/held_partitions dataplane/refused_batches
         dataplane/retry_backoff dataplane/tally dataplane/target_gate flow/copy_jobs flow/mirror handlers/batches
         handlers/java_exit handlers/java_source handlers/quarantine jvm/jars jvm/login_classes jvm/mbeans
         jvm/topic_rename logs/log4j_1 logs/log4j_2 logs/log4j_found metrics/legacy_mbeans metrics/meters

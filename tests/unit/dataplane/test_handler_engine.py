@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict
@@ -17,7 +16,6 @@ from legacy_mm.config.settings import HandlerSettings, QuarantineSettings
 from legacy_mm.control_channel.frames import Frame, Gap, Plan, Progress, Started
 from legacy_mm.dataplane import native_reader, partition_counts, records_engine
 from legacy_mm.dataplane.handler_engine import HandlerEngine
-from legacy_mm.dataplane.keep_alive import KeepAlive
 from legacy_mm.errors import HandlerFailure, StreamFailure
 from legacy_mm.handlers.quarantine import read_file
 from legacy_mm.model import NO_RECORDS, Columns, Offsets, Outgoing, TopicPartition
@@ -357,9 +355,3 @@ def test_each_engine_makes_its_own_handler(tmp_path: Path, made: list[Any]) -> N
     """Difference: handler-for-each-job."""
     Run(tmp_path), Run(tmp_path)
     assert len(made) == 2
-
-
-def test_a_handler_that_takes_long_is_reported_as_alive() -> None:
-    alive = threading.Event()
-    with KeepAlive(alive.set):
-        assert alive.wait(10)

@@ -71,24 +71,24 @@ def test_the_limit_of_a_container(host: Path, line: str, folder: str) -> None:
         (host / "proc/self/cgroup").write_text(f"{line}\n")
     else:
         in_cgroup(host, line, folder, "131")
-    check_task_limit(1)
-    assert refusal(2) == (
-        "2 streams need about 122 processes and threads, and pids.max of this container (131) leaves 121: raise it by "
-        "1, or ask for fewer --num.streams"
+    check_task_limit(3)
+    assert refusal(4) == (
+        "4 streams need about 126 processes and threads, and pids.max of this container (131) leaves 121: raise it by "
+        "5, or ask for fewer --num.streams"
     )
 
 
 def test_one_stream_cannot_be_fewer(host: Path) -> None:
     in_cgroup(host, "8:pids:/a", "pids/a", "64")
-    assert refusal(1).endswith("leaves 54: raise it by 46")
+    assert refusal(1).endswith("leaves 54: raise it by 36")
 
 
 def test_where_nothing_is_limited_any_number_may_start(host: Path) -> None:
     check_task_limit(1_000)
     in_cgroup(host, "0::/a", "a", "max")
     check_task_limit(1_000)
-    (host / "cgroup/a/pids.max").write_text("20000\n")
-    assert "1000 streams need about 22078" in refusal(1_000)
+    (host / "cgroup/a/pids.max").write_text("10000\n")
+    assert "1000 streams need about 12078" in refusal(1_000)
 
 
 def test_the_limit_of_the_user_counts_all_his_tasks(host: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -97,18 +97,18 @@ def test_the_limit_of_the_user_counts_all_his_tasks(host: Path, monkeypatch: pyt
     for pid, (uid, threads) in enumerate([(1000, 40), (1000, 5), (0, 900)]):
         (host / "proc" / str(pid)).mkdir()
         (host / "proc" / str(pid) / "status").write_text(f"Name:\tx\nUid:\t{uid}\t0\t0\t0\nThreads:\t{threads}\n")
-    check_task_limit(1)
-    assert "the limit of this user (ulimit -u: 150) leaves 105" in refusal(2)
+    check_task_limit(2)
+    assert "the limit of this user (ulimit -u: 150) leaves 105" in refusal(3)
     monkeypatch.setattr(resource, "getrlimit", lambda _: (resource.RLIM_INFINITY,) * 2)
     check_task_limit(1_000)
 
 
 def test_what_runs_already_is_part_of_the_need(host: Path) -> None:
-    in_cgroup(host, "0::/a", "a", "100", current=3)
+    in_cgroup(host, "0::/a", "a", "90", current=3)
     (host / "proc/self/status").write_text("Name:\tjava\nThreads:\t3\n")
     check_task_limit(1)
     (host / "cgroup/a/pids.current").write_text("4\n")
-    assert refusal(1).endswith("leaves 96: raise it by 4")
+    assert refusal(1).endswith("leaves 86: raise it by 4")
 
 
 def test_on_a_cluster_the_tasks_are_elsewhere(host: Path) -> None:
